@@ -1,0 +1,70 @@
+"""THE contract for plugin authors. Import everything from here; names load on first use.
+
+Nothing else of the core is public to an adapter, save `uwf_core.llm` (model client) and
+`uwf_core.testing` (conformance kits). See `docs/` for how to write one in an afternoon.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+_HOME = {
+    "uwf_core.api.agent": (
+        "API_VERSION CAPABILITIES Agent AgentContext AgentReply AgentRequest AgentSpec AskRequest "
+        "Call Capability Continuation Model Price PromptParts Purpose RunLimits ToolCall Turn "
+        "TurnSink Usage"
+    ),
+    "uwf_core.api.checks": "Check CheckResult",
+    "uwf_core.api.events": (
+        "StepFailed StepFinished StepStarted ThreadEnded ThreadStarted TurnTaken"
+    ),
+    "uwf_core.api.extract": (
+        "ExtractProblem ExtractReply ExtractRequest Extractor ExtractorSpec NO_USAGE"
+    ),
+    "uwf_core.api.judge": "Judge JudgeReply JudgeRequest JudgeSpec",
+    "uwf_core.api.marker": "hookimpl",
+    "uwf_core.api.store": (
+        "STORE_API_VERSION Holder LockHandle Record StoreBackend StoreSpec Variable"
+    ),
+    "uwf_core.api.tool": "Tool ToolContext ToolSpec",
+    "uwf_core.errors": (
+        "AgentFailure AgentInterrupted AuthRefused BadRequest ContextTooLong Crashed EmptyReply "
+        "FailureKind InternalFailure InvalidOutput MaxBudget MaxTurns NeedsAnswer RateLimited "
+        "Refused RoutingFailed SessionLost Stalled StoreError TimedOut TooLarge Truncated "
+        "Unavailable UwfError"
+    ),
+    "uwf_core.process.cancel": "Cancel",
+    "uwf_core.process.identity": "ProcessId",
+    "uwf_core.process.program": (
+        "ChildProgram End ProcessLimits Program ProgramResult run_program start_program"
+    ),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
+
+__all__ = sorted(_MODULE_OF)  # pyright: ignore[reportUnsupportedDunderAll]
+
+if TYPE_CHECKING:
+    from uwf_core.api.agent import *  # noqa: F403
+    from uwf_core.api.agent import API_VERSION as API_VERSION
+    from uwf_core.api.checks import Check as Check
+    from uwf_core.api.checks import CheckResult as CheckResult
+    from uwf_core.api.events import *  # noqa: F403
+    from uwf_core.api.extract import *  # noqa: F403
+    from uwf_core.api.judge import *  # noqa: F403
+    from uwf_core.api.marker import hookimpl as hookimpl
+    from uwf_core.api.store import *  # noqa: F403
+    from uwf_core.api.tool import *  # noqa: F403
+    from uwf_core.errors import *  # noqa: F403
+    from uwf_core.process.cancel import Cancel as Cancel
+    from uwf_core.process.identity import ProcessId as ProcessId
+    from uwf_core.process.program import *  # noqa: F403
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(module), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,320 @@
+"""The agent contract: what an adapter is given, what it gives back, how it is announced.
+
+All records are frozen and keyword-only. A field is never removed within a major version.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+from uwf_core.process.cancel import Cancel
+
+if TYPE_CHECKING:
+    from uwf_core.process.identity import ProcessId
+    from uwf_core.process.program import ChildProgram, ProgramResult
+
+API_VERSION = "1.0"
+"""The version of this contract. An adapter names the one it was written for in its record."""
+
+Capability = Literal["continue", "fork", "ask", "stream", "structured", "usage", "tools"]
+CAPABILITIES: frozenset[str] = frozenset(
+    ("continue", "fork", "ask", "stream", "structured", "usage", "tools")
+)
+Purpose = Literal["run", "correction", "resume", "poke"]
+Continuation = Literal["new", "continued", "forked"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSpec:
+    """An agent as its distribution announces it; import paths are text, so nothing is loaded.
+
+    Attributes:
+        name: what a user types (`hermes`); equals the entry point's name.
+        summary: one line for `uwf agent list`.
+        factory: `module:attribute`, called as `factory(options, context)`, gives an `Agent`.
+        options: `module:attribute` of a frozen dataclass whose fields are the options, each with
+            a default; None where there are none. Unknown keys and wrong types are refused by uwf.
+        capabilities: the subset of `CAPABILITIES` that the agent has. Only these are used.
+        api: the version of this contract that the adapter was written for.
+    """
+
+    name: str
+    summary: str
+    factory: str
+    options: str | None = None
+    capabilities: frozenset[str] = frozenset()
+    api: str = API_VERSION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentContext:
+    """What an agent is made with, beside its options.
+
+    Attributes:
+        name: the word it was chosen by (an alias of the config or the agent's own name).
+        state_dir: a folder (0700, may not exist yet) that is the agent's own and outlives runs.
+    """
+
+    name: str
+    state_dir: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """USD per million tokens; None is unknown."""
+
+    input: float | None = None
+    output: float | None = None
+    cache_read: float | None = None
+    cache_write: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """A model of the configuration, with its provider. `api_key` is never printed."""
+
+    alias: str
+    name: str
+    provider: str
+    base_url: str
+    api_key: str | None = field(default=None, repr=False)
+    price: Price | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What one call used, never cumulative. None is unknown; 0 means measured and none.
+
+    `input_tokens` are without the cached ones; `duration_ms` is milliseconds; `cost_usd` dollars.
+    """
+
+    turns: int | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    cost_usd: float | None = None
+    duration_ms: int | None = None
+
+    def plus(self, other: "Usage") -> "Usage":
+        """The sum, field by field; what is unknown in either is unknown in the sum."""
+
+        def total(name: str) -> Any:
+            mine, others = getattr(self, name), getattr(other, name)
+            return None if mine is None or others is None else mine + others
+
+        return Usage(**{each.name: total(each.name) for each in fields(Usage)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """One use of a tool. Arguments and result are text as they came (often JSON), never parsed."""
+
+    id: str
+    name: str
+    arguments: str = ""
+    result: str | None = None
+    is_error: bool = False
+    started_ms: int | None = None
+    ended_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One message inside the agent's own loop. `index` counts from 0 within one call."""
+
+    index: int
+    role: Literal["assistant", "tool", "note"]
+    text: str = ""
+    reasoning: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage | None = None
+
+
+class TurnSink(Protocol):
+    """Where an agent reports as it goes. Callable from any thread; what it took is kept even if
+    the process dies in the next moment."""
+
+    def turn(self, turn: Turn) -> None:
+        """A turn, or a newer state of the turn with the same index."""
+
+    def session(self, session: str) -> None:
+        """The session's id, as soon as it is known."""
+
+    def usage(self, usage: Usage) -> None:
+        """What this call has used so far (a total of the call, not an increment)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLimits:
+    """What is left for this call: seconds in all, idle seconds (None: no idle limit), bytes."""
+
+    seconds: float = 3600.0
+    idle_seconds: float | None = 900.0
+    grace_seconds: float = 5.0
+    reply_bytes: int = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptParts:
+    """The parts of the prompt in their order (stable ones first); empty parts are left out."""
+
+    instructions: str = ""
+    task: str = ""
+    progress: str = ""
+    history: str = ""
+    instruction: str = ""
+
+
+def _no_process(_identity: "ProcessId") -> None:
+    """The default of `on_process`: nobody wants to know."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What every call of an agent carries; `run_program` and `start_program` are the way to run
+    a foreign program: with the call's folder, environment, limits, cancel token and reaper."""
+
+    thread: str
+    role: str
+    step_number: int
+    cwd: str
+    session: str | None = None
+    model: Model | None = None
+    options: Any = None
+    limits: RunLimits = RunLimits()
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cancel: Cancel = field(default_factory=Cancel, repr=False)
+    on_process: "Callable[[ProcessId], None]" = field(default=_no_process, repr=False)
+
+    def start_program(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes | None = b"",
+        first_signal: int | None = None,
+    ) -> "ChildProgram":
+        """Start `argv` under a reaper; its whole tree ends with this call.
+
+        Args:
+            argv: the program (looked up on the PATH of the call's environment) and arguments.
+            env: additions to the call's environment.
+            stdin: bytes to feed before closing; None keeps stdin open for `write`.
+            first_signal: sent before TERM when the tree is stopped.
+
+        Raises:
+            Unavailable: there is no such program.
+        """
+        from uwf_core.process.program import ProcessLimits, Program, start_program
+
+        program = Program(
+            argv=tuple(argv),
+            cwd=self.cwd,
+            env={**self.env, **(env or {})},
+            stdin=stdin,
+            first_signal=first_signal,
+        )
+        limits = ProcessLimits(
+            total_seconds=self.limits.seconds,
+            idle_seconds=self.limits.idle_seconds,
+            grace_seconds=self.limits.grace_seconds,
+            output_bytes=self.limits.reply_bytes,
+        )
+        return start_program(program, limits, cancel=self.cancel, on_start=self.on_process)
+
+    def run_program(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes = b"",
+        first_signal: int | None = None,
+        on_line: Callable[[bytes], None] | None = None,
+    ) -> "ProgramResult":
+        """As `start_program`, then wait; `on_line` gets each line of stdout as it comes."""
+        child = self.start_program(argv, env=env, stdin=stdin, first_signal=first_signal)
+        return child.run(on_line)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRequest(Call):
+    """One turn of a role.
+
+    Attributes:
+        purpose: why the agent is called.
+        prompt: the whole text to send; `parts` are its parts.
+        schema: the JSON Schema of what the role must deliver.
+        session: the session to continue, or None for a new one.
+        answer: a person's answer to the question that this agent asked with `NeedsAnswer`.
+        tools: names that the role narrows the agent to; None does not narrow.
+    """
+
+    purpose: Purpose = "run"
+    prompt: str
+    parts: PromptParts = PromptParts()
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    answer: Mapping[str, Any] | None = None
+    tools: tuple[str, ...] | None = None
+
+    def with_(self, **changes: Any) -> "AgentRequest":
+        """A copy with some fields changed."""
+        return replace(self, **changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskRequest(Call):
+    """A question to the session of a past step.
+
+    Attributes:
+        question: the text to answer.
+        record: the step's record as Markdown, for an agent that has no session to ask.
+        session: the session to ask (a fork of the step's own), or None.
+    """
+
+    question: str
+    record: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentReply:
+    """What an agent gives back: `text` (with frontmatter) or `structured`, one of them.
+
+    Attributes:
+        session: the session really used, None where the agent has none.
+        continuation: what that session is, seen from this call.
+        proof: what the adapter saw that shows it continued or forked; without proof a
+            continuation is not believed.
+        denials: tools that were denied, one text each; no failure.
+    """
+
+    text: str | None = None
+    structured: Mapping[str, Any] | None = None
+    session: str | None = None
+    continuation: Continuation = "new"
+    proof: str | None = None
+    usage: Usage = Usage()
+    model: str | None = None
+    agent_version: str | None = None
+    stop_reason: str | None = None
+    denials: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """An agent. Synchronous: one process runs one step; asyncio inside is the adapter's own.
+
+    Failures are the `AgentFailure` subclasses; a person is asked for by raising `NeedsAnswer`.
+    """
+
+    def run(self, request: AgentRequest, sink: TurnSink) -> AgentReply:
+        """First visit, or `request.session` to continue."""
+
+    def fork(self, session: str, request: AgentRequest) -> str:
+        """A new session that knows what `session` knows (capability `fork`); its id."""
+
+    def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
+        """Answer a question in a session (capability `ask`)."""
+
+    def close(self) -> None:
+        """Let go of everything. Called once, also after a failure."""

@@ -1,0 +1,81 @@
+"""What observers are told. One frozen object per hook."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from uwf_core.api.agent import Turn, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadStarted:
+    """Sent with a thread's first step. Times are ms since 1970."""
+
+    thread: str
+    workflow: str
+    workflow_name: str
+    cwd: str
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepStarted:
+    """An attempt at a step begins. `attempt` counts from 1 within the step."""
+
+    thread: str
+    number: int
+    attempt: int
+    role: str
+    agent: str
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnTaken:
+    """A turn inside the agent's loop, secrets already redacted."""
+
+    thread: str
+    number: int
+    role: str
+    turn: Turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepFinished:
+    """A step is stored and the head has moved."""
+
+    thread: str
+    number: int
+    step: str
+    role: str
+    agent: str
+    output: Mapping[str, Any]
+    usage: Usage
+    duration_ms: int
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepFailed:
+    """An attempt failed. `kind` is one of behaviour.md §8.7."""
+
+    thread: str
+    number: int
+    attempt: int
+    step: str | None
+    role: str
+    agent: str
+    kind: str
+    message: str
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadEnded:
+    """The thread is `completed` or `cancelled`."""
+
+    thread: str
+    workflow: str
+    workflow_name: str
+    status: str
+    at_ms: int

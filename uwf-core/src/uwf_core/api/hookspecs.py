@@ -1,0 +1,204 @@
+"""The hooks of uwf (pluggy project name `uwf`). Since version 1.0 of the contract, all of them.
+
+A plugin module implements a hook by the same name, marked with `uwf_core.api.hookimpl`. Hooks that
+announce things return a list of records with import paths as text; observers return nothing.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pluggy
+
+if TYPE_CHECKING:
+    from uwf_core.api.agent import AgentSpec
+    from uwf_core.api.checks import Check
+    from uwf_core.api.events import (
+        StepFailed,
+        StepFinished,
+        StepStarted,
+        ThreadEnded,
+        ThreadStarted,
+        TurnTaken,
+    )
+    from uwf_core.api.extract import ExtractorSpec
+    from uwf_core.api.judge import JudgeSpec
+    from uwf_core.api.store import StoreSpec
+    from uwf_core.api.tool import ToolSpec
+
+PROJECT = "uwf"
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+
+
+@hookspec
+def uwf_agents() -> "Sequence[AgentSpec]":  # type: ignore[empty-body]
+    """The agents that this distribution brings (group `uwf.agents`).
+
+    Example:
+        ```python
+        from uwf_core.api import AgentSpec, hookimpl
+
+        @hookimpl
+        def uwf_agents():
+            return [AgentSpec(name="echo", summary="says what it is told",
+                              factory="uwf_agent_echo.agent:EchoAgent")]
+        ```
+    """
+
+
+@hookspec
+def uwf_stores() -> "Sequence[StoreSpec]":  # type: ignore[empty-body]
+    """The storage backends that this distribution brings (group `uwf.stores`).
+
+    Example:
+        ```python
+        from uwf_core.api import StoreSpec, hookimpl
+
+        @hookimpl
+        def uwf_stores():
+            return [StoreSpec(name="files", summary="one file per node",
+                              factory="uwf_store_files.backend:open_files")]
+        ```
+    """
+
+
+@hookspec
+def uwf_extractors() -> "Sequence[ExtractorSpec]":  # type: ignore[empty-body]
+    """The extractors that this distribution brings (group `uwf.extractors`).
+
+    Example:
+        ```python
+        from uwf_core.api import ExtractorSpec, hookimpl
+
+        @hookimpl
+        def uwf_extractors():
+            return [ExtractorSpec(name="json", summary="the first JSON object of the text",
+                                  factory="uwf_extract_json:JsonExtractor")]
+        ```
+    """
+
+
+@hookspec
+def uwf_judges() -> "Sequence[JudgeSpec]":  # type: ignore[empty-body]
+    """The judges that this distribution brings (group `uwf.judges`).
+
+    Example:
+        ```python
+        from uwf_core.api import JudgeSpec, hookimpl
+
+        @hookimpl
+        def uwf_judges():
+            return [JudgeSpec(name="spelling", summary="share of words in the dictionary",
+                              factory="uwf_judge_spelling:SpellingJudge")]
+        ```
+    """
+
+
+@hookspec
+def uwf_tools() -> "Sequence[ToolSpec]":  # type: ignore[empty-body]
+    """The tools that this distribution brings (group `uwf.tools`).
+
+    Example:
+        ```python
+        from uwf_core.api import ToolSpec, hookimpl
+
+        @hookimpl
+        def uwf_tools():
+            return [ToolSpec(name="now", description="the time of day",
+                             parameters={"type": "object", "properties": {}},
+                             factory="uwf_tool_now:make")]
+        ```
+    """
+
+
+@hookspec
+def uwf_checks() -> "Sequence[Check]":  # type: ignore[empty-body]
+    """What `uwf doctor` runs for this distribution (any group).
+
+    Example:
+        ```python
+        from uwf_core.api import Check, CheckResult, hookimpl
+
+        @hookimpl
+        def uwf_checks():
+            return [Check(name="echo is there", run=lambda: CheckResult(state="ok", message="yes"))]
+        ```
+    """
+
+
+@hookspec
+def uwf_thread_started(event: "ThreadStarted") -> None:
+    """A thread runs its first step (group `uwf.observers`).
+
+    Example:
+        ```python
+        @hookimpl
+        def uwf_thread_started(event):
+            log(f"{event.thread} of {event.workflow_name} begins")
+        ```
+    """
+
+
+@hookspec
+def uwf_step_started(event: "StepStarted") -> None:
+    """An attempt at a step begins (group `uwf.observers`).
+
+    Example:
+        ```python
+        @hookimpl
+        def uwf_step_started(event):
+            log(f"step {event.number}: {event.role} on {event.agent}")
+        ```
+    """
+
+
+@hookspec
+def uwf_turn(event: "TurnTaken") -> None:
+    """A turn inside an agent's loop (group `uwf.observers`).
+
+    Example:
+        ```python
+        @hookimpl
+        def uwf_turn(event):
+            log(event.turn.text)
+        ```
+    """
+
+
+@hookspec
+def uwf_step_finished(event: "StepFinished") -> None:
+    """A step is stored and the head has moved (group `uwf.observers`).
+
+    Example:
+        ```python
+        @hookimpl
+        def uwf_step_finished(event):
+            log(f"{event.role}: {event.output['$status']}")
+        ```
+    """
+
+
+@hookspec
+def uwf_step_failed(event: "StepFailed") -> None:
+    """An attempt failed (group `uwf.observers`).
+
+    Example:
+        ```python
+        @hookimpl
+        def uwf_step_failed(event):
+            log(f"{event.role}: {event.kind}: {event.message}")
+        ```
+    """
+
+
+@hookspec
+def uwf_thread_ended(event: "ThreadEnded") -> None:
+    """A thread is completed or cancelled (group `uwf.observers`).
+
+    Example:
+        ```python
+        @hookimpl
+        def uwf_thread_ended(event):
+            log(f"{event.thread}: {event.status}")
+        ```
+    """

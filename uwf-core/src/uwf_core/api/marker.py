@@ -1,0 +1,5 @@
+"""`hookimpl`: the mark of a hook's implementation."""
+
+import pluggy
+
+hookimpl = pluggy.HookimplMarker("uwf")

@@ -1,0 +1,34 @@
+"""The tool contract: what the builtin agent can be given beside its own tools."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from uwf_core.api.agent import API_VERSION
+from uwf_core.process.cancel import Cancel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool: `parameters` is the JSON Schema of its arguments; `factory` is `module:attribute`
+    and gives, called without arguments, a `Tool`."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    factory: str
+    api: str = API_VERSION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """Where a tool works: the workspace, the cleaned environment, the cancel token."""
+
+    cwd: str
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cancel: Cancel = field(default_factory=Cancel, repr=False)
+
+
+Tool = Callable[[Mapping[str, Any], ToolContext], str]
+"""Called with the arguments and the context; the text is the answer to the model. An exception's
+text is an answer as well, marked as an error."""

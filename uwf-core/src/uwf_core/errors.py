@@ -1,0 +1,401 @@
+"""Every error that uwf raises on purpose, each with its exit code, code word, place and hint.
+
+    UwfError
+    ├── UsageError                  exit 2   the command or its arguments
+    │   ├── UnknownIdError                   a thread, step, node or name that is not there
+    │   ├── AmbiguousIdError                 a prefix that fits several
+    │   ├── WrongStateError                  the thread is not in a state for this command
+    │   ├── ConfigError                      config.yaml, .env, environment, trust
+    │   └── PluginError                      unknown, blocked, incompatible or duplicate plugin
+    ├── DefinitionError             exit 4   a workflow (or other definition) with its problems
+    ├── PayloadError                exit 4   a value that is no valid payload of its type
+    ├── StoreError                  exit 1   the store cannot be used
+    │   ├── MissingNodeError                 a reference that points to nothing
+    │   ├── CorruptNodeError                 bytes that are not what their reference says
+    │   ├── CollisionError                   another payload already has this reference
+    │   └── StoreVersionError                written by a newer uwf
+    ├── BusyError                   exit 75  somebody holds the lock, or a wait ran out
+    ├── RunInterrupted              exit 130 Ctrl-C or SIGTERM
+    ├── LimitError                  exit 5   a limit of the workflow or the command
+    ├── AgentFailure                by kind  an agent failed: the closed table `FailureKind`
+    │   └── one subclass per kind
+    ├── NeedsAnswer                 exit 3   an agent needs a person; no failure
+    └── AgentStuck                  exit 6   an in-process agent ignored its cancel token
+
+An error's text says what, where, why and the cure: `message` (what and why), `where` (the place:
+`file:line:column`, a path within a payload, a thread), `hint` (the cure).
+"""
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+
+class ExitCode:
+    """The exit codes of every command (behaviour.md §3)."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    SUSPENDED = 3
+    INVALID = 4
+    LIMIT = 5
+    AGENT = 6
+    BUSY = 75
+    INTERRUPTED = 130
+
+
+class UwfError(Exception):
+    """The root: an error with a code word, an exit code, a place and a cure."""
+
+    code = "error"
+    exit_code: int = ExitCode.FAILED
+
+    def __init__(self, message: str, *, where: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.where = where
+        self.hint = hint
+
+    def document(self) -> dict[str, Any]:
+        """The error as the JSON document that commands print on stderr, without redaction."""
+        return {
+            "error": {
+                "code": self.code,
+                "message": self.message,
+                "where": self.where,
+                "hint": self.hint,
+                "exitCode": self.exit_code,
+            }
+        }
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}" if self.where else self.message
+
+
+class UsageError(UwfError):
+    """The command line asks for something that cannot be."""
+
+    code = "usage"
+    exit_code = ExitCode.USAGE
+
+
+class UnknownIdError(UsageError):
+    """A thread, step, node, workflow or name that does not exist."""
+
+    code = "unknown-id"
+
+
+class AmbiguousIdError(UsageError):
+    """A prefix that fits more than one thread or step."""
+
+    code = "ambiguous-id"
+
+
+class WrongStateError(UsageError):
+    """The thread is not in a state in which this command makes sense."""
+
+    code = "wrong-state"
+
+
+class ConfigError(UsageError):
+    """A fault in the configuration: an unknown key, a wrong type, an untrusted setting."""
+
+    code = "config"
+
+
+class PluginError(UsageError):
+    """A plugin that is unknown, blocked, incompatible or claimed twice; nothing was stored."""
+
+    code = "plugin"
+
+
+class DefinitionError(UwfError):
+    """A definition with faults. `problems` are the documents of behaviour.md §2.6."""
+
+    code = "invalid-definition"
+    exit_code = ExitCode.INVALID
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        where: str | None = None,
+        hint: str | None = None,
+        problems: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        super().__init__(message, where=where, hint=hint)
+        self.problems = tuple(problems)
+
+    def document(self) -> dict[str, Any]:
+        """As `UwfError.document`, with `problems` beside the error."""
+        document = super().document()
+        document["error"]["problems"] = [dict(problem) for problem in self.problems]
+        return document
+
+
+class PayloadError(UwfError):
+    """A value that JSON cannot say, or that its schema refuses; `where` is the path within it."""
+
+    code = "invalid-payload"
+    exit_code = ExitCode.INVALID
+
+
+class StoreError(UwfError):
+    """The store cannot be opened, read or written."""
+
+    code = "store"
+
+
+class MissingNodeError(StoreError):
+    """A reference that points to nothing in this store."""
+
+    code = "missing-node"
+
+
+class CorruptNodeError(StoreError):
+    """Stored bytes that are not what their reference, digest or checksum says."""
+
+    code = "corrupt-node"
+
+
+class CollisionError(StoreError):
+    """Another payload already lies under this reference (XXH64 is a name, not a proof)."""
+
+    code = "collision"
+
+
+class StoreVersionError(StoreError):
+    """The store was written by a newer uwf than this one."""
+
+    code = "store-version"
+
+
+class BusyError(UwfError):
+    """Somebody else holds the lock, or a wait ran out."""
+
+    code = "busy"
+    exit_code = ExitCode.BUSY
+
+
+class RunInterrupted(UwfError):
+    """Ctrl-C or SIGTERM ended the command."""
+
+    code = "interrupted"
+    exit_code = ExitCode.INTERRUPTED
+
+
+class LimitError(UwfError):
+    """A limit was reached before the work was done."""
+
+    code = "limit"
+    exit_code = ExitCode.LIMIT
+
+
+class NeedsAnswer(UwfError):
+    """An agent needs a person: no failure and no step, but a question with its form.
+
+    `form` is a JSON Schema that an answer must satisfy.
+    """
+
+    code = "needs-answer"
+    exit_code = ExitCode.SUSPENDED
+
+    def __init__(self, message: str, form: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.form = dict(form)
+
+
+class AgentStuck(UwfError):
+    """An agent within this process went on after its cancel token was set and grace was over."""
+
+    code = "agent-stuck"
+    exit_code = ExitCode.AGENT
+
+
+class FailureKind(Enum):
+    """The closed table of behaviour.md §8.7: value, exit code, whether the session is kept."""
+
+    UNAVAILABLE = ("unavailable", 6, False, "the program or service is missing, or not signed in")
+    AUTH = ("auth", 6, True, "the key or login was refused")
+    RATE_LIMIT = ("rate_limit", 6, True, "the service asks to wait")
+    CONTEXT_TOO_LONG = ("context_too_long", 6, False, "the model's context is full")
+    BAD_REQUEST = ("bad_request", 6, True, "the provider refused the request")
+    MAX_TURNS = ("max_turns", 6, True, "the agent's own turn limit was reached")
+    MAX_BUDGET = ("max_budget", 6, True, "the agent's own budget was spent")
+    TIMEOUT = ("timeout", 6, True, "the time limit of the run was reached")
+    STALLED = ("stalled", 6, True, "the agent said nothing for too long")
+    CRASHED = ("crashed", 6, True, "the agent ended without a result")
+    TRUNCATED = ("truncated", 6, True, "the agent's stream was cut")
+    TOO_LARGE = ("too_large", 6, True, "the reply is over the cap")
+    REFUSED = ("refused", 6, True, "the model refused")
+    EMPTY = ("empty", 6, True, "the agent delivered nothing")
+    SESSION_LOST = ("session_lost", 6, False, "the session asked for is gone")
+    INVALID_OUTPUT = ("invalid_output", 4, True, "the output does not satisfy the role's schema")
+    INTERRUPTED = ("interrupted", 130, True, "the run was stopped in the middle")
+    ROUTING = ("routing", 1, True, "the graph does not say what comes next")
+    INTERNAL = ("internal", 1, True, "a fault of uwf or of a plugin")
+
+    def __init__(self, word: str, exit_code: int, keeps_session: bool, meaning: str) -> None:
+        self.word = word
+        self.exit_code = exit_code
+        self.keeps_session = keeps_session
+        self.meaning = meaning
+
+    @classmethod
+    def of(cls, word: str) -> "FailureKind":
+        """The kind named `word`.
+
+        Raises:
+            ValueError: there is none of that name.
+        """
+        for kind in cls:
+            if kind.word == word:
+                return kind
+        raise ValueError(f"{word!r} is no kind of failure")
+
+
+class AgentFailure(UwfError):
+    """An agent failed in one of the ways of `FailureKind`.
+
+    Adapters raise the subclass of the kind. `until_ms` (ms since 1970) says when a rate limit
+    ends, where it is known; `session` is the session's id where one came to be.
+    """
+
+    kind = FailureKind.INTERNAL
+    code = "agent-failure"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        until_ms: int | None = None,
+        session: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.until_ms = until_ms
+        self.session = session
+        self.exit_code = self.kind.exit_code
+
+    @staticmethod
+    def of(kind: FailureKind, message: str, **details: Any) -> "AgentFailure":
+        """The failure of `kind`, as an instance of the subclass that belongs to it."""
+        for subclass in AgentFailure.__subclasses__():
+            if subclass.kind is kind:
+                return subclass(message, **details)
+        raise AssertionError(f"no class for {kind}")
+
+
+class Unavailable(AgentFailure):
+    """The program or service is missing, or not signed in at all."""
+
+    kind = FailureKind.UNAVAILABLE
+
+
+class AuthRefused(AgentFailure):
+    """The key or login was refused."""
+
+    kind = FailureKind.AUTH
+
+
+class RateLimited(AgentFailure):
+    """The service asks to wait; `until_ms` says how long, where it is known."""
+
+    kind = FailureKind.RATE_LIMIT
+
+
+class ContextTooLong(AgentFailure):
+    """The model's context is full; the session is not kept."""
+
+    kind = FailureKind.CONTEXT_TOO_LONG
+
+
+class BadRequest(AgentFailure):
+    """The provider refused the request; the message holds its own words."""
+
+    kind = FailureKind.BAD_REQUEST
+
+
+class MaxTurns(AgentFailure):
+    """The agent's own limit on turns was reached."""
+
+    kind = FailureKind.MAX_TURNS
+
+
+class MaxBudget(AgentFailure):
+    """The agent's own budget was spent."""
+
+    kind = FailureKind.MAX_BUDGET
+
+
+class TimedOut(AgentFailure):
+    """The run's time limit was reached."""
+
+    kind = FailureKind.TIMEOUT
+
+
+class Stalled(AgentFailure):
+    """Nothing was heard of the agent for longer than the idle limit."""
+
+    kind = FailureKind.STALLED
+
+
+class Crashed(AgentFailure):
+    """The agent ended without a result."""
+
+    kind = FailureKind.CRASHED
+
+
+class Truncated(AgentFailure):
+    """The agent's stream was cut."""
+
+    kind = FailureKind.TRUNCATED
+
+
+class TooLarge(AgentFailure):
+    """The reply is over the cap."""
+
+    kind = FailureKind.TOO_LARGE
+
+
+class Refused(AgentFailure):
+    """The model refused."""
+
+    kind = FailureKind.REFUSED
+
+
+class EmptyReply(AgentFailure):
+    """The agent delivered nothing."""
+
+    kind = FailureKind.EMPTY
+
+
+class SessionLost(AgentFailure):
+    """Asked to continue a session, the agent has it no more, or cannot prove that it does."""
+
+    kind = FailureKind.SESSION_LOST
+
+
+class InvalidOutput(AgentFailure):
+    """The output does not satisfy the role's schema, after all corrections."""
+
+    kind = FailureKind.INVALID_OUTPUT
+
+
+class AgentInterrupted(AgentFailure):
+    """The run was stopped in the middle: its cancel token was set."""
+
+    kind = FailureKind.INTERRUPTED
+
+
+class RoutingFailed(AgentFailure):
+    """No edge for the status, a prompt that renders blank, a location that does not exist."""
+
+    kind = FailureKind.ROUTING
+
+
+class InternalFailure(AgentFailure):
+    """A fault of uwf itself or of a plugin, or a plugin that is broken at import."""
+
+    kind = FailureKind.INTERNAL

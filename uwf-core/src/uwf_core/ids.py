@@ -1,0 +1,89 @@
+"""Identifiers: node references (`Ref`), thread ids (`ThreadId`) and their alphabet (`B32`).
+
+Everything here is plain text with a type, so that a reference is never mistaken for a name.
+"""
+
+import os
+from typing import Self
+
+from uwf_core.errors import UnknownIdError
+
+B32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""Crockford's base-32 alphabet, upper case: the letters I, L, O and U do not occur."""
+
+_ALPHABET = frozenset(B32)
+_VALUE = {letter: value for value, letter in enumerate(B32)}
+
+
+def b32(number: int, length: int) -> str:
+    """`number` in base 32, most significant quintet first, zero-padded to `length` characters."""
+    return "".join(B32[(number >> shift) & 31] for shift in range(5 * (length - 1), -1, -5))
+
+
+class Ref(str):
+    """A node's reference: 13 characters of `B32`, the 64 bits of an XXH64 (store-format)."""
+
+    __slots__ = ()
+    LENGTH = 13
+
+    @classmethod
+    def matches(cls, text: str) -> bool:
+        """Whether `text` has the form of a reference (it need not exist anywhere)."""
+        return len(text) == cls.LENGTH and _ALPHABET.issuperset(text)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """`text` as a reference.
+
+        Raises:
+            UnknownIdError: it has not the form of one.
+        """
+        if not cls.matches(text):
+            raise UnknownIdError(
+                f"{text!r} is no node reference",
+                hint=f"a reference is {cls.LENGTH} characters out of {B32}",
+            )
+        return cls(text)
+
+    @classmethod
+    def of_hash(cls, digest: int) -> Self:
+        """The reference of a 64-bit hash, taken as one unsigned integer."""
+        return cls(b32(digest, cls.LENGTH))
+
+
+class ThreadId(str):
+    """A thread's id: a ULID, 26 characters of `B32` (48 bits of ms since 1970, 80 random bits)."""
+
+    __slots__ = ()
+    LENGTH = 26
+
+    @classmethod
+    def matches(cls, text: str) -> bool:
+        """Whether `text` has the form of a thread id."""
+        return len(text) == cls.LENGTH and _ALPHABET.issuperset(text) and text[0] <= "7"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """`text` as a thread id.
+
+        Raises:
+            UnknownIdError: it has not the form of one.
+        """
+        if not cls.matches(text):
+            raise UnknownIdError(
+                f"{text!r} is no thread id", hint="a thread id is a ULID of 26 characters"
+            )
+        return cls(text)
+
+    @classmethod
+    def new(cls, now_ms: int) -> Self:
+        """A fresh id whose time part is `now_ms` (ms since 1970)."""
+        return cls(b32((now_ms << 80) | int.from_bytes(os.urandom(10), "big"), cls.LENGTH))
+
+    @property
+    def created_ms(self) -> int:
+        """When the id was made, in ms since 1970."""
+        number = 0
+        for letter in self[:10]:
+            number = number << 5 | _VALUE[letter]
+        return number

@@ -1,0 +1,1 @@
+"""Child programs: started, fed, heard, limited and ended, with their whole tree."""
