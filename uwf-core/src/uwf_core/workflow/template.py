@@ -1,0 +1,354 @@
+"""Mustache, our own: variables, sections, inverted sections, comments, over JSON values alone.
+
+Follows the public Mustache specification (github.com/mustache/spec), standalone lines, dotted names
+and the implicit iterator included, and differs from it where a prompt needs it:
+
+- nothing is escaped for HTML: `{{x}}`, `{{{x}}}` and `{{&x}}` are the same;
+- partials, inheritance and changed delimiters are refused with their place; there are no lambdas;
+- a name looks into mappings by key and into lists by position (`items.0.name`), never at
+  attributes; it may begin with `$` (`{{$status}}`);
+- what is missing or null renders empty; what is not a string renders as compact JSON.
+
+A section is left out where its value is missing, null, false, 0, "" or an empty list; an empty
+mapping counts as there. Text that came from data is never read as a template.
+"""
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeGuard
+
+from uwf_core.errors import DefinitionError
+
+MAX_DEPTH = 64
+"""How deep sections may be nested."""
+
+Path = tuple[str, ...]
+"""A dotted name, split; `()` is the implicit iterator `.`."""
+
+_NAME = re.compile(r"[^\s{}]+")
+_BLANK_REST = re.compile(r"[ \t]*(?:\r?\n|\Z)")
+_MISSING = object()
+_MAX_EXACT = 2**53 - 1
+
+_REFUSED = {
+    ">": ("partials are not supported", "write the text itself here"),
+    "<": ("template inheritance is not supported", "write the text itself here"),
+    "=": ("delimiters cannot be changed", "use {{ and }}"),
+}
+
+
+class TemplateError(DefinitionError):
+    """A template that cannot be read; `line` and `column` count from 1 within its text."""
+
+    code = "invalid-template"
+
+    def __init__(self, message: str, line: int, column: int, *, hint: str | None = None) -> None:
+        super().__init__(message, where=f"template:{line}:{column}", hint=hint)
+        self.line = line
+        self.column = column
+
+
+class Name(NamedTuple):
+    """A name that a template uses, for whoever checks it against a schema.
+
+    Attributes:
+        path: the dotted name, split; `()` is the implicit iterator.
+        section_stack: the paths of the sections around it, outermost first, inverted ones left
+            out, since they do not change what a name means. A name is looked up in the innermost
+            first.
+        line, column: of its tag, from 1 within the template.
+        kind: `variable`, `section` or `inverted` (the tag that opens one).
+    """
+
+    path: Path
+    section_stack: tuple[Path, ...]
+    line: int
+    column: int
+    kind: Literal["variable", "section", "inverted"]
+
+
+class _Place(NamedTuple):
+    line: int
+    column: int
+
+
+class _Variable(NamedTuple):
+    path: Path
+    place: _Place
+
+
+class _Section(NamedTuple):
+    path: Path
+    place: _Place
+    inverted: bool
+    children: "list[_Node]"
+
+
+_Node = str | _Variable | _Section
+
+
+class _Tag(NamedTuple):
+    """A tag as it stands in the text: `sigil` is one of `{ & # ^ / !`, or empty."""
+
+    sigil: str
+    content: str
+    end: int
+
+
+class Template:
+    """A template that was read; made by `parse`."""
+
+    __slots__ = ("_nodes",)
+
+    def __init__(self, nodes: "Sequence[_Node]") -> None:
+        self._nodes = nodes
+
+    def render(self, data: Any) -> str:
+        """The text for `data`, a JSON value (as a rule a mapping).
+
+        Raises:
+            TemplateError: `data` holds something at a name that JSON cannot say.
+        """
+        parts: list[str] = []
+        _render(self._nodes, [data], parts)
+        return "".join(parts)
+
+    def names(self) -> list[Name]:
+        """Every name that the template uses, in the order of the text."""
+        return list(_names(self._nodes, ()))
+
+
+def parse(text: str) -> Template:
+    """`text` as a template.
+
+    Raises:
+        TemplateError: a tag that is not closed, empty or malformed, sections that do not match or
+            are nested deeper than `MAX_DEPTH`, a partial, a change of delimiters.
+    """
+    return Template(_Parser(text).parse())
+
+
+def render(text: str, data: Any) -> str:
+    """`text` as a template, rendered over `data`.
+
+    Raises:
+        TemplateError: see `parse` and `Template.render`.
+    """
+    return parse(text).render(data)
+
+
+class _Parser:
+    """One pass over the text; `open` are the sections that wait for their end."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
+        self.root: list[_Node] = []
+        self.open: list[_Section] = []
+
+    def parse(self) -> list[_Node]:
+        position = 0
+        while (start := self.text.find("{{", position)) >= 0:
+            tag = self.tag(start)
+            before, after = start, tag.end
+            if tag.sigil in ("#", "^", "/", "!"):
+                before, after = self.widened_if_standalone(start, tag.end)
+            self.add_text(self.text[position:before])
+            self.apply(tag, start)
+            position = after
+        self.add_text(self.text[position:])
+        if self.open:
+            section = self.open[-1]
+            name = _dotted(section.path)
+            raise TemplateError(
+                f"section {name!r} is never closed",
+                *section.place,
+                hint=f"end it with {{{{/{name}}}}}",
+            )
+        return self.root
+
+    def tag(self, start: int) -> _Tag:
+        """The tag that begins at `start`."""
+        sigil = self.text[start + 2 : start + 3]
+        if sigil in _REFUSED:
+            message, hint = _REFUSED[sigil]
+            raise TemplateError(message, *self.place(start), hint=hint)
+        if sigil not in ("{", "&", "#", "^", "/", "!"):
+            sigil = ""
+        closing = "}}}" if sigil == "{" else "}}"
+        content = start + 2 + len(sigil)
+        end = self.text.find(closing, content)
+        if end < 0:
+            raise TemplateError(
+                "a tag is never closed",
+                *self.place(start),
+                hint=f"close it with {closing}",
+            )
+        return _Tag(sigil, self.text[content:end], end + len(closing))
+
+    def apply(self, tag: _Tag, start: int) -> None:
+        """Add what `tag` stands for."""
+        if tag.sigil == "!":
+            return
+        place = self.place(start)
+        path = _path(tag.content, place)
+        if tag.sigil == "/":
+            self.close_section(path, place)
+        elif tag.sigil in ("#", "^"):
+            self.open_section(_Section(path, place, tag.sigil == "^", []))
+        else:
+            self.children().append(_Variable(path, place))
+
+    def open_section(self, section: _Section) -> None:
+        if len(self.open) == MAX_DEPTH:
+            raise TemplateError(f"sections are nested deeper than {MAX_DEPTH}", *section.place)
+        self.children().append(section)
+        self.open.append(section)
+
+    def close_section(self, path: Path, place: _Place) -> None:
+        name = _dotted(path)
+        if not self.open:
+            raise TemplateError(
+                f"{name!r} is closed here, but no section is open",
+                *place,
+                hint=f"open it with {{{{#{name}}}}} or remove this tag",
+            )
+        section = self.open.pop()
+        if section.path != path:
+            opened = _dotted(section.path)
+            line, column = section.place
+            raise TemplateError(
+                f"{name!r} is closed here, but the open section is {opened!r} "
+                f"(opened at {line}:{column})",
+                *place,
+                hint=f"write {{{{/{opened}}}}}",
+            )
+
+    def children(self) -> list[_Node]:
+        return self.open[-1].children if self.open else self.root
+
+    def add_text(self, text: str) -> None:
+        if text:
+            self.children().append(text)
+
+    def widened_if_standalone(self, start: int, end: int) -> tuple[int, int]:
+        """The tag's span; widened to the whole line where the tag is alone on it."""
+        line_start = self.line_starts[bisect_right(self.line_starts, start) - 1]
+        if self.text[line_start:start].strip(" \t"):
+            return start, end
+        rest = _BLANK_REST.match(self.text, end)
+        return (line_start, rest.end()) if rest else (start, end)
+
+    def place(self, offset: int) -> _Place:
+        line = bisect_right(self.line_starts, offset)
+        return _Place(line, offset - self.line_starts[line - 1] + 1)
+
+
+def _path(content: str, place: _Place) -> Path:
+    """The name within a tag, split at its dots."""
+    name = content.strip()
+    if not _NAME.fullmatch(name):
+        message = f"{name!r} is no name" if name else "a tag without a name"
+        raise TemplateError(
+            message,
+            *place,
+            hint="a name has no spaces and no braces: {{user.name}}",
+        )
+    if name == ".":
+        return ()
+    path = tuple(name.split("."))
+    if "" in path:
+        raise TemplateError(
+            f"{name!r} has an empty part", *place, hint="write user.name, with single dots"
+        )
+    return path
+
+
+def _dotted(path: Path) -> str:
+    return ".".join(path) or "."
+
+
+def _names(nodes: "Sequence[_Node]", stack: tuple[Path, ...]) -> Iterator[Name]:
+    for node in nodes:
+        if isinstance(node, _Variable):
+            yield Name(node.path, stack, *node.place, "variable")
+        elif isinstance(node, _Section):
+            yield Name(node.path, stack, *node.place, "inverted" if node.inverted else "section")
+            yield from _names(node.children, stack if node.inverted else (*stack, node.path))
+
+
+def _render(nodes: "Sequence[_Node]", stack: list[Any], parts: list[str]) -> None:
+    for node in nodes:
+        if isinstance(node, str):
+            parts.append(node)
+        elif isinstance(node, _Variable):
+            parts.append(_as_text(_lookup(node.path, stack), node))
+        elif node.inverted:
+            if not _items(_lookup(node.path, stack)):
+                _render(node.children, stack, parts)
+        else:
+            for item in _items(_lookup(node.path, stack)):
+                _render(node.children, [*stack, item], parts)
+
+
+def _lookup(path: Path, stack: list[Any]) -> Any:
+    """What `path` means: its first part in the innermost context that has it, the rest within."""
+    if not path:
+        return stack[-1]
+    for context in reversed(stack):
+        value = _member(context, path[0])
+        if value is not _MISSING:
+            break
+    else:
+        return None
+    for part in path[1:]:
+        value = _member(value, part)
+    return None if value is _MISSING else value
+
+
+def _member(value: Any, part: str) -> Any:
+    """`part` of a mapping (by key) or a list (by position)."""
+    if isinstance(value, Mapping):
+        return value.get(part, _MISSING)
+    if _is_list(value) and part.isascii() and part.isdigit() and len(part) < 10:
+        index = int(part)
+        return value[index] if index < len(value) else _MISSING
+    return _MISSING
+
+
+def _items(value: Any) -> Sequence[Any]:
+    """What a section over `value` is rendered for, once each."""
+    if _is_list(value):
+        return value
+    absent = value is None or value == "" or value == 0  # `False == 0`
+    return () if absent else (value,)
+
+
+def _is_list(value: Any) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, (list, tuple))
+
+
+def _as_text(value: Any, tag: _Variable) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(_exact(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise TemplateError(
+            f"the value of {_dotted(tag.path)!r} is no JSON: {error}", *tag.place
+        ) from error
+
+
+def _exact(value: Any) -> Any:
+    """`value` with whole floats as integers, as the store keeps them: 3.0 is written 3."""
+    if isinstance(value, float) and value.is_integer() and abs(value) <= _MAX_EXACT:
+        return int(value)
+    if isinstance(value, Mapping):
+        return {key: _exact(each) for key, each in value.items()}
+    if _is_list(value):
+        return [_exact(each) for each in value]
+    return value
