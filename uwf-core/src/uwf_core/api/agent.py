@@ -133,7 +133,8 @@ class Turn:
 
 class TurnSink(Protocol):
     """Where an agent reports as it goes. Callable from any thread; what it took is kept even if
-    the process dies in the next moment."""
+    the process dies in the next moment.
+    """
 
     def turn(self, turn: Turn) -> None:
         """A turn, or a newer state of the turn with the same index."""
@@ -173,7 +174,8 @@ def _no_process(_identity: "ProcessId") -> None:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """What every call of an agent carries; `run_program` and `start_program` are the way to run
-    a foreign program: with the call's folder, environment, limits, cancel token and reaper."""
+    a foreign program: with the call's folder, environment, limits, cancel token and reaper.
+    """
 
     thread: str
     role: str

@@ -31,7 +31,8 @@ class ExtractRequest:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractProblem:
     """One thing wrong with the output: `path` is the place (`comments`, `items.2.name`, "" for
-    the whole)."""
+    the whole).
+    """
 
     path: str
     message: str

@@ -21,7 +21,8 @@ class JudgeSpec:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeRequest:
     """`cwd` is a copy of the trial's folder; `record` the thread as `uwf thread show` and the
-    documents of its steps."""
+    documents of its steps.
+    """
 
     cwd: str
     thread: str

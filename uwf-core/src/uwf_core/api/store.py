@@ -6,7 +6,6 @@ that every backend gives the same promises.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
 STORE_API_VERSION = "1.0"
@@ -52,7 +51,8 @@ class Record(NamedTuple):
 
 class Variable(NamedTuple):
     """A name that moves. `checksum` is the core's own, over all other columns; a backend stores
-    it and compares it, and computes nothing."""
+    it and compares it, and computes nothing.
+    """
 
     name: str
     value: str
@@ -89,7 +89,8 @@ class StoreBackend(Protocol):
 
     def transaction(self, durable: bool = True) -> AbstractContextManager[None]:
         """One writer at a time. `durable=False` commits without waiting for the disk: what it
-        wrote survives kill -9, and is on the disk no later than the next durable commit."""
+        wrote survives kill -9, and is on the disk no later than the next durable commit.
+        """
 
     def get(self, ref: str) -> Record | None:
         """The record, or None."""
@@ -136,14 +137,16 @@ class StoreBackend(Protocol):
 
     def set_variable(self, variable: Variable, expected: bytes | None) -> bool:
         """Compare-and-set: write it if the stored one has the checksum `expected` (None: if there
-        is none). False, and no change, otherwise."""
+        is none). False, and no change, otherwise.
+        """
 
     def delete_variable(self, name: str, expected: bytes) -> bool:
         """Compare-and-delete; False, and no change, if the checksum is another one."""
 
     def lock(self, name: str, holder: Holder) -> LockHandle | None:
         """Take the lock `name` now, or None if somebody holds it. Freed by the system when its
-        holder dies; not inherited by child programs; other locks never conflict."""
+        holder dies; not inherited by child programs; other locks never conflict.
+        """
 
     def holder(self, name: str) -> Holder | None:
         """Who holds the lock now, without ever taking it; None if nobody does."""

@@ -11,7 +11,8 @@ from uwf_core.process.cancel import Cancel
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolSpec:
     """A tool: `parameters` is the JSON Schema of its arguments; `factory` is `module:attribute`
-    and gives, called without arguments, a `Tool`."""
+    and gives, called without arguments, a `Tool`.
+    """
 
     name: str
     description: str

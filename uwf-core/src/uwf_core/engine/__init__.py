@@ -1,0 +1,1 @@
+"""One step, and everything that is done with threads; wiring of all rooms."""

@@ -1,0 +1,170 @@
+"""The documents of the engine: what the commands print as JSON and the client returns.
+
+Keys are camelCase and stable. Times are integer ms since 1970 (`…AtMs`, `until`), durations ms.
+`workflow` is always a reference, `workflowName` its name.
+"""
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+from uwf_core.thread.types import UsagePayload
+
+Status = Literal["idle", "running", "suspended", "completed", "cancelled", "corrupt"]
+
+
+class StartedDocument(TypedDict):
+    """What `thread start` and `thread fork` give."""
+
+    workflow: str
+    workflowName: str
+    thread: str
+
+
+class FailureDocument(TypedDict):
+    """Why a step failed: a kind of the table of failures, and until when (rate limits)."""
+
+    kind: str
+    message: str
+    until: int | None
+
+
+class StepResult(TypedDict):
+    """What one step did. `status` is the thread's after it; `step` the stored step or failed
+    attempt, else null.
+    """
+
+    step: str | None
+    role: str | None
+    agent: str | None
+    status: Status
+    currentRole: str | None
+    suspendedRole: str | None
+    suspendMessage: str | None
+    suspendReason: str | None
+    done: bool
+    durationMs: int
+    usage: UsagePayload
+    failure: FailureDocument | None
+
+
+class ExecDocument(TypedDict):
+    """What `exec`, `run`, `resume`, `poke` and `wait` give."""
+
+    thread: str
+    workflow: str
+    workflowName: str
+    steps: list[StepResult]
+    status: Status
+    done: bool
+
+
+class RunningDocument(TypedDict):
+    """Who runs a thread now."""
+
+    pid: int
+    host: str
+    startedAtMs: int
+
+
+class ThreadDocument(TypedDict):
+    """A thread, as in `thread list`; `thread show` adds `form` and `hint`."""
+
+    thread: str
+    workflow: str
+    workflowName: str
+    head: str
+    status: Status
+    currentRole: str | None
+    suspendedRole: str | None
+    suspendMessage: str | None
+    suspendReason: str | None
+    done: bool
+    steps: int
+    usage: UsagePayload
+    running: RunningDocument | None
+    startedAtMs: int
+    updatedAtMs: int
+    form: NotRequired[dict[str, Any] | None]
+    hint: NotRequired[str | None]
+
+
+class StepRow(TypedDict):
+    """A row of `step list`; the first row is the start (`number` 0, `role` `$START`)."""
+
+    step: str
+    number: int
+    role: str
+    agent: str | None
+    status: str | None
+    startedAtMs: int
+    completedAtMs: int | None
+    durationMs: int | None
+    usage: UsagePayload | None
+    attempts: int
+
+
+class CorrectionDocument(TypedDict):
+    """An output that was sent back to the agent."""
+
+    prompt: str
+    raw: str
+    errors: list[str]
+
+
+class TurnDocument(TypedDict):
+    """One message inside the agent's own loop; `step` is null while the step is under way."""
+
+    step: str | None
+    number: int
+    role: str
+    index: int
+    speaker: str
+    text: str
+    reasoning: str | None
+    toolCalls: list[dict[str, Any]]
+    usage: UsagePayload | None
+
+
+class StepDocument(TypedDict):
+    """A whole step, as `step show` gives it."""
+
+    step: str
+    thread: str
+    number: int
+    role: str
+    agent: str
+    agentVersion: str | None
+    engineVersion: str
+    model: str | None
+    session: str | None
+    continuation: str
+    proof: str | None
+    stopReason: str | None
+    status: str | None
+    output: dict[str, Any]
+    body: str
+    failure: FailureDocument | None
+    edgePrompt: str
+    cwd: str
+    startedAtMs: int
+    completedAtMs: int
+    durationMs: int
+    usage: UsagePayload
+    denials: list[str]
+    corrections: list[CorrectionDocument]
+    previousAttempts: list[str]
+    prev: str | None
+    replaces: str | None
+    turns: list[TurnDocument]
+
+
+class AnswerDocument(TypedDict):
+    """What `step ask` gives; `continuation` is `original` or `reconstructed`."""
+
+    step: str
+    thread: str
+    role: str
+    agent: str
+    answer: str
+    continuation: Literal["original", "reconstructed"]
+    session: str | None
+    usage: UsagePayload

@@ -1,0 +1,153 @@
+"""The thread index: everything that lists and decisions need, kept as tags of the head.
+
+It is one record with the head and moves with it or not at all; it can be rebuilt from the chain,
+the attempt variables and the event nodes.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from uwf_core.thread.status import Reason, Status
+from uwf_core.thread.usage import Totals
+
+
+class RoleState(NamedTuple):
+    """What a role has behind it in this thread.
+
+    `session` belongs to `agent` alone; `inherited` says that a fork's parent made it.
+    """
+
+    visits: int
+    step: str | None
+    number: int
+    session: str | None
+    agent: str | None
+    inherited: bool
+
+
+class OpenAttempt(NamedTuple):
+    """An attempt that was begun and not ended: under way, or interrupted if nobody has the lock."""
+
+    number: int
+    attempt: int
+    role: str
+
+    @property
+    def name(self) -> str:
+        """`<number>.<try>`, as in the name of its variable."""
+        return f"{self.number}.{self.attempt}"
+
+
+class Suspension(NamedTuple):
+    """Why a thread waits. `question` refers to the pending question, `until_ms` to a rate limit's
+    end.
+    """
+
+    reason: Reason
+    role: str
+    message: str
+    kind: str | None = None
+    until_ms: int | None = None
+    question: str | None = None
+
+
+class ThreadIndex(NamedTuple):
+    """The index. `status` is what is stored; whether it runs is the lock's to say.
+
+    Attributes:
+        current_role: the role that the next exec would run, None if there is none.
+        agent: the thread's own binding (`thread start --agent`).
+        steps: length of the chain; `inherited_steps` of these came with a fork.
+        failures: failed attempts at the pending step, so far.
+        grants: how often a limit's allowance was granted once more.
+    """
+
+    status: Status
+    workflow: str
+    workflow_name: str
+    start: str
+    cwd: str
+    started_ms: int
+    current_role: str | None
+    agent: str | None = None
+    steps: int = 0
+    inherited_steps: int = 0
+    roles: Mapping[str, RoleState] = {}
+    totals: Totals = Totals({}, {})
+    running_ms: int = 0
+    failures: int = 0
+    grants: int = 0
+    attempt: OpenAttempt | None = None
+    suspension: Suspension | None = None
+    damage: str | None = None
+
+    def role(self, name: str) -> RoleState:
+        """The state of a role, also of one that has not spoken yet."""
+        return self.roles.get(name) or RoleState(0, None, 0, None, None, False)
+
+    def with_role(self, name: str, state: RoleState) -> "ThreadIndex":
+        """A copy in which one role's state is `state`."""
+        return self._replace(roles={**self.roles, name: state})
+
+
+_TEXT_TAGS = ("status", "workflow", "workflow_name", "start", "cwd")
+_OPTIONAL_TEXT_TAGS = ("current_role", "agent", "damage")
+_NUMBER_TAGS = ("started_ms", "steps", "inherited_steps", "running_ms", "failures", "grants")
+
+
+def to_tags(index: ThreadIndex) -> dict[str, str]:
+    """The index as tags: text to text. `status` and `workflowName` are tags of their own so that
+    lists can be filtered by them; what is empty is left out.
+    """
+    tags = {_camel(name): getattr(index, name) for name in _TEXT_TAGS}
+    for name in _OPTIONAL_TEXT_TAGS:
+        if getattr(index, name) is not None:
+            tags[_camel(name)] = getattr(index, name)
+    for name in _NUMBER_TAGS:
+        if getattr(index, name):
+            tags[_camel(name)] = str(getattr(index, name))
+    for name, state in index.roles.items():
+        tags[f"role.{name}"] = _dump(list(state))
+    if index.totals.known or index.totals.unknown:
+        tags["usage"] = _dump(list(index.totals))
+    if index.attempt is not None:
+        tags["attempt"] = _dump(list(index.attempt))
+    if index.suspension is not None:
+        tags["suspension"] = _dump(list(index.suspension))
+    return tags
+
+
+def from_tags(tags: Mapping[str, str]) -> ThreadIndex:
+    """The index that these tags say.
+
+    Raises:
+        ValueError: they are not the tags of a thread.
+    """
+    try:
+        values: dict[str, Any] = {name: tags[_camel(name)] for name in _TEXT_TAGS}
+        values |= {name: tags.get(_camel(name)) for name in _OPTIONAL_TEXT_TAGS}
+        values |= {name: int(tags.get(_camel(name), 0)) for name in _NUMBER_TAGS}
+        values["roles"] = {
+            name.removeprefix("role."): RoleState(*json.loads(text))
+            for name, text in tags.items()
+            if name.startswith("role.")
+        }
+        if "usage" in tags:
+            values["totals"] = Totals(*json.loads(tags["usage"]))
+        if "attempt" in tags:
+            values["attempt"] = OpenAttempt(*json.loads(tags["attempt"]))
+        if "suspension" in tags:
+            values["suspension"] = Suspension(*json.loads(tags["suspension"]))
+        return ThreadIndex(**values)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"not the tags of a thread: {error}") from error
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,166 @@
+"""The life of a thread: which command is allowed when, and what it does to the index. Pure.
+
+    start ─▶ idle ─exec▶ idle … ─▶ completed ─resume▶ …
+              │  ▲         │
+            cancel└─resume─┴▶ suspended (role · failure · limit · interrupted) ─exec/resume▶ …
+              ▼
+          cancelled
+
+`running` is no stored state: somebody holds the lock now. An attempt that is open while nobody
+holds the lock was interrupted.
+"""
+
+from uwf_core.errors import ExitCode, FailureKind, WrongStateError
+from uwf_core.thread.index import OpenAttempt, Suspension, ThreadIndex
+from uwf_core.thread.status import FINISHED, Status
+
+INTERRUPTED_MESSAGE = "the run was interrupted in the middle of this step"
+
+
+def effective(index: ThreadIndex, *, is_running: bool, is_whole: bool = True) -> ThreadIndex:
+    """The index as it is to be shown: with what the lock and the presence of nodes say.
+
+    Args:
+        index: what is stored.
+        is_running: somebody holds the thread's lock now.
+        is_whole: the head and workflow nodes are present.
+    """
+    if not is_whole or index.damage is not None:
+        return index._replace(status="corrupt")
+    if is_running:
+        return index._replace(status="running", suspension=None)
+    if index.attempt is not None:
+        return interrupted(index)
+    return index
+
+
+def interrupted(index: ThreadIndex) -> ThreadIndex:
+    """The index of a thread whose open attempt nobody runs any more."""
+    role = index.attempt.role if index.attempt else index.current_role or ""
+    suspension = Suspension("interrupted", role, INTERRUPTED_MESSAGE, FailureKind.INTERRUPTED.word)
+    return index._replace(status="suspended", current_role=role, suspension=suspension)
+
+
+def begun(index: ThreadIndex, attempt: OpenAttempt) -> ThreadIndex:
+    """An attempt begins; the stored status stays until it ends."""
+    return index._replace(attempt=attempt)
+
+
+def failed(index: ThreadIndex, suspension: Suspension) -> ThreadIndex:
+    """An attempt ended without a step: suspended, and one failure more."""
+    return index._replace(
+        status="suspended",
+        current_role=suspension.role,
+        suspension=suspension,
+        attempt=None,
+        failures=index.failures + 1,
+    )
+
+
+def suspended(index: ThreadIndex, suspension: Suspension) -> ThreadIndex:
+    """The thread waits, without a failed attempt."""
+    return index._replace(
+        status="suspended", current_role=suspension.role, suspension=suspension, attempt=None
+    )
+
+
+def arrived(index: ThreadIndex, status: Status, role: str | None) -> ThreadIndex:
+    """A step is stored and leads on: `idle` with the next role, or `completed` with none."""
+    return index._replace(
+        status=status, current_role=role, suspension=None, attempt=None, failures=0
+    )
+
+
+def cancelled(index: ThreadIndex) -> ThreadIndex:
+    """Closed for good."""
+    return index._replace(status="cancelled", current_role=None, suspension=None, attempt=None)
+
+
+def granted(index: ThreadIndex) -> ThreadIndex:
+    """The same allowance once more, after a limit."""
+    return index._replace(status="idle", suspension=None, grants=index.grants + 1)
+
+
+def check_resume(index: ThreadIndex, thread: str) -> None:
+    """Whether `resume` makes sense.
+
+    Raises:
+        WrongStateError: the thread is idle or cancelled.
+    """
+    if index.status in ("suspended", "completed"):
+        return
+    hint = f"`uwf thread exec {thread}` goes on" if index.status == "idle" else None
+    raise WrongStateError(
+        f"thread {thread} is {index.status}; only a suspended or completed one can be resumed",
+        hint=hint,
+    )
+
+
+def check_poke(index: ThreadIndex, thread: str) -> None:
+    """Whether `poke` makes sense.
+
+    Raises:
+        WrongStateError: no step yet, a question is pending, or the state is another one than
+            idle, completed or suspended by a role.
+    """
+    if index.suspension is not None and index.suspension.question is not None:
+        raise WrongStateError(
+            f"thread {thread} waits for an answer",
+            hint=f"`uwf thread resume {thread} --answer …` gives it",
+        )
+    by_role = index.suspension is not None and index.suspension.reason == "role"
+    if index.status not in ("idle", "completed") and not by_role:
+        raise WrongStateError(
+            f"thread {thread} is {state_words(index)}; poke needs one that is idle, completed or "
+            "suspended by a role",
+            hint=f"`uwf thread resume {thread}` or `uwf thread exec {thread}` goes on",
+        )
+    if index.steps == 0:
+        raise WrongStateError(
+            f"thread {thread} has no step to run again",
+            hint=f"`uwf thread exec {thread}` runs the first",
+        )
+
+
+def check_cancel(index: ThreadIndex, thread: str) -> None:
+    """Whether `cancel` makes sense.
+
+    Raises:
+        WrongStateError: the thread is finished already.
+    """
+    if index.status in FINISHED:
+        raise WrongStateError(f"thread {thread} is {index.status} already")
+
+
+def check_remove(index: ThreadIndex, thread: str) -> None:
+    """Whether `rm` makes sense.
+
+    Raises:
+        WrongStateError: the thread could still go on.
+    """
+    if index.status not in (*FINISHED, "corrupt"):
+        raise WrongStateError(
+            f"thread {thread} is {state_words(index)}; only a finished one can be removed",
+            hint=f"`uwf thread cancel {thread}` closes it",
+        )
+
+
+def state_words(index: ThreadIndex) -> str:
+    """The status in words: `suspended (failure)`."""
+    return f"{index.status} ({index.suspension.reason})" if index.suspension else index.status
+
+
+def exit_code(index: ThreadIndex) -> int:
+    """The exit code of a run that left the thread like this."""
+    if index.status == "corrupt":
+        return ExitCode.FAILED
+    if index.status != "suspended" or index.suspension is None:
+        return ExitCode.DONE
+    match index.suspension.reason:
+        case "role":
+            return ExitCode.SUSPENDED
+        case "limit":
+            return ExitCode.LIMIT
+        case "interrupted":
+            return ExitCode.INTERRUPTED
+    return FailureKind.of(index.suspension.kind or FailureKind.INTERNAL.word).exit_code

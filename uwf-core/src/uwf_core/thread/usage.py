@@ -1,0 +1,64 @@
+"""Usage as payload, and totals over a thread in which the unknown stays unknown."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from uwf_core.thread.types import UsagePayload
+
+if TYPE_CHECKING:
+    from uwf_core.api.agent import Usage
+
+FIELDS = (
+    ("turns", "turns"),
+    ("inputTokens", "input_tokens"),
+    ("outputTokens", "output_tokens"),
+    ("cacheReadTokens", "cache_read_tokens"),
+    ("cacheWriteTokens", "cache_write_tokens"),
+    ("costUsd", "cost_usd"),
+    ("durationMs", "duration_ms"),
+)
+"""(name in JSON, name in Python) of every field."""
+
+TOKEN_FIELDS = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+
+
+def usage_payload(usage: "Usage") -> UsagePayload:
+    """`usage` as it is stored and printed."""
+    payload: Any = {json: getattr(usage, python) for json, python in FIELDS}
+    return payload  # type: ignore[no-any-return]
+
+
+class Totals(NamedTuple):
+    """Sums over many calls: `known` of what was reported, `unknown` how many calls did not."""
+
+    known: dict[str, float]
+    unknown: dict[str, int]
+
+    @classmethod
+    def none(cls) -> "Totals":
+        """Nothing used yet."""
+        return cls({}, {})
+
+    def plus(self, usage: UsagePayload) -> "Totals":
+        """These totals and one more call."""
+        known, unknown = dict(self.known), dict(self.unknown)
+        for name, value in usage.items():
+            if value is None:
+                unknown[name] = unknown.get(name, 0) + 1
+            else:
+                known[name] = known.get(name, 0) + value  # type: ignore[operator]
+        return Totals(known, unknown)
+
+    def payload(self) -> UsagePayload:
+        """The sums; a field that any call left unknown is null."""
+        payload: Any = {
+            name: None if self.unknown.get(name) else self.known.get(name, 0) for name, _ in FIELDS
+        }
+        return payload  # type: ignore[no-any-return]
+
+    def at_least(self, *names: str) -> float:
+        """The known part of the sum of these fields: what was used at the very least."""
+        return sum(self.known.get(name, 0) for name in names)
+
+    def is_known(self, *names: str) -> bool:
+        """Whether every call reported all of these fields."""
+        return not any(self.unknown.get(name) for name in names)
