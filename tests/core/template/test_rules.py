@@ -1,0 +1,75 @@
+"""Every rule of the Mustache specification that applies (comments, interpolation, inverted
+sections, sections), one case or more each, and what is ours; the cases are in `cases.json`.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from uwf_core.errors import DefinitionError
+from uwf_core.workflow.template import MAX_DEPTH, Name, TemplateError, parse, render
+
+CASES = json.loads((Path(__file__).parent / "cases.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['rule']}: {case['name']}")
+def test_a_template_renders_as_the_specification_says(case: dict[str, Any]) -> None:
+    assert render(case["template"], case["data"]) == case["expected"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "word"),
+    [
+        ("one\ntwo {{> header}}", 2, 5, "partials"),
+        ("{{<layout}}{{/layout}}", 1, 1, "inheritance"),
+        ("x\n\n  {{=<% %>=}}", 3, 3, "delimiters"),
+        ("a {{open", 1, 3, "never closed"),
+        ("a {{{open}} b", 1, 3, "never closed"),
+        ("a {{! open", 1, 3, "never closed"),
+        ("{{}}", 1, 1, "without a name"),
+        ("{{# }}x{{/ }}", 1, 1, "without a name"),
+        ("é {{two words}}", 1, 3, "'two words'"),
+        ("{{a..b}}", 1, 1, "empty part"),
+        ("{{.a}}", 1, 1, "empty part"),
+        ('say {{"a":1}, {"b":2}}', 1, 5, "is no name"),
+        ("{{#a}}\n{{/b}}", 2, 1, "open section is 'a' (opened at 1:1)"),
+        ("{{#a}}{{^b}}{{/a}}{{/b}}", 1, 13, "open section is 'b' (opened at 1:7)"),
+        ("x{{/a}}", 1, 2, "no section is open"),
+        ("{{#a}}x\n {{^b}}", 2, 2, "'b' is never closed"),
+        ("{{#s}}" * (MAX_DEPTH + 1), 1, 6 * MAX_DEPTH + 1, "deeper than 64"),
+    ],
+)
+def test_a_faulty_template_is_refused_with_its_place(
+    text: str, line: int, column: int, word: str
+) -> None:
+    with pytest.raises(TemplateError) as caught:
+        parse(text)
+    assert (caught.value.line, caught.value.column) == (line, column)
+    assert word in caught.value.message
+    assert isinstance(caught.value, DefinitionError)
+
+
+def test_a_value_that_is_no_json_is_refused_with_the_place_of_its_tag() -> None:
+    """There are no lambdas: a callable in the data is a fault, and is never called."""
+    with pytest.raises(TemplateError) as caught:
+        render("a\n b {{call}}", {"call": lambda: pytest.fail("called")})
+    assert (caught.value.line, caught.value.column) == (2, 4)
+    assert "'call'" in caught.value.message
+
+
+def test_names_say_where_and_within_which_sections_they_are_used() -> None:
+    template = parse("{{a.b}}\n{{#list}}\n  {{{.}}} {{^gone}}{{& c }}{{/gone}}\n{{/list}}{{! d }}")
+    assert template.names() == [
+        Name(("a", "b"), (), 1, 1, "variable"),
+        Name(("list",), (), 2, 1, "section"),
+        Name((), (("list",),), 3, 3, "variable"),
+        Name(("gone",), (("list",),), 3, 11, "inverted"),
+        Name(("c",), (("list",),), 3, 20, "variable"),
+    ]
+
+
+def test_a_template_can_be_rendered_many_times() -> None:
+    template = parse("{{#l}}{{.}}{{/l}}")
+    assert [template.render({"l": [1]}), template.render({"l": [2, 3]})] == ["1", "23"]
