@@ -1,0 +1,171 @@
+"""Every check there is. `nox` alone runs the quick ones; `nox --list` names them all.
+
+Each session has an environment of its own under `.nox/`, with uv where it is there, else pip.
+Needs nothing but nox and a package index: no root, no services, no keys.
+"""
+
+import functools
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.2.9"
+nox.options.default_venv_backend = "uv|venv"
+nox.options.reuse_venv = "yes"
+nox.options.error_on_external_run = True
+nox.options.sessions = ["tests", "lint", "types", "arch"]
+
+ROOT = Path(__file__).resolve().parent
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+DISTRIBUTIONS = sorted(path.parent for path in ROOT.glob("uwf-*/pyproject.toml"))
+
+
+def check(function: Callable[[nox.Session], None]) -> Callable[[nox.Session], None]:
+    """A session under the function's name that sets the stage and prints its seconds at the end."""
+
+    @functools.wraps(function)
+    def timed(session: nox.Session) -> None:
+        started = time.monotonic()
+        # Byte code is what users run; a stray PYTHONPATH would hide what is missing.
+        session.env["PYTHONDONTWRITEBYTECODE"] = None
+        session.env["PYTHONPATH"] = None
+        try:
+            function(session)
+        finally:
+            session.log(f"{session.name}: {time.monotonic() - started:.1f} s")
+
+    return nox.session(timed)
+
+
+def install(session: nox.Session, *groups: str) -> None:
+    """Every distribution of this repository, editable, and these dependency groups."""
+    editable = [word for folder in DISTRIBUTIONS for word in ("-e", f"./{folder.name}")]
+    requirements = nox.project.dependency_groups(PYPROJECT, *groups)
+    session.install(*editable, *requirements)
+
+
+def pytest(session: nox.Session, *arguments: str) -> None:
+    """Run pytest on every core; what stands after `--` comes last and wins."""
+    session.run("pytest", "-n", "auto", *arguments, *session.posargs)
+
+
+@check
+def dev(session: nox.Session) -> None:
+    """An environment to work in: everything installed into .venv."""
+    python = ROOT / ".venv" / "bin" / "python"
+    if not python.exists():
+        session.run(sys.executable, "-m", "venv", str(ROOT / ".venv"), external=True)
+    editable = [word for folder in DISTRIBUTIONS for word in ("-e", f"./{folder.name}")]
+    requirements = [*editable, *nox.project.dependency_groups(PYPROJECT, "dev")]
+    uv = python.with_name("uv")
+    command = [str(uv), "pip"] if uv.exists() else [str(python), "-m", "pip"]
+    target = ["--python", str(python)] if uv.exists() else []
+    session.run(*command, "install", *target, *requirements, external=True)
+    session.log("now: source .venv/bin/activate && uwf --help")
+
+
+@check
+def tests(session: nox.Session) -> None:
+    """All tests; `nox -s tests -- tests/core/cas -k name` for some of them."""
+    install(session, "tests")
+    pytest(session)
+
+
+@check
+def lint(session: nox.Session) -> None:
+    """Style (ruff check and format); `nox -s lint -- --fix` repairs what can be repaired."""
+    session.install(*nox.project.dependency_groups(PYPROJECT, "lint"))
+    if "--fix" in session.posargs:
+        session.run("ruff", "check", "--fix", ".")
+        session.run("ruff", "format", ".")
+        return
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@check
+def types(session: nox.Session) -> None:
+    """Strict types (mypy) of every package, the benchmarks and the scripts."""
+    install(session, "types", "tests", "docs")
+    session.run("mypy")
+
+
+@check
+def arch(session: nox.Session) -> None:
+    """Imports run one way (import-linter), and the rules of the house that a test can hold."""
+    install(session, "arch", "tests")
+    session.run("lint-imports")
+    pytest(session, "tests/architecture")
+
+
+@check
+def startup(session: nox.Session) -> None:
+    """Which modules each command imports, against what its level of laziness allows."""
+    install(session, "tests")
+    pytest(session, "tests/startup")
+
+
+@check
+def docs(session: nox.Session) -> None:
+    """Build the site strictly, run its examples, and let Mermaid itself parse the graphs."""
+    install(session, "docs", "tests")
+    # A stranger's notice about the future of the site generator would hide our own warnings.
+    session.env["NO_MKDOCS_2_WARNING"] = "true"
+    session.env["UWF_MERMAID"] = str(ROOT / ".nox" / ".mermaid")
+    session.run("python", "docs/mermaid/prepare.py", session.env["UWF_MERMAID"] or "")
+    session.run("mkdocs", "build", "--strict", "--quiet")
+    pytest(session, "tests/docs")
+
+
+@check
+def wheels(session: nox.Session) -> None:
+    """Build wheel and sdist of each distribution into dist/ and check what is in them."""
+    session.install(*nox.project.dependency_groups(PYPROJECT, "packaging"))
+    shutil.rmtree(ROOT / "dist", ignore_errors=True)
+    for folder in DISTRIBUTIONS:
+        session.run("python", "-m", "build", "--outdir", "dist", *_installer(), str(folder))
+    session.env["UWF_DIST"] = str(ROOT / "dist")
+    session.run("pytest", "tests/packaging", *session.posargs)
+
+
+@check
+def isolated(session: nox.Session) -> None:
+    """The core's wheel alone in a fresh environment, where nothing of the work tree is seen."""
+    folder = Path(session.create_tmp()).resolve()
+    built = folder / "wheels"
+    shutil.rmtree(folder, ignore_errors=True)
+    built.mkdir(parents=True)
+    session.install(*nox.project.dependency_groups(PYPROJECT, "packaging"))
+    session.run(
+        "python", "-m", "build", "--wheel", "--outdir", str(built), *_installer(), "uwf-core"
+    )
+    wheel = next(built.glob("uwf_core-*.whl"))
+    session.run("python", "tests/packaging/isolated.py", str(wheel), str(folder), *session.posargs)
+
+
+@check
+def bench(session: nox.Session) -> None:
+    """The figures, each beside its target; `-- --quick` for a rough look, `-- --peers` for others."""
+    install(session, "bench")
+    # Users run byte code; an installer may leave the making of it to the first run.
+    session.run("python", "-m", "compileall", "-q", session.virtualenv.location, silent=True)
+    session.run("python", "-m", "benchmarks", *session.posargs)
+
+
+@check
+def demo(session: nox.Session) -> None:
+    """`uwf demo`: a real workflow from start to end, without a key and without a server."""
+    install(session)
+    session.run("uwf", "demo", *session.posargs)
+
+
+def _installer() -> list[str]:
+    """How `build` makes its environments: with uv where nox found one, which is faster."""
+    uv = Path(sys.executable).with_name("uv")
+    wanted = os.environ.get("NOX_DEFAULT_VENV_BACKEND", "uv") != "venv"
+    return ["--installer", "uv"] if wanted and uv.exists() else []
