@@ -18,7 +18,7 @@
     ├── RunInterrupted              exit 130 Ctrl-C or SIGTERM
     ├── LimitError                  exit 5   a limit of the workflow or the command
     ├── AgentFailure                by kind  an agent failed: the closed table `FailureKind`
-    │   └── one subclass per kind
+    │   └── one subclass per kind, and PluginBroken, an InternalFailure
     ├── NeedsAnswer                 exit 3   an agent needs a person; no failure
     └── AgentStuck                  exit 6   an in-process agent ignored its cancel token
 
@@ -99,9 +99,30 @@ class WrongStateError(UsageError):
 
 
 class ConfigError(UsageError):
-    """A fault in the configuration: an unknown key, a wrong type, an untrusted setting."""
+    """A fault in the configuration: an unknown key, a wrong type, an untrusted setting.
+
+    `problems` has every fault that was found, as the problem documents of a workflow check.
+    """
 
     code = "config"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        where: str | None = None,
+        hint: str | None = None,
+        problems: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        super().__init__(message, where=where, hint=hint)
+        self.problems = tuple(problems)
+
+    def document(self) -> dict[str, Any]:
+        """As `UwfError.document`, with `problems` beside the error where there are any."""
+        document = super().document()
+        if self.problems:
+            document["error"]["problems"] = [dict(problem) for problem in self.problems]
+        return document
 
 
 class PluginError(UsageError):
@@ -399,3 +420,9 @@ class InternalFailure(AgentFailure):
     """A fault of uwf itself or of a plugin, or a plugin that is broken at import."""
 
     kind = FailureKind.INTERNAL
+
+
+class PluginBroken(InternalFailure):
+    """A plugin that cannot be loaded: it raises, exits, or does not give what it announces."""
+
+    code = "plugin-broken"
