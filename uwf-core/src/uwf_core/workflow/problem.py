@@ -1,0 +1,67 @@
+"""One fault of a file, with its place: what checks report and `DefinitionError` carries."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+from uwf_core.errors import DefinitionError
+
+Severity = Literal["error", "warning"]
+
+
+class Place(NamedTuple):
+    """A place in a file; line and column count from 1, columns in characters."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class Problem(NamedTuple):
+    """A fault: `code` is a stable kebab-case word, `hint` the cure (may be empty)."""
+
+    severity: Severity
+    code: str
+    file: str
+    line: int
+    column: int
+    message: str
+    hint: str = ""
+
+    @property
+    def place(self) -> Place:
+        """Where it is."""
+        return Place(self.file, self.line, self.column)
+
+    def document(self) -> dict[str, Any]:
+        """The problem as JSON: the fields under their own names."""
+        return self._asdict()
+
+    def __str__(self) -> str:
+        text = f"{self.place} {self.code} {self.message}"
+        return f"{text} ({self.hint})" if self.hint else text
+
+
+def error_at(place: Place, code: str, message: str, hint: str = "") -> Problem:
+    """A problem of severity error."""
+    return Problem("error", code, *place, message, hint)
+
+
+def warning_at(place: Place, code: str, message: str, hint: str = "") -> Problem:
+    """A problem of severity warning."""
+    return Problem("warning", code, *place, message, hint)
+
+
+def as_definition_error(problems: Sequence[Problem]) -> DefinitionError:
+    """The error that stands for `problems` (at least one): it reads like the first of them."""
+    first = next((each for each in problems if each.severity == "error"), problems[0])
+    others = len(problems) - 1
+    more = f" (and {others} more problem{'s' if others > 1 else ''})" if others else ""
+    return DefinitionError(
+        first.message + more,
+        where=str(first.place),
+        hint=first.hint or None,
+        problems=[problem.document() for problem in problems],
+    )

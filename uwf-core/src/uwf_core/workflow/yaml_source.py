@@ -1,0 +1,476 @@
+"""YAML text to nodes with positions, and from those to values: YAML 1.2 core schema, with limits.
+
+Composed from PyYAML's event stream, for three reasons: PyYAML's own composer recurses and takes
+the process down on deep nesting, its resolver is YAML 1.1 (`on`, `12:30` and dates would change),
+and the events carry positions. What a text cannot say here:
+
+- tags other than `!include` (and that one only where the caller allows it), duplicate keys,
+  several documents, aliases into themselves;
+- more than 1 MB of text, 64 levels, or 100,000 nodes after the expansion of aliases.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from uwf_core.workflow.problem import Place, Problem, as_definition_error, error_at
+
+MAX_BYTES = 1_000_000
+MAX_DEPTH = 64
+MAX_NODES = 100_000
+_LONGEST_INTEGER = 250
+"""Longer ones become an infinity, as they do in JavaScript: nothing stores either, and Python
+itself raises on the text of an integer beyond 4300 digits."""
+
+_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
+_BASED = re.compile(r"0(?:x[0-9a-fA-F]+|o[0-7]+)\Z")
+_FLOAT = re.compile(
+    r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z", re.ASCII
+)
+_WORDS: dict[str, Any] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
+}
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_MERGE = "<<"
+INCLUDE = "!include"
+
+
+class YamlNode:
+    """A value with its place: `YamlScalar`, `YamlSequence` or `YamlMapping`.
+
+    `size` counts the nodes in it and `height` the levels below it, aliases expanded.
+    """
+
+    __slots__ = ("height", "place", "size")
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.size = 1
+        self.height = 0
+
+
+class YamlScalar(YamlNode):
+    """A scalar: `text` is its source text (escapes and folding done), `value` the typed value.
+
+    `style` is "" for a plain scalar, else `'`, `"`, `|` or `>`; `tag` is None or `!include`.
+    """
+
+    __slots__ = ("style", "tag", "text", "value")
+
+    def __init__(self, place: Place, text: str, style: str = "'", tag: str | None = None) -> None:
+        super().__init__(place)
+        self.text = text
+        self.style = style
+        self.tag = tag
+        self.value: Any = text if style or tag else plain_value(text)
+
+    @property
+    def plain(self) -> bool:
+        """Whether it stood without quotes, so that its text was read as a type."""
+        return self.style == ""
+
+
+class YamlSequence(YamlNode):
+    """A list of nodes."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, place: Place, items: list[YamlNode]) -> None:
+        super().__init__(place)
+        self.items = items
+        self.size += sum(item.size for item in items)
+        self.height = 1 + max((item.height for item in items), default=0)
+
+
+class YamlMapping(YamlNode):
+    """A mapping with text keys: `keys[name]` is the key's node, `values[name]` the value's.
+
+    Merge keys are already merged; what came by one keeps the place where it was written.
+    """
+
+    __slots__ = ("keys", "values")
+
+    def __init__(
+        self, place: Place, keys: dict[str, YamlScalar], values: dict[str, YamlNode]
+    ) -> None:
+        super().__init__(place)
+        self.keys = keys
+        self.values = values
+        self.size += sum(1 + value.size for value in values.values())
+        self.height = 1 + max((value.height for value in values.values()), default=0)
+
+
+class Composed(NamedTuple):
+    """A document (None: it is empty or cannot be read at all) and its faults, in their order."""
+
+    node: YamlNode | None
+    problems: tuple[Problem, ...]
+
+
+def plain_value(text: str) -> Any:
+    """What an unquoted scalar means in the YAML 1.2 core schema: null, bool, number or text.
+
+    Numbers with leading zeros (`010`, `007.5`) stay text, since they are names more often.
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    if not text[0].isascii() or text[0] not in "0123456789+-.":
+        return text
+    if _INTEGER.match(text):
+        return int(text) if len(text) <= _LONGEST_INTEGER else float(text)
+    if _BASED.match(text):
+        return int(text, 0) if len(text) <= _LONGEST_INTEGER else float("inf")
+    return float(text) if _FLOAT.match(text) else text
+
+
+def parse_yaml(text: str, *, file: str) -> Any:
+    """The value of a YAML document (None for an empty one); `file` names it in errors.
+
+    Raises:
+        DefinitionError: it is no YAML or has what this module refuses; `where` is
+            `file:line:column`, `problems` has every fault that could be found.
+    """
+    node = compose(text, file=file)
+    return None if node is None else to_value(node)
+
+
+def compose(text: str, *, file: str, include: bool = False) -> YamlNode | None:
+    """The document as nodes, None for an empty one. `include` allows the tag `!include`.
+
+    Raises:
+        DefinitionError: as `parse_yaml`.
+    """
+    composed = compose_all(text, file=file, include=include)
+    if composed.problems:
+        raise as_definition_error(composed.problems)
+    return composed.node
+
+
+def compose_all(text: str, *, file: str, include: bool = False) -> Composed:
+    """As `compose`, but gives the faults instead of raising.
+
+    Duplicate keys and forbidden tags leave the rest readable; other faults give no node.
+    """
+    composer = _Composer(file, include)
+    try:
+        node = composer.document(text)
+    except _Unreadable as fault:
+        composer.problems.append(fault.problem)
+        node = None
+    return Composed(node, tuple(composer.problems))
+
+
+def to_value(node: YamlNode) -> Any:
+    """The node as plain JSON-like data (dict, list, str, int, float, bool, None), all of it new."""
+    if isinstance(node, YamlMapping):
+        return {key: to_value(value) for key, value in node.values.items()}
+    if isinstance(node, YamlSequence):
+        return [to_value(item) for item in node.items]
+    assert isinstance(node, YamlScalar)
+    return node.value
+
+
+def decode(data: bytes, *, file: str) -> str:
+    """Bytes of a text file as text.
+
+    Raises:
+        DefinitionError: over 1 MB, or not UTF-8.
+    """
+    if len(data) > MAX_BYTES:
+        raise as_definition_error([_too_large(file)])
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        good = data[: error.start].decode("utf-8")
+        problem = error_at(
+            _place_after(good, file),
+            "not-utf-8",
+            f"the byte 0x{data[error.start]:02x} is not UTF-8",
+            "save the file as UTF-8",
+        )
+        raise as_definition_error([problem]) from error
+
+
+def _too_large(file: str) -> Problem:
+    return error_at(
+        Place(file, 1, 1),
+        "too-large",
+        f"the file is larger than {MAX_BYTES:,} bytes",
+        "split it, or keep long texts in files of their own with !include",
+    )
+
+
+def _place_after(text: str, file: str) -> Place:
+    line = text.count("\n")
+    return Place(file, line + 1, len(text) - (text.rfind("\n") + 1) + 1)
+
+
+class _Unreadable(Exception):
+    """A fault after which the rest of the document cannot be read."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+class _Breaks:
+    """Keeps NEL, LS and PS ordinary characters, as YAML 1.2 has them: libyaml breaks lines there.
+
+    They are swapped for private characters that the text does not use, one for one, so that
+    positions stay.
+    """
+
+    __slots__ = ("_back", "_there")
+
+    def __init__(self, text: str) -> None:
+        present = [character for character in "\x85\u2028\u2029" if character in text]
+        unused = (chr(code) for code in range(0xE000, 0xF8FF) if chr(code) not in text)
+        self._there = {ord(character): next(unused, character) for character in present}
+        self._back = {ord(private): chr(code) for code, private in self._there.items()}
+
+    def hide(self, text: str) -> str:
+        return text.translate(self._there) if self._there else text
+
+    def restore(self, text: str) -> str:
+        return text.translate(self._back) if self._back else text
+
+
+class _Open:
+    """A collection under way: its children (keys and values in turn for a mapping)."""
+
+    __slots__ = ("anchor", "children", "is_mapping", "place")
+
+    def __init__(self, place: Place, is_mapping: bool, anchor: str | None) -> None:
+        self.place = place
+        self.is_mapping = is_mapping
+        self.anchor = anchor
+        self.children: list[YamlNode] = []
+
+
+class _Composer:
+    """Builds nodes from events with a stack of its own; one use per document."""
+
+    def __init__(self, file: str, include: bool) -> None:
+        self.file = file
+        self.include = include
+        self.problems: list[Problem] = []
+        self.anchors: dict[str, YamlNode] = {}
+        self.open: list[_Open] = []
+        self.total = 0
+        self.breaks = _Breaks("")
+        self.root: YamlNode | None = None
+
+    def document(self, text: str) -> YamlNode | None:
+        """The root of the only document of `text`.
+
+        Raises:
+            _Unreadable: a fault that ends the reading.
+        """
+        self._check_text(text)
+        self.breaks = _Breaks(text)
+        documents = 0
+        for event in self._events(self.breaks.hide(text)):
+            kind = type(event).__name__
+            if kind == "DocumentStartEvent":
+                documents += 1
+                if documents > 1:
+                    self._fail(
+                        self._place(event.start_mark),
+                        "several-documents",
+                        "a second YAML document begins here",
+                        "a file holds one document: remove the `---` line",
+                    )
+            else:
+                self._take(kind, event)
+        root = self.root
+        empty = isinstance(root, YamlScalar) and root.plain and root.text == ""
+        return None if empty else root
+
+    def _take(self, kind: str, event: Any) -> None:
+        if kind == "ScalarEvent":
+            self._scalar(event)
+        elif kind in ("MappingStartEvent", "SequenceStartEvent"):
+            self._begin(event, kind == "MappingStartEvent")
+        elif kind in ("MappingEndEvent", "SequenceEndEvent"):
+            self._end()
+        elif kind == "AliasEvent":
+            self._alias(event)
+
+    def _check_text(self, text: str) -> None:
+        if len(text) > MAX_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+            raise _Unreadable(_too_large(self.file))
+        found = _FORBIDDEN.search(text)
+        if text.startswith("\ufeff"):
+            self._fail(
+                Place(self.file, 1, 1),
+                "byte-order-mark",
+                "the text begins with a byte order mark",
+                "save the file as UTF-8 without it",
+            )
+        if found is None:
+            return
+        place = _place_after(text[: found.start()], self.file)
+        name = f"U+{ord(found[0]):04X}"
+        self._fail(place, "forbidden-character", f"the character {name} cannot stand in YAML")
+
+    def _events(self, text: str) -> Iterator[Any]:
+        import yaml
+
+        loader = getattr(yaml, "CLoader", yaml.SafeLoader)
+        try:
+            yield from yaml.parse(text, Loader=loader)
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            place = self._place(mark) if mark else Place(self.file, 1, 1)
+            raise _Unreadable(_syntax_problem(place, _reason(error), text)) from error
+        except yaml.YAMLError as error:
+            raise _Unreadable(_syntax_problem(Place(self.file, 1, 1), str(error), text)) from error
+
+    def _place(self, mark: Any) -> Place:
+        return Place(self.file, mark.line + 1, mark.column + 1)
+
+    def _fail(self, place: Place, code: str, message: str, hint: str = "") -> None:
+        raise _Unreadable(error_at(place, code, message, hint))
+
+    def _count(self, nodes: int, place: Place) -> None:
+        self.total += nodes
+        if self.total > MAX_NODES:
+            self._fail(
+                place,
+                "too-many-nodes",
+                f"more than {MAX_NODES:,} values once its aliases are expanded",
+            )
+
+    def _check_tag(self, event: Any, place: Place) -> str | None:
+        tag: str | None = event.tag
+        if tag is None or (tag == INCLUDE and self.include and hasattr(event, "value")):
+            return tag
+        allowed = "only !include is allowed" if self.include else "no tags are allowed here"
+        self.problems.append(
+            error_at(place, "tag", f"the tag {tag} has no meaning", f"{allowed}; remove the tag")
+        )
+        return None
+
+    def _scalar(self, event: Any) -> None:
+        place = self._place(event.start_mark)
+        self._count(1, place)
+        tag = self._check_tag(event, place)
+        text = self.breaks.restore(event.value)
+        self._add(YamlScalar(place, text, event.style or "", tag), event.anchor)
+
+    def _begin(self, event: Any, is_mapping: bool) -> None:
+        place = self._place(event.start_mark)
+        self._count(1, place)
+        self._check_depth(1, place)
+        self._check_tag(event, place)
+        self.anchors.pop(event.anchor, None)
+        self.open.append(_Open(place, is_mapping, event.anchor))
+
+    def _check_depth(self, more: int, place: Place) -> None:
+        if len(self.open) + more > MAX_DEPTH:
+            self._fail(place, "too-deep", f"nested deeper than {MAX_DEPTH} levels")
+
+    def _end(self) -> None:
+        done = self.open.pop()
+        node = self._mapping(done) if done.is_mapping else YamlSequence(done.place, done.children)
+        self._add(node, done.anchor)
+
+    def _alias(self, event: Any) -> None:
+        place = self._place(event.start_mark)
+        target = self.anchors.get(event.anchor)
+        if target is None:
+            within = any(frame.anchor == event.anchor for frame in self.open)
+            self._fail(
+                place,
+                "alias",
+                f"the alias *{event.anchor} stands within its own anchor"
+                if within
+                else f"the alias *{event.anchor} has no anchor &{event.anchor} above it",
+            )
+            return
+        self._count(target.size, place)
+        self._check_depth(target.height, place)
+        self._add(target, None)
+
+    def _add(self, node: YamlNode, anchor: str | None) -> None:
+        if anchor is not None:
+            self.anchors[anchor] = node
+        if self.open:
+            self.open[-1].children.append(node)
+        else:
+            self.root = node
+
+    def _mapping(self, done: _Open) -> YamlMapping:
+        keys: dict[str, YamlScalar] = {}
+        values: dict[str, YamlNode] = {}
+        merged: YamlNode | None = None
+        for key, value in zip(done.children[::2], done.children[1::2], strict=True):
+            if not isinstance(key, YamlScalar) or key.tag:
+                self.problems.append(
+                    error_at(
+                        key.place,
+                        "key",
+                        "a key must be text",
+                        "put a template such as {{x}} in quotes",
+                    )
+                )
+            elif key.plain and key.text == _MERGE and merged is None:
+                merged = value
+            elif key.text in keys or (key.plain and key.text == _MERGE):
+                self.problems.append(self._duplicate(key, keys))
+            else:
+                keys[key.text], values[key.text] = key, value
+        if merged is not None:
+            self._merge(merged, keys, values)
+        return YamlMapping(done.place, keys, values)
+
+    def _duplicate(self, key: YamlScalar, keys: dict[str, YamlScalar]) -> Problem:
+        first = keys.get(key.text)
+        hint = f"the first one is at line {first.place.line}" if first else "give << a list"
+        return error_at(key.place, "duplicate-key", f"the key {key.text!r} is there twice", hint)
+
+    def _merge(
+        self, merged: YamlNode, keys: dict[str, YamlScalar], values: dict[str, YamlNode]
+    ) -> None:
+        sources = merged.items if isinstance(merged, YamlSequence) else [merged]
+        for source in sources:
+            if not isinstance(source, YamlMapping):
+                self.problems.append(
+                    error_at(
+                        source.place,
+                        "merge-key",
+                        "<< takes a mapping or a list of mappings",
+                        "write `<<: *anchor`",
+                    )
+                )
+                continue
+            for name, key in source.keys.items():
+                if name not in keys:
+                    keys[name], values[name] = key, source.values[name]
+
+
+def _reason(error: Any) -> str:
+    """What PyYAML says, on one line, with the line at which the broken thing began."""
+    reason = " ".join(part for part in (error.problem, error.context) if part)
+    began, found = error.context_mark, error.problem_mark
+    if began is None or found is None or began.line == found.line:
+        return reason
+    return f"{reason} that begins at line {began.line + 1}"
+
+
+def _syntax_problem(place: Place, reason: str, text: str) -> Problem:
+    lines = text.splitlines()
+    line = lines[place.line - 1] if place.line <= len(lines) else ""
+    hint = ""
+    if "\t" in line[: max(place.column, 1)]:
+        hint = "YAML indents with spaces, not tabs"
+    elif "mapping values are not allowed" in reason:
+        hint = "put text that holds `: ` in quotes"
+    elif line[place.column - 1 : place.column] in ("{", "}", "[", "]", "%", "@", "`", "*", "&"):
+        hint = "put text that begins with a special character in quotes"
+    return error_at(place, "yaml-syntax", f"this is no YAML: {reason}", hint)
