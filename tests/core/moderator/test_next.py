@@ -1,0 +1,136 @@
+"""Who is next: the same output always leads to the same place, or says why it leads nowhere."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from uwf_core.errors import ExitCode, RoutingFailed
+from uwf_core.moderator.next import End, Route, Suspend, first, moderate
+
+
+class Edge(NamedTuple):
+    role: str
+    prompt: str
+    location: str | None = None
+
+
+@dataclass(frozen=True)
+class Definition:
+    graph: dict[str, dict[str, Edge]]
+    roles: dict[str, object]
+
+
+WORKFLOW = Definition(
+    roles={"developer": 1, "reviewer": 2},
+    graph={
+        "$START": {
+            "new": Edge("developer", "Begin.", "work{{x}}"),
+            "resume": Edge("developer", "Again."),
+        },
+        "developer": {
+            "done": Edge("reviewer", "Review {{files.0.name}}: {{{_body}}}", "{{{tree}}}")
+        },
+        "reviewer": {
+            "approved": Edge("$END", "Done: {{summary}}"),
+            "rejected": Edge("developer", "{{comments}}"),
+            "stuck": Edge("$SUSPEND", "Help with {{what}}"),
+            "silent": Edge("$SUSPEND", "{{what}}"),
+            "lost": Edge("nobody", "Go."),
+            "broken": Edge("developer", "{{#open}}"),
+        },
+    },
+)
+
+
+def after(role: str, status: Any, body: str = "", **fields: Any) -> Route | End | Suspend:
+    return moderate(WORKFLOW, role, {"$status": status, **fields}, body)
+
+
+def test_a_thread_begins_and_goes_on_where_start_says() -> None:
+    assert first(WORKFLOW, "new") == Route("developer", "Begin.", "work")
+    assert first(WORKFLOW, "resume") == Route("developer", "Again.", None)
+
+
+def test_the_status_decides_and_the_prompt_is_rendered_over_output_and_body() -> None:
+    route = after("developer", "done", "<b>It & works</b>", files=[{"name": "a.py"}], tree="/w/t")
+    assert route == Route("reviewer", "Review a.py: <b>It & works</b>", "/w/t")
+
+
+@pytest.mark.parametrize("fields", [{}, {"tree": None}, {"tree": " \n"}])
+def test_a_location_that_renders_blank_is_the_threads_folder(fields: dict[str, Any]) -> None:
+    route = after("developer", "done", "text", **fields)
+    assert isinstance(route, Route) and route.location is None
+
+
+def test_an_edge_to_end_completes_even_where_its_prompt_is_empty() -> None:
+    assert after("reviewer", "approved", summary="all well") == End("Done: all well")
+    assert moderate(
+        Definition({"a": {"x": Edge("$END", "{{no}}")}}, {"a": 1}), "a", {"$status": "x"}, ""
+    ) == End("")
+
+
+def test_an_edge_to_suspend_names_the_role_that_spoke() -> None:
+    assert after("reviewer", "stuck", what="the key") == Suspend("Help with the key", "reviewer")
+
+
+def test_a_blank_suspend_prompt_still_says_something() -> None:
+    suspend = after("reviewer", "silent")
+    assert isinstance(suspend, Suspend)
+    assert "'reviewer'" in suspend.message and "'silent'" in suspend.message
+
+
+@pytest.mark.parametrize("role", ["developer", "reviewer"])
+def test_every_role_may_suspend_without_an_edge_for_it(role: str) -> None:
+    assert after(role, "$SUSPEND", reason=" Which database? ") == Suspend("Which database?", role)
+
+
+@pytest.mark.parametrize("fields", [{}, {"reason": ""}, {"reason": None}, {"reason": 3}])
+def test_a_suspension_without_a_reason_still_says_who_asks(fields: dict[str, Any]) -> None:
+    assert after("developer", "$SUSPEND", **fields) == Suspend(
+        "Role 'developer' asks for a person.", "developer"
+    )
+
+
+@pytest.mark.parametrize(
+    ("role", "status", "words"),
+    [
+        ("reviewer", "maybe", ["reviewer", "'maybe'", "approved, rejected"]),
+        ("developer", None, ["developer", "None"]),
+        ("developer", ["done"], ["developer", "done"]),
+        ("stranger", "done", ["stranger", "none"]),
+        ("reviewer", "rejected", ["graph.reviewer.rejected.prompt", "blank", "'developer'"]),
+        ("reviewer", "lost", ["graph.reviewer.lost", "'nobody'"]),
+        (
+            "reviewer",
+            "broken",
+            ["graph.reviewer.broken.prompt", "never closed", "line 1, column 1"],
+        ),
+    ],
+)
+def test_where_the_workflow_leads_nowhere_the_error_names_edge_and_cure(
+    role: str, status: Any, words: list[str]
+) -> None:
+    with pytest.raises(RoutingFailed) as caught:
+        after(role, status)
+    assert all(word in caught.value.message for word in words), caught.value.message
+    assert caught.value.hint
+    assert caught.value.exit_code == ExitCode.FAILED
+
+
+def test_a_start_that_leads_to_no_role_is_refused() -> None:
+    with pytest.raises(RoutingFailed, match=r"\$END"):
+        first(Definition({"$START": {"new": Edge("$END", "x")}}, {}), "new")
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.text(), st.text(), st.text())
+def test_output_is_never_read_as_a_template(comments: str, body: str, other: str) -> None:
+    definition = Definition(
+        {"a": {"x": Edge("b", "[{{comments}}|{{_body}}]", "{{{comments}}}/x")}}, {"b": 1}
+    )
+    output = {"$status": "x", "comments": comments, "other": other}
+    route = moderate(definition, "a", output, body)
+    assert route == Route("b", f"[{comments}|{body}]", f"{comments}/x".strip())
