@@ -1,0 +1,217 @@
+"""Local `$ref`s of a JSON Schema: inlined, so that a stored schema stands for itself."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+Path = tuple[str | int, ...]
+
+MAX_NODES = 100_000
+MAX_DEPTH = 60
+"""Levels of mappings and lists of an inlined schema; a stored payload may have 64."""
+DEFINITIONS = ("$defs", "definitions")
+_MAPS = ("properties", "patternProperties", "dependentSchemas")
+_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
+_SINGLE = (
+    "items",
+    "additionalProperties",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contains",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+)
+
+
+class RefFault(NamedTuple):
+    """A `$ref` that cannot be inlined; `path` leads to the schema that holds it."""
+
+    path: Path
+    code: str
+    message: str
+    hint: str
+
+
+class Inlined(NamedTuple):
+    """`schema` without `$ref` and definitions, `faults` what could not be resolved (left out)."""
+
+    schema: Any
+    faults: tuple[RefFault, ...]
+
+
+def subschemas(schema: Any) -> Iterator[tuple[Path, Any]]:
+    """The direct sub-schemas of `schema` with their paths, definitions not among them."""
+    if not isinstance(schema, dict):
+        return
+    for key in _MAPS:
+        if isinstance(schema.get(key), dict):
+            for name, inner in schema[key].items():
+                yield (key, name), inner
+    for key in _LISTS:
+        if isinstance(schema.get(key), list):
+            for index, inner in enumerate(schema[key]):
+                yield (key, index), inner
+    for key in _SINGLE:
+        if isinstance(schema.get(key), dict):
+            yield (key,), schema[key]
+
+
+def inline_refs(schema: Any) -> Inlined:
+    """`schema` with every local `$ref` replaced by what it points to.
+
+    Keywords beside a `$ref` stay and what it points to joins their `allOf`.
+    """
+    inliner = _Inliner(schema)
+    return Inlined(inliner.inline(schema, (), (), 0), tuple(inliner.faults))
+
+
+def written_path(schema: Any, path: Path) -> Path:
+    """Where in `schema`, as written, a `path` within the inlined schema lies."""
+    at: Any = schema
+    written: Path = ()
+    steps = list(path)
+    while steps:
+        at, written = _follow_pure(schema, at, written)
+        if isinstance(at, dict) and isinstance(at.get("$ref"), str) and steps[0] == "allOf":
+            beside = at["allOf"] if isinstance(at.get("allOf"), list) else []
+            if len(steps) > 1 and steps[1] == len(beside):
+                written = pointer_path(at["$ref"]) or ()
+                at = look_up(schema, written)
+                steps = steps[2:]
+                continue
+        step = steps.pop(0)
+        inside = (isinstance(at, dict) and step in at) or (
+            isinstance(at, list) and isinstance(step, int) and step < len(at)
+        )
+        if not inside:
+            return written
+        at, written = at[step], (*written, step)
+    return _follow_pure(schema, at, written)[1] if path else ()
+
+
+def _follow_pure(root: Any, at: Any, written: Path) -> tuple[Any, Path]:
+    """Through schemas that are nothing but a `$ref`, to the first that is something."""
+    seen = set()
+    while isinstance(at, dict) and _is_pure(at) and at["$ref"] not in seen:
+        seen.add(at["$ref"])
+        target = pointer_path(at["$ref"])
+        if target is None or look_up(root, target) is None:
+            break
+        at, written = look_up(root, target), target
+    return at, written
+
+
+def _is_pure(schema: Mapping[str, Any]) -> bool:
+    return isinstance(schema.get("$ref"), str) and all(
+        key == "$ref" or key in DEFINITIONS for key in schema
+    )
+
+
+def pointer_path(ref: str) -> Path | None:
+    """The JSON Pointer of a local reference (`#/$defs/item`) as a path; None if it is none."""
+    if ref == "#":
+        return ()
+    if not ref.startswith("#/"):
+        return None
+    return tuple(
+        part.replace("%25", "%").replace("%24", "$").replace("~1", "/").replace("~0", "~")
+        for part in ref[2:].split("/")
+    )
+
+
+def look_up(schema: Any, path: Path) -> Any:
+    """What lies at `path`, None where nothing does; list positions may be text."""
+    at = schema
+    for step in path:
+        if isinstance(at, dict):
+            at = at.get(step)
+        elif isinstance(at, list) and str(step).isdecimal() and int(step) < len(at):
+            at = at[int(step)]
+        else:
+            return None
+    return at
+
+
+class _Inliner:
+    """Walks a schema; `active` is the chain of references that it stands in."""
+
+    def __init__(self, root: Any) -> None:
+        self.root = root
+        self.faults: list[RefFault] = []
+        self.nodes = 0
+
+    def inline(self, schema: Any, path: Path, active: tuple[str, ...], depth: int) -> Any:
+        if not isinstance(schema, dict):
+            return schema
+        if self._is_too_much(path, depth):
+            return {}
+        done = {
+            key: value.copy() if isinstance(value, (dict, list)) else value
+            for key, value in schema.items()
+            if key not in DEFINITIONS and key != "$ref"
+        }
+        for where, inner in subschemas(done):
+            holder: Any = done if len(where) == 1 else done[str(where[0])]
+            level = depth + len(where)
+            holder[where[-1]] = self.inline(inner, (*path, *where), active, level)
+        if "$ref" not in schema:
+            return done
+        target = self._target(schema["$ref"], path, active)
+        if target is None:
+            return done
+        level = depth + (2 if done else 0)
+        inlined = self.inline(look_up(self.root, target), target, (*active, schema["$ref"]), level)
+        return _join(done, inlined)
+
+    def _is_too_much(self, path: Path, depth: int) -> bool:
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            self._once(path, "too-many-nodes", f"more than {MAX_NODES:,} schemas once inlined")
+        if depth > MAX_DEPTH:
+            self._once(path, "too-deep", f"nested deeper than {MAX_DEPTH} levels once inlined")
+        return self.nodes > MAX_NODES or depth > MAX_DEPTH
+
+    def _target(self, ref: Any, path: Path, active: tuple[str, ...]) -> Path | None:
+        """Where `ref` points to, None (and a fault) where it cannot be followed."""
+        target = pointer_path(ref) if isinstance(ref, str) else None
+        if isinstance(ref, str) and not ref.startswith("#"):
+            self._fault(
+                path,
+                "remote-ref",
+                f"the $ref {ref!r} leads out of this schema, and nothing is ever fetched",
+                "copy that schema into $defs, or bring it in with !include",
+            )
+        elif target is None or not isinstance(look_up(self.root, target), (dict, bool)):
+            self._fault(
+                path,
+                "bad-ref",
+                f"the $ref {ref!r} points to no schema",
+                "a local reference reads `#/$defs/name`",
+            )
+        elif ref in active or target == path[: len(target)] or len(active) > MAX_DEPTH:
+            self._fault(
+                path,
+                "recursive-ref",
+                f"the $ref {ref!r} leads back to itself",
+                "write out the levels that are needed one by one",
+            )
+        else:
+            return target
+        return None
+
+    def _fault(self, path: Path, code: str, message: str, hint: str = "") -> None:
+        self.faults.append(RefFault(path, code, message, hint))
+
+    def _once(self, path: Path, code: str, message: str) -> None:
+        if all(fault.code != code for fault in self.faults):
+            self._fault(path, code, message)
+
+
+def _join(beside: dict[str, Any], inlined: Any) -> Any:
+    """What stood beside a `$ref`, and what that pointed to, as one schema."""
+    if not beside:
+        return inlined
+    others = beside.get("allOf")
+    return {**beside, "allOf": [*(others if isinstance(others, list) else ()), inlined]}

@@ -1,0 +1,382 @@
+"""What a role may deliver: one variant per `$status`, out of the role's JSON Schema.
+
+The variants of a schema are its alternatives: `oneOf` and `anyOf` as union, `allOf` as product,
+local `$ref`s resolved, at most 64. Each must require `$status` and fix it by a text `const`.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from uwf_core.errors import DefinitionError
+from uwf_core.workflow.local_refs import Path, inline_refs, subschemas
+
+STATUS = "$status"
+SUSPEND = "$SUSPEND"
+BODY = "_body"
+MAX_VARIANTS = 64
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
+"""What names of workflows, roles and statuses look like."""
+
+_ALTERNATIVES = ("oneOf", "anyOf")
+_CONDITIONAL = ("if", "then", "else", "not", "dependentSchemas")
+_MERGEABLE = ("type", "properties", "required", "title", "description", "additionalProperties")
+
+
+class Variant(NamedTuple):
+    """One shape of a role's output.
+
+    Attributes:
+        status: the text of `$status`.
+        schema: what an output with this status must satisfy; exactly what the whole schema asks
+            of it, but flat, so that an error names a field.
+        properties: the schema of each top-level key that is declared.
+        required: the keys that are always there.
+        open: whether further keys are welcome (`additionalProperties`, `patternProperties`);
+            where it is False, keys that are not among `properties` can be dropped.
+    """
+
+    status: str
+    schema: dict[str, Any]
+    properties: dict[str, dict[str, Any]]
+    required: frozenset[str]
+    open: bool
+
+
+class Fault(NamedTuple):
+    """Why a schema has no clear statuses; `path` leads to the place within the schema."""
+
+    path: Path
+    code: str
+    message: str
+    hint: str = ""
+
+
+class Analysis(NamedTuple):
+    """The variants that are clear, and every fault that keeps others from being so."""
+
+    variants: tuple[Variant, ...]
+    faults: tuple[Fault, ...]
+
+
+class _Fragment(NamedTuple):
+    """A schema without alternatives, and the path to where it is written."""
+
+    path: Path
+    schema: dict[str, Any]
+
+
+_Branch = tuple[_Fragment, ...]
+"""Fragments that hold together: one alternative of the whole schema."""
+
+
+class _TooMany(Exception):
+    """More alternatives than are allowed, in the schema at `path`."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.path = path
+
+
+def variants(schema: Any) -> list[Variant]:
+    """The variants of a role's schema, one per status, in their order.
+
+    Raises:
+        DefinitionError: a variant has no clear `$status`; the message names the place.
+    """
+    inlined = inline_refs(schema)
+    found = analyse(inlined.schema)
+    faults = [Fault(*fault) for fault in inlined.faults] or found.faults
+    if faults:
+        first = faults[0]
+        place = "/".join(("", *(str(step) for step in first.path)))
+        raise DefinitionError(first.message, where=f"#{place}", hint=first.hint or None)
+    return list(found.variants)
+
+
+def analyse(schema: Any) -> Analysis:
+    """Variants and faults of a schema without `$ref` (see `local_refs.inline_refs`)."""
+    if not isinstance(schema, dict):
+        return Analysis((), (Fault((), "schema", "a role's schema must be a mapping"),))
+    faults = list(_misplaced(schema, (), conditional=False))
+    try:
+        branches = _expand(schema, ())
+    except _TooMany as error:
+        message = f"the schema has more than {MAX_VARIANTS} variants"
+        return Analysis((), (*faults, Fault(error.path, "too-many-variants", message)))
+    by_status: dict[str, list[_Branch]] = {}
+    for branch in branches:
+        status = _status(branch, faults)
+        if status is not None:
+            by_status.setdefault(status, []).append(branch)
+    found = [_variant(schema, status, same) for status, same in by_status.items()]
+    if not found and not faults:
+        faults.append(Fault((), "no-variant", "no output can satisfy this schema"))
+    return Analysis(tuple(found), _unique(faults))
+
+
+def _unique(faults: Iterable[Fault]) -> tuple[Fault, ...]:
+    return tuple(dict.fromkeys(faults))
+
+
+def _misplaced(schema: Any, path: Path, *, conditional: bool) -> Iterator[Fault]:
+    """Every `$status` under a condition, and every key that no role may declare."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if isinstance(properties, dict):
+        if conditional and STATUS in properties:
+            yield Fault(
+                (*path, "properties", STATUS),
+                "conditional-status",
+                "$status stands under a condition (if, then, else, not, dependentSchemas)",
+                "write one oneOf variant for each status instead",
+            )
+        if BODY in properties:
+            yield Fault(
+                (*path, "properties", BODY),
+                "reserved-field",
+                "_body is the text after the frontmatter and always there",
+                "remove it, or choose another name",
+            )
+    for where, inner in subschemas(schema):
+        if where[0] in (*_ALTERNATIVES, "allOf", *_CONDITIONAL):
+            below = conditional or where[0] in _CONDITIONAL
+            yield from _misplaced(inner, (*path, *where), conditional=below)
+
+
+def _expand(schema: Any, path: Path) -> list[_Branch]:
+    """The alternatives of `schema`, each as the fragments that hold in it."""
+    if not isinstance(schema, dict):
+        return [()]
+    flat = {key: schema[key] for key in schema if key not in (*_ALTERNATIVES, "allOf")}
+    branches: list[_Branch] = [(_Fragment(path, flat),) if flat else ()]
+    for index, inner in enumerate(_list(schema.get("allOf"))):
+        branches = _product(branches, _expand(inner, (*path, "allOf", index)), path)
+    for key in _ALTERNATIVES:
+        inner_branches = [
+            branch
+            for index, inner in enumerate(_list(schema.get(key)))
+            for branch in _expand(inner, (*path, key, index))
+        ]
+        if inner_branches:
+            branches = _product(branches, inner_branches, path)
+    return branches
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _map(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _product(left: list[_Branch], right: list[_Branch], path: Path) -> list[_Branch]:
+    if len(left) * len(right) > MAX_VARIANTS:
+        raise _TooMany(path)
+    return [one + other for one in left for other in right]
+
+
+def _properties(fragment: _Fragment) -> dict[str, Any]:
+    return _map(fragment.schema.get("properties"))
+
+
+def _required(fragment: _Fragment) -> set[str]:
+    return {name for name in _list(fragment.schema.get("required")) if isinstance(name, str)}
+
+
+def _status(branch: _Branch, faults: list[Fault]) -> str | None:
+    """The status of an alternative, or None: a fault, or one that nothing can satisfy."""
+    declared = [
+        (fragment, _properties(fragment)[STATUS])
+        for fragment in branch
+        if STATUS in _properties(fragment)
+    ]
+    path = branch[-1].path if branch else ()
+    faults.extend(_type_faults(branch))
+    if not declared:
+        faults.append(
+            Fault(
+                path,
+                "status-missing",
+                "this variant has no $status",
+                "add `$status: {const: done}` to its properties and $status to its required",
+            )
+        )
+        return None
+    found = [fault for fragment, schema in declared for fault in _status_faults(fragment, schema)]
+    faults.extend(found)
+    constants = _constants(declared)
+    if not found and not constants:
+        faults.append(
+            Fault(
+                (*declared[-1][0].path, "properties", STATUS),
+                "status-not-const",
+                "$status is no const, so nothing says which status this variant has",
+                "write `$status: {const: done}`",
+            )
+        )
+    if found or len(set(constants)) != 1:
+        return None
+    if not any(STATUS in _required(fragment) for fragment in branch):
+        faults.append(
+            Fault(
+                declared[-1][0].path,
+                "status-not-required",
+                f"the variant {constants[0]} does not require $status",
+                "add `required: [$status]`",
+            )
+        )
+    return constants[0]
+
+
+def _type_faults(branch: _Branch) -> Iterator[Fault]:
+    """Fragments that refuse a mapping, which every output is."""
+    for fragment in branch:
+        types = fragment.schema.get("type", "object")
+        if "object" not in (types if isinstance(types, list) else [types]):
+            yield Fault(
+                (*fragment.path, "type"),
+                "not-an-object",
+                f"an output is a mapping, and the type {types!r} allows none",
+                "write `type: object`",
+            )
+
+
+def _constants(declared: list[tuple[_Fragment, Any]]) -> list[str]:
+    return [
+        schema["const"]
+        for _, schema in declared
+        if isinstance(schema, dict) and isinstance(schema.get("const"), str)
+    ]
+
+
+def _status_faults(fragment: _Fragment, schema: Any) -> Iterator[Fault]:
+    """What is wrong with one declaration of `$status` by itself."""
+    path = (*fragment.path, "properties", STATUS)
+    if not isinstance(schema, dict):
+        return
+    if "enum" in schema:
+        yield _enum_fault((*path, "enum"), schema["enum"])
+    if "const" not in schema:
+        return
+    status = schema["const"]
+    path = (*path, "const")
+    if not isinstance(status, str):
+        yield Fault(
+            path,
+            "status-not-text",
+            "the const of $status is no text",
+            "put it in quotes" if status is not None else "name the status",
+        )
+    elif status == SUSPEND:
+        yield Fault(
+            path,
+            "reserved-status",
+            "every role may answer $SUSPEND without declaring it",
+            "remove this variant",
+        )
+    elif not NAME.match(status):
+        yield Fault(
+            path,
+            "bad-name",
+            f"{status[:80]!r} is no name for a status",
+            "a name is letters, digits, `.`, `_` and `-`, the first a letter or digit",
+        )
+
+
+def _enum_fault(path: Path, values: Any) -> Fault:
+    names = [value for value in _list(values) if isinstance(value, str)] or ["done"]
+    rewrite = ", ".join(
+        f"{{properties: {{$status: {{const: {name}}}}}, required: [$status]}}" for name in names[:8]
+    )
+    return Fault(
+        path,
+        "status-enum",
+        "$status is an enum; each status is a variant of its own",
+        f"write `oneOf: [{rewrite}]`, each with the fields of its status",
+    )
+
+
+def _variant(whole: dict[str, Any], status: str, branches: list[_Branch]) -> Variant:
+    """The variant of `status`, which several alternatives may share."""
+    properties: dict[str, list[Any]] = {}
+    for branch in branches:
+        for fragment in branch:
+            for name, schema in _properties(fragment).items():
+                known = properties.setdefault(name, [])
+                if schema not in known:
+                    known.append(schema)
+    required = [
+        frozenset(name for fragment in branch for name in _required(fragment))
+        for branch in branches
+    ]
+    several = len(branches) > 1
+    return Variant(
+        status,
+        _of_status(whole, status) if several else _conjunction(branches[0]),
+        {name: _merged(schemas, several) for name, schemas in properties.items()},
+        frozenset.intersection(*required),
+        any(_is_open(fragment.schema) for branch in branches for fragment in branch),
+    )
+
+
+def _of_status(whole: dict[str, Any], status: str) -> dict[str, Any]:
+    """The whole schema, narrowed to one status: for alternatives that share theirs."""
+    return {"properties": {STATUS: {"const": status}}, "required": [STATUS], "allOf": [whole]}
+
+
+def _merged(schemas: list[Any], several: bool) -> dict[str, Any]:
+    if len(schemas) == 1:
+        return schemas[0] if isinstance(schemas[0], dict) else {}
+    return {"anyOf" if several else "allOf": schemas}
+
+
+def _is_open(schema: dict[str, Any]) -> bool:
+    more = schema.get("additionalProperties", False)
+    return bool(schema.get("patternProperties")) or more is True or isinstance(more, dict)
+
+
+def _conjunction(branch: _Branch) -> dict[str, Any]:
+    """The fragments as one schema: merged where that changes nothing, else side by side."""
+    merged: dict[str, Any] = {}
+    apart: list[dict[str, Any]] = []
+    for fragment in branch:
+        if _can_merge(merged, fragment.schema):
+            merged = _merge(merged, fragment.schema)
+        else:
+            apart.append(fragment.schema)
+    return {**merged, "allOf": apart} if apart else merged
+
+
+def _can_merge(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    if not one:
+        return True
+    if any(key in one and key not in _MERGEABLE for key in other):
+        return False
+    if one.get("type", "") != other.get("type", "") and "type" in one and "type" in other:
+        return False
+    return _same_scope(one, other) and _same_scope(other, one)
+
+
+def _same_scope(closed: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether the `additionalProperties` of one schema means the same beside the other."""
+    if "additionalProperties" not in closed:
+        return True
+    beyond = set(_map(other.get("properties"))) - set(_map(closed.get("properties")))
+    return not beyond and not other.get("patternProperties") and "additionalProperties" not in other
+
+
+def _merge(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    merged = {**one, **other}
+    mine, others = _map(one.get("properties")), _map(other.get("properties"))
+    if mine and others:
+        merged["properties"] = {
+            name: _merged([mine[name], others[name]], False)
+            if name in mine and name in others and mine[name] != others[name]
+            else {**others, **mine}[name]
+            for name in {**mine, **others}
+        }
+    required = [*_list(one.get("required")), *_list(other.get("required"))]
+    if required:
+        merged["required"] = [name for at, name in enumerate(required) if name not in required[:at]]
+    return merged
