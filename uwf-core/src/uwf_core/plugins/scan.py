@@ -1,0 +1,191 @@
+"""What is installed: entry points of uwf's groups, read straight from the metadata folders.
+
+`importlib.metadata` costs more than the whole scan, so `*.dist-info` and `*.egg-info` folders on
+the import path are read here. Formats: entry_points.txt and METADATA as the packaging
+specifications define them. No plugin code is imported, and nothing is cached between processes.
+
+This module imports nothing but os and sys: `typing` alone would double what the scan costs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+AGENTS = "uwf.agents"
+STORES = "uwf.stores"
+EXTRACTORS = "uwf.extractors"
+JUDGES = "uwf.judges"
+TOOLS = "uwf.tools"
+OBSERVERS = "uwf.observers"
+COMMANDS = "uwf.commands"
+EVAL_TASKS = "uwf.eval_tasks"
+GROUPS = (AGENTS, STORES, EXTRACTORS, JUDGES, TOOLS, OBSERVERS, COMMANDS, EVAL_TASKS)
+
+CORE = "uwf-core"
+_METADATA = {"dist-info": "METADATA", "egg-info": "PKG-INFO"}
+
+
+class Distribution:
+    """An installed distribution.
+
+    Attributes:
+        name: its own spelling of its name. version: its version.
+        requires: what its metadata demands of uwf-core, as requirement texts (`uwf-core>=1,<2`).
+    """
+
+    __slots__ = ("name", "requires", "version")
+
+    def __init__(self, name: str, version: str, requires: tuple[str, ...]) -> None:
+        self.name = name
+        self.version = version
+        self.requires = requires
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+class Found:
+    """An entry point of an installed distribution.
+
+    Attributes:
+        group: one of `GROUPS`. name: what a user types.
+        target: `module` or `module:attribute`; "" if the line has none.
+        distribution, version, requires: as `Distribution` has them.
+    """
+
+    __slots__ = ("distribution", "group", "name", "requires", "target", "version")
+
+    def __init__(self, group: str, name: str, target: str, by: Distribution) -> None:
+        self.group = group
+        self.name = name
+        self.target = target
+        self.distribution = by.name
+        self.version = by.version
+        self.requires = by.requires
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.distribution} {self.version}"
+
+    def __repr__(self) -> str:
+        return f"Found({self.group!r}, {self.name!r}, {self.target!r}, {self.distribution!r})"
+
+
+def normalised(name: str) -> str:
+    """A distribution's name as names are compared: lower case, one `-` for each run of `-_.`."""
+    words = name.lower().replace("_", "-").replace(".", "-").split("-")
+    return "-".join(word for word in words if word)
+
+
+def scan(groups: Collection[str] = GROUPS, path: Sequence[str] | None = None) -> list[Found]:
+    """The entry points of `groups`, sorted by group and name.
+
+    A distribution that is on several entries of `path` (default `sys.path`) counts where it
+    comes first, as for imports. Zip files on the path and `~*` leftovers of pip are ignored.
+    """
+    found: list[Found] = []
+    seen: set[str] = set()
+    for entry in sys.path if path is None else path:
+        for folder, stem, kind in _metadata_folders(entry or "."):
+            key = _name_part(stem)
+            if key in seen:
+                continue
+            seen.add(key)
+            data = _read(f"{folder}/entry_points.txt")
+            if data is None or b"uwf." not in data:
+                continue
+            sections = list(_section_lines(data.decode("utf-8", "replace"), groups))
+            metadata = _read_metadata(f"{folder}/{_METADATA[kind]}") if sections else None
+            if metadata is not None:
+                found += [Found(*section, metadata) for section in sections]
+            elif sections:
+                seen.discard(key)  # the rest of something uninstalled hides nothing
+    return sorted(found, key=lambda each: (each.group, each.name, each.distribution))
+
+
+def _metadata_folders(entry: str) -> Iterator[tuple[str, str, str]]:
+    """(folder, name and version, kind) of each distribution in one entry of the import path.
+
+    The last in the alphabet comes first, so that what an interrupted upgrade left behind loses.
+    """
+    try:
+        names = os.listdir(entry)  # noqa: PTH208 (pathlib costs more than the scan)
+    except OSError:  # a zip file, or a folder that is not there: imports skip it as well
+        return
+    for name in sorted(names, reverse=True):
+        stem, _, kind = name.rpartition(".")
+        if kind in _METADATA and not name.startswith("~"):
+            yield f"{entry}/{name}", stem, kind
+
+
+def _name_part(stem: str) -> str:
+    """The normalised name out of `name-version`; old tools left dashes in the name."""
+    words = stem.split("-")
+    length = next((at for at, word in enumerate(words) if at and word[:1].isdigit()), len(words))
+    return normalised("-".join(words[:length]))
+
+
+def _section_lines(text: str, groups: Collection[str]) -> Iterator[tuple[str, str, str]]:
+    """(group, name, target) of each line of the wanted groups; extras after the target go."""
+    group = ""
+    for line in text.splitlines():
+        line = line.strip()
+        if line.startswith("[") and line.endswith("]"):
+            group = line[1:-1].strip()
+        elif line and line[0] not in "#;" and group in groups:
+            name, _, target = line.partition("=")
+            yield group, name.strip(), target.partition("[")[0].strip()
+
+
+def _read_metadata(file: str) -> Distribution | None:
+    """Name, version and demands on uwf-core; None if it is no metadata of a distribution."""
+    data = _read(file)
+    if data is None:
+        return None
+    name = version = ""
+    requires = []
+    for line in data.decode("utf-8", "replace").splitlines():
+        if not line.strip():
+            break  # the description follows
+        key, _, value = line.partition(":")
+        key, value = key.lower(), value.strip()
+        if key == "name":
+            name = value
+        elif key == "version":
+            version = value
+        elif key == "requires-dist" and _demands_core(value):
+            requires.append(value)
+    return Distribution(name, version, tuple(requires)) if name else None
+
+
+def _demands_core(requirement: str) -> bool:
+    """Whether a requirement is about uwf-core and holds without choosing an extra."""
+    end = 0
+    while end < len(requirement) and (requirement[end].isalnum() or requirement[end] in "-_."):
+        end += 1
+    marker = requirement.partition(";")[2]
+    return normalised(requirement[:end]) == CORE and "extra" not in marker
+
+
+def _read(file: str) -> bytes | None:
+    try:
+        descriptor = os.open(file, os.O_RDONLY)
+    except OSError:  # most distributions have no such file
+        return None
+    try:
+        return _read_all(descriptor)
+    except OSError:  # a folder by that name
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _read_all(descriptor: int) -> bytes:
+    parts = []
+    while part := os.read(descriptor, 65536):
+        parts.append(part)
+    return b"".join(parts)
