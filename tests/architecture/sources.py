@@ -1,0 +1,61 @@
+"""What the architecture tests look at: the files of this repository and their syntax trees."""
+
+import ast
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+CORE = ROOT / "uwf-core" / "src" / "uwf_core"
+
+
+class Function(NamedTuple):
+    """One function or method: where it stands and how many lines its body has."""
+
+    file: Path
+    name: str
+    line: int
+    body_lines: int
+
+
+@cache
+def project_files() -> tuple[Path, ...]:
+    """Every file that is tracked, or would be by `git add .`; ignored ones are not."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
+    paths = (ROOT / name for name in listed.decode().split("\0") if name)
+    return tuple(path for path in paths if path.is_file())
+
+
+def shipped_modules() -> list[Path]:
+    """The Python files that go into a distribution."""
+    return [
+        path
+        for path in project_files()
+        if path.suffix == ".py" and _is_in_a_distribution(path.relative_to(ROOT).parts)
+    ]
+
+
+def _is_in_a_distribution(parts: tuple[str, ...]) -> bool:
+    return parts[0].startswith("uwf-") and parts[1] == "src"
+
+
+def tree(path: Path) -> ast.Module:
+    """The syntax tree of a Python file."""
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def name_of(path: Path) -> str:
+    """A file's path as the reader of a failing test wants it: from the repository's root."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def functions(path: Path) -> Iterator[Function]:
+    """Every function of a file; its body is counted without the docstring."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
+            last = body[-1].end_lineno or body[-1].lineno
+            yield Function(path, node.name, node.lineno, last - body[0].lineno + 1)

@@ -1,0 +1,45 @@
+"""A reader can hold each file and each function in the head."""
+
+from sources import CORE, functions, name_of, project_files, shipped_modules
+
+MODULE_LINES = 400
+COMMAND_MODULE_LINES = 130
+FUNCTION_LINES = 50
+
+# A file that may be longer, and why.
+LONGER = {
+    "uwf-core/src/uwf_core/errors.py": 450,  # the whole error tree in one place, mostly docstrings
+}
+
+
+def line_count(path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def test_no_file_is_too_long_to_read_in_one_go():
+    too_long = {
+        name_of(path): line_count(path)
+        for path in project_files()
+        if path.suffix == ".py" and line_count(path) > LONGER.get(name_of(path), MODULE_LINES)
+    }
+    assert too_long == {}, "split them: is it one room or two?"
+
+
+def test_a_command_module_parses_calls_and_renders_and_no_more():
+    """Longer ones hide logic that belongs into a room below."""
+    too_long = {
+        name_of(path): line_count(path)
+        for path in (CORE / "cli").glob("*.py")
+        if line_count(path) > COMMAND_MODULE_LINES
+    }
+    assert too_long == {}
+
+
+def test_every_function_fits_on_a_screen():
+    too_long = [
+        f"{name_of(function.file)}:{function.line} {function.name}: {function.body_lines} lines"
+        for path in shipped_modules()
+        for function in functions(path)
+        if function.body_lines > FUNCTION_LINES
+    ]
+    assert too_long == []
