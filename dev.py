@@ -6,6 +6,8 @@ nox session named (further words go to the session). Without a session it lists 
 Runs again in a second: what is there already is kept.
 """
 
+from __future__ import annotations  # so that an old Python can say that it is too old
+
 import os
 import subprocess
 import sys
@@ -80,7 +82,7 @@ def set_up() -> bool:
 
 def pip_install(requirement: str) -> bool:
     """Install one requirement into `.venv`."""
-    command = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     return subprocess.run([*command, requirement], stdin=subprocess.DEVNULL).returncode == 0
 
 
@@ -107,7 +109,7 @@ def uv_reaches_the_index(environment: dict[str, str]) -> bool:
     uv = ENVIRONMENT / "bin" / "uv"
     if not uv.exists():
         return False
-    question = [uv, "pip", "install", "--quiet", "--dry-run", "--python", PYTHON]
+    question = [str(uv), "pip", "install", "--quiet", "--dry-run", "--python", str(PYTHON)]
     answer = subprocess.run(
         [*question, "--reinstall-package", "nox", "nox"],
         env=environment,

@@ -150,7 +150,7 @@ def isolated(session: nox.Session) -> None:
 
 @check
 def bench(session: nox.Session) -> None:
-    """The figures, each beside its target; `-- --quick` for a rough look, `-- --peers` for others."""
+    """The figures, each beside its target; `-- --quick` is rough, `-- --peers` adds other engines."""
     install(session, "bench")
     # Users run byte code; an installer may leave the making of it to the first run.
     session.run("python", "-m", "compileall", "-q", session.virtualenv.location, silent=True)
