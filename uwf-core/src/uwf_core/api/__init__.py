@@ -22,6 +22,7 @@ _HOME = {
     ),
     "uwf_core.api.judge": "Judge JudgeReply JudgeRequest JudgeSpec",
     "uwf_core.api.marker": "hookimpl",
+    "uwf_core.api.options": "read_options",
     "uwf_core.api.store": (
         "STORE_API_VERSION Holder LockHandle Record StoreBackend StoreSpec Variable"
     ),
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from uwf_core.api.extract import *  # noqa: F403
     from uwf_core.api.judge import *  # noqa: F403
     from uwf_core.api.marker import hookimpl as hookimpl
+    from uwf_core.api.options import read_options as read_options
     from uwf_core.api.store import *  # noqa: F403
     from uwf_core.api.tool import *  # noqa: F403
     from uwf_core.errors import *  # noqa: F403

@@ -1,0 +1,237 @@
+"""Records from JSON mappings and back: camelCase outside, snake_case inside, strict about types.
+
+A record is a dataclass. What a field may be is what its annotation says: `str`, `int`, `float`,
+`bool`, `None`, `Any`, `Literal`, `X | None` and other unions, lists, tuples and sets of these,
+mappings with text keys, and further records.
+"""
+
+import collections.abc
+import math
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+
+Path = tuple[str | int, ...]
+_Record = TypeVar("_Record")
+
+_SEQUENCES = (list, tuple, set, frozenset, collections.abc.Sequence, collections.abc.Collection)
+_MAPPINGS = (dict, collections.abc.Mapping)
+_NAMES = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    type(None): "null",
+}
+
+
+class FieldFault(ValueError):
+    """A value that does not fit its field; `path` leads to it from the outermost mapping."""
+
+    def __init__(self, path: Path, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.path = path
+        self.message = message
+        self.hint = hint
+
+    def place(self) -> str:
+        """The path as text: `turns.2.toolCalls`, "" for the whole."""
+        return ".".join(map(str, self.path))
+
+
+def camel(name: str) -> str:
+    """`max_turns` as `maxTurns`."""
+    first, *others = name.rstrip("_").split("_")
+    return first + "".join(word[:1].upper() + word[1:] for word in others)
+
+
+def write_record(value: Any) -> Any:
+    """A record as a JSON mapping, all fields in their order; other JSON values as they are."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {camel(each.name): write_record(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: write_record(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [write_record(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return [write_record(item) for item in sorted(value)]
+    return value
+
+
+def read_record(
+    cls: type[_Record], mapping: Any, *, lenient: bool = False, path: Path = ()
+) -> _Record:
+    """The record of class `cls` that `mapping` says.
+
+    Args:
+        cls: a dataclass.
+        mapping: its fields by their camelCase names.
+        lenient: unknown keys are passed over and null stands for a field's default, as a peer
+            of another version may send them; otherwise both are faults.
+        path: where `mapping` itself lies, for the faults.
+
+    Raises:
+        FieldFault: the first thing that does not fit.
+        TypeError: `cls` has a field of a type that JSON cannot say.
+    """
+    if not isinstance(mapping, Mapping):
+        raise FieldFault(path, f"is {shown(mapping)}; wanted a mapping")
+    known = {camel(each.name): each for each in fields(cls) if each.init}  # type: ignore[arg-type]
+    if not lenient:
+        _refuse_unknown(mapping, list(known), path)
+    hints = typing.get_type_hints(cls)
+    values = {}
+    for key, each in known.items():
+        required = each.default is MISSING and each.default_factory is MISSING
+        absent = key not in mapping or (
+            lenient and mapping[key] is None and not _takes_null(hints[each.name])
+        )
+        if not absent:
+            values[each.name] = _convert(hints[each.name], mapping[key], (*path, key), lenient)
+        elif required:
+            raise FieldFault((*path, key), "is missing")
+    try:
+        return cls(**values)
+    except ValueError as fault:
+        raise FieldFault(path, str(fault)) from fault
+
+
+def nearest(word: str, names: collections.abc.Iterable[str]) -> str | None:
+    """The name that somebody who typed `word` probably meant."""
+    from difflib import get_close_matches
+
+    by_lower = {name.lower().replace("_", ""): name for name in names}
+    close = get_close_matches(word.lower().replace("_", ""), by_lower, n=1, cutoff=0.6)
+    return by_lower[close[0]] if close else None
+
+
+def shown(value: Any) -> str:
+    """A value as a message shows it, short."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _refuse_unknown(mapping: Mapping[Any, Any], known: list[str], path: Path) -> None:
+    for key in mapping:
+        if key not in known:
+            close = nearest(str(key), known)
+            if close:
+                hint = f"did you mean {close}?"
+            elif known:
+                hint = f"there are: {', '.join(known)}"
+            else:
+                hint = "there are none"
+            raise FieldFault((*path, str(key)), "is no known key", hint)
+
+
+def _takes_null(annotation: Any) -> bool:
+    return annotation in (Any, None, type(None)) or type(None) in get_args(annotation)
+
+
+def _convert(annotation: Any, value: Any, path: Path, lenient: bool) -> Any:
+    """`value` as `annotation` wants it."""
+    origin = get_origin(annotation) or annotation
+    if origin is Any or origin is object:
+        return value
+    if origin in (Union, types.UnionType):
+        return _convert_union(get_args(annotation), value, path, lenient)
+    if origin is Literal:
+        return _convert_literal(get_args(annotation), value, path)
+    if origin in _SEQUENCES:
+        return _convert_sequence(annotation, origin, value, path, lenient)
+    if origin in _MAPPINGS:
+        return _convert_mapping(annotation, value, path, lenient)
+    if is_dataclass(origin):
+        return read_record(typing.cast(type, origin), value, lenient=lenient, path=path)
+    return _convert_scalar(type(None) if origin is None else origin, value, path)
+
+
+def _convert_scalar(kind: Any, value: Any, path: Path) -> Any:
+    if kind not in _NAMES:
+        raise TypeError(f"the type {kind!r} of the field {path[-1]!r} cannot be said in JSON")
+    if kind is float:
+        fits = isinstance(value, int | float) and not isinstance(value, bool)
+        if fits and (isinstance(value, int) or math.isfinite(value)) and abs(value) < 1e308:
+            return float(value)
+    elif isinstance(value, kind) and (kind is not int or not isinstance(value, bool)):
+        return value
+    raise FieldFault(path, f"is {shown(value)}; wanted {_NAMES[kind]}")
+
+
+def _convert_literal(allowed: tuple[Any, ...], value: Any, path: Path) -> Any:
+    for each in allowed:
+        if type(each) is type(value) and each == value:
+            return value
+    wanted = ", ".join(map(str, allowed))
+    close = nearest(value, map(str, allowed)) if isinstance(value, str) else None
+    hint = f"did you mean {close}?" if close else None
+    raise FieldFault(path, f"is {shown(value)}; wanted one of {wanted}", hint)
+
+
+def _convert_union(members: tuple[Any, ...], value: Any, path: Path, lenient: bool) -> Any:
+    if value is None and type(None) in members:
+        return None
+    others = [member for member in members if member is not type(None)]
+    faults = []
+    for member in others:
+        try:
+            return _convert(member, value, path, lenient)
+        except FieldFault as fault:
+            faults.append(fault)
+    if len(faults) == 1:
+        raise faults[0]
+    wanted = " or ".join(_named(member) for member in members)
+    raise FieldFault(path, f"is {shown(value)}; wanted {wanted}") from faults[0]
+
+
+def _convert_sequence(annotation: Any, origin: Any, value: Any, path: Path, lenient: bool) -> Any:
+    if not isinstance(value, list | tuple):
+        raise FieldFault(path, f"is {shown(value)}; wanted a list")
+    arguments = get_args(annotation) or (Any,)
+    if origin is tuple and arguments[-1] is not Ellipsis and get_args(annotation):
+        if len(value) != len(arguments):
+            raise FieldFault(path, f"has {len(value)} items; wanted {len(arguments)}")
+        kinds = arguments
+    else:
+        kinds = (arguments[0],) * len(value)
+    items = [
+        _convert(kind, item, (*path, index), lenient)
+        for index, (kind, item) in enumerate(zip(kinds, value, strict=True))
+    ]
+    if origin in (list, set, frozenset):
+        return origin(items)
+    return tuple(items)
+
+
+def _convert_mapping(annotation: Any, value: Any, path: Path, lenient: bool) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise FieldFault(path, f"is {shown(value)}; wanted a mapping")
+    kind = (get_args(annotation) or (str, Any))[1]
+    converted = {}
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise FieldFault(path, f"has the key {shown(key)}; wanted text keys")
+        converted[key] = _convert(kind, item, (*path, key), lenient)
+    return converted
+
+
+def _named(annotation: Any) -> str:
+    """A type as a message names it."""
+    origin = get_origin(annotation) or annotation
+    if origin in _SEQUENCES:
+        return "a list"
+    if origin in _MAPPINGS or is_dataclass(origin):
+        return "a mapping"
+    if origin is Literal:
+        return f"one of {', '.join(map(str, get_args(annotation)))}"
+    return _NAMES.get(origin, str(origin))
