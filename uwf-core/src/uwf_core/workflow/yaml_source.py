@@ -14,95 +14,37 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from uwf_core.workflow.problem import Place, Problem, as_definition_error, error_at
+from uwf_core.workflow.yaml_nodes import (
+    YamlMapping,
+    YamlNode,
+    YamlScalar,
+    YamlSequence,
+    to_value,
+)
+
+__all__ = [
+    "INCLUDE",
+    "MAX_BYTES",
+    "MAX_DEPTH",
+    "MAX_NODES",
+    "Composed",
+    "YamlMapping",
+    "YamlNode",
+    "YamlScalar",
+    "YamlSequence",
+    "compose",
+    "compose_all",
+    "decode",
+    "parse_yaml",
+    "to_value",
+]
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 64
 MAX_NODES = 100_000
-_LONGEST_INTEGER = 250
-"""Longer ones become an infinity, as they do in JavaScript: nothing stores either, and Python
-itself raises on the text of an integer beyond 4300 digits."""
-
-_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
-_BASED = re.compile(r"0(?:x[0-9a-fA-F]+|o[0-7]+)\Z")
-_FLOAT = re.compile(
-    r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z", re.ASCII
-)
-_WORDS: dict[str, Any] = {
-    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
-    **dict.fromkeys(("true", "True", "TRUE"), True),
-    **dict.fromkeys(("false", "False", "FALSE"), False),
-    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
-    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
-    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
-}
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MERGE = "<<"
 INCLUDE = "!include"
-
-
-class YamlNode:
-    """A value with its place: `YamlScalar`, `YamlSequence` or `YamlMapping`.
-
-    `size` counts the nodes in it and `height` the levels below it, aliases expanded.
-    """
-
-    __slots__ = ("height", "place", "size")
-
-    def __init__(self, place: Place) -> None:
-        self.place = place
-        self.size = 1
-        self.height = 0
-
-
-class YamlScalar(YamlNode):
-    """A scalar: `text` is its source text (escapes and folding done), `value` the typed value.
-
-    `style` is "" for a plain scalar, else `'`, `"`, `|` or `>`; `tag` is None or `!include`.
-    """
-
-    __slots__ = ("style", "tag", "text", "value")
-
-    def __init__(self, place: Place, text: str, style: str = "'", tag: str | None = None) -> None:
-        super().__init__(place)
-        self.text = text
-        self.style = style
-        self.tag = tag
-        self.value: Any = text if style or tag else plain_value(text)
-
-    @property
-    def plain(self) -> bool:
-        """Whether it stood without quotes, so that its text was read as a type."""
-        return self.style == ""
-
-
-class YamlSequence(YamlNode):
-    """A list of nodes."""
-
-    __slots__ = ("items",)
-
-    def __init__(self, place: Place, items: list[YamlNode]) -> None:
-        super().__init__(place)
-        self.items = items
-        self.size += sum(item.size for item in items)
-        self.height = 1 + max((item.height for item in items), default=0)
-
-
-class YamlMapping(YamlNode):
-    """A mapping with text keys: `keys[name]` is the key's node, `values[name]` the value's.
-
-    Merge keys are already merged; what came by one keeps the place where it was written.
-    """
-
-    __slots__ = ("keys", "values")
-
-    def __init__(
-        self, place: Place, keys: dict[str, YamlScalar], values: dict[str, YamlNode]
-    ) -> None:
-        super().__init__(place)
-        self.keys = keys
-        self.values = values
-        self.size += sum(1 + value.size for value in values.values())
-        self.height = 1 + max((value.height for value in values.values()), default=0)
 
 
 class Composed(NamedTuple):
@@ -110,22 +52,6 @@ class Composed(NamedTuple):
 
     node: YamlNode | None
     problems: tuple[Problem, ...]
-
-
-def plain_value(text: str) -> Any:
-    """What an unquoted scalar means in the YAML 1.2 core schema: null, bool, number or text.
-
-    Numbers with leading zeros (`010`, `007.5`) stay text, since they are names more often.
-    """
-    if text in _WORDS:
-        return _WORDS[text]
-    if not text[0].isascii() or text[0] not in "0123456789+-.":
-        return text
-    if _INTEGER.match(text):
-        return int(text) if len(text) <= _LONGEST_INTEGER else float(text)
-    if _BASED.match(text):
-        return int(text, 0) if len(text) <= _LONGEST_INTEGER else float("inf")
-    return float(text) if _FLOAT.match(text) else text
 
 
 def parse_yaml(text: str, *, file: str) -> Any:
@@ -163,16 +89,6 @@ def compose_all(text: str, *, file: str, include: bool = False) -> Composed:
         composer.problems.append(fault.problem)
         node = None
     return Composed(node, tuple(composer.problems))
-
-
-def to_value(node: YamlNode) -> Any:
-    """The node as plain JSON-like data (dict, list, str, int, float, bool, None), all of it new."""
-    if isinstance(node, YamlMapping):
-        return {key: to_value(value) for key, value in node.values.items()}
-    if isinstance(node, YamlSequence):
-        return [to_value(item) for item in node.items]
-    assert isinstance(node, YamlScalar)
-    return node.value
 
 
 def decode(data: bytes, *, file: str) -> str:

@@ -1,0 +1,127 @@
+"""A published workflow as the engine reads it: plain records out of the workflow node.
+
+Nothing here imports more than the store's own code, since every `exec` comes this way.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from uwf_core.errors import UnknownIdError
+from uwf_core.ids import Ref
+
+if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
+
+WORKFLOW_TYPE = Ref("24QR7NN5QM4N3")
+"""The type of workflow nodes: the reference of `publish.WORKFLOW_SCHEMA` as a schema node."""
+
+WORKFLOW_TYPES = frozenset((WORKFLOW_TYPE,))
+"""Every type of workflow node that was ever released; all of them can be read."""
+
+
+class Edge(NamedTuple):
+    """Where a status leads: a role, `$END` or `$SUSPEND`; prompt and location are templates."""
+
+    role: str
+    prompt: str
+    location: str | None
+
+
+class Role(NamedTuple):
+    """A role. `frontmatter` is the reference of its schema, `schema` that schema itself.
+
+    `timeout` is in seconds (None: the configuration's); `tools` the names to which its agent is
+    narrowed (None: not narrowed).
+    """
+
+    name: str
+    description: str
+    goal: str
+    capabilities: tuple[str, ...]
+    procedure: str
+    output: str
+    frontmatter: Ref
+    schema: dict[str, Any]
+    timeout: float | None
+    tools: tuple[str, ...] | None
+
+
+class Limits(NamedTuple):
+    """What a whole thread may use; None is no limit. `max_minutes` counts time spent running."""
+
+    max_steps: int | None = None
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+    max_minutes: float | None = None
+
+
+class Definition(NamedTuple):
+    """A workflow. `graph`: role (or `$START`) -> status (or `new`, `resume`) -> edge."""
+
+    ref: Ref
+    name: str
+    description: str
+    roles: dict[str, Role]
+    graph: dict[str, dict[str, Edge]]
+    limits: Limits
+
+
+def is_workflow(store: "Store", ref: Ref) -> bool:
+    """Whether `ref` is the node of a workflow (False as well where there is no such node)."""
+    return bool(store.has(ref)) and store.get(ref).type in WORKFLOW_TYPES
+
+
+def read_definition(store: "Store", ref: Ref) -> Definition:
+    """The workflow at `ref`, with the schemas of its roles.
+
+    Raises:
+        MissingNodeError: the node, or a role's schema, is not in the store.
+        CorruptNodeError: its bytes are not what its reference says.
+        UnknownIdError: the node is no workflow.
+    """
+    node = store.get(ref)
+    if node.type not in WORKFLOW_TYPES:
+        raise UnknownIdError(
+            f"the node {ref} is no workflow",
+            hint="`uwf workflow list` shows the workflows that there are",
+        )
+    payload = node.payload
+    return Definition(
+        ref=ref,
+        name=payload["name"],
+        description=payload["description"],
+        roles={
+            name: _role(name, role, store.schema(Ref(role["frontmatter"])))
+            for name, role in payload["roles"].items()
+        },
+        graph={
+            name: {status: Edge(**edge) for status, edge in edges.items()}
+            for name, edges in payload["graph"].items()
+        },
+        limits=_limits(payload["limits"]),
+    )
+
+
+def _role(name: str, payload: Mapping[str, Any], schema: dict[str, Any]) -> Role:
+    tools = payload["tools"]
+    return Role(
+        name=name,
+        description=payload["description"],
+        goal=payload["goal"],
+        capabilities=tuple(payload["capabilities"]),
+        procedure=payload["procedure"],
+        output=payload["output"],
+        frontmatter=Ref(payload["frontmatter"]),
+        schema=schema,
+        timeout=payload["timeout"],
+        tools=None if tools is None else tuple(tools),
+    )
+
+
+def _limits(payload: Mapping[str, Any]) -> Limits:
+    return Limits(
+        max_steps=payload["maxSteps"],
+        max_tokens=payload["maxTokens"],
+        max_cost_usd=payload["maxCostUsd"],
+        max_minutes=payload["maxMinutes"],
+    )

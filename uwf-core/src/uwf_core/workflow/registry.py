@@ -1,0 +1,45 @@
+"""The registry: names of published workflows, kept as variables that move."""
+
+from typing import TYPE_CHECKING
+
+from uwf_core.errors import BusyError
+from uwf_core.ids import Ref
+
+if TYPE_CHECKING:
+    from uwf_core.api.store import Variable
+    from uwf_core.cas.store import Store
+
+PREFIX = "@uwf/registry/"
+_TRIES = 20
+
+
+def register(store: "Store", name: str, ref: Ref) -> "Variable":
+    """Let `name` mean the workflow at `ref` from now on. Threads in flight keep their version.
+
+    Raises:
+        BusyError: others kept moving the same name.
+    """
+    variable = PREFIX + name
+    for _ in range(_TRIES):
+        known = store.variable(variable)
+        if known is not None and known.value == ref:
+            return known
+        try:
+            return store.set_variable(variable, ref, {}, known)
+        except BusyError:
+            continue
+    raise BusyError(f"others keep moving the name {name!r}", hint="try again")
+
+
+def registered(store: "Store", name: str) -> Ref | None:
+    """The reference that `name` means, None where it means nothing."""
+    known = store.variable(PREFIX + name)
+    return None if known is None else Ref(known.value)
+
+
+def registry(store: "Store") -> dict[str, Ref]:
+    """Every name and the reference that it means, sorted by name."""
+    return {
+        variable.name.removeprefix(PREFIX): Ref(variable.value)
+        for variable in store.variables(PREFIX)
+    }
