@@ -1,0 +1,16 @@
+"""Reference pages, written from the code: one module per page, each with `markdown() -> str`."""
+
+from importlib import import_module
+
+PAGES = {
+    "cli": "every command with its help",
+    "errors": "exit codes, errors and kinds of failure",
+    "problems": "the codes of `uwf workflow check`",
+}
+
+
+def page(name: str) -> str:
+    """The Markdown of the page `name`, one of `PAGES`."""
+    text = import_module(f"{__name__}.{name}").markdown()
+    assert isinstance(text, str)
+    return text

