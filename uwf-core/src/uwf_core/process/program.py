@@ -1,0 +1,241 @@
+"""Foreign programs: `run_program` for those that take a prompt and answer, `start_program` for
+those that are talked with.
+
+Each runs under a reaper of its own (reaper.py), in a session of its own without a terminal, with
+nothing open but 0, 1 and 2. However it ends, and however we end, its whole tree ends with it:
+
+    program exits by itself     what it left behind gets half a second, then TERM, grace, KILL
+    limit, cancel, stop()       first signal to its group, half the grace; TERM, grace; KILL
+    uwf dies, even by kill -9   the same, with short waits: everything is gone within 3 seconds
+    the reaper is killed        we KILL what is below it, in its session, or bears its marker
+
+What is weaker on macOS, which has no subreaper: the tree there is the program's process group, and
+who has daemonised out of it is found only by the environment marker (leftovers.py), when the next
+command looks for it.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+from uwf_core.process.cancel import Cancel
+from uwf_core.process.identity import ProcessId
+from uwf_core.process.launch import Launch, launch
+from uwf_core.process.leftovers import ATTEMPT_VARIABLE
+from uwf_core.process.pump import End, Pump, Watch
+
+__all__ = [
+    "ChildProgram",
+    "End",
+    "ProcessLimits",
+    "Program",
+    "ProgramResult",
+    "run_program",
+    "start_program",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """What to run.
+
+    Attributes:
+        argv: the program and its arguments; a bare name is looked up on the PATH of `env`, a
+            path with a separator starts at `cwd`.
+        cwd: its working folder.
+        env: its whole environment; nothing is added.
+        stdin: bytes to feed before closing (none: it reads /dev/null); None keeps stdin open.
+        first_signal: sent to the program's process group before TERM when the tree is stopped.
+    """
+
+    argv: tuple[str, ...]
+    cwd: str
+    env: Mapping[str, str] = field(repr=False)
+    stdin: bytes | None = field(default=b"", repr=False)
+    first_signal: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessLimits:
+    """What a program is held to.
+
+    Attributes:
+        total_seconds: how long it may run; None for ever.
+        idle_seconds: how long it may go without a byte on stdout or stderr, or a `touch`.
+        grace_seconds: from TERM to KILL; half of it from a first signal to TERM.
+        output_bytes: how much stdout is taken.
+    """
+
+    total_seconds: float | None = 3600.0
+    idle_seconds: float | None = None
+    grace_seconds: float = 5.0
+    output_bytes: int = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramResult:
+    """How a program ended; its tree is gone.
+
+    Attributes:
+        exit_code: the program's own; the signal, negative, that ended it (as in subprocess).
+        end: why it ended; the exit code is exact even if we ended it.
+        stdout: all of it, up to the cap.
+        stderr: its last 64 KB.
+        duration_ms: from the program's start to its end.
+        left_behind: something of its tree could not be ended (another user's, or stuck in the
+            kernel).
+    """
+
+    exit_code: int
+    end: End
+    stdout: bytes = field(repr=False)
+    stderr: bytes = field(repr=False)
+    duration_ms: int
+    left_behind: bool = False
+
+
+class ChildProgram:
+    """A running program. Every method may be called from any thread. As a context manager it is
+    stopped on leaving.
+    """
+
+    def __init__(self, identity: ProcessId, pump: Pump) -> None:
+        self.identity = identity
+        """The program's own process (its reaper is above it)."""
+        self._pump = pump
+
+    def write(self, data: bytes) -> None:
+        """Queue bytes for stdin; never blocks. Dropped if the program has closed its stdin.
+
+        Raises:
+            ValueError: stdin was closed by us, or fed from the start.
+        """
+        self._pump.write(data)
+
+    def close_stdin(self) -> None:
+        """Close stdin once everything queued is written."""
+        self._pump.close_stdin()
+
+    def touch(self) -> None:
+        """Say that the program is alive, seen from elsewhere: the idle limit begins anew."""
+        self._pump.touch()
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines of stdout as they come, without their line ends, until stdout is closed.
+
+        What follows the last line end is given too if the program ended by itself: it is cut off
+        where we ended it. Each iterator begins at the first line.
+        """
+        start = 0
+        while (found := self._pump.next_line(start)) is not None:
+            line, start = found
+            yield line
+
+    def run(self, on_line: Callable[[bytes], None] | None = None) -> ProgramResult:
+        """Wait for the end, giving each line of stdout to `on_line` in the calling thread.
+
+        Whatever `on_line` raises, or interrupts this thread, ends the tree before it goes on.
+        """
+        try:
+            if on_line is not None:
+                for line in self.lines():
+                    on_line(line)
+            return self.wait()
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """End the tree and wait until it is gone. Nothing happens if it is gone already."""
+        self._pump.ask_to_stop()
+        self._pump.wait()
+
+    def wait(self) -> ProgramResult:
+        """Wait until the program and its whole tree have ended."""
+        pump = self._pump
+        pump.wait()
+        return ProgramResult(
+            exit_code=os.waitstatus_to_exitcode(pump.status),
+            end=pump.end or End.EXITED,
+            stdout=bytes(pump.stdout),
+            stderr=pump.stderr_tail(),
+            duration_ms=pump.duration_ms(),
+            left_behind=pump.left_behind,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+def start_program(
+    program: Program,
+    limits: ProcessLimits,
+    *,
+    cancel: Cancel | None = None,
+    on_start: Callable[[ProcessId], None] | None = None,
+) -> ChildProgram:
+    """Start a program under a reaper and watch it from a thread of ours.
+
+    Args:
+        program: what to run.
+        limits: what it is held to.
+        cancel: ends the tree within some 50 ms once set.
+        on_start: told the program's process as soon as it runs.
+
+    Raises:
+        Unavailable: there is no such program or folder, or it cannot be executed.
+        BadRequest: a text in argv, cwd or env that no program can be given (NUL, lone surrogate).
+        AgentInterrupted: cancelled before it ran.
+        InternalFailure: the reaper could not be started.
+    """
+    running = launch(
+        Launch(
+            argv=program.argv,
+            cwd=program.cwd,
+            env=program.env,
+            stdin=program.stdin != b"",
+            first_signal=program.first_signal,
+            grace_seconds=limits.grace_seconds,
+        ),
+        cancel,
+    )
+    watch = Watch(
+        total_seconds=limits.total_seconds,
+        idle_seconds=limits.idle_seconds,
+        grace_seconds=limits.grace_seconds,
+        output_bytes=limits.output_bytes,
+        cancel=cancel,
+        marker=program.env.get(ATTEMPT_VARIABLE),
+    )
+    pump = Pump(running, watch, program.stdin)
+    pump.start()
+    child = ChildProgram(running.leader, pump)
+    if on_start is not None:
+        try:
+            on_start(child.identity)
+        except BaseException:
+            child.stop()
+            raise
+    return child
+
+
+def run_program(
+    program: Program,
+    limits: ProcessLimits,
+    *,
+    cancel: Cancel | None = None,
+    on_start: Callable[[ProcessId], None] | None = None,
+    on_line: Callable[[bytes], None] | None = None,
+) -> ProgramResult:
+    """As `start_program`, then `ChildProgram.run`."""
+    return start_program(program, limits, cancel=cancel, on_start=on_start).run(on_line)
