@@ -1,0 +1,51 @@
+"""The repair command suits the tool that installed uwf."""
+
+from pathlib import Path
+
+from uwf_core.plugins.repair import Installation, install_line, repair_line, this_installation
+
+
+def test_with_pip_it_is_pip_of_the_same_python() -> None:
+    installation = Installation("pip", "/opt/my env/bin/python")
+    line = "'/opt/my env/bin/python' -m pip install --upgrade demo"
+    assert repair_line("demo", installation) == line
+    assert install_line("demo", installation) == line.replace(" --upgrade", "")
+
+
+def test_an_environment_of_uv_without_pip_gets_uv_pip(tmp_path: Path) -> None:
+    installation = this_installation(str(tmp_path), "/e/bin/python", path=[str(tmp_path)])
+    assert install_line("demo", installation) == "uv pip --python /e/bin/python install demo"
+
+
+def test_pip_is_seen_by_its_package(tmp_path: Path) -> None:
+    (tmp_path / "pip").mkdir()
+    assert this_installation(str(tmp_path), "python", path=[str(tmp_path)]).tool == "pip"
+
+
+def test_with_pipx_it_is_injected_into_the_same_environment(tmp_path: Path) -> None:
+    prefix = tmp_path / "venvs" / "uwf-core"
+    prefix.mkdir(parents=True)
+    (prefix / "pipx_metadata.json").write_text("{}")
+    installation = this_installation(str(prefix))
+    assert install_line("demo", installation) == "pipx inject uwf-core demo"
+    assert repair_line("demo", installation) == "pipx inject --force uwf-core demo"
+
+
+def test_with_uv_tool_what_was_installed_beside_is_named_again(tmp_path: Path) -> None:
+    """A second `uv tool install --with` drops what the first one had."""
+    (tmp_path / "uv-receipt.toml").write_text(
+        '[tool]\nrequirements = [\n    { name = "uwf-core" },\n    { name = "uwf-agent-hermes" },\n'
+        '    { name = "demo" },\n]\nentrypoints = []\n'
+    )
+    installation = this_installation(str(tmp_path))
+    line = "uv tool install uwf-core --with uwf-agent-hermes --with demo"
+    assert install_line("demo", installation) == line
+    assert install_line("new", installation) == f"{line} --with new"
+    assert repair_line("demo", installation) == "uv tool upgrade uwf-core"
+
+
+def test_a_receipt_of_another_format_still_gives_a_command(tmp_path: Path) -> None:
+    (tmp_path / "uv-receipt.toml").write_text("[tool]\n")
+    assert install_line("demo", this_installation(str(tmp_path))) == (
+        "uv tool install uwf-core --with demo"
+    )

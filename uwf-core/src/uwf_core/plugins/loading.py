@@ -1,0 +1,183 @@
+"""Importing one plugin and asking its hook: whatever it does there, it is its own fault alone."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from uwf_core.errors import PluginBroken, PluginError, RunInterrupted
+from uwf_core.plugins.compatible import api_problem
+from uwf_core.plugins.repair import repair_line
+from uwf_core.plugins.scan import AGENTS, EXTRACTORS, JUDGES, STORES, TOOLS, Found
+
+if TYPE_CHECKING:
+    import pluggy
+
+Trace = Callable[[str], None]
+"""Takes one line for each hook call."""
+
+_LONGEST_CAUSE = 300
+
+
+class _Announcement(NamedTuple):
+    """What a group's hook gives: records of `record` (a name in `module`), for version `api`."""
+
+    hook: str
+    module: str
+    record: str
+    api: str
+
+
+ANNOUNCEMENTS: Mapping[str, _Announcement] = {
+    AGENTS: _Announcement("uwf_agents", "uwf_core.api.agent", "AgentSpec", "API_VERSION"),
+    STORES: _Announcement("uwf_stores", "uwf_core.api.store", "StoreSpec", "STORE_API_VERSION"),
+    EXTRACTORS: _Announcement(
+        "uwf_extractors", "uwf_core.api.extract", "ExtractorSpec", "API_VERSION"
+    ),
+    JUDGES: _Announcement("uwf_judges", "uwf_core.api.judge", "JudgeSpec", "API_VERSION"),
+    TOOLS: _Announcement("uwf_tools", "uwf_core.api.tool", "ToolSpec", "API_VERSION"),
+}
+
+
+def broken(found: Found, cause: str) -> PluginBroken:
+    """The one clear line about a plugin that cannot be loaded, with the command that repairs it."""
+    return PluginBroken(
+        f"the plugin {found.name!r} ({found.distribution} {found.version}) is broken: {cause}",
+        hint=f"repair it: {repair_line(found.distribution)}; "
+        f"or block it: uwf config set plugins.block '[{found.name}]'",
+    )
+
+
+class foreign_code(AbstractContextManager[None]):  # noqa: N801 (reads like a statement)
+    """Turns whatever plugin code raises into `PluginBroken`, save what ends the command itself."""
+
+    def __init__(self, found: Found, doing: str) -> None:
+        self._found = found
+        self._doing = doing
+
+    def __exit__(self, _type: object, error: BaseException | None, _traceback: object) -> None:
+        if error is None or isinstance(
+            error, (KeyboardInterrupt, RunInterrupted, PluginBroken, PluginError)
+        ):
+            return
+        raise broken(self._found, f"{self._doing}: {cause_of(error)}") from error
+
+
+def cause_of(error: BaseException) -> str:
+    """An exception in one line."""
+    if isinstance(error, SystemExit):
+        return f"it exits with {error.code!r}"
+    text = " ".join(str(error).split())
+    if len(text) > _LONGEST_CAUSE:
+        text = text[:_LONGEST_CAUSE] + "…"
+    name = type(error).__name__
+    return f"{name}: {text}" if text else name
+
+
+def attribute(found: Found, path: str) -> Any:
+    """What `module` or `module:attribute` names, imported.
+
+    Raises:
+        PluginBroken: it cannot be imported, or has no such attribute.
+    """
+    module_name, _, attributes = path.partition(":")
+    with foreign_code(found, f"importing {path!r}"):
+        if not module_name:
+            raise broken(found, "its entry point names no module")
+        value: Any = import_module(module_name)
+        for name in filter(None, attributes.split(".")):
+            value = getattr(value, name)
+        return value
+
+
+def manager_of(found: Found, trace: Trace | None = None) -> "pluggy.PluginManager":
+    """The plugin, imported and registered with a pluggy manager of its own.
+
+    Raises:
+        PluginBroken: it cannot be imported; a hook is misspelt or has wrong arguments.
+    """
+    import pluggy
+
+    from uwf_core.api import hookspecs
+
+    plugin = attribute(found, found.target)
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    with foreign_code(found, "its hooks are wrong"):
+        manager.register(plugin, found.name)
+        manager.check_pending()
+    if not manager.get_hookcallers(plugin):
+        raise broken(
+            found, f"{found.target} implements no hook of uwf (is @hookimpl there, and right?)"
+        )
+    if trace is not None:
+        _monitor(manager, found, trace)
+    return manager
+
+
+def records_of(found: Found, manager: "pluggy.PluginManager") -> tuple[Any, ...]:
+    """The records that the plugin announces by the hook of its group; one bears its name.
+
+    Raises:
+        PluginBroken: it announces nothing, something else, or nothing of that name.
+        PluginError: a record is written for another version of the contract.
+    """
+    announcement = ANNOUNCEMENTS[found.group]
+    contract = import_module(announcement.module)
+    with foreign_code(found, announcement.hook):
+        answers = getattr(manager.hook, announcement.hook)()
+        records = tuple(record for answer in answers for record in _listed(answer))
+    for record in records:
+        _check_record(found, record, getattr(contract, announcement.record), announcement)
+        problem = api_problem(record.api, getattr(contract, announcement.api))
+        if problem is not None:
+            raise incompatible(found, problem)
+    if not any(record.name == found.name for record in records):
+        given = ", ".join(repr(record.name) for record in records) or "nothing"
+        raise broken(found, f"{announcement.hook} gives {given}, not {found.name!r}")
+    return records
+
+
+def incompatible(found: Found, problem: str) -> PluginError:
+    """A plugin that does not fit this uwf-core."""
+    return PluginError(
+        f"the plugin {found.name!r} ({found.distribution} {found.version}) does not fit: {problem}",
+        hint=f"bring both to versions that fit: {repair_line(found.distribution)}",
+    )
+
+
+def _listed(answer: Any) -> Sequence[Any]:
+    # A record may be a tuple itself, so only plain lists and tuples are lists of records.
+    return answer if type(answer) in (list, tuple) else (answer,)
+
+
+def _check_record(found: Found, record: Any, kind: type, announcement: _Announcement) -> None:
+    if not isinstance(record, kind):
+        text = repr(record)[:_LONGEST_CAUSE]
+        raise broken(found, f"{announcement.hook} gives {text}, which is no {announcement.record}")
+    fields: Any = record
+    for field in ("name", "factory"):
+        if not isinstance(getattr(fields, field), str):
+            raise broken(found, f"the {field} of its {announcement.record} is no text")
+    if ":" not in fields.factory:
+        raise broken(found, f"its factory {fields.factory!r} is not like 'module:attribute'")
+
+
+def _monitor(manager: "pluggy.PluginManager", found: Found, trace: Trace) -> None:
+    """One line on `trace` for each hook call: arguments, result or error, milliseconds."""
+    started: list[float] = []
+
+    def before(_hook: str, _implementations: Any, _arguments: Any) -> None:
+        started.append(time.perf_counter())
+
+    def after(outcome: Any, hook: str, _implementations: Any, arguments: Any) -> None:
+        milliseconds = (time.perf_counter() - started.pop()) * 1000
+        given = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+        if outcome.exception is None:
+            result = repr(outcome.get_result())
+        else:
+            result = f"raises {cause_of(outcome.exception)}"
+        trace(f"{found}: {hook}({given}) -> {result} in {milliseconds:.2f} ms")
+
+    manager.add_hookcall_monitoring(before, after)

@@ -1,0 +1,275 @@
+"""The plugins of this installation: which there are, their status, and the one that is needed."""
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from uwf_core.errors import PluginBroken, PluginError
+from uwf_core.plugins.compatible import demand_problem
+from uwf_core.plugins.guard import StdoutGuard
+from uwf_core.plugins.repair import install_line
+from uwf_core.plugins.scan import (
+    AGENTS,
+    COMMANDS,
+    EVAL_TASKS,
+    EXTRACTORS,
+    GROUPS,
+    JUDGES,
+    OBSERVERS,
+    STORES,
+    TOOLS,
+    Found,
+    normalised,
+    scan,
+)
+
+if TYPE_CHECKING:
+    from uwf_core.plugins.loading import Trace
+    from uwf_core.plugins.observers import Observers
+
+NOUNS = {
+    AGENTS: "agent",
+    STORES: "store",
+    EXTRACTORS: "extractor",
+    JUDGES: "judge",
+    TOOLS: "tool",
+    OBSERVERS: "observer",
+    COMMANDS: "command",
+    EVAL_TASKS: "evaluation task",
+}
+_ADAPTERS = {
+    (AGENTS, "builtin"): "uwf-agent-builtin",
+    (AGENTS, "hermes"): "uwf-agent-hermes",
+    (AGENTS, "claude-code"): "uwf-agent-claude-code",
+    (COMMANDS, "eval"): "uwf-eval",
+}
+"""Which distribution brings a name that people read about before they have it."""
+
+
+class Status(Enum):
+    """What can be said of a plugin; all but `BROKEN` is known without importing it."""
+
+    READY = "ready"
+    BLOCKED = "blocked"
+    INCOMPATIBLE = "incompatible"
+    DUPLICATE = "duplicate"
+    BROKEN = "broken"
+
+
+class Plugin(NamedTuple):
+    """An installed plugin with its status; `reason` says why it is not ready ("" if it is)."""
+
+    found: Found
+    status: Status
+    reason: str
+
+    def document(self) -> dict[str, Any]:
+        """The plugin as JSON, as `uwf plugin list` shows it."""
+        return {
+            "name": self.found.name,
+            "group": self.found.group,
+            "distribution": self.found.distribution,
+            "version": self.found.version,
+            "status": self.status.value,
+            "reason": self.reason or None,
+        }
+
+
+def assess(installed: Collection[Found], blocked: Collection[str]) -> list[Plugin]:
+    """The status of each; `blocked` holds names of plugins or of distributions.
+
+    Two distributions that claim one name are duplicates, unless one of them is blocked.
+    """
+    names = set(blocked)
+    distributions = {normalised(name) for name in blocked}
+    claims: dict[tuple[str, str], list[Found]] = {}
+    for found in installed:
+        if found.name not in names and normalised(found.distribution) not in distributions:
+            claims.setdefault((found.group, found.name), []).append(found)
+    return [_assess(found, claims.get((found.group, found.name), [])) for found in installed]
+
+
+def _assess(found: Found, claims: list[Found]) -> Plugin:
+    if found not in claims:
+        return Plugin(found, Status.BLOCKED, "blocked by plugins.block or UWF_BLOCK_PLUGINS")
+    claimants = sorted({f"{each.distribution} {each.version}" for each in claims})
+    if len(claimants) > 1:
+        reason = f"claimed by {' and by '.join(claimants)}; block one of them"
+        return Plugin(found, Status.DUPLICATE, reason)
+    problem = demand_problem(found.requires)
+    if problem is not None:
+        return Plugin(found, Status.INCOMPATIBLE, problem)
+    return Plugin(found, Status.READY, "")
+
+
+class Plugins:
+    """The plugins of this installation. Nothing is scanned or imported before it is asked for.
+
+    Args:
+        blocked: names of plugins or distributions that are never imported.
+        home: the folder that holds notes about an import under way; None keeps none.
+        trace: gets a line for each hook call; see `stderr_trace`.
+    """
+
+    def __init__(
+        self,
+        blocked: Collection[str] = (),
+        *,
+        home: str | None = None,
+        trace: "Trace | None" = None,
+    ) -> None:
+        self.guard = StdoutGuard()
+        self._blocked = frozenset(blocked)
+        self._home = home
+        self._trace = trace
+        self._assessed: list[Plugin] | None = None
+        self._broken: dict[Found, PluginBroken] = {}
+        self._loaded: dict[tuple[str, str], tuple[Any, ...]] = {}
+
+    def list(self, groups: Collection[str] = GROUPS) -> list[Plugin]:
+        """The plugins of `groups` with their status, sorted by group and name."""
+        if self._assessed is None:
+            self._assessed = assess(scan(), self._blocked)
+        return [
+            self._as_loaded(plugin) for plugin in self._assessed if plugin.found.group in groups
+        ]
+
+    def _as_loaded(self, plugin: Plugin) -> Plugin:
+        error = self._broken.get(plugin.found)
+        return plugin if error is None else Plugin(plugin.found, Status.BROKEN, error.message)
+
+    def found(self, group: str, name: str) -> Found:
+        """The plugin that may be loaded by this name.
+
+        Raises:
+            PluginError: it is unknown, blocked, incompatible or claimed twice.
+            PluginBroken: it was found broken before.
+        """
+        plugins = self.list((group,))
+        candidates = [plugin for plugin in plugins if plugin.found.name == name]
+        ready = [plugin for plugin in candidates if plugin.status is Status.READY]
+        if ready:
+            return ready[0].found
+        if not candidates:
+            raise _unknown(group, name, [plugin.found.name for plugin in plugins])
+        # A blocked claimant is not why the other one is not ready.
+        plugin = next(
+            (each for each in candidates if each.status is not Status.BLOCKED), candidates[0]
+        )
+        if plugin.status is Status.BROKEN:
+            raise self._broken[plugin.found]
+        raise _not_ready(plugin)
+
+    def load(self, group: str, name: str) -> tuple[Any, ...]:
+        """The records that this plugin announces by the hook of its group; one has this name.
+
+        Raises:
+            PluginError: as `found`, or its records are for another version of the contract.
+            PluginBroken: it raises, exits, misspells a hook or announces something else.
+        """
+        from uwf_core.plugins.loading import manager_of, records_of
+
+        records = self._loaded.get((group, name))
+        if records is None:
+            found = self.found(group, name)
+            with self._loading(found):
+                records = records_of(found, manager_of(found, self._trace))
+            self._loaded[group, name] = records
+        return records
+
+    def record(self, group: str, name: str) -> Any:
+        """The one record of `load` that bears this name: an `AgentSpec`, a `StoreSpec`, …"""
+        return next(record for record in self.load(group, name) if record.name == name)
+
+    def attribute(self, group: str, name: str, path: str) -> Any:
+        """What a `module:attribute` of a record names, such as its factory or options.
+
+        Raises:
+            PluginError: as `found`.
+            PluginBroken: it cannot be imported, or is not there.
+        """
+        from uwf_core.plugins.loading import attribute
+
+        found = self.found(group, name)
+        with self._loading(found):
+            return attribute(found, path)
+
+    def command(self, name: str) -> Any:
+        """The click command that a plugin of `uwf.commands` adds.
+
+        Raises:
+            PluginError: as `found`.
+            PluginBroken: it cannot be imported, or is no click command.
+        """
+        import click
+
+        from uwf_core.plugins.loading import broken
+
+        found = self.found(COMMANDS, name)
+        command = self.attribute(COMMANDS, name, found.target)
+        if not isinstance(command, click.Command):
+            raise broken(found, f"{found.target} is no click command")
+        return command
+
+    def observers(self, on_fault: Callable[[str], None]) -> "Observers":
+        """All observers that can be loaded; `on_fault` gets a line for each that cannot."""
+        from uwf_core.plugins.loading import manager_of
+        from uwf_core.plugins.observers import Observer, Observers
+
+        loaded = []
+        for plugin in self.list((OBSERVERS,)):
+            if plugin.status is Status.READY:
+                try:
+                    with self._loading(plugin.found):
+                        manager = manager_of(plugin.found, self._trace)
+                    loaded.append(Observer(plugin.found, manager))
+                except PluginBroken as error:
+                    on_fault(f"{error.message} ({error.hint})")
+            elif plugin.status is not Status.BLOCKED:
+                on_fault(f"the observer {plugin.found} is {plugin.status.value}: {plugin.reason}")
+        return Observers(loaded, self.guard, on_fault)
+
+    @contextmanager
+    def _loading(self, found: Found) -> Iterator[None]:
+        """Around plugin code: a note, our stdout kept clean, and what broke remembered."""
+        from uwf_core.plugins.notes import loading
+
+        try:
+            with loading(self._home, found), self.guard:
+                yield
+        except PluginBroken as error:
+            self._broken[found] = error
+            raise
+
+
+def _unknown(group: str, name: str, known: list[str]) -> PluginError:
+    import difflib
+
+    noun = NOUNS[group]
+    near = difflib.get_close_matches(name, known, n=3)
+    adapter = _ADAPTERS.get((group, name))
+    if adapter is not None:
+        hint = f"install it: {install_line(adapter)}"
+    elif near:
+        hint = f"did you mean {' or '.join(near)}?"
+    else:
+        hint = f"installed: {', '.join(sorted(set(known))) or 'none'}"
+    return PluginError(f"no {noun} {name!r} is installed", hint=hint)
+
+
+def _not_ready(plugin: Plugin) -> PluginError:
+    from uwf_core.plugins.loading import incompatible
+
+    if plugin.status is Status.INCOMPATIBLE:
+        return incompatible(plugin.found, plugin.reason)
+    noun, name = NOUNS[plugin.found.group], plugin.found.name
+    if plugin.status is Status.DUPLICATE:
+        return PluginError(
+            f"the {noun} {name!r} is {plugin.reason}",
+            hint="uwf config set plugins.block '[<distribution>]'",
+        )
+    return PluginError(
+        f"the {noun} {name!r} ({plugin.found.distribution} {plugin.found.version}) is blocked",
+        hint="take it out of plugins.block (uwf config get plugins.block) or UWF_BLOCK_PLUGINS",
+    )

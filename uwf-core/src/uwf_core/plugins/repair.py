@@ -1,0 +1,86 @@
+"""The command that installs or repairs a distribution in the way this uwf was installed.
+
+pip, pipx and `uv tool` each have their own; a second `uv tool install --with` drops what the
+first one had, so there every earlier `--with` is named again.
+"""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from uwf_core.plugins.scan import CORE, normalised
+
+UV_RECEIPT = "uv-receipt.toml"
+
+
+class Installation(NamedTuple):
+    """How uwf was installed: `tool` is pip, uv (no pip inside), pipx or uv-tool.
+
+    `package` is the distribution that a tool was installed for, `beside` what was put beside it.
+    """
+
+    tool: str
+    python: str
+    package: str = CORE
+    beside: tuple[str, ...] = ()
+
+
+def this_installation(
+    prefix: str = sys.prefix, python: str = sys.executable, path: Sequence[str] | None = None
+) -> Installation:
+    """What `prefix` (an environment's folder) tells about the tool that made it."""
+    receipt = Path(prefix, UV_RECEIPT)
+    if receipt.is_file():
+        package, *beside = _receipt(receipt) or [CORE]
+        return Installation("uv-tool", python, package, tuple(beside))
+    if Path(prefix, "pipx_metadata.json").is_file():
+        return Installation("pipx", python, Path(prefix).name)
+    has_pip = any(Path(entry, "pip").is_dir() for entry in (sys.path if path is None else path))
+    return Installation("pip" if has_pip else "uv", python)
+
+
+def install_line(distribution: str, installation: Installation | None = None) -> str:
+    """The shell command that installs `distribution` beside uwf."""
+    installation = installation or this_installation()
+    if installation.tool == "uv-tool":
+        others = [each for each in installation.beside if normalised(each) != distribution]
+        return _line("uv tool install", installation.package, *_with([*others, distribution]))
+    if installation.tool == "pipx":
+        return _line("pipx inject", installation.package, distribution)
+    return _line(_pip(installation), "install", distribution)
+
+
+def repair_line(distribution: str, installation: Installation | None = None) -> str:
+    """The shell command that brings `distribution` to its newest version that fits uwf."""
+    installation = installation or this_installation()
+    if installation.tool == "uv-tool":
+        return _line("uv tool upgrade", installation.package)
+    if installation.tool == "pipx":
+        return _line("pipx inject --force", installation.package, distribution)
+    return _line(_pip(installation), "install", "--upgrade", distribution)
+
+
+def _pip(installation: Installation) -> str:
+    python = shlex.quote(installation.python)
+    return f"{python} -m pip" if installation.tool == "pip" else f"uv pip --python {python}"
+
+
+def _with(distributions: Sequence[str]) -> list[str]:
+    return [word for each in distributions for word in ("--with", each)]
+
+
+def _line(command: str, *arguments: str) -> str:
+    return " ".join((command, *(shlex.quote(argument) for argument in arguments)))
+
+
+def _receipt(file: Path) -> list[str]:
+    """The names in a receipt of `uv tool install`: the tool itself, then what is beside it."""
+    import tomllib
+
+    try:
+        requirements = tomllib.loads(file.read_text("utf-8"))["tool"]["requirements"]
+        return [str(each["name"]) for each in requirements]
+    except (OSError, ValueError, KeyError, TypeError):  # another uv's format
+        return []

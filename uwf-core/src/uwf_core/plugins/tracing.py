@@ -1,0 +1,22 @@
+"""`UWF_TRACE_PLUGINS=1`: every hook call with arguments, result and time, on stderr."""
+
+import sys
+from collections.abc import Callable, Mapping
+
+VARIABLE = "UWF_TRACE_PLUGINS"
+
+
+def stderr_trace(
+    environment: Mapping[str, str], redact: Callable[[str], str]
+) -> Callable[[str], None] | None:
+    """The trace that the environment asks for, None if it asks for none.
+
+    `redact` takes secrets out of a line before it is printed.
+    """
+    if environment.get(VARIABLE, "") in ("", "0"):
+        return None
+
+    def write(line: str) -> None:
+        print(f"uwf plugins: {redact(line)}", file=sys.stderr, flush=True)
+
+    return write
