@@ -5,6 +5,7 @@ import re
 from typing import NamedTuple
 
 import pytest
+
 from sources import CORE, ROOT, tree
 
 README = ROOT / "uwf-core" / "README.md"

@@ -3,6 +3,7 @@
 import ast
 
 import pytest
+
 from sources import CORE, name_of, shipped_modules, tree
 
 EMPTY_WORDS = {"util", "utils", "helper", "helpers", "common", "misc", "shared", "stuff", "base"}

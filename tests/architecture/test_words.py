@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from sources import ROOT, name_of, project_files
 
 # Folders so general that a path below them says nothing about the machine it was written on.

@@ -1,4 +1,4 @@
-"""Lets the tests here share `examples.py`; Mermaid's test needs what `nox -s docs` prepares."""
+"""Lets the tests here share `page_examples.py`; Mermaid's test needs what `nox -s docs` makes."""
 
 import os
 import sys

@@ -2,7 +2,7 @@
 
 import pytest
 
-from examples import ExampleError, Project, blocks, matches
+from page_examples import ExampleError, Project, blocks, matches
 
 
 def run(tmp_path, text):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from test_pages import pages
 
-from examples import blocks
+from page_examples import blocks
 
 ROOT = Path(__file__).resolve().parents[2]
 MERMAID = Path(os.environ.get("UWF_MERMAID", ""))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from examples import Project, blocks
+from page_examples import Project, blocks
 
 ROOT = Path(__file__).resolve().parents[2]
 
