@@ -1,6 +1,6 @@
 """Starting a program under its reaper: the pipes between, and the word whether it runs."""
 
-# ruff: noqa: PTH
+# ruff: noqa: PTH100, PTH110
 # On the path of every program; the rest of this room does without pathlib.
 
 import os

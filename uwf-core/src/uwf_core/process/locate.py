@@ -1,6 +1,6 @@
 """Which program is meant, and why it cannot be started: the cause and the cure."""
 
-# ruff: noqa: PTH
+# ruff: noqa: PTH100, PTH110, PTH112, PTH113, PTH118
 # pathlib would resolve or normalise what the system must see as it is written.
 
 import errno

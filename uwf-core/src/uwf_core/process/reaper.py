@@ -21,7 +21,7 @@ program that runs, which is why there are only cheap imports here (`_signal` is 
 in enums).
 """
 
-# ruff: noqa: PTH
+# ruff: noqa: PTH208
 
 import _signal  # type: ignore[import-not-found]
 import os

@@ -4,7 +4,7 @@ Linux reads /proc/<pid>/stat (proc(5)); macOS asks `ps`, which shows no more tha
 groups, so that who has daemonised itself there is found by the environment marker alone.
 """
 
-# ruff: noqa: PTH
+# ruff: noqa: PTH116, PTH208
 
 import os
 import sys
