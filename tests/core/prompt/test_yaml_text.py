@@ -49,7 +49,7 @@ def test_no_value_can_end_the_frontmatter_it_stands_in(output: dict[str, Any]) -
     first, *lines = text.split("\n")
     assert first == "---"
     end = lines.index("---")
-    assert (parse_yaml("\n".join(lines[:end]), file="value") or {}) == output
+    assert (parse_yaml("".join(f"{line}\n" for line in lines[:end]), file="value") or {}) == output
     assert "\n".join(lines[end + 1 :]) == "body\n---\nmore"
 
 
@@ -71,4 +71,4 @@ def test_no_value_can_end_the_frontmatter_it_stands_in(output: dict[str, Any]) -
     ],
 )
 def test_it_reads_as_a_person_would_write_it(value: Any, text: str) -> None:
-    assert yaml_text(value) == text
+    assert yaml_text(value) == text + "\n"

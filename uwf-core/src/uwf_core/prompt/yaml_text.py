@@ -20,16 +20,17 @@ _LONGEST_SIMPLE_KEY = 200
 
 
 def yaml_text(value: Any) -> str:
-    """`value` (JSON: mappings with text keys, lists, scalars) as YAML, without a last newline.
+    """`value` (JSON: mappings with text keys, lists, scalars) as YAML, ending in a newline.
 
     Lone surrogates become U+FFFD, as they do in the store.
     """
-    return _text(value) if isinstance(value, str) else "\n".join(_lines(value))
+    lines = [_text(value)] if isinstance(value, str) else _lines(value)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def frontmatter(output: Mapping[str, Any], body: str = "") -> str:
     """A deliverable as an agent writes it: `---`, the fields, `---`, and the body."""
-    fields = f"{yaml_text(output)}\n" if output else ""
+    fields = yaml_text(output) if output else ""
     return f"---\n{fields}---" + (f"\n{body}" if body else "")
 
 
