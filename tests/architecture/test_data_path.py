@@ -11,7 +11,7 @@ from sources import CORE, ROOT, tree
 README = ROOT / "uwf-core" / "README.md"
 STEP = CORE / "engine" / "step.py"
 FIRST_STAGE_OF_A_STEP = 5  # what comes before belongs to `workflow add` and `thread start`
-PURE = {"moderate", "prompt", "extract"}
+CALLED = {"prompt": "assemble"}  # the verb, where the stage is named for what comes of it
 
 
 class Stage(NamedTuple):
@@ -42,16 +42,31 @@ def stages() -> list[Stage]:
 
 
 def other_rooms() -> set[str]:
-    return {
-        name for cells in rows("| where | what") for name in re.findall(r"`([\w.]+)/?`", cells[0])
-    }
+    """The rooms and modules of the second table, without `.py`."""
+    cells = [row[0] for row in rows("| where | what")]
+    found = [name for cell in cells for name in re.findall(r"`([\w.]+)/?`", cell)]
+    return {name.removesuffix(".py") for name in found}
 
 
-def calls_in_order(function: ast.FunctionDef) -> list[str]:
-    """The names that a function calls, as they stand in its source."""
-    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
-    calls.sort(key=lambda node: (node.func.end_lineno or 0, node.func.end_col_offset or 0))
-    return [ast.unparse(node.func).rsplit(".", 1)[-1] for node in calls]
+def stages_of_run_step() -> list[tuple[int, set[str]]]:
+    """The numbers that stand behind the lines of `run_step`, each with what its line calls."""
+    source = STEP.read_text(encoding="utf-8")
+    function = next(
+        node
+        for node in tree(STEP).body
+        if isinstance(node, ast.FunctionDef) and node.name == "run_step"
+    )
+    calls: dict[int, set[str]] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func).rsplit(".", 1)[-1]
+            calls.setdefault(node.lineno, set()).add(name)
+    return [
+        (int(mark[1]), calls.get(number, set()))
+        for number, line in enumerate(source.splitlines(), start=1)
+        if function.lineno <= number <= (function.end_lineno or 0)
+        and (mark := re.search(r"# (\d+)$", line))
+    ]
 
 
 def test_the_table_counts_from_one_without_a_gap():
@@ -74,8 +89,9 @@ def test_every_folder_is_a_stage_or_one_of_the_other_rooms():
 
 
 def test_run_step_reads_like_the_table():
-    """`run_step` calls one function per stage, in the order of the table."""
-    functions = {node.name: node for node in tree(STEP).body if isinstance(node, ast.FunctionDef)}
-    called = calls_in_order(functions["run_step"])
-    wanted = [stage.name for stage in stages() if stage.number >= FIRST_STAGE_OF_A_STEP]
-    assert [name for name in called if name in wanted] == wanted
+    """`run_step` has one line per stage, in the order of the table, that calls it by its name."""
+    wanted = [stage for stage in stages() if stage.number >= FIRST_STAGE_OF_A_STEP]
+    there = stages_of_run_step()
+    assert [number for number, _ in there] == [stage.number for stage in wanted]
+    for stage, (_, called) in zip(wanted, there, strict=True):
+        assert CALLED.get(stage.name, stage.name) in called, f"{stage.number} {stage.name}"
