@@ -1,0 +1,177 @@
+"""What each command may import, by level of laziness. The one place to read and to change.
+
+Start-up is a feature: a command pays for what it does and nothing else. A command that is not named
+in `LEVEL_OF` is level 3.
+"""
+
+from typing import NamedTuple
+
+
+class Level(NamedTuple):
+    """What a level may import.
+
+    `libraries` are the only packages from outside the standard library; `closed` are modules (with
+    all below them) of the standard library or of uwf that stay closed.
+    """
+
+    meaning: str
+    libraries: frozenset[str]
+    closed: frozenset[str]
+
+
+SLOW_STANDARD_LIBRARY = frozenset({"asyncio", "importlib.metadata", "multiprocessing", "unittest"})
+NETWORK = frozenset({"http", "ssl", "urllib.request", "email"})
+
+_CLICK = frozenset({"click"})
+_STORE_AND_CONFIG = frozenset({"xxhash", "yaml", "_yaml"})
+_VALIDATION = frozenset({"jsonschema_rs"})
+_PLUGINS_AND_LIVE_DISPLAY = frozenset({"pluggy", "rich", "markdown_it", "mdurl", "pygments"})
+_CHECKS = frozenset(
+    {
+        "pydantic",
+        "pydantic_core",
+        "annotated_types",
+        "typing_extensions",
+        "typing_inspection",
+        "jsonschema",
+        "jsonschema_specifications",
+        "referencing",
+        "rpds",
+        "attr",
+        "attrs",
+        "importlib_metadata",
+        "zipp",
+    }
+)
+
+LEVELS = {
+    0: Level(
+        "no discovery",
+        _CLICK | _STORE_AND_CONFIG,
+        SLOW_STANDARD_LIBRARY
+        | NETWORK
+        | {"uwf_core.plugins", "uwf_core.agents", "uwf_core.testing", "uwf_core.api.hookspecs"},
+    ),
+    1: Level(
+        "names and versions of plugins, none of their code",
+        _CLICK | _STORE_AND_CONFIG | _VALIDATION,
+        SLOW_STANDARD_LIBRARY | NETWORK | {"uwf_core.testing", "uwf_core.api.hookspecs"},
+    ),
+    2: Level(
+        "the one plugin that is needed, and the observers",
+        _CLICK | _STORE_AND_CONFIG | _VALIDATION | _PLUGINS_AND_LIVE_DISPLAY,
+        SLOW_STANDARD_LIBRARY | NETWORK,
+    ),
+    3: Level(
+        "whatever it needs",
+        _CLICK | _STORE_AND_CONFIG | _VALIDATION | _PLUGINS_AND_LIVE_DISPLAY | _CHECKS,
+        frozenset({"asyncio", "multiprocessing"}),
+    ),
+}
+
+LEVEL_OF = {
+    "--version": 0,
+    "thread list": 0,
+    "thread show": 0,
+    "thread read": 0,
+    "thread stop": 0,
+    "thread wait": 0,
+    "step list": 0,
+    "step show": 0,
+    "step read": 0,
+    "cas get": 0,
+    "cas has": 0,
+    "cas refs": 0,
+    "config get": 0,
+    "log list": 0,
+    "log show": 0,
+    "--help": 1,
+    "__complete": 1,
+    "completion": 1,
+    "plugin list": 1,
+    "agent list": 1,
+    "thread start": 1,
+    "workflow list": 1,
+    "workflow show": 1,
+    "thread exec": 2,
+    "thread resume": 2,
+    "thread poke": 2,
+    "thread cancel": 2,
+    "run": 2,
+    "step ask": 2,
+}
+
+NEVER_BEFORE_A_COMMAND_IS_NAMED = frozenset({"click", "yaml", "sqlite3", "json"})
+"""What `--version` does without: it is answered before anything is set up."""
+
+
+class Call(NamedTuple):
+    """A way to call a command. `{thread}`, `{step}` and their like are filled in by the test."""
+
+    command: str
+    words: str
+    exit_code: int = 0
+
+
+CALLS = [
+    Call("--version", "--version"),
+    Call("--help", "--help"),
+    Call("thread list", "thread list"),
+    Call("thread list", "thread list --all --format text"),
+    Call("thread show", "thread show {thread}"),
+    Call("thread show", "thread show {thread} --format yaml"),
+    Call("thread read", "thread read {thread}"),
+    Call("thread stop", "thread stop {thread}", 2),
+    Call("thread wait", "thread wait {thread}"),
+    Call("thread start", "thread start {workflow} -p task"),
+    Call("thread exec", "thread exec {thread}"),
+    Call("thread exec", "thread exec {thread} --until-done"),
+    Call("thread resume", "thread resume {done} -p more"),
+    Call("thread poke", "thread poke {thread} -p again"),
+    Call("thread cancel", "thread cancel {thread}"),
+    Call("thread fork", "thread fork {step}"),
+    Call("thread rm", "thread rm {done}"),
+    Call("run", "run {workflow} -p task"),
+    Call("step list", "step list {thread}"),
+    Call("step show", "step show {step}"),
+    Call("step read", "step read {step}"),
+    Call("step turns", "step turns {thread}"),
+    Call("step ask", "step ask {step} -p why"),
+    Call("step fork", "step fork {step}"),
+    Call("workflow list", "workflow list"),
+    Call("workflow show", "workflow show {workflow}"),
+    Call("workflow check", "workflow check {file}"),
+    Call("workflow add", "workflow add {file}"),
+    Call("workflow graph", "workflow graph {workflow}"),
+    Call("workflow new", "workflow new fresh"),
+    Call("agent list", "agent list"),
+    Call("agent check", "agent check mock"),
+    Call("plugin list", "plugin list"),
+    Call("config get", "config get defaultAgent"),
+    Call("config show", "config show"),
+    Call("config path", "config path"),
+    Call("config set", "config set limits.runSeconds 60"),
+    Call("config trust", "config trust ."),
+    Call("cas get", "cas get {step}"),
+    Call("cas has", "cas has {step}"),
+    Call("cas refs", "cas refs {step}"),
+    Call("cas walk", "cas walk {step}"),
+    Call("cas hash", "cas hash string {json}"),
+    Call("cas put", "cas put string {json}"),
+    Call("cas schema list", "cas schema list"),
+    Call("cas schema show", "cas schema show string"),
+    Call("cas schema add", "cas schema add {schema}"),
+    Call("log list", "log list"),
+    Call("log show", "log show {log}"),
+    Call("prompt list", "prompt list"),
+    Call("prompt usage", "prompt usage"),
+    Call("prompt bootstrap", "prompt bootstrap"),
+    Call("prompt workflow-authoring", "prompt workflow-authoring"),
+    Call("prompt adapter-developing", "prompt adapter-developing"),
+    Call("completion", "completion bash"),
+    Call("__complete", "__complete bash 2 uwf thread"),
+    Call("setup", "setup --provider ollama --model llama3 --agent mock"),
+    Call("doctor", "doctor"),
+    Call("demo", "demo"),
+]
+"""At least one call of every command; a test holds this list complete."""

@@ -1,0 +1,87 @@
+"""No command imports more than its level of laziness allows; each is run in a process of its own."""
+
+import sys
+
+import pytest
+from levels import CALLS, LEVEL_OF, LEVELS, NEVER_BEFORE_A_COMMAND_IS_NAMED, Level
+
+from uwf_core.cli.names import COMMANDS, Noun
+
+OWN = "uwf_core"
+
+
+def is_below(module: str, roots) -> bool:
+    """Whether `module` is one of `roots` or below one."""
+    parts = module.split(".")
+    return any(".".join(parts[:length]) in roots for length in range(1, len(parts) + 1))
+
+
+def unwanted(modules: set[str], level: Level) -> list[str]:
+    """What a process holds that its level does not allow."""
+    allowed = set(sys.stdlib_module_names) | {OWN} | level.libraries
+    return sorted(
+        module
+        for module in modules
+        if module.split(".")[0] not in allowed or is_below(module, level.closed)
+    )
+
+
+def all_commands() -> set[str]:
+    """Every command of the command line, as a user types it."""
+
+    def below(entries, words):
+        for name, entry in entries.items():
+            if isinstance(entry, Noun):
+                yield from below(entry.rows, (*words, name))
+            else:
+                yield " ".join((*words, name))
+
+    return set(below(COMMANDS, ()))
+
+
+def test_every_command_is_measured_here():
+    assert all_commands() <= {call.command for call in CALLS}
+
+
+def test_every_level_is_that_of_a_command():
+    """A typing error in the table would lower a command to level 3 unseen."""
+    assert set(LEVEL_OF) <= all_commands() | {"--version", "--help", "__complete"}
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.words.replace("/", "-"))
+def test_a_command_imports_what_its_level_allows_and_no_more(call, place, tmp_path):
+    words = [word.format(**place.words) for word in call.words.split()]
+    code, modules, stderr = place.modules_of(words, tmp_path / "modules")
+    assert code == call.exit_code, stderr
+    level = LEVEL_OF.get(call.command, 3)
+    assert unwanted(modules, LEVELS[level]) == [], f"level {level}: {LEVELS[level].meaning}"
+
+
+def test_the_version_is_told_before_anything_is_imported(place, tmp_path):
+    _, modules, _ = place.modules_of(["--version"], tmp_path / "modules")
+    assert {module for module in modules if is_below(module, NEVER_BEFORE_A_COMMAND_IS_NAMED)} == (
+        set()
+    )
+
+
+def test_help_imports_no_command(place, tmp_path):
+    _, modules, _ = place.modules_of(["--help"], tmp_path / "modules")
+    commands = {
+        f"{OWN}.cli.{target}" for target in targets(COMMANDS) if f"{OWN}.cli.{target}" in modules
+    }
+    assert commands == set()
+
+
+def targets(entries):
+    """The module of each command, below `uwf_core.cli`."""
+    for entry in entries.values():
+        if isinstance(entry, Noun):
+            yield from targets(entry.rows)
+        else:
+            yield entry.target.partition(":")[0]
+
+
+def test_the_measurement_sees_what_is_imported(place, tmp_path):
+    """Else every other test here would pass on an empty list."""
+    _, modules, _ = place.modules_of(["workflow", "check", "pair.yaml"], tmp_path / "modules")
+    assert {"click", "uwf_core.cli.main", "json"} <= modules
