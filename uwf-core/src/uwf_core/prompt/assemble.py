@@ -1,0 +1,131 @@
+"""Route and history -> the text that an agent gets.
+
+The order puts first what stays the same from visit to visit, so that a provider can cache it:
+deliverable and role, task, progress, what happened before, instruction. For one role of one
+thread the first two are the same bytes at every visit.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from uwf_core.api.agent import PromptParts
+from uwf_core.prompt.deliverable import deliverable
+from uwf_core.prompt.quote import fenced
+from uwf_core.prompt.record import StepRecord, newest_within, step_markdown
+from uwf_core.workflow.definition import Role
+
+HISTORY_CHARACTERS = 32_000
+"""How much of what happened before is shown at most (the newest step always is)."""
+
+
+class PromptInput(NamedTuple):
+    """What a prompt is made of.
+
+    Attributes:
+        role: who is to speak; its schema says what must be delivered.
+        task: the thread's own prompt.
+        step_number: of the step to come, from 1.
+        visits: how often this role has delivered a step in this thread before.
+        steps: the steps before, oldest first.
+        own_session: whether the agent continues this role's own session, and so knows what came
+            before the role's last step: only the steps since are shown.
+        interrupted: whether the last turn of this role was cut off before it delivered.
+        instruction: the moderator's instruction (edge prompt, and a person's text if any).
+    """
+
+    role: Role
+    task: str
+    step_number: int
+    visits: int
+    steps: Sequence[StepRecord]
+    own_session: bool
+    interrupted: bool
+    instruction: str
+
+
+class Assembled(NamedTuple):
+    """The prompt: its parts, and all of it as one text."""
+
+    parts: PromptParts
+    text: str
+
+
+def assemble(source: PromptInput) -> Assembled:
+    """The prompt for one turn of a role. The same input gives the same bytes.
+
+    Raises:
+        DefinitionError: the role's schema has no clear variants (no checked workflow has such).
+    """
+    parts = PromptParts(
+        instructions=f"{deliverable(source.role.schema)}\n\n{_role(source.role)}",
+        task=_task(source.task),
+        progress=_progress(source),
+        history=_history(source),
+        instruction=f"# Your instruction\n\n{source.instruction.strip()}",
+    )
+    present = (parts.instructions, parts.task, parts.progress, parts.history, parts.instruction)
+    return Assembled(parts, "\n\n".join(part for part in present if part) + "\n")
+
+
+def _role(role: Role) -> str:
+    sections = {
+        "Goal": role.goal,
+        "Capabilities": "\n".join(f"- {each}" for each in role.capabilities),
+        "Procedure": role.procedure,
+        "Output": role.output,
+    }
+    texts = (f"## {name}\n\n{text.strip()}" for name, text in sections.items() if text.strip())
+    return "\n\n".join((f"# Your role: {role.name}", *texts))
+
+
+def _task(task: str) -> str:
+    if not task.strip():
+        return "# Task\n\nThe thread was started without a text of its own."
+    return f"# Task\n\nThe task of the whole thread, as it was given:\n\n{fenced(task)}"
+
+
+def _progress(source: PromptInput) -> str:
+    return "# Progress\n\n" + " ".join(_progress_sentences(source))
+
+
+def _progress_sentences(source: PromptInput) -> Iterator[str]:
+    name = source.role.name
+    yield f"This is step {source.step_number} of the thread."
+    if source.visits == 0:
+        yield f"You, the {name}, have not spoken yet."
+    else:
+        times = "once" if source.visits == 1 else f"{source.visits} times"
+        yield f"You, the {name}, have spoken {times} before" + (
+            ", in this session."
+            if source.own_session
+            else ". This session is a new one: what you said before is told below."
+        )
+    if source.interrupted:
+        yield (
+            "Your last turn was interrupted before you delivered: what it changed may be half "
+            "done, so look at the state of things before you go on."
+        )
+
+
+def _history(source: PromptInput) -> str:
+    steps = list(source.steps)
+    if source.own_session:
+        steps = _since_last_visit(steps, source.role.name)
+    if not steps:
+        return ""
+    texts = [step_markdown(step) for step in steps]
+    first = newest_within(texts, HISTORY_CHARACTERS)
+    title = (
+        "# What happened since you last spoke" if source.own_session else "# What happened before"
+    )
+    note = [_left_out(first)] if first else []
+    return "\n\n".join((title, *note, *texts[first:]))
+
+
+def _since_last_visit(steps: list[StepRecord], role: str) -> list[StepRecord]:
+    last = max((index for index, step in enumerate(steps) if step.role == role), default=-1)
+    return steps[last + 1 :]
+
+
+def _left_out(count: int) -> str:
+    return f"({count} earlier {'step is' if count == 1 else 'steps are'} left out for length.)"

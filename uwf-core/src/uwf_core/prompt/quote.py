@@ -1,0 +1,18 @@
+"""Foreign text within a prompt, fenced so that it cannot pose as another part of it."""
+
+import re
+
+_BACKTICKS = re.compile("`+")
+_SHORTEST = 4
+
+
+def fenced(text: str, language: str = "") -> str:
+    """`text` as a Markdown code block whose fence is longer than any run of backticks in it.
+
+    By CommonMark's rule only a fence as long as the opening one ends the block, so nothing in
+    `text`, neither headings nor `---` lines nor fences, is seen outside of it.
+    """
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
+    fence = "`" * max(_SHORTEST, longest + 1)
+    end = "" if text.endswith("\n") or not text else "\n"
+    return f"{fence}{language}\n{text}{end}{fence}"
