@@ -8,6 +8,7 @@ import functools
 import os
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -136,16 +137,14 @@ def wheels(session: nox.Session) -> None:
 @check
 def isolated(session: nox.Session) -> None:
     """The core's wheel alone in a fresh environment, where nothing of the work tree is seen."""
-    folder = Path(session.create_tmp()).resolve()
-    built = folder / "wheels"
-    shutil.rmtree(folder, ignore_errors=True)
-    built.mkdir(parents=True)
     session.install(*nox.project.dependency_groups(PYPROJECT, "packaging"))
-    session.run(
-        "python", "-m", "build", "--wheel", "--outdir", str(built), *_installer(), "uwf-core"
-    )
-    wheel = next(built.glob("uwf_core-*.whl"))
-    session.run("python", "tests/packaging/isolated.py", str(wheel), str(folder), *session.posargs)
+    # Outside of the checkout, so that no search upwards finds it.
+    with tempfile.TemporaryDirectory(prefix="uwf-isolated-") as name:
+        folder = Path(name).resolve()
+        build = ["python", "-m", "build", "--wheel", "--outdir", str(folder), *_installer()]
+        session.run(*build, "uwf-core")
+        wheel = next(folder.glob("uwf_core-*.whl"))
+        session.run("python", "tests/packaging/isolated.py", str(wheel), str(folder / "fresh"))
 
 
 @check

@@ -1,4 +1,4 @@
-"""No command imports more than its level of laziness allows; each is run in a process of its own."""
+"""No command imports more than its level of laziness allows; each runs in a process of its own."""
 
 import sys
 
