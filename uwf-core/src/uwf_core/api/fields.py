@@ -94,6 +94,8 @@ def read_record(
             raise FieldFault((*path, key), "is missing")
     try:
         return cls(**values)
+    except FieldFault as fault:
+        raise FieldFault((*path, *fault.path), fault.message, fault.hint) from fault
     except ValueError as fault:
         raise FieldFault(path, str(fault)) from fault
 

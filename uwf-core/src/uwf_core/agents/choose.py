@@ -1,0 +1,223 @@
+"""Which agent runs a role: a word out of the command line or the configuration, resolved. Pure."""
+
+import posixpath
+import shlex
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from uwf_core.errors import ConfigError, UnknownIdError, UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """The words that may choose, strongest first; None is not said.
+
+    Attributes:
+        flag: `--agent` of this command.
+        thread: the thread's own binding (`thread start --agent`).
+        overrides: `agentOverrides` of the configuration: workflow -> role -> word.
+        default: `defaultAgent` of the configuration.
+    """
+
+    flag: str | None = None
+    thread: str | None = None
+    overrides: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    default: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alias:
+    """An entry of `agents` in the configuration: `use` with options, or a command.
+
+    Attributes:
+        use: an installed agent's name; None where it is a command.
+        options: what is handed to that agent.
+        command: the program, exactly one word; it may hold blanks.
+        args: its arguments, before those of the protocol.
+        capabilities: what the command is declared to do; see `COMMAND_CAPABILITIES`.
+    """
+
+    use: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    command: str | None = None
+    args: Sequence[str] = ()
+    capabilities: Collection[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What a word can resolve to.
+
+    Attributes:
+        aliases: `agents` of the configuration.
+        installed: gives the names of the installed agents; asked only where it matters.
+        folder: what a relative path to a program is relative to (the thread's folder).
+    """
+
+    aliases: Mapping[str, Alias]
+    installed: Callable[[], Collection[str]]
+    folder: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """An agent that was chosen, not yet opened.
+
+    Attributes:
+        word: what was said. source: who said it, for messages.
+        name: what it resolved to, as each step records it: the plugin's name, or the command line.
+            A session is continued by an agent of the same name only.
+        plugin: the installed agent's name; None where it is a command.
+        command: program and arguments; empty where it is a plugin.
+        options: the plugin's options; where: their place in the configuration.
+        capabilities: of a command, as declared; a plugin's are known once it is loaded.
+    """
+
+    kind: Literal["plugin", "command"]
+    word: str
+    source: str
+    name: str
+    plugin: str | None = None
+    command: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    where: str = "agents"
+    capabilities: frozenset[str] = frozenset()
+
+
+COMMAND_CAPABILITIES = frozenset(("continue", "fork", "ask", "stream", "tools"))
+"""What a command can be declared to do."""
+
+
+def choose_agent(candidates: Candidates, known: Known, *, workflow: str, role: str) -> Choice:
+    """The agent for `role` of `workflow`: the strongest word that is said, resolved.
+
+    Raises:
+        ConfigError: nobody says which agent, or an alias is at fault.
+        UnknownIdError: there is no agent of that name.
+        UsageError: the word is blank or no command line.
+    """
+    override = candidates.overrides.get(workflow, {}).get(role)
+    sources = (
+        ("--agent", candidates.flag),
+        ("the thread's own agent", candidates.thread),
+        (f"agentOverrides -> {workflow} -> {role}", override),
+        ("defaultAgent", candidates.default),
+    )
+    for source, word in sources:
+        if word is not None:
+            return resolve_agent(word, known, source=source)
+    raise ConfigError(
+        f"no agent is chosen for the role {role!r}",
+        where="defaultAgent",
+        hint="say one with --agent NAME or `uwf config set defaultAgent NAME`; "
+        "`uwf agent list` shows what there is",
+    )
+
+
+def resolve_agent(word: str, known: Known, *, source: str = "--agent") -> Choice:
+    """What `word` stands for: a command line (a blank or a separator in it), else an alias, else
+    an installed agent.
+
+    Raises:
+        ConfigError, UnknownIdError, UsageError: as `choose_agent`.
+    """
+    if not word.strip() or "\0" in word:
+        raise UsageError("the agent's name is blank", where=source, hint="`uwf agent list`")
+    if "/" in word or any(letter.isspace() for letter in word):
+        return _command_line(word, known, source)
+    if word in known.aliases:
+        return _aliased(word, known, source)
+    if word in known.installed():
+        where = f"agents -> {word}"
+        return Choice(kind="plugin", word=word, source=source, name=word, plugin=word, where=where)
+    raise _unknown(word, known, source)
+
+
+def _command_line(word: str, known: Known, source: str) -> Choice:
+    try:
+        argv = shlex.split(word)
+    except ValueError as fault:
+        raise UsageError(
+            f"{word!r} is no command line: {fault}", where=source, hint="close the quotes"
+        ) from fault
+    if not argv or not argv[0]:
+        raise UsageError(f"{word!r} names no program", where=source, hint="`uwf agent list`")
+    return _command(word, source, argv, known.folder)
+
+
+def _command(word: str, source: str, argv: Sequence[str], folder: str) -> Choice:
+    """A command without declared capabilities; its program's path is made absolute."""
+    program = argv[0]
+    if "/" in program and not program.startswith("~"):
+        program = posixpath.join(folder, program)
+    return Choice(
+        kind="command",
+        word=word,
+        source=source,
+        name=shlex.join(argv),
+        command=(program, *argv[1:]),
+    )
+
+
+def _aliased(word: str, known: Known, source: str) -> Choice:
+    alias = known.aliases[word]
+    where = f"agents -> {word}"
+    if alias.command is not None:
+        choice = _command(word, source, (alias.command, *alias.args), known.folder)
+        return _declared(choice, alias, where)
+    if alias.use is None:
+        raise ConfigError(
+            f"the alias {word!r} names neither an agent nor a command",
+            where=where,
+            hint="write `use: NAME` or `command: PROGRAM`",
+        )
+    if alias.use not in known.installed():
+        raise ConfigError(
+            f"the alias {word!r} uses {alias.use!r}, and no such agent is installed",
+            where=f"{where} -> use",
+            hint=_near(alias.use, known.installed()),
+        )
+    return Choice(
+        kind="plugin",
+        word=word,
+        source=source,
+        name=alias.use,
+        plugin=alias.use,
+        options=alias.options,
+        where=where,
+    )
+
+
+def _declared(choice: Choice, alias: Alias, where: str) -> Choice:
+    """The command with the capabilities that its alias declares."""
+    from dataclasses import replace
+
+    foreign = sorted(set(alias.capabilities) - COMMAND_CAPABILITIES)
+    if foreign:
+        raise ConfigError(
+            f"{foreign[0]!r} is nothing that a command can be declared to do",
+            where=f"{where} -> capabilities",
+            hint=f"there are: {', '.join(sorted(COMMAND_CAPABILITIES))}",
+        )
+    capabilities = frozenset(alias.capabilities)
+    return replace(choice, where=where, options=alias.options, capabilities=capabilities)
+
+
+def _unknown(word: str, known: Known, source: str) -> UnknownIdError:
+    names = {*known.aliases, *known.installed()}
+    return UnknownIdError(
+        f"there is no agent {word!r}, neither as an alias of the configuration nor installed",
+        where=source,
+        hint=_near(word, names),
+    )
+
+
+def _near(word: str, names: Collection[str]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, names, n=3, cutoff=0.6)
+    if close:
+        return f"did you mean {' or '.join(close)}?"
+    listed = f" ({', '.join(sorted(names))})" if names else ""
+    return f"`uwf agent list` shows what there is{listed}; a program is named by its path"

@@ -1,0 +1,110 @@
+"""What an agent hands over, checked and made storable. Pure.
+
+A NUL or a lone surrogate within a text becomes U+FFFD, as the node format does it: neither can be
+an argument of a program or a character of a prompt. Everything else stays as it came.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, TypeVar
+
+from uwf_core.api.agent import AgentReply, Turn, Usage
+from uwf_core.api.fields import FieldFault, Path, camel, read_record, shown, write_record
+
+_Record = TypeVar("_Record", Turn, AgentReply)
+
+LARGEST = 2**53 - 1
+"""The largest whole number that a node can hold."""
+_SCALARS = (bool, int, float, type(None))
+
+
+def clean_text(text: str) -> str:
+    """`text` without NUL and lone surrogates."""
+    if "\0" in text:
+        text = text.replace("\0", "\ufffd")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def clean_value(value: Any, path: Path = ()) -> Any:
+    """A JSON value with all its texts and keys cleaned.
+
+    Raises:
+        FieldFault: something in it is no JSON.
+    """
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, _SCALARS):
+        return value
+    if isinstance(value, list | tuple):
+        return [clean_value(item, (*path, index)) for index, item in enumerate(value)]
+    if isinstance(value, Mapping):
+        return _clean_mapping(value, path)
+    raise FieldFault(path, f"is of the type {type(value).__name__}, which JSON cannot say")
+
+
+def clean_turn(turn: Turn) -> Turn:
+    """A turn, checked and cleaned.
+
+    Raises:
+        FieldFault: a field of a wrong type, or a number out of range.
+    """
+    turn = _clean_record(Turn, turn)
+    _whole("index", turn.index, 0)
+    if turn.usage is not None:
+        check_usage(turn.usage, ("usage",))
+    for index, call in enumerate(turn.tool_calls):
+        for key, value in (("startedMs", call.started_ms), ("endedMs", call.ended_ms)):
+            _whole(f"toolCalls.{index}.{key}", value, 0)
+    return turn
+
+
+def clean_reply(reply: AgentReply) -> AgentReply:
+    """A reply, checked and cleaned.
+
+    Raises:
+        FieldFault: a field of a wrong type, or a number out of range.
+    """
+    reply = _clean_record(AgentReply, reply)
+    check_usage(reply.usage, ("usage",))
+    return reply
+
+
+def check_usage(usage: Usage, path: Path = ()) -> None:
+    """Refuse numbers that no call can have used.
+
+    Raises:
+        FieldFault: a negative or an unstorable number.
+    """
+    for each in fields(Usage):
+        value = getattr(usage, each.name)
+        if value is not None and not (0 <= value <= LARGEST and math.isfinite(value)):
+            raise FieldFault((*path, camel(each.name)), f"is {shown(value)}; wanted 0 or more")
+
+
+def _clean_record(cls: type[_Record], record: _Record) -> _Record:
+    try:
+        return read_record(cls, clean_value(write_record(record)))
+    except RecursionError as fault:
+        raise FieldFault((), "is nested too deeply, or within itself") from fault
+
+
+def _clean_mapping(mapping: Mapping[Any, Any], path: Path) -> dict[str, Any]:
+    cleaned: dict[str, Any] = {}
+    for key, item in mapping.items():
+        if not isinstance(key, str):
+            raise FieldFault(path, f"has the key {shown(key)}, which is no text")
+        name = clean_text(key)
+        if name in cleaned:
+            raise FieldFault((*path, name), "is there twice")
+        cleaned[name] = clean_value(item, (*path, name))
+    return cleaned
+
+
+def _whole(key: str, value: int | None, least: int) -> None:
+    if value is not None and not least <= value <= LARGEST:
+        raise FieldFault((key,), f"is {shown(value)}; wanted {least} or more")

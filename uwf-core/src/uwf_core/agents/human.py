@@ -1,0 +1,64 @@
+"""The `human` agent: a person plays the role. It asks, and the answer is the role's output."""
+
+from collections.abc import Sequence
+
+from uwf_core.api.agent import (
+    AgentContext,
+    AgentReply,
+    AgentRequest,
+    AgentSpec,
+    AskRequest,
+    TurnSink,
+)
+from uwf_core.api.extract import NO_USAGE
+from uwf_core.api.marker import hookimpl
+from uwf_core.errors import BadRequest, NeedsAnswer
+
+
+@hookimpl
+def uwf_agents() -> Sequence[AgentSpec]:
+    """The one agent of this module."""
+    return [
+        AgentSpec(
+            name="human",
+            summary="a person: the thread waits for `uwf thread resume --answer`",
+            factory="uwf_core.agents.human:HumanAgent",
+            capabilities=frozenset(("structured", "usage")),
+        )
+    ]
+
+
+class HumanAgent:
+    """Raises `NeedsAnswer` with the role's schema as the form; given the answer, returns it."""
+
+    def __init__(self, _options: None, _context: AgentContext) -> None:
+        pass
+
+    def run(self, request: AgentRequest, sink: TurnSink) -> AgentReply:
+        """The answer as structured output.
+
+        Raises:
+            NeedsAnswer: there is none yet; the message is the call's instruction.
+        """
+        if request.answer is None:
+            raise NeedsAnswer(request.parts.instruction or request.prompt, request.schema)
+        return AgentReply(structured=request.answer, usage=NO_USAGE, stop_reason="answered")
+
+    def fork(self, session: str, request: AgentRequest) -> str:
+        """Never asked for: a person has no session.
+
+        Raises:
+            BadRequest: always.
+        """
+        raise BadRequest("a person has no session that could be forked")
+
+    def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
+        """Never asked for.
+
+        Raises:
+            BadRequest: always.
+        """
+        raise BadRequest("a person cannot be asked about a past step here; ask them yourself")
+
+    def close(self) -> None:
+        """Nothing to let go of."""

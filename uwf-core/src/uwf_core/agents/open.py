@@ -1,0 +1,151 @@
+"""From a choice to an agent that can be called: import its factory, read its options, make it."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import is_dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from uwf_core.agents.choose import Choice
+from uwf_core.api.agent import CAPABILITIES, Agent, AgentContext, AgentSpec
+from uwf_core.api.options import read_options
+from uwf_core.errors import ConfigError, PluginBroken, UwfError
+from uwf_core.plugins.guard import StdoutGuard
+
+
+class OpenAgent(NamedTuple):
+    """An agent ready to be called.
+
+    Attributes:
+        agent: what to call (through `uwf_core.agents.supervise`, never directly).
+        capabilities: the ones it has; nothing else is ever asked of it.
+        spec: the plugin's record; None for a command.
+        name: as each step records it.
+        origin: how messages name it, with its distribution where known.
+        guard: keeps what it prints off our stdout.
+    """
+
+    agent: Agent
+    capabilities: frozenset[str]
+    spec: AgentSpec | None
+    name: str
+    origin: str
+    guard: AbstractContextManager[None]
+
+
+def open_agent(
+    choice: Choice,
+    load_plugin: Callable[[str], AgentSpec],
+    context: AgentContext,
+    *,
+    distribution: str | None = None,
+    load_attribute: Callable[[str, str], Any] | None = None,
+    guard: AbstractContextManager[None] | None = None,
+) -> OpenAgent:
+    """The agent that was chosen.
+
+    Args:
+        choice: what `choose_agent` gave.
+        load_plugin: gives the record of the installed agent of a name.
+        context: what the agent is made with.
+        distribution: the plugin's distribution and version (`uwf-agent-hermes 1.2`), for messages.
+        load_attribute: imports a `module:attribute` for the plugin of a name (with the notes that
+            `Plugins.attribute` keeps); a plain import where there is none.
+        guard: the process's own `StdoutGuard` (`Plugins.guard`); a new one where there is none.
+
+    Raises:
+        ConfigError: the options do not fit.
+        PluginBroken: the plugin is broken: it cannot be imported or makes no agent.
+        AgentFailure: as the plugin's factory raised it.
+    """
+    guard = guard or StdoutGuard()
+    if choice.plugin is None:
+        return _open_command(choice, context, guard)
+    name = choice.plugin
+    with guard:
+        spec = load_plugin(name)
+        origin = _origin(choice, spec, distribution)
+
+        def load(path: str) -> Any:
+            return load_attribute(name, path) if load_attribute else _imported(path, origin)
+
+        factory = load(spec.factory)
+        options_class = None if spec.options is None else load(spec.options)
+        options = _options(choice, options_class, origin)
+        agent = _made(factory, options, context, origin)
+    capabilities = frozenset(spec.capabilities) & CAPABILITIES
+    return OpenAgent(agent, capabilities, spec, choice.name, origin, guard)
+
+
+def _open_command(
+    choice: Choice, context: AgentContext, guard: AbstractContextManager[None]
+) -> OpenAgent:
+    from uwf_core.agents.command import CommandAgent
+
+    program = choice.command[0]
+    if program.startswith("~"):
+        program = str(Path(program).expanduser())
+    argv = (program, *choice.command[1:])
+    agent = CommandAgent(argv, choice.capabilities, context, choice.options)
+    origin = f"the command {choice.word!r}"
+    return OpenAgent(agent, choice.capabilities, None, choice.name, origin, guard)
+
+
+def _origin(choice: Choice, spec: AgentSpec, distribution: str | None) -> str:
+    by = f"of {distribution}" if distribution else f"in {spec.factory.partition(':')[0]}"
+    alias = f", chosen as {choice.word!r}" if choice.word != choice.name else ""
+    return f"the agent {spec.name!r} ({by}{alias})"
+
+
+def _imported(path: str, origin: str) -> Any:
+    """What `module:attribute` names."""
+    module_name, _, attribute = path.partition(":")
+    try:
+        found: Any = import_module(module_name)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as fault:
+        raise _broken(origin, f"cannot import {path}: {type(fault).__name__}: {fault}") from fault
+    return found
+
+
+def _options(choice: Choice, cls: Any, origin: str) -> Any:
+    """The plugin's options as an instance of its own class; None where it has no such class."""
+    if cls is None:
+        if choice.options:
+            raise ConfigError(
+                f"{origin} takes no options",
+                where=f"{choice.where} -> {next(iter(choice.options))}",
+                hint="remove them",
+            )
+        return None
+    if not (isinstance(cls, type) and is_dataclass(cls)):
+        raise _broken(origin, f"its options ({cls!r}) are no dataclass")
+    try:
+        return read_options(cls, choice.options, where=choice.where)
+    except (TypeError, NameError, AttributeError) as fault:
+        raise _broken(origin, f"{cls.__name__} cannot be read from JSON: {fault}") from fault
+
+
+def _made(factory: Any, options: Any, context: AgentContext, origin: str) -> Agent:
+    try:
+        agent = factory(options, context)
+    except (KeyboardInterrupt, UwfError):
+        raise
+    except BaseException as fault:
+        cause = f"its factory failed: {type(fault).__name__}: {fault}"
+        raise _broken(origin, cause) from fault
+    if not isinstance(agent, Agent):
+        raise _broken(origin, f"its factory gave {type(agent).__name__}, which is no Agent")
+    return agent
+
+
+def _broken(origin: str, cause: str) -> PluginBroken:
+    return PluginBroken(
+        f"{origin} is broken: {cause}",
+        hint="`uwf plugin list` shows its distribution: install that again or another version of "
+        "it, or block it (uwf config set plugins.block) and choose another agent",
+    )

@@ -1,0 +1,347 @@
+"""Calls an agent under supervision: in a thread of its own, with limits, and with its word checked.
+
+Whatever an adapter does, what comes out is a reply that can be stored, one of the failures of the
+closed table, `NeedsAnswer`, or `AgentStuck`.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+from uwf_core.agents.cleaning import clean_reply, clean_text, clean_value
+from uwf_core.agents.open import OpenAgent
+from uwf_core.agents.watch import WatchedSink
+from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, Call, Turn, TurnSink, Usage
+from uwf_core.api.fields import FieldFault
+from uwf_core.errors import (
+    AgentFailure,
+    AgentInterrupted,
+    AgentStuck,
+    EmptyReply,
+    InternalFailure,
+    NeedsAnswer,
+    SessionLost,
+    Stalled,
+    TimedOut,
+    TooLarge,
+)
+from uwf_core.process.cancel import Cancel
+
+if TYPE_CHECKING:
+    from uwf_core.process.identity import ProcessId
+
+_Result = TypeVar("_Result")
+_CallType = TypeVar("_CallType", bound=Call)
+
+TICK_SECONDS = 0.05
+"""How often limits and the cancel token are looked at; an agent that ends is noticed at once."""
+TURNS_PER_REPLY = 4
+"""All turns of a call together may be this many times as large as its reply."""
+
+
+def run_call(opened: OpenAgent, request: AgentRequest, sink: TurnSink) -> AgentReply:
+    """One call of `Agent.run`.
+
+    Raises:
+        AgentFailure: one of the closed table. `SessionLost` also where `request.session` was to be
+            continued and the reply does not prove that it was.
+        NeedsAnswer: the agent asks a person.
+        AgentStuck: it went on after it was asked to stop; its cause is the reason to stop.
+    """
+    reply = _Supervised(opened, request, sink).result(
+        lambda call, watched: opened.agent.run(call, watched)
+    )
+    reply = _checked_reply(reply, opened, request.limits.reply_bytes)
+    _check_session(reply, request.session, opened)
+    return reply
+
+
+def ask_call(opened: OpenAgent, request: AskRequest, sink: TurnSink) -> AgentReply:
+    """One call of `Agent.ask`; raises as `run_call`, save that no session need be proven."""
+    reply = _Supervised(opened, request, sink).result(
+        lambda call, watched: opened.agent.ask(call, watched)
+    )
+    return _checked_reply(reply, opened, request.limits.reply_bytes)
+
+
+def fork_call(opened: OpenAgent, session: str, request: AgentRequest) -> str:
+    """One call of `Agent.fork`: the id of the new session, another one than `session`.
+
+    Raises:
+        AgentFailure, NeedsAnswer, AgentStuck: as `run_call`.
+    """
+    forked = _Supervised(opened, request, NoSink()).result(
+        lambda call, watched: opened.agent.fork(session, call)
+    )
+    if not isinstance(forked, str) or not forked.strip():
+        raise InternalFailure(f"{opened.origin} forked a session and gave {forked!r} as its id")
+    forked = clean_text(forked)
+    if forked == session:
+        raise SessionLost(
+            f"{opened.origin} forked the session {session!r} and gave the same id again",
+            session=session,
+        )
+    return forked
+
+
+def close_call(opened: OpenAgent, *, grace_seconds: float = 5.0) -> AgentFailure | None:
+    """Call `Agent.close`; what went wrong, for the log: a result in hand is not lost by it."""
+    from uwf_core.api.agent import RunLimits
+
+    limits = RunLimits(seconds=grace_seconds, idle_seconds=None, grace_seconds=0.0)
+    call = Call(thread="", role="", step_number=0, cwd="", limits=limits)
+    try:
+        _Supervised(opened, call, NoSink()).result(lambda _call, _sink: opened.agent.close())
+    except AgentFailure as failure:
+        return failure
+    except (AgentStuck, NeedsAnswer) as fault:
+        return InternalFailure(f"{opened.origin} did not close: {fault.message}")
+    return None
+
+
+def speaks_from(reply: AgentReply, session: str | None) -> bool:
+    """Whether an answer is proven to come from `session` itself (`original`), or from a fork that
+    was made of it for this question; otherwise it is `reconstructed`.
+    """
+    if session is None or not reply.proof:
+        return False
+    if reply.continuation == "forked":
+        return True
+    return reply.continuation == "continued" and reply.session == session
+
+
+class NoSink:
+    """A sink for calls that say nothing."""
+
+    def turn(self, turn: Turn) -> None:
+        """Nothing to keep."""
+
+    def session(self, session: str) -> None:
+        """Nothing to keep."""
+
+    def usage(self, usage: Usage) -> None:
+        """Nothing to keep."""
+
+
+class _Outcome(NamedTuple, Generic[_Result]):
+    """How a call ended: one of both."""
+
+    result: _Result | None
+    error: BaseException | None
+
+
+class _Supervised(Generic[_CallType]):
+    """One call under way."""
+
+    def __init__(self, opened: OpenAgent, request: _CallType, sink: TurnSink) -> None:
+        self._opened = opened
+        self._outer = request.cancel
+        self._cancel = Cancel()
+        self._limits = request.limits
+        if "stream" not in opened.capabilities:
+            self._limits = replace(self._limits, idle_seconds=None)
+        self._sink = WatchedSink(sink, request.limits.reply_bytes * TURNS_PER_REPLY)
+        self._runs_programs = False
+        on_process = request.on_process
+
+        def note_process(identity: "ProcessId") -> None:
+            self._runs_programs = True
+            on_process(identity)
+
+        self._call = replace(
+            request, cancel=self._cancel, limits=self._limits, on_process=note_process
+        )
+        self._done = threading.Event()
+        self._outcome: _Outcome[object] = _Outcome(None, None)
+
+    def result(self, method: Callable[[_CallType, TurnSink], _Result]) -> _Result:
+        """Call it and wait: what it returned.
+
+        Raises:
+            AgentFailure, NeedsAnswer, AgentStuck: see `run_call`.
+        """
+        if self._outer.is_set():
+            raise AgentInterrupted(f"stopped before {self._opened.origin} was started")
+        with self._opened.guard:
+            self._start(method)
+            try:
+                reason = self._wait()
+            except BaseException:
+                self._stop("interrupted")
+                raise
+            finally:
+                self._sink.close()
+        if self._sink.fault is not None:
+            raise self._sink.fault
+        if reason is not None:
+            raise reason from self._outcome.error
+        if self._outcome.error is not None:
+            raise self._failure(self._outcome.error) from self._outcome.error
+        return self._outcome.result  # type: ignore[return-value]
+
+    def _start(self, method: Callable[[_CallType, TurnSink], object]) -> None:
+        def work() -> None:
+            try:
+                self._outcome = _Outcome(method(self._call, self._sink), None)
+            except BaseException as error:
+                self._outcome = _Outcome(None, error)
+            finally:
+                self._done.set()
+
+        # A daemon, since a thread that is stuck must not keep the process from ending.
+        threading.Thread(target=work, name=f"agent {self._opened.name}", daemon=True).start()
+
+    def _wait(self) -> AgentFailure | None:
+        """Wait for the end; the reason why the call was stopped, None if it ended by itself."""
+        deadline = time.monotonic() + self._limits.seconds
+        while not self._done.wait(min(TICK_SECONDS, max(0.0, deadline - time.monotonic()))):
+            reason = self._reason_to_stop(deadline)
+            if reason is not None:
+                self._stop(reason.kind.word, reason)
+                return reason
+        if self._sink.too_large:
+            return self._too_large()
+        if self._outer.is_set() and isinstance(self._outcome.error, AgentFailure):
+            return self._interrupted()
+        return None
+
+    def _reason_to_stop(self, deadline: float) -> AgentFailure | None:
+        now = time.monotonic()
+        session = self._sink.last_session
+        origin = self._opened.origin
+        if self._outer.is_set():
+            return self._interrupted()
+        if self._sink.too_large:
+            return self._too_large()
+        if self._sink.fault is not None:
+            return InternalFailure(f"what {origin} says cannot be kept", session=session)
+        if now >= deadline:
+            return TimedOut(
+                f"{origin} was not done within {self._limits.seconds:g} s",
+                session=session,
+                hint="raise the role's `timeout` or `limits -> runSeconds`; "
+                "the next exec continues its session",
+            )
+        idle = self._limits.idle_seconds
+        if idle is not None and now - self._sink.last_life >= idle:
+            return Stalled(
+                f"nothing was heard of {origin} for {idle:g} s",
+                session=session,
+                hint="raise `limits -> idleSeconds`; the next exec continues its session",
+            )
+        return None
+
+    def _interrupted(self) -> AgentFailure:
+        why = self._outer.reason or "asked to stop"
+        return AgentInterrupted(
+            f"{self._opened.origin} was stopped: {why}", session=self._sink.last_session
+        )
+
+    def _too_large(self) -> AgentFailure:
+        limit = self._limits.reply_bytes * TURNS_PER_REPLY
+        return TooLarge(
+            f"{self._opened.origin} reported turns of more than {limit} bytes",
+            session=self._sink.last_session,
+        )
+
+    def _stop(self, word: str, reason: AgentFailure | None = None) -> None:
+        """Set the cancel token and wait until the call is over.
+
+        A call that runs programs gets longer: each signal to them has a grace of its own.
+
+        Raises:
+            AgentStuck: it goes on.
+        """
+        self._cancel.set(word)
+        grace = self._limits.grace_seconds
+        patience = 3 * grace + 2 if self._runs_programs else grace
+        if not self._done.wait(patience):
+            raise AgentStuck(
+                f"{self._opened.origin} still works {patience:g} s after it was asked to stop "
+                f"({word})",
+                hint="end this process; the thread goes on with the next `uwf thread exec`",
+            ) from reason
+
+    def _failure(self, error: BaseException) -> BaseException:
+        """What the caller gets for what an adapter raised."""
+        if isinstance(error, NeedsAnswer):
+            return self._checked_question(error)
+        if isinstance(error, AgentFailure):
+            if error.session is None:
+                error.session = self._sink.last_session
+            error.message = clean_text(error.message)
+            return error
+        return InternalFailure(
+            f"{self._opened.origin} failed with {type(error).__name__}: {error}",
+            session=self._sink.last_session,
+            hint="a fault of the plugin, not of the agent's work; --debug shows where",
+        )
+
+    def _checked_question(self, question: NeedsAnswer) -> BaseException:
+        try:
+            form = clean_value(question.form)
+        except (FieldFault, RecursionError) as fault:
+            return InternalFailure(f"{self._opened.origin} asks with a form that {fault}")
+        return NeedsAnswer(clean_text(str(question.message)), form)
+
+
+def _checked_reply(reply: object, opened: OpenAgent, limit_bytes: int) -> AgentReply:
+    """A reply that can be stored.
+
+    Raises:
+        InternalFailure: it is no reply. EmptyReply, TooLarge: it is none to keep.
+    """
+    if not isinstance(reply, AgentReply):
+        raise InternalFailure(f"{opened.origin} gave {type(reply).__name__}, no AgentReply")
+    try:
+        reply = clean_reply(reply)
+    except FieldFault as fault:
+        raise InternalFailure(
+            f"{opened.origin} gave a reply in which {fault.place() or 'the whole'} {fault}",
+            session=reply.session if isinstance(reply.session, str) else None,
+        ) from fault
+    if reply.text is not None and reply.structured is not None:
+        raise InternalFailure(
+            f"{opened.origin} gave both text and structured output; it must be one of them",
+            session=reply.session,
+        )
+    if reply.structured is None and not (reply.text or "").strip():
+        raise EmptyReply(f"{opened.origin} delivered nothing", session=reply.session)
+    size = len((reply.text or json.dumps(reply.structured, ensure_ascii=False)).encode())
+    if size > limit_bytes:
+        raise TooLarge(
+            f"{opened.origin} delivered {size} bytes; at most {limit_bytes} are taken",
+            session=reply.session,
+            hint="raise `limits -> replyBytes`",
+        )
+    return reply
+
+
+def _check_session(reply: AgentReply, asked: str | None, opened: OpenAgent) -> None:
+    """Hold the rule that a role is a session: the one asked for and proven, or a new one.
+
+    Raises:
+        SessionLost: a session was to be continued and is not shown to be.
+        InternalFailure: the agent continued one that nobody asked for.
+    """
+    if asked is None:
+        if reply.continuation == "continued":
+            raise InternalFailure(
+                f"{opened.origin} continued the session {reply.session!r} though a new one was due",
+                session=reply.session,
+            )
+        return
+    if reply.session != asked:
+        what = f"used {reply.session!r}" if reply.session else "names none"
+    elif reply.continuation != "continued":
+        what = f"says that it is {reply.continuation}"
+    elif not reply.proof:
+        what = "shows no proof of it"
+    else:
+        return
+    raise SessionLost(
+        f"{opened.origin} was to continue the session {asked!r} and {what}", session=reply.session
+    )

@@ -1,0 +1,271 @@
+"""The `mock` agent: plays a script, so that a workflow runs without a model, a key or a network.
+
+The script is named by the option `script` or by `UWF_MOCK_SCRIPT` (a relative path is relative to
+the folder that uwf was called in); its format is in `uwf_core.testing.mock_script`.
+
+What must survive the process lies in the agent's own folder (`AgentContext.state_dir`):
+
+- `sessions/<id>.jsonl`: a session, a line for each exchange. A session whose file is gone is lost.
+- `calls/<script>-<thread>-<step>`: how often that step of the script was played in that thread,
+  written only where its `outputs` differ from call to call.
+"""
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from zlib import crc32
+
+from uwf_core import __version__
+from uwf_core.api.agent import (
+    AgentContext,
+    AgentReply,
+    AgentRequest,
+    AgentSpec,
+    AskRequest,
+    Continuation,
+    TurnSink,
+)
+from uwf_core.api.extract import NO_USAGE
+from uwf_core.api.marker import hookimpl
+from uwf_core.errors import (
+    AgentFailure,
+    AgentInterrupted,
+    BadRequest,
+    FailureKind,
+    NeedsAnswer,
+    SessionLost,
+)
+from uwf_core.testing.mock_script import Play, Script, read_script
+
+SCRIPT_VARIABLE = "UWF_MOCK_SCRIPT"
+
+
+@hookimpl
+def uwf_agents() -> Sequence[AgentSpec]:
+    """The one agent of this module."""
+    return [
+        AgentSpec(
+            name="mock",
+            summary="plays a script: no model, no key, no network",
+            factory="uwf_core.testing.mock:MockAgent",
+            options="uwf_core.testing.mock:MockOptions",
+            capabilities=frozenset(("continue", "fork", "ask", "stream", "structured", "usage")),
+        )
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MockOptions:
+    """`script`: the script's path; without it `UWF_MOCK_SCRIPT` names it."""
+
+    script: str | None = None
+
+
+class MockAgent:
+    """Plays the step of its script whose index is the number of steps before this one."""
+
+    def __init__(self, options: MockOptions, context: AgentContext) -> None:
+        self._options = options
+        self._sessions = _Sessions(Path(context.state_dir, "sessions"))
+        self._calls = Path(context.state_dir, "calls")
+
+    def run(self, request: AgentRequest, sink: TurnSink) -> AgentReply:
+        """What the script says.
+
+        Raises:
+            BadRequest: no or a wrong script, a role other than expected, beyond the script's end.
+            AgentFailure, NeedsAnswer: as scripted.
+            SessionLost: the session to continue is not there.
+            AgentInterrupted: cancelled while it waits.
+        """
+        play = self._next_play(request)
+        session, continuation, proof = self._session(request)
+        sink.session(session)
+        for turn in play.all_turns():
+            sink.turn(turn)
+        self._wait(play, request, session)
+        usage = play.all_usage()
+        sink.usage(usage)
+        if play.fail is not None:
+            raise _failure(play, session)
+        structured = _structured(play)
+        text = None if structured is not None else play.text()
+        self._sessions.add(session, request.parts.instruction, text or json.dumps(structured))
+        return AgentReply(
+            text=text,
+            structured=structured,
+            session=session,
+            continuation=continuation,
+            proof=proof,
+            usage=usage,
+            model=play.model,
+            agent_version=__version__,
+            stop_reason="end_turn",
+            denials=play.denials,
+        )
+
+    def fork(self, session: str, request: AgentRequest) -> str:
+        """A copy of the session under a new id.
+
+        Raises:
+            SessionLost: there is no such session.
+        """
+        return self._sessions.fork(session)
+
+    def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
+        """The script's `answer`, or what was said last in that session.
+
+        Raises:
+            SessionLost: there is no such session.
+        """
+        session = request.session
+        if session is None:
+            text = f"All I know is the record: {request.record.strip()}"
+            return AgentReply(text=text, usage=NO_USAGE, agent_version=__version__)
+        said = self._sessions.said(session)
+        scripted = self._answer(request)
+        last = said[-1] if said else "nothing"
+        text = scripted or f"You ask: {request.question}\nWhat I said last was: {last}"
+        self._sessions.add(session, request.question, text)
+        return AgentReply(
+            text=text,
+            session=session,
+            continuation="continued",
+            proof=f"the session's file has {len(said)} earlier exchanges",
+            usage=NO_USAGE,
+            agent_version=__version__,
+        )
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _script(self, request: AgentRequest | AskRequest) -> tuple[str, Script]:
+        named = self._options.script or request.env.get(SCRIPT_VARIABLE)
+        if not named:
+            raise BadRequest(
+                "the mock agent has no script",
+                hint=f"name one: {SCRIPT_VARIABLE}=script.yaml, or the option `script` of an alias",
+            )
+        file = str(Path(named).absolute())
+        return file, read_script(file)
+
+    def _next_play(self, request: AgentRequest) -> Play:
+        file, script = self._script(request)
+        index = request.step_number - 1
+        step = script.step(index)
+        if step is None:
+            raise BadRequest(
+                f"the mock's script {file} has {len(script.steps)} steps, and step "
+                f"{request.step_number} of the thread, by the role {request.role!r}, is beyond it",
+                hint="add a step, or `repeat: true`",
+            )
+        if step.role != request.role:
+            raise BadRequest(
+                f"step {request.step_number} of the mock's script {file} is for the role "
+                f"{step.role!r}, and the thread is at the role {request.role!r}"
+            )
+        plays = step.plays()
+        key = re.sub(r"\W", "_", request.thread)
+        calls = self._calls / f"{crc32(file.encode()):08x}-{key}-{index}"
+        count = _count(calls) if len(plays) > 1 else 0
+        play = plays[min(count, len(plays) - 1)]
+        if play.question is not None and request.answer is None:
+            raise NeedsAnswer(play.question.message, play.question.form)
+        if len(plays) > 1:
+            _write(calls, str(count + 1))
+        return play
+
+    def _answer(self, request: AskRequest) -> str | None:
+        if not (self._options.script or request.env.get(SCRIPT_VARIABLE)):
+            return None
+        step = self._script(request)[1].step(request.step_number - 1)
+        return None if step is None else step.answer
+
+    def _session(self, request: AgentRequest) -> tuple[str, Continuation, str | None]:
+        if request.session is None:
+            return self._sessions.new(), "new", None
+        size = self._sessions.size(request.session)
+        return request.session, "continued", f"the session's file has {size} bytes"
+
+    def _wait(self, play: Play, request: AgentRequest, session: str) -> None:
+        if play.hang:
+            request.cancel.wait()
+        if request.cancel.wait(play.delay_ms / 1000):
+            raise AgentInterrupted("the mock agent was cancelled", session=session)
+
+
+class _Sessions:
+    """The files of the sessions: JSON lines `{instruction, said}`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def new(self) -> str:
+        """A session in which nothing was said yet."""
+        session = f"mock-{os.urandom(6).hex()}"
+        _write(self._file(session), "")
+        return session
+
+    def size(self, session: str) -> int:
+        """Bytes of the session's file."""
+        return self._existing(session).stat().st_size
+
+    def said(self, session: str) -> list[str]:
+        """What was said in the session, oldest first."""
+        lines = self._existing(session).read_text(encoding="utf-8").splitlines()
+        return [json.loads(line)["said"] for line in lines]
+
+    def add(self, session: str, instruction: str, said: str) -> None:
+        """Note an exchange."""
+        line = json.dumps({"instruction": instruction, "said": said})
+        with self._existing(session).open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+    def fork(self, session: str) -> str:
+        """A session that knows the same."""
+        text = self._existing(session).read_text(encoding="utf-8")
+        forked = self.new()
+        _write(self._file(forked), text)
+        return forked
+
+    def _existing(self, session: str) -> Path:
+        file = self._file(session)
+        if not file.is_file():
+            raise SessionLost(f"the mock agent has no session {session!r}", session=session)
+        return file
+
+    def _file(self, session: str) -> Path:
+        if not re.fullmatch(r"[\w-]+", session):
+            raise SessionLost(f"{session!r} is no session of the mock agent")
+        return self._folder / f"{session}.jsonl"
+
+
+def _structured(play: Play) -> dict[str, object] | None:
+    if play.suspend is None:
+        return play.structured
+    output: dict[str, object] = {"$status": "$SUSPEND", "reason": play.suspend.reason}
+    if play.suspend.form is not None:
+        output["form"] = play.suspend.form
+    return output
+
+
+def _failure(play: Play, session: str) -> AgentFailure:
+    assert play.fail is not None
+    kind = FailureKind.of(play.fail.kind)
+    return AgentFailure.of(kind, play.fail.message, until_ms=play.fail.until_ms, session=session)
+
+
+def _count(file: Path) -> int:
+    return int(file.read_text(encoding="ascii")) if file.is_file() else 0
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a small file so that it is there whole or not at all; the agent's folders are 0700."""
+    for folder in (file.parent.parent, file.parent):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    part = file.with_name(f".{file.name}.{os.getpid()}")
+    part.write_text(text, encoding="utf-8")
+    part.replace(file)

@@ -1,0 +1,235 @@
+"""The script of the mock agent.
+
+    steps:
+      - role: developer                 # another role is an error that names both
+        output: {$status: done}         # frontmatter fields; a text is taken as it is, raw
+        body: I did it.                 # what follows the frontmatter
+        usage: {inputTokens: 10}        # what is not said is unknown; without `usage` all is 0
+        turns: [Reading, {text: Editing, toolCalls: [{id: a, name: edit}]}]
+        delayMs: 100
+      - role: reviewer
+        outputs:                        # one for each call of this step: corrections, retries,
+          - {$status: nonsense}         # pokes; the last one repeats
+          - {fail: {kind: rate_limit, message: slow down, untilMs: 1700000000000}}
+          - {output: {$status: approved}, usage: {costUsd: 0.1}}
+
+The first step of the list is played by the first step of a thread, and so on. With `repeat: true`
+at the top the list begins anew at its end. Instead of `output` a step (or an item of `outputs`)
+says one of `structured: {…}` (a typed object, no text), `fail: {kind, message, untilMs}`,
+`hang: true` (until it is cancelled), `garbage: true`, `suspend: {reason, form}`. Besides:
+`question: {message, form}` (asks a person first and plays on when answered), `answer: TEXT` (to
+`uwf step ask`), `denials: [TEXT]`, `model: NAME`.
+
+An item of `outputs` that has `$status`, or any key that is not of the above, is an `output`.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from uwf_core.api.agent import Turn, Usage
+from uwf_core.api.extract import NO_USAGE
+from uwf_core.api.fields import FieldFault, camel, read_record
+from uwf_core.errors import BadRequest, DefinitionError, FailureKind
+
+GARBAGE = "]]} \x1b[31m%%% not what was asked for \ufffd\ufffd {{{ --- \t"
+"""What `garbage: true` delivers: no frontmatter, no JSON, with a terminal escape."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fail:
+    """A failure to play; `kind` is a word of the closed table."""
+
+    kind: str
+    message: str = "the script says so"
+    until_ms: int | None = None
+
+    def __post_init__(self) -> None:
+        FailureKind.of(self.kind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suspend:
+    """A suspension of the role's own."""
+
+    reason: str
+    form: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question to a person."""
+
+    message: str
+    form: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Play:
+    """What one call does; see the module for the fields."""
+
+    output: str | dict[str, Any] | None = None
+    body: str = ""
+    structured: dict[str, Any] | None = None
+    fail: Fail | None = None
+    hang: bool = False
+    garbage: bool = False
+    suspend: Suspend | None = None
+    question: Question | None = None
+    usage: dict[str, Any] | None = None
+    turns: tuple[str | dict[str, Any], ...] | None = None
+    delay_ms: int = 0
+    denials: tuple[str, ...] = ()
+    model: str | None = None
+    answer: str | None = None
+
+    def __post_init__(self) -> None:
+        self.all_turns()
+        self.all_usage()
+
+    def text(self) -> str:
+        """The raw text to deliver, "" where there is none."""
+        if self.garbage:
+            return GARBAGE
+        if isinstance(self.output, Mapping):
+            return frontmatter(self.output, self.body)
+        return self.output or ""
+
+    def all_turns(self) -> list[Turn]:
+        """The turns to report; without `turns` one that says what is delivered."""
+        if self.turns is None:
+            text = self.text()
+            return [Turn(index=0, role="assistant", text=text)] if text else []
+        return [_turn(index, item) for index, item in enumerate(self.turns)]
+
+    def all_usage(self) -> Usage:
+        """What to report as used."""
+        if self.usage is None:
+            return replace(NO_USAGE, turns=len(self.all_turns()))
+        return read_record(Usage, self.usage, path=("usage",))
+
+    def acts(self) -> int:
+        """How many things it is to deliver; one is right."""
+        said = (self.output, self.structured, self.fail, self.suspend)
+        return sum(item is not None for item in said) + self.hang + self.garbage
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScriptStep(Play):
+    """A step of the script: one play for all calls, or `outputs`."""
+
+    role: str
+    outputs: tuple[Any, ...] | None = None
+
+    def plays(self) -> list[Play]:
+        """One play for each call; the last one repeats."""
+        if self.outputs is None:
+            return [self]
+        return [self._item(index, item) for index, item in enumerate(self.outputs)]
+
+    def _item(self, index: int, item: Any) -> Play:
+        """An item of `outputs`, with what the step says for all of them."""
+        keys = {camel(each.name) for each in fields(Play)}
+        if not (isinstance(item, Mapping) and item and keys.issuperset(item)):
+            item = {"output": item}
+        play = read_record(Play, item, path=("outputs", index))
+        shared = {
+            each.name: getattr(self, each.name)
+            for each in fields(Play)
+            if camel(each.name) not in item and each.name not in _ACTS
+        }
+        return replace(play, **shared)
+
+
+_ACTS = frozenset(("output", "structured", "fail", "hang", "garbage", "suspend"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Script:
+    """A whole script; `file` names it in messages."""
+
+    steps: tuple[ScriptStep, ...]
+    repeat: bool = False
+
+    def step(self, index: int) -> ScriptStep | None:
+        """The step that is played after `index` others; None beyond the end."""
+        if self.repeat and self.steps:
+            return self.steps[index % len(self.steps)]
+        return self.steps[index] if index < len(self.steps) else None
+
+
+def read_script(file: str) -> Script:
+    """The script in `file` (YAML; JSON where the name ends in .json), checked as a whole.
+
+    Raises:
+        BadRequest: it cannot be read, or something in it is wrong.
+    """
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+        script = read_record(Script, _parsed(text, file))
+        for index, step in enumerate(script.steps):
+            _check_step(step, ("steps", index))
+    except (OSError, UnicodeDecodeError) as fault:
+        raise BadRequest(f"the mock's script {file} cannot be read: {fault}") from fault
+    except DefinitionError as fault:
+        raise BadRequest(f"the mock's script is no YAML: {fault}", hint=fault.hint) from fault
+    except FieldFault as fault:
+        place = f"{fault.place()} " if fault.path else ""
+        raise BadRequest(
+            f"the mock's script {file}: {place}{fault.message}",
+            hint=fault.hint or "uwf_core.testing.mock_script has the format",
+        ) from fault
+    return script
+
+
+def frontmatter(output: Mapping[str, Any], body: str = "") -> str:
+    """`output` as frontmatter that reads back as the same values, then `body`."""
+    lines = [f"{_scalar(key)}: {_scalar(value)}" for key, value in output.items()]
+    return "\n".join(("---", *lines, "---", body)) + ("\n" if body else "")
+
+
+def _parsed(text: str, file: str) -> Any:
+    if file.endswith(".json"):
+        try:
+            return json.loads(text)
+        except ValueError as fault:
+            raise FieldFault((), f"is no JSON: {fault}") from fault
+    from uwf_core.workflow.yaml_source import parse_yaml
+
+    return parse_yaml(text, file=file)
+
+
+def _check_step(step: ScriptStep, path: tuple[str | int, ...]) -> None:
+    try:
+        plays = step.plays()
+    except FieldFault as fault:
+        raise FieldFault((*path, *fault.path), fault.message, fault.hint) from fault
+    if step.outputs is not None and step.acts():
+        raise FieldFault(path, "has both `outputs` and something else to deliver")
+    if not plays:
+        raise FieldFault((*path, "outputs"), "is empty")
+    for play in plays:
+        if play.acts() != 1:
+            raise FieldFault(
+                path,
+                f"delivers {play.acts()} things; wanted one of {', '.join(sorted(_ACTS))}",
+            )
+
+
+def _turn(index: int, item: str | dict[str, Any]) -> Turn:
+    if isinstance(item, str):
+        return Turn(index=index, role="assistant", text=item)
+    whole = {"index": index, "role": "assistant", **item}
+    return read_record(Turn, whole, path=("turns", index))
+
+
+_UNPRINTABLE = re.compile("[\x7f-\x9f\ud800-\udfff\ufeff\ufffe\uffff\u2028\u2029]")
+
+
+def _scalar(value: Any) -> str:
+    """JSON, which is YAML save for a few characters."""
+    text = json.dumps(value, ensure_ascii=False)
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
