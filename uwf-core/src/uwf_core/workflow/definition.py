@@ -41,7 +41,7 @@ class Role(NamedTuple):
     procedure: str
     output: str
     frontmatter: Ref
-    schema: dict[str, Any]
+    schema: Mapping[str, Any]
     timeout: float | None
     tools: tuple[str, ...] | None
 
@@ -102,7 +102,7 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
     )
 
 
-def _role(name: str, payload: Mapping[str, Any], schema: dict[str, Any]) -> Role:
+def _role(name: str, payload: Mapping[str, Any], schema: Mapping[str, Any]) -> Role:
     tools = payload["tools"]
     return Role(
         name=name,

@@ -23,6 +23,12 @@ _CONDITIONAL = ("if", "then", "else", "not", "dependentSchemas")
 _MERGEABLE = ("type", "properties", "required", "title", "description", "additionalProperties")
 
 
+_RESERVED = {
+    BODY: "remove it: _body is the text after the frontmatter, and always there",
+    SUSPEND: "remove it: every role may answer `$status: $SUSPEND` without declaring it",
+}
+
+
 class Variant(NamedTuple):
     """One shape of a role's output.
 
@@ -30,7 +36,7 @@ class Variant(NamedTuple):
         status: the text of `$status`.
         schema: what an output with this status must satisfy; exactly what the whole schema asks
             of it, but flat, so that an error names a field.
-        properties: the schema of each top-level key that is declared.
+        properties: the schema of each top-level key that is declared or required.
         required: the keys that are always there.
         open: whether further keys are welcome (`additionalProperties`, `patternProperties`);
             where it is False, keys that are not among `properties` can be dropped.
@@ -53,10 +59,11 @@ class Fault(NamedTuple):
 
 
 class Analysis(NamedTuple):
-    """The variants that are clear, and every fault that keeps others from being so."""
+    """The variants that are clear, every fault that keeps others from being so, and doubts."""
 
     variants: tuple[Variant, ...]
     faults: tuple[Fault, ...]
+    doubts: tuple[Fault, ...] = ()
 
 
 class _Fragment(NamedTuple):
@@ -99,6 +106,7 @@ def analyse(schema: Any) -> Analysis:
     if not isinstance(schema, dict):
         return Analysis((), (Fault((), "schema", "a role's schema must be a mapping"),))
     faults = list(_misplaced(schema, (), conditional=False))
+    doubts: list[Fault] = []
     try:
         branches = _expand(schema, ())
     except _TooMany as error:
@@ -106,13 +114,30 @@ def analyse(schema: Any) -> Analysis:
         return Analysis((), (*faults, Fault(error.path, "too-many-variants", message)))
     by_status: dict[str, list[_Branch]] = {}
     for branch in branches:
+        doubts += _undeclared(branch)
         status = _status(branch, faults)
         if status is not None:
             by_status.setdefault(status, []).append(branch)
     found = [_variant(schema, status, same) for status, same in by_status.items()]
     if not found and not faults:
         faults.append(Fault((), "no-variant", "no output can satisfy this schema"))
-    return Analysis(tuple(found), _unique(faults))
+    return Analysis(tuple(found), _unique(faults), _unique(doubts))
+
+
+def _undeclared(branch: _Branch) -> Iterator[Fault]:
+    """Keys that are required and described nowhere: often one of two is misspelt."""
+    declared = {name for fragment in branch for name in _properties(fragment)} | {STATUS}
+    if any(_is_open(fragment.schema) for fragment in branch):
+        return
+    for fragment in branch:
+        for index, name in enumerate(_list(fragment.schema.get("required"))):
+            if isinstance(name, str) and name not in declared:
+                yield Fault(
+                    (*fragment.path, "required", index),
+                    "required-undeclared",
+                    f"the field {name!r} is required, but not among the properties",
+                    f"add `{name}: {{type: string}}` to the properties, or correct the name",
+                )
 
 
 def _unique(faults: Iterable[Fault]) -> tuple[Fault, ...]:
@@ -121,22 +146,26 @@ def _unique(faults: Iterable[Fault]) -> tuple[Fault, ...]:
 
 def _misplaced(schema: Any, path: Path, *, conditional: bool) -> Iterator[Fault]:
     """Every `$status` under a condition, and every key that no role may declare."""
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    if isinstance(properties, dict):
-        if conditional and STATUS in properties:
+    properties = _map(_map(schema).get("properties"))
+    if conditional and STATUS in properties:
+        yield Fault(
+            (*path, "properties", STATUS),
+            "conditional-status",
+            "$status stands under a condition (if, then, else, not, dependentSchemas)",
+            "write one oneOf variant for each status instead",
+        )
+    for name in (BODY, SUSPEND):
+        if name in properties:
             yield Fault(
-                (*path, "properties", STATUS),
-                "conditional-status",
-                "$status stands under a condition (if, then, else, not, dependentSchemas)",
-                "write one oneOf variant for each status instead",
-            )
-        if BODY in properties:
-            yield Fault(
-                (*path, "properties", BODY),
+                (*path, "properties", name),
                 "reserved-field",
-                "_body is the text after the frontmatter and always there",
-                "remove it, or choose another name",
+                f"{name} is a name of uwf's own, and no field of an output",
+                _RESERVED[name],
             )
+    for index, name in enumerate(_list(_map(schema).get("required"))):
+        if name == BODY:
+            where = (*path, "required", index)
+            yield Fault(where, "reserved-field", f"{BODY} is no field", _RESERVED[BODY])
     for where, inner in subschemas(schema):
         if where[0] in (*_ALTERNATIVES, "allOf", *_CONDITIONAL):
             below = conditional or where[0] in _CONDITIONAL
@@ -160,6 +189,14 @@ def _expand(schema: Any, path: Path) -> list[_Branch]:
         if inner_branches:
             branches = _product(branches, inner_branches, path)
     return branches
+
+
+def alternatives(schema: Any) -> tuple[dict[str, Any], ...]:
+    """The alternatives of any schema, each flat; none where there are too many to say."""
+    try:
+        return tuple(_conjunction(branch) for branch in _expand(schema, ()))
+    except _TooMany:
+        return ()
 
 
 def _list(value: Any) -> list[Any]:
@@ -310,6 +347,8 @@ def _variant(whole: dict[str, Any], status: str, branches: list[_Branch]) -> Var
         frozenset(name for fragment in branch for name in _required(fragment))
         for branch in branches
     ]
+    for name in sorted(frozenset().union(*required) - {STATUS}):
+        properties.setdefault(name, [{}])
     several = len(branches) > 1
     return Variant(
         status,

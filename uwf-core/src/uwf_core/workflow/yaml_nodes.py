@@ -1,5 +1,6 @@
 """What a YAML document is made of: nodes that know their place, and the YAML 1.2 core schema."""
 
+import math
 import re
 from typing import Any
 
@@ -9,6 +10,7 @@ _LONGEST_INTEGER = 250
 """Longer ones become an infinity, as they do in JavaScript: nothing stores either, and Python
 itself raises on the text of an integer beyond 4300 digits."""
 
+_MAX_EXACT = 2**53 - 1
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
 _BASED = re.compile(r"0(?:x[0-9a-fA-F]+|o[0-7]+)\Z")
 _FLOAT = re.compile(
@@ -113,3 +115,10 @@ def to_value(node: YamlNode) -> Any:
         return [to_value(item) for item in node.items]
     assert isinstance(node, YamlScalar)
     return node.value
+
+
+def is_bad_number(value: Any) -> bool:
+    """Whether it is a number that JSON cannot say exactly: infinite, no number, beyond 2^53."""
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    return isinstance(value, int) and abs(value) > _MAX_EXACT

@@ -1,0 +1,105 @@
+"""Stage 2, check: a workflow file, or every fault of it in one run."""
+
+from typing import Any, NamedTuple
+
+from uwf_core.errors import DefinitionError
+from uwf_core.workflow.graph_check import check_graph
+from uwf_core.workflow.load import Loaded, load_text
+from uwf_core.workflow.problem import Place, Problem, as_definition_error, error_at
+from uwf_core.workflow.role_schema import RoleSchema, check_role_schema
+from uwf_core.workflow.sketch import sketch
+from uwf_core.workflow.source_file import read_text
+from uwf_core.workflow.structure import check_structure
+from uwf_core.workflow.template_check import check_templates
+from uwf_core.workflow.yaml_nodes import YamlMapping
+
+
+class Checked(NamedTuple):
+    """What a check found.
+
+    Attributes:
+        file: the file, as it was named.
+        problems: every fault, sorted by place; those of an included file name that file.
+        workflow: the completed mapping, with every default, includes resolved, `x-*` gone, each
+            role's frontmatter a schema without references; None where there is an error.
+    """
+
+    file: str
+    problems: tuple[Problem, ...]
+    workflow: dict[str, Any] | None
+
+    @property
+    def valid(self) -> bool:
+        """Whether it can be published: warnings alone do no harm."""
+        return self.workflow is not None
+
+    @property
+    def name(self) -> str | None:
+        """The workflow's name, where the file is valid."""
+        return None if self.workflow is None else self.workflow["name"]
+
+    def require(self) -> dict[str, Any]:
+        """The completed workflow.
+
+        Raises:
+            DefinitionError: there are errors; `problems` has all of them.
+        """
+        if self.workflow is None:
+            raise as_definition_error(self.problems)
+        return self.workflow
+
+
+def check_file(path: str) -> Checked:
+    """Check the workflow in a file.
+
+    Raises:
+        UsageError: the file is missing or cannot be read.
+    """
+    try:
+        text = read_text(path)
+    except DefinitionError as error:
+        problems = tuple(Problem(**problem) for problem in error.problems)
+        return Checked(path, problems, None)
+    return check_text(text, path)
+
+
+def check_text(text: str, file: str) -> Checked:
+    """Check a workflow's text. `file` names it: in problems, for its own name, for includes."""
+    loaded = load_text(text, file)
+    problems = list(loaded.problems)
+    workflow = None
+    if isinstance(loaded.node, YamlMapping):
+        workflow = _check(loaded.node, loaded, file, problems)
+    elif not problems:
+        problems.append(_not_a_mapping(loaded, file))
+    problems = sorted(dict.fromkeys(problems), key=lambda each: (each.file != file, each.place))
+    if any(problem.severity == "error" for problem in problems):
+        workflow = None
+    return Checked(file, tuple(problems), workflow)
+
+
+def _not_a_mapping(loaded: Loaded, file: str) -> Problem:
+    if loaded.node is None:
+        return error_at(Place(file, 1, 1), "empty-file", "the file is empty", "`uwf workflow new`")
+    return error_at(
+        loaded.node.place, "wrong-type", "a workflow is a mapping", "begin with `name:`"
+    )
+
+
+def _check(
+    root: YamlMapping, loaded: Loaded, file: str, problems: list[Problem]
+) -> dict[str, Any] | None:
+    """The completed workflow, and its faults in `problems`."""
+    parts = sketch(root, loaded.sources)
+    workflow, found = check_structure(parts, file)
+    schemas: dict[str, RoleSchema] = {
+        name: check_role_schema(node) for name, (_, node) in parts.roles.items() if node
+    }
+    analyses = {name: schema.analysis for name, schema in schemas.items()}
+    problems += found
+    problems += [problem for schema in schemas.values() for problem in schema.problems]
+    problems += check_graph(parts, analyses)
+    problems += check_templates(parts, analyses)
+    for name, role in (workflow or {"roles": {}})["roles"].items():
+        role["frontmatter"] = schemas[name].schema
+    return workflow

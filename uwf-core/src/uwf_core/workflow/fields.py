@@ -1,0 +1,181 @@
+"""What a template's names mean by a schema: always there, perhaps, or never.
+
+A name is looked up as the renderer does it: its first part in the innermost section that has it,
+the rest within that.
+"""
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any
+
+from uwf_core.workflow.template import Name
+from uwf_core.workflow.variants import BODY, Variant, alternatives
+
+_ANYTHING: tuple[dict[str, Any], ...] = ({},)
+_Shape = Sequence[dict[str, Any]]
+"""Alternatives without alternatives of their own: a value satisfies one of them."""
+
+
+class Presence(IntEnum):
+    """Whether a name means something; the order is that of certainty."""
+
+    NEVER = 0
+    PERHAPS = 1
+    ALWAYS = 2
+
+
+class Fields:
+    """The names that one variant of a role's output offers to templates."""
+
+    def __init__(self, variant: Variant) -> None:
+        self.variant = variant
+        self.top: _Shape = (
+            {
+                "type": "object",
+                "properties": {**variant.properties, BODY: {"type": "string"}},
+                "required": [*variant.required, BODY],
+                "additionalProperties": variant.open,
+            },
+        )
+
+    def presence(self, name: Name) -> Presence:
+        """Whether the value of `name` is there; a section's own tag asks only for PERHAPS."""
+        if not name.path:
+            return Presence.ALWAYS
+        contexts = [self.top]
+        guarded: list[tuple[tuple[str, ...], _Shape]] = []
+        for path in name.section_stack:
+            shape = _not_null(self._find(path, contexts, guarded)[1])
+            guarded.append((path, shape))
+            contexts.append(_items(shape))
+        return self._find(name.path, contexts, guarded)[0]
+
+    def _find(
+        self,
+        path: tuple[str, ...],
+        contexts: list[_Shape],
+        guarded: list[tuple[tuple[str, ...], _Shape]],
+    ) -> tuple[Presence, _Shape]:
+        if not path:
+            return Presence.ALWAYS, contexts[-1]
+        for known, shape in reversed(guarded):
+            if known and path[: len(known)] == known:
+                return _within(Presence.ALWAYS, shape, path[len(known) :])
+        found, shape = Presence.NEVER, ()
+        for context in reversed(contexts):
+            here, inner = _member(context, path[0])
+            found, shape = max(found, here), (*shape, *inner)
+            if here is Presence.ALWAYS:
+                break
+        return _within(found, shape, path[1:])
+
+
+def _within(found: Presence, shape: _Shape, path: tuple[str, ...]) -> tuple[Presence, _Shape]:
+    for part in path:
+        here, shape = _member(shape, part)
+        found = min(found, here)
+    return found, shape
+
+
+def _member(shape: _Shape, part: str) -> tuple[Presence, tuple[dict[str, Any], ...]]:
+    """`part` of a value of this shape: in all alternatives, in some, or in none."""
+    found = [_member_of_one(schema, part) for schema in shape]
+    inner = tuple(each for _, schemas in found for each in schemas)
+    presences = {presence for presence, _ in found}
+    if presences == {Presence.ALWAYS}:
+        return Presence.ALWAYS, inner
+    if presences <= {Presence.NEVER}:
+        return Presence.NEVER, ()
+    return Presence.PERHAPS, inner
+
+
+def _member_of_one(schema: dict[str, Any], part: str) -> tuple[Presence, _Shape]:
+    types = _types(schema)
+    found: list[tuple[Presence, _Shape]] = []
+    if "object" in types:
+        found.append(_property(schema, part))
+    if "array" in types and part.isascii() and part.isdigit() and len(part) < 10:
+        found.append(_item(schema, int(part)))
+    best = max((presence for presence, _ in found), default=Presence.NEVER)
+    inner = tuple(each for _, shape in found for each in shape)
+    if best is Presence.ALWAYS and len(types) > 1:
+        best = Presence.PERHAPS
+    return best, inner
+
+
+def _property(schema: dict[str, Any], part: str) -> tuple[Presence, _Shape]:
+    properties = schema.get("properties")
+    more = schema.get("additionalProperties")
+    if isinstance(properties, dict) and part in properties:
+        required = schema.get("required")
+        always = isinstance(required, list) and part in required
+        presence = Presence.ALWAYS if always else Presence.PERHAPS
+        return presence, alternatives(properties[part]) or _ANYTHING
+    if more is False or (properties and more is None and not schema.get("patternProperties")):
+        return Presence.NEVER, ()
+    return Presence.PERHAPS, (alternatives(more) if isinstance(more, dict) else ()) or _ANYTHING
+
+
+def _item(schema: dict[str, Any], index: int) -> tuple[Presence, _Shape]:
+    least, most = schema.get("minItems", 0), schema.get("maxItems")
+    if isinstance(most, (int, float)) and index >= most:
+        return Presence.NEVER, ()
+    always = isinstance(least, (int, float)) and index < least
+    return Presence.ALWAYS if always else Presence.PERHAPS, _item_shape(schema, index)
+
+
+def _item_shape(schema: dict[str, Any], index: int | None) -> _Shape:
+    """What the item at `index` looks like, or any item."""
+    first = schema.get("prefixItems")
+    first = first if isinstance(first, list) else []
+    if index is not None and index < len(first):
+        return alternatives(first[index]) or _ANYTHING
+    rest = alternatives(schema["items"]) if isinstance(schema.get("items"), dict) else ()
+    if index is None:
+        return (*(each for item in first for each in alternatives(item)), *rest) or _ANYTHING
+    return rest or _ANYTHING
+
+
+def _types(schema: dict[str, Any]) -> list[str]:
+    """The types that a schema allows; what the schema does not say is guessed by its keywords."""
+    types = schema.get("type")
+    if isinstance(types, str):
+        return [types]
+    if isinstance(types, list):
+        return [each for each in types if isinstance(each, str)]
+    if "properties" in schema or "required" in schema:
+        return ["object"]
+    if "items" in schema or "prefixItems" in schema:
+        return ["array"]
+    if "const" in schema or "enum" in schema:
+        return _types_of_values(schema)
+    return ["object", "array", "string"]
+
+
+def _types_of_values(schema: dict[str, Any]) -> list[str]:
+    values = [schema["const"]] if "const" in schema else schema["enum"]
+    names = {dict: "object", list: "array", type(None): "null"}
+    listed = values if isinstance(values, list) else []
+    return sorted({names.get(type(value), "string") for value in listed})
+
+
+def _not_null(shape: _Shape) -> _Shape:
+    """The alternatives within a section over the value, where it cannot be null."""
+    some = [
+        {**schema, "type": [each for each in _types(schema) if each != "null"]}
+        for schema in shape
+        if _types(schema) != ["null"]
+    ]
+    return tuple(some)
+
+
+def _items(shape: _Shape) -> _Shape:
+    """What a section's inside sees: each item of a list, else the value itself."""
+    inner: list[dict[str, Any]] = []
+    for schema in shape:
+        types = _types(schema)
+        if "array" in types:
+            inner.extend(_item_shape(schema, None))
+        if types != ["array"]:
+            inner.append({**schema, "type": [each for each in types if each != "array"]})
+    return tuple(inner)

@@ -1,0 +1,165 @@
+"""The shape of a workflow file, as pydantic models: structure, defaults, and the JSON Schema.
+
+What a shape cannot say (the graph, templates, statuses) is in the other checks.
+"""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+from pydantic.fields import FieldInfo
+
+Loc = tuple[str | int, ...]
+"""The way to a value in a file: keys, and positions in lists."""
+
+VERSION = 1
+NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", strict=True, alias_generator=to_camel, populate_by_name=False
+    )
+
+
+class EdgeShape(_Shape):
+    """Where a status leads."""
+
+    role: Annotated[str, Field(description="The role that is next, or $END or $SUSPEND.")]
+    prompt: Annotated[
+        str,
+        Field(
+            json_schema_extra={"minLength": 1},
+            description="What the next role is told. {{{field}}} is a field of the output, "
+            "{{{_body}}} the text after its frontmatter. Towards $SUSPEND: what a person is told.",
+        ),
+    ]
+    location: Annotated[
+        str | None,
+        Field(description="The working folder of that one step; a template as well."),
+    ] = None
+
+
+class RoleShape(_Shape):
+    """A role: one isolated session of an agent."""
+
+    description: Annotated[str, Field(description="For people: what the role is for.")] = ""
+    goal: Annotated[
+        str, Field(json_schema_extra={"minLength": 1}, description="What the role is to reach.")
+    ]
+    capabilities: Annotated[list[str], Field(description="What the role is good at.")] = []
+    procedure: Annotated[str, Field(description="How the role goes about it.")] = ""
+    output: Annotated[str, Field(description="What the role's answer should say.")] = ""
+    frontmatter: Annotated[
+        dict[str, Any],
+        Field(
+            description="The JSON Schema (draft 2020-12) of what the role must deliver. Each "
+            "variant (oneOf) fixes $status by a const and requires it."
+        ),
+    ]
+    timeout: Annotated[float | None, Field(gt=0, description="Seconds for one step.")] = None
+    tools: Annotated[
+        list[str] | None, Field(description="The only tools that the role's agent may use.")
+    ] = None
+
+
+class LimitsShape(_Shape):
+    """What a whole thread may use."""
+
+    max_steps: Annotated[int | None, Field(gt=0, description="Steps in all.")] = None
+    max_tokens: Annotated[int | None, Field(gt=0, description="Input and output tokens.")] = None
+    max_cost_usd: Annotated[float | None, Field(gt=0, description="US dollars.")] = None
+    max_minutes: Annotated[float | None, Field(gt=0, description="Minutes spent running.")] = None
+
+
+class WorkflowShape(_Shape):
+    """A uwf workflow."""
+
+    version: Annotated[int, Field(description="The format of this file: 1.")] = VERSION
+    name: Annotated[
+        str, Field(description="The file's name without .yaml (index.yaml: its folder's name).")
+    ]
+    description: Annotated[str, Field(description="For people: what the workflow is for.")] = ""
+    roles: Annotated[dict[str, RoleShape], Field(description="The roles by name.")]
+    graph: Annotated[
+        dict[str, dict[str, EdgeShape]],
+        Field(
+            description="For each role and each $status: where it leads. $START has the edges "
+            "`new` and `resume`."
+        ),
+    ]
+    limits: Annotated[
+        LimitsShape, Field(default_factory=LimitsShape, description="Limits of a thread.")
+    ]
+
+
+def known_keys(loc: Loc) -> list[str]:
+    """The keys that may stand in the mapping at `loc` of a workflow file."""
+    shape = _shape_at(loc)
+    return [] if shape is None else [_key(item) for item in shape.model_fields.items()]
+
+
+def optional_keys(loc: Loc) -> list[str]:
+    """Those of `known_keys` that may be left out."""
+    shape = _shape_at(loc)
+    fields = {} if shape is None else shape.model_fields
+    return [_key(item) for item in fields.items() if not item[1].is_required()]
+
+
+def _shape_at(loc: Loc) -> type[BaseModel] | None:
+    match loc:
+        case ():
+            return WorkflowShape
+        case ("roles", _):
+            return RoleShape
+        case ("graph", _, _):
+            return EdgeShape
+        case ("limits",):
+            return LimitsShape
+    return None
+
+
+def _key(item: tuple[str, FieldInfo]) -> str:
+    return item[1].alias or item[0]
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of the file format, for editors; shipped as `schema.json`."""
+    schema = WorkflowShape.model_json_schema(by_alias=True)
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **_without_titles(schema),
+        "patternProperties": {"^x-": {"description": "Anything; a place for YAML anchors."}},
+    }
+    properties = schema["properties"]
+    properties["version"]["const"] = VERSION
+    properties["name"]["pattern"] = NAME_PATTERN
+    properties["roles"] |= {"propertyNames": {"pattern": NAME_PATTERN}, "minProperties": 1}
+    properties["graph"]["required"] = ["$START"]
+    properties["graph"]["properties"] = {"$START": _start(schema)}
+    return schema
+
+
+def _start(schema: dict[str, Any]) -> dict[str, Any]:
+    edge = {"$ref": "#/$defs/EdgeShape"}
+    assert "EdgeShape" in schema["$defs"]
+    return {
+        "type": "object",
+        "description": "Where a thread begins, and where a finished one goes on.",
+        "properties": {"new": edge, "resume": edge},
+        "required": ["new", "resume"],
+        "additionalProperties": False,
+    }
+
+
+def _without_titles(schema: Any) -> Any:
+    """Without the titles that pydantic makes of field names: editors would show them."""
+    if isinstance(schema, list):
+        return [_without_titles(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: _without_titles(value)
+        for key, value in schema.items()
+        if not (key == "title" and isinstance(value, str))
+    }

@@ -1,0 +1,50 @@
+"""A role's frontmatter: a schema that can be stored, with clear statuses; faults with places."""
+
+from typing import Any, NamedTuple
+
+from uwf_core.cas.schemas import schema_problems
+from uwf_core.workflow.local_refs import Path, inline_refs, written_path
+from uwf_core.workflow.problem import Problem, error_at
+from uwf_core.workflow.sketch import place_at
+from uwf_core.workflow.variants import Analysis, analyse
+from uwf_core.workflow.yaml_nodes import YamlMapping, is_bad_number, to_value
+
+
+class RoleSchema(NamedTuple):
+    """`schema` stands for itself (local references inlined); `analysis` has its statuses."""
+
+    schema: Any
+    analysis: Analysis
+    problems: list[Problem]
+
+
+def check_role_schema(node: YamlMapping) -> RoleSchema:
+    """What the frontmatter at `node` says, and everything that is wrong with it."""
+    written = _storable(to_value(node))
+    inlined = inline_refs(written)
+
+    def problem(path: Path, code: str, message: str, hint: str | None) -> Problem:
+        place = place_at(node, written_path(written, path))
+        return error_at(place, code, message, hint or "")
+
+    problems = [
+        error_at(place_at(node, fault.path), fault.code, fault.message, fault.hint)
+        for fault in inlined.faults
+    ]
+    for invalid in schema_problems(inlined.schema):
+        where = f"{invalid.path}: " if invalid.path else ""
+        message = where + invalid.message
+        problems.append(problem(invalid.keys, "invalid-schema", message, invalid.hint))
+    analysis = analyse(inlined.schema)
+    problems += [problem(*fault) for fault in analysis.faults]
+    problems += [problem(*doubt)._replace(severity="warning") for doubt in analysis.doubts]
+    return RoleSchema(inlined.schema, analysis, list(dict.fromkeys(problems)))
+
+
+def _storable(value: Any) -> Any:
+    """`value` with 0 for the numbers that cannot be stored, which are a fault of their own."""
+    if isinstance(value, dict):
+        return {key: _storable(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_storable(each) for each in value]
+    return 0 if is_bad_number(value) else value

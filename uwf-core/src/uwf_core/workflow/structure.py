@@ -1,0 +1,229 @@
+"""The shape of a workflow file: keys, types, names; every fault with its place."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from uwf_core.workflow.model import VERSION, Loc, WorkflowShape, known_keys, optional_keys
+from uwf_core.workflow.problem import Problem, error_at, warning_at
+from uwf_core.workflow.sketch import Sketch, node_at, place_at, suggestion
+from uwf_core.workflow.variants import NAME
+from uwf_core.workflow.yaml_nodes import (
+    YamlMapping,
+    YamlNode,
+    YamlScalar,
+    YamlSequence,
+    is_bad_number,
+    to_value,
+)
+
+_NAME_HINT = "a name is letters, digits, `.`, `_` and `-`, the first a letter or digit"
+_WANTED = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+}
+
+
+def check_structure(sketch: Sketch, file: str) -> tuple[dict[str, Any] | None, list[Problem]]:
+    """The completed workflow (None if its shape is wrong) and what is wrong with the shape."""
+    problems = [*_version(sketch.root), *_names(sketch, file), *_numbers(sketch.root)]
+    problems += _blank_texts(sketch)
+    if not sketch.roles and isinstance(sketch.root.values.get("roles"), YamlMapping):
+        place = sketch.root.keys["roles"].place
+        problems.append(error_at(place, "no-roles", "the workflow has no role", "add one"))
+    try:
+        shape = WorkflowShape.model_validate(_given(sketch.root))
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_context=False)
+        found = [_problem(sketch.root, fault) for fault in faults]
+        return None, [*problems, *(problem for problem in found if problem)]
+    return shape.model_dump(by_alias=True), problems
+
+
+def _given(root: YamlMapping) -> dict[str, Any]:
+    """The file's value without `x-*`, and without optional keys that were left empty."""
+    value: dict[str, Any] = to_value(root)
+    value = {key: each for key, each in value.items() if not key.startswith("x-")}
+    if not _is_integer(value.get("version", VERSION)):
+        value["version"] = VERSION  # told by `_version`
+    _drop_empty(value, ())
+    _drop_empty(value.get("limits"), ("limits",))
+    for name, role in _items(value.get("roles")):
+        _drop_empty(role, ("roles", name))
+    for name, edges in _items(value.get("graph")):
+        for status, edge in _items(edges):
+            _drop_empty(edge, ("graph", name, status))
+    return value
+
+
+def _items(value: Any) -> list[tuple[str, Any]]:
+    return list(value.items()) if isinstance(value, dict) else []
+
+
+def _drop_empty(value: Any, loc: Loc) -> None:
+    for key in optional_keys(loc):
+        if isinstance(value, dict) and key in value and value[key] is None:
+            del value[key]
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _version(root: YamlMapping) -> Iterator[Problem]:
+    node = root.values.get("version")
+    if node is None:
+        yield warning_at(
+            root.place, "version-missing", "the file does not say its version", "add `version: 1`"
+        )
+    elif not isinstance(node, YamlScalar) or not _is_integer(node.value):
+        message = f"version must be a whole number, not {_kind(node)}"
+        yield error_at(node.place, "wrong-type", message, "write `version: 1`")
+    elif node.value != VERSION:
+        yield error_at(
+            node.place,
+            "version-unsupported",
+            f"version {_short(node.text)} is not known here, only {VERSION}",
+            "write `version: 1`, or use a newer uwf",
+        )
+
+
+def _names(sketch: Sketch, file: str) -> Iterator[Problem]:
+    name = sketch.root.values.get("name")
+    if isinstance(name, YamlScalar) and isinstance(name.value, str) and name.tag is None:
+        if not NAME.match(name.text):
+            message = f"{_short(name.text)!r} is no name for a workflow"
+            yield error_at(name.place, "bad-name", message, _NAME_HINT)
+        elif name.text != expected_name(file):
+            yield error_at(
+                name.place,
+                "name-mismatch",
+                f"the name is {_short(name.text)!r}, the file's is {expected_name(file)!r}",
+                f"write `name: {expected_name(file)}`, or rename the file",
+            )
+    for role, (key, _) in sketch.roles.items():
+        if not NAME.match(role):
+            message = f"{_short(role)!r} is no name for a role"
+            yield error_at(key.place, "bad-name", message, _NAME_HINT)
+
+
+def expected_name(file: str) -> str:
+    """What the workflow in `file` must be called: the stem, or the folder for `index.yaml`."""
+    path = Path(file)
+    return path.absolute().parent.name if path.stem == "index" else path.stem
+
+
+def _numbers(root: YamlNode) -> Iterator[Problem]:
+    """Numbers that no payload can hold, wherever they stand (`x-*` is not stored)."""
+    stack: list[YamlNode] = [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, YamlMapping):
+            is_root = node is root
+            stack.extend(
+                value
+                for key, value in node.values.items()
+                if not (is_root and key.startswith("x-"))
+            )
+        elif isinstance(node, YamlSequence):
+            stack.extend(node.items)
+        elif isinstance(node, YamlScalar) and is_bad_number(node.value):
+            yield error_at(
+                node.place,
+                "bad-number",
+                f"the number {_short(node.text)} cannot be stored exactly",
+                "put it in quotes if it is a name",
+            )
+
+
+def _problem(root: YamlMapping, fault: Any) -> Problem | None:
+    """A fault that pydantic found, at the place in the file; None where it was told already."""
+    loc: Loc = fault["loc"]
+    kind: str = fault["type"]
+    node, _ = node_at(root, loc)
+    if isinstance(node, YamlScalar) and (node.tag is not None or is_bad_number(node.value)):
+        return None
+    if kind == "extra_forbidden":
+        return _unknown_key(root, loc)
+    if kind == "missing":
+        return _missing_key(root, loc)
+    if kind in _WANTED:
+        return error_at(
+            node.place,
+            "wrong-type",
+            f"{_dotted(loc)} must be {_WANTED[kind]}, not {_kind(node)}",
+            "put it in quotes" if kind == "string_type" and _is_typed(node) else "",
+        )
+    return error_at(node.place, "bad-value", f"{_dotted(loc)}: {fault['msg']}")
+
+
+def _unknown_key(root: YamlMapping, loc: Loc) -> Problem:
+    key = str(loc[-1])
+    hint = suggestion(key, known_keys(loc[:-1]))
+    message = f"unknown key {_short(key)!r}{_within(loc[:-1])}"
+    return error_at(place_at(root, loc), "unknown-key", message, hint)
+
+
+def _missing_key(root: YamlMapping, loc: Loc) -> Problem:
+    message = f"the key {str(loc[-1])!r} is missing{_within(loc[:-1])}"
+    return error_at(place_at(root, loc[:-1]), "missing-key", message, f"add `{loc[-1]}:`")
+
+
+def _blank_texts(sketch: Sketch) -> Iterator[Problem]:
+    """Goals, and names of tools and capabilities, that hold nothing but blanks."""
+    for role in sketch.roles:
+        for key in ("goal", "tools", "capabilities"):
+            path = ("roles", role, key)
+            node, _ = node_at(sketch.root, path)
+            texts = node.items if isinstance(node, YamlSequence) else [node]
+            for text in texts:
+                if _is_blank(text):
+                    yield error_at(
+                        place_at(sketch.root, path),
+                        "blank-text",
+                        f"{_dotted(path)} is blank",
+                        "say what the role is to reach" if key == "goal" else "name it",
+                    )
+
+
+def _is_blank(node: YamlNode) -> bool:
+    if not isinstance(node, YamlScalar) or node.tag is not None:
+        return False
+    return isinstance(node.value, str) and not node.value.strip()
+
+
+def _within(loc: Loc) -> str:
+    return f" in {_dotted(loc)}" if loc else ""
+
+
+def _dotted(loc: Loc) -> str:
+    return ".".join(_short(str(step)) for step in loc)
+
+
+def _is_typed(node: YamlNode) -> bool:
+    return isinstance(node, YamlScalar) and node.value is not None
+
+
+def _kind(node: YamlNode) -> str:
+    if isinstance(node, YamlMapping):
+        return "a mapping"
+    if isinstance(node, YamlSequence):
+        return "a list"
+    value = node.value if isinstance(node, YamlScalar) else None
+    if value is None:
+        return "empty"
+    if isinstance(value, bool):
+        return f"the truth value {str(value).lower()}"
+    return "text" if isinstance(value, str) else "a number"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}…"
