@@ -1,0 +1,74 @@
+"""The extractor of the house: YAML frontmatter at the start of the reply, the body after it."""
+
+from typing import Any
+
+from uwf_core.api.extract import ExtractProblem, ExtractReply, ExtractRequest
+from uwf_core.errors import DefinitionError
+from uwf_core.extract.source_text import at, value_of
+from uwf_core.extract.split import Reply, split_reply
+from uwf_core.extract.typed import checked, keeps, variant_for
+from uwf_core.workflow.variants import STATUS
+from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar
+from uwf_core.workflow.yaml_source import compose
+
+
+class FrontmatterExtractor:
+    """Reads a reply that begins with YAML frontmatter. Bad text is errors, never an exception.
+
+    It is made as agents are: with its options (it has none) and a context (it needs none).
+    """
+
+    def __init__(self, options: Any = None, context: Any = None) -> None:
+        del options, context
+
+    def extract(self, request: ExtractRequest) -> ExtractReply:
+        """The output and the body, or every error with its place.
+
+        Raises:
+            DefinitionError: the *schema* has no clear variants (no checked workflow's has).
+        """
+        reply = split_reply(request.raw)
+        if isinstance(reply, str):
+            return _refused(reply)
+        try:
+            fields = compose(reply.fields, file="reply")
+        except DefinitionError as error:
+            return ExtractReply(body=reply.body, errors=_yaml_errors(error, reply))
+        if not isinstance(fields, YamlMapping):
+            found = "nothing" if fields is None else "one text or a list"
+            return _refused(
+                f"the frontmatter holds {found}; write one field per line, `name: value`"
+            )
+        return _typed(request, fields, reply.body)
+
+
+def _typed(request: ExtractRequest, fields: YamlMapping, body: str) -> ExtractReply:
+    node = fields.values.get(STATUS)
+    if node is not None and not isinstance(node, YamlScalar):
+        problem = ExtractProblem(path=STATUS, message="is a list or mapping; it must be one word")
+        return ExtractReply(body=body, errors=(problem,))
+    variant = variant_for(request.schema, node.text if node else None)
+    if isinstance(variant, ExtractProblem):
+        return ExtractReply(body=body, errors=(variant,))
+    output = {
+        name: value_of(each, at(variant.schema, name))
+        for name, each in fields.values.items()
+        if keeps(variant, name)
+    }
+    return checked(request.schema, variant, output, body)
+
+
+def _refused(message: str) -> ExtractReply:
+    return ExtractReply(errors=(ExtractProblem(path="", message=message),))
+
+
+def _yaml_errors(error: DefinitionError, reply: Reply) -> tuple[ExtractProblem, ...]:
+    """The faults of the YAML, at the lines of the reply."""
+    return tuple(
+        ExtractProblem(
+            path="",
+            message=f"line {each['line'] + reply.line - 1}, column {each['column']}: "
+            f"{each['message']}" + (f" ({each['hint']})" if each.get("hint") else ""),
+        )
+        for each in error.problems
+    )

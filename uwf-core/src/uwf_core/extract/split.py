@@ -1,0 +1,67 @@
+"""A reply cut into frontmatter and body."""
+
+import re
+from typing import NamedTuple
+
+_BEGIN = re.compile(r"\ufeff?(?:[ \t]*\r?\n)*---[ \t]*(?:\r?\n|\Z)")
+_END = re.compile(r"^---[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
+_BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)+")
+_SHOWN = 80
+
+
+class Reply(NamedTuple):
+    """A reply with frontmatter.
+
+    Attributes:
+        fields: the text between the two `---` lines.
+        line: the line of the reply, from 1, at which `fields` begins.
+        body: what follows; blank lines before it and white space after it are left out, later
+            `---` lines are kept.
+    """
+
+    fields: str
+    line: int
+    body: str
+
+
+def split_reply(raw: str) -> Reply | str:
+    """`raw` as frontmatter and body, or a sentence on what was found instead.
+
+    The first line that is not blank must be `---` (a byte order mark before it is allowed); the
+    next line that is `---` ends the frontmatter.
+    """
+    begin = _BEGIN.match(raw)
+    if begin is None:
+        return _found_instead(raw)
+    end = _END.search(raw, begin.end())
+    if end is None:
+        return "the frontmatter has no end: there is no second line that is exactly `---`"
+    body = raw[end.end() :]
+    blank = _BLANK_LINES.match(body)
+    return Reply(
+        raw[begin.end() : end.start()],
+        raw.count("\n", 0, begin.end()) + 1,
+        body[blank.end() if blank else 0 :].rstrip(),
+    )
+
+
+def _found_instead(raw: str) -> str:
+    text = raw.removeprefix("\ufeff").strip()
+    if not text:
+        return "the reply is empty"
+    first = text.split("\n", 1)[0].rstrip()
+    shown = first if len(first) <= _SHOWN else f"{first[:_SHOWN]}…"
+    later = _END.search(raw)
+    if first.startswith(("```", "~~~")):
+        found = f"it begins with a code fence ({shown}): leave the fence away"
+    elif first.startswith("---"):
+        found = f"its first line is {shown!r}, not `---` alone at the left margin"
+    elif later:
+        lines = raw.count("\n", 0, later.start())
+        stand = "line stands" if lines == 1 else "lines stand"
+        found = f"{lines} {stand} before the first `---` line: {shown!r}"
+    elif first.startswith(("{", "[")):
+        found = f"it begins with JSON: {shown!r}"
+    else:
+        found = f"it begins with {shown!r}"
+    return f"the reply does not begin with a `---` line; {found}"

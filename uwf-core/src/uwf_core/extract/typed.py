@@ -1,0 +1,142 @@
+"""Fields -> a valid output, or what is wrong with them, field by field.
+
+First the variant whose `$status` it is, then keys that it does not know are dropped, then the rest
+is checked against that one variant, so that an error names a field and not a choice of forms.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from uwf_core.api.extract import ExtractProblem, ExtractReply
+from uwf_core.cas.codec import decode, encode
+from uwf_core.cas.schemas import violations
+from uwf_core.errors import PayloadError
+from uwf_core.workflow.variants import BODY, STATUS, SUSPEND, Variant, variants
+
+SUSPEND_SCHEMA: Mapping[str, Any] = {
+    "title": "suspend",
+    "description": "A role cannot go on without a person; every role may deliver this.",
+    "type": "object",
+    "properties": {
+        STATUS: {"type": "string", "const": SUSPEND},
+        "reason": {"type": "string", "pattern": r"\S"},
+        "form": {"type": "object"},
+    },
+    "required": [STATUS, "reason"],
+    "additionalProperties": False,
+}
+"""What every role may deliver beside its own schema: `form` is a JSON Schema for the answer."""
+
+_SUSPEND_VARIANT = Variant(
+    SUSPEND,
+    dict(SUSPEND_SCHEMA),
+    dict(SUSPEND_SCHEMA["properties"]),
+    frozenset(SUSPEND_SCHEMA["required"]),
+    False,
+)
+
+
+def check_structured(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> ExtractReply:
+    """An output that an agent delivered as a typed object, by the rules for frontmatter.
+
+    Nothing is read as another type here: `"3"` is text. The reply's body is empty.
+
+    Raises:
+        DefinitionError: `schema` has no clear variants (no checked workflow has such a one).
+    """
+    status = fields.get(STATUS)
+    if status is not None and not isinstance(status, str):
+        problem = f"must be text, not {type(status).__name__}; {_allowed(variants(schema))}"
+        return ExtractReply(errors=(ExtractProblem(path=STATUS, message=problem),))
+    variant = variant_for(schema, status)
+    if isinstance(variant, ExtractProblem):
+        return ExtractReply(errors=(variant,))
+    kept = {name: value for name, value in fields.items() if keeps(variant, name)}
+    return checked(schema, variant, kept, "")
+
+
+def variant_for(schema: Mapping[str, Any], status: str | None) -> Variant | ExtractProblem:
+    """The variant of `schema` with this status, `$SUSPEND`'s included, or that there is none.
+
+    Raises:
+        DefinitionError: `schema` has no clear variants.
+    """
+    if status == SUSPEND:
+        return _SUSPEND_VARIANT
+    known = variants(schema)
+    for variant in known:
+        if variant.status == status:
+            return variant
+    if not status:
+        return ExtractProblem(path=STATUS, message=f"is missing; {_allowed(known)}")
+    near = _nearest(status, [variant.status for variant in known])
+    return ExtractProblem(
+        path=STATUS,
+        message=f"{status[:80]!r} is no status of this role; {_allowed(known)}{near}",
+    )
+
+
+def keeps(variant: Variant, name: object) -> bool:
+    """Whether a top-level key belongs to the variant; others are dropped."""
+    if not isinstance(name, str) or name == BODY:
+        return False
+    return variant.open or name in variant.properties or name in variant.required
+
+
+def checked(
+    schema: Mapping[str, Any], variant: Variant, fields: Mapping[str, Any], body: str
+) -> ExtractReply:
+    """The output if `fields` satisfy the variant (and with it `schema`), else every problem."""
+    try:
+        output = decode(encode(dict(fields)))
+    except PayloadError as error:
+        return ExtractReply(body=body, errors=_unsayable(fields, error))
+    problems = _problems(variant, output)
+    if not problems and variant.status != SUSPEND:
+        problems = [
+            ExtractProblem(path=path, message=message)
+            for path, message in violations(schema, output)
+        ]
+    if problems:
+        return ExtractReply(body=body, errors=tuple(problems))
+    return ExtractReply(output=output, body=body)
+
+
+def _problems(variant: Variant, output: Mapping[str, Any]) -> list[ExtractProblem]:
+    missing = [name for name in sorted(variant.required) if name not in output]
+    told = {f'"{name}" is a required property' for name in missing}
+    return [
+        *(
+            ExtractProblem(path=name, message=f"is missing; $status {variant.status!r} requires it")
+            for name in missing
+        ),
+        *(
+            ExtractProblem(path=path, message=message)
+            for path, message in violations(variant.schema, output)
+            if path or message not in told
+        ),
+    ]
+
+
+def _unsayable(fields: Mapping[str, Any], whole: PayloadError) -> tuple[ExtractProblem, ...]:
+    """One problem for each field that JSON cannot say; `whole` is the first of them."""
+    found = []
+    for name, value in fields.items():
+        try:
+            encode(value)
+        except PayloadError as error:
+            path = f"{name}.{error.where}" if error.where else name
+            found.append(ExtractProblem(path=path, message=error.message))
+    return tuple(found) or (ExtractProblem(path=whole.where or "", message=whole.message),)
+
+
+def _allowed(known: list[Variant]) -> str:
+    return "allowed are " + ", ".join((*(variant.status for variant in known), SUSPEND))
+
+
+def _nearest(status: str, known: list[str]) -> str:
+    from difflib import get_close_matches
+
+    by_lower = {each.lower(): each for each in (*known, SUSPEND)}
+    near = get_close_matches(status.lower()[:80], by_lower, 1)
+    return f"; did you mean {by_lower[near[0]]!r}?" if near else ""
