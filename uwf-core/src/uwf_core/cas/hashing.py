@@ -1,0 +1,58 @@
+"""Names and proofs of nodes: XXH64 for the reference, SHA-256 over the same bytes beside it.
+
+`ref(type, payload) = B32(XXH64(seed 0, ASCII(type) ++ CBOR(payload)))`, as in ocas 0.4. The
+meta-schema's node types itself and has no prefix. XXH64 is a name, not a proof: two payloads with
+one reference can be made in a millisecond, hence the digest.
+"""
+
+from collections.abc import Mapping
+
+from xxhash import xxh3_128_digest, xxh64_intdigest
+
+from uwf_core.ids import Ref
+
+META = Ref("CTS5P6RD8HMCS")
+"""The type of every schema node, and of itself."""
+
+PRIMITIVES: dict[str, Ref] = {
+    "string": Ref("7VQ43ZSJTEWA7"),
+    "number": Ref("BEAZQGKVXMZT8"),
+    "integer": Ref("B26JM4PBHPAFK"),
+    "boolean": Ref("1AVHCXEJVDCPP"),
+    "object": Ref("944RT37WX1PQ5"),
+    "array": Ref("D45CW047XS17Y"),
+    "null": Ref("8E33KAS0HMAZ7"),
+}
+"""The types whose schema is `{"type": name}`."""
+
+_META_XXH64 = 0xCD64B6361A88D199
+"""XXH64 of the meta-schema's own bytes: the one payload that is hashed without a prefix."""
+
+
+def ref_of(type_: str, data: bytes) -> Ref:
+    """The reference of the payload whose bytes are `data`, typed by `type_`."""
+    if type_ == META and xxh64_intdigest(data) == _META_XXH64:
+        return META
+    return Ref.of_hash(xxh64_intdigest(type_.encode("ascii") + data))
+
+
+def sha256_of(type_: str, data: bytes) -> bytes:
+    """The 32 bytes of SHA-256 over exactly the bytes that `ref_of` hashes."""
+    from hashlib import sha256  # loads OpenSSL: not worth it for commands that read no node
+
+    if type_ == META and xxh64_intdigest(data) == _META_XXH64:
+        return sha256(data).digest()
+    return sha256(type_.encode("ascii") + data).digest()
+
+
+def variable_checksum(
+    name: str, value: str, tags: Mapping[str, str], created_ms: int, updated_ms: int
+) -> bytes:
+    """16 bytes of XXH3 over all columns of a variable, joined by NUL (which none may hold).
+
+    Finds damage, proves nothing against an attacker.
+    """
+    parts = [name, value, str(created_ms), str(updated_ms)]
+    for item in sorted(tags.items()):
+        parts += item
+    return xxh3_128_digest("\0".join(parts).encode("utf-8", "surrogatepass"))

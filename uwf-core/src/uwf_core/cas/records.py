@@ -1,0 +1,39 @@
+"""What must be true of a stored record: its reference, its digest, one payload to a name."""
+
+from uwf_core.api.store import Record
+from uwf_core.cas.hashing import ref_of, sha256_of
+from uwf_core.errors import CollisionError, CorruptNodeError
+
+
+def verify_record(record: Record, ref: str) -> None:
+    """Check a record's reference and digest against its bytes.
+
+    Raises:
+        CorruptNodeError: they differ.
+    """
+    if record.ref != ref or ref_of(record.type, record.data) != ref:
+        raise damaged(ref, "its bytes have another reference")
+    if sha256_of(record.type, record.data) != record.sha256:
+        raise damaged(ref, "its bytes have another SHA-256")
+
+
+def damaged(ref: str, why: str) -> CorruptNodeError:
+    """The error for a node whose stored bytes are not to be believed."""
+    return CorruptNodeError(
+        f"the node {ref} is damaged: {why}",
+        hint="restore the store from a copy",
+    )
+
+
+def check_same(before: Record, record: Record) -> None:
+    """The collision check: what lies under the reference must be the very same bytes."""
+    if before.type == record.type and before.data == record.data:
+        if before.sha256 != record.sha256:
+            raise damaged(record.ref, "its stored SHA-256 is another one")
+        return
+    verify_record(before, record.ref)
+    raise CollisionError(
+        f"the reference {record.ref} belongs to another payload: stored is SHA-256 "
+        f"{before.sha256.hex()}, to be stored was {record.sha256.hex()}",
+        hint="two payloads with one XXH64 do not happen by chance: somebody made this pair",
+    )

@@ -1,0 +1,296 @@
+"""Schema nodes: which JSON Schemas may be types, and what they say about values.
+
+A type is a valid JSON Schema (draft 2020-12) that uses, at every depth, only the 40 keywords that
+the meta-schema of ocas 0.4 names. jsonschema checks schemas, thoroughly; jsonschema-rs checks
+values, in linear time whatever the pattern. Neither ever fetches anything.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from uwf_core.cas.codec import Keys, decode, dotted, encode
+from uwf_core.errors import PayloadError
+
+_TYPES = ["string", "number", "integer", "boolean", "object", "array", "null"]
+
+
+def _meta_schema() -> dict[str, Any]:
+    text, number, truth = {"type": "string"}, {"type": "number"}, {"type": "boolean"}
+    one = {"type": "object", "additionalProperties": False}
+    many = {"type": "array", "items": one}
+    named = {"type": "object", "additionalProperties": one}
+    type_name = {"type": "string", "enum": _TYPES}
+    keywords: dict[str, dict[str, Any]] = {
+        "type": {"anyOf": [type_name, {"type": "array", "items": type_name}]},
+        "properties": named,
+        "required": {"type": "array", "items": text},
+        "additionalProperties": {"anyOf": [truth, one]},
+        "anyOf": many,
+        "oneOf": many,
+        "items": one,
+        "format": text,
+        "title": text,
+        "enum": {"type": "array"},
+        "const": {},
+        "description": text,
+        "minimum": number,
+        "maximum": number,
+        "exclusiveMinimum": number,
+        "exclusiveMaximum": number,
+        "minLength": number,
+        "maxLength": number,
+        "pattern": text,
+        "minItems": number,
+        "maxItems": number,
+        "uniqueItems": truth,
+        "allOf": many,
+        "if": one,
+        "then": one,
+        "else": one,
+        "patternProperties": named,
+        "prefixItems": many,
+        "multipleOf": number,
+        "minProperties": number,
+        "maxProperties": number,
+        "default": {},
+        "not": one,
+        "contains": one,
+        "propertyNames": one,
+        "examples": {"type": "array"},
+        "readOnly": truth,
+        "writeOnly": truth,
+        "deprecated": truth,
+        "$comment": text,
+    }
+    return {**one, "description": "ocas JSON Schema meta-schema", "properties": keywords}
+
+
+META_SCHEMA: Mapping[str, Any] = _meta_schema()
+"""The payload of the node that types all schema nodes, and itself (ocas 0.4)."""
+
+KEYWORDS = frozenset(META_SCHEMA["properties"])
+"""The 40 keywords that a type may use."""
+
+_ONE = ("additionalProperties", "items", "if", "then", "else", "not", "contains", "propertyNames")
+_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
+_NAMED = ("properties", "patternProperties")
+
+_INLINE = "write the schema that it points to in its place"
+_REWRITES = {
+    "$ref": _INLINE,
+    "$dynamicRef": _INLINE,
+    "$defs": "write each definition where it is used",
+    "definitions": "write each definition where it is used",
+    "$schema": "leave it out: every schema here is draft 2020-12",
+    "$id": "leave it out: a schema's name is its reference",
+    "id": "leave it out: a schema's name is its reference",
+    "$anchor": "leave it out, and write the schema where it is used",
+    "$dynamicAnchor": "leave it out, and write the schema where it is used",
+    "$vocabulary": "leave it out",
+    "unevaluatedProperties": "list all properties in one place with `additionalProperties: false`",
+    "unevaluatedItems": "use `prefixItems` with `maxItems`",
+    "additionalItems": "use `prefixItems` for the first items and `items` for the others",
+    "dependentRequired": "use `if: {required: [a]}` with `then: {required: [b]}`",
+    "dependentSchemas": "use `if: {required: [a]}` with `then: {…}`",
+    "dependencies": "use `if: {required: [a]}` with `then: {…}`",
+    "minContains": "use `contains`, which asks for at least one",
+    "maxContains": "use `contains`, which asks for at least one, and `maxItems`",
+    "contentEncoding": "say it in `description`",
+    "contentMediaType": "say it in `description`",
+    "contentSchema": "say it in `description`, or make the content a field of its own",
+    "nullable": 'use a list of types, such as `type: [string, "null"]`',
+    "example": "use `examples` with a list",
+}
+
+
+class SchemaProblem(NamedTuple):
+    """A fault of a schema: where it is (`properties.a.$ref`), what is wrong, the rewrite.
+
+    `keys` is the same place as a tuple of keys and positions.
+    """
+
+    path: str
+    message: str
+    hint: str | None = None
+    keys: Keys = ()
+
+
+class Violation(NamedTuple):
+    """A fault of a value: `path` is its place (`items.2.name`, "" for the whole)."""
+
+    path: str
+    message: str
+
+
+def subschemas(schema: Mapping[str, Any]) -> Iterator[tuple[Keys, Any]]:
+    """Each schema that lies directly within `schema`, with its place."""
+    for word in _ONE:
+        if word in schema:
+            yield (word,), schema[word]
+    for word in _LISTS:
+        if isinstance(schema.get(word), list):
+            yield from (((word, index), each) for index, each in enumerate(schema[word]))
+    for word in _NAMED:
+        if isinstance(schema.get(word), dict):
+            yield from (((word, name), each) for name, each in schema[word].items())
+
+
+def schema_problems(schema: Any, path: str = "") -> list[SchemaProblem]:
+    """All that keeps `schema` from being a type; `path` is put before each place.
+
+    Loads jsonschema, which is slow to load: not for the path of a step.
+    """
+    problems = _problems(schema)
+    if not path:
+        return problems
+    return [each._replace(path=f"{path}.{each.path}" if each.path else path) for each in problems]
+
+
+def _problems(schema: Any) -> list[SchemaProblem]:
+    if not isinstance(schema, dict):
+        return [
+            SchemaProblem(
+                "", f"a schema is a mapping, not a {type(schema).__name__}", _boolean_hint(schema)
+            )
+        ]
+    try:
+        plain = decode(encode(schema))
+    except PayloadError as error:
+        return [SchemaProblem(error.where or "", error.message, error.hint)]
+    problems = list(_by_rule(plain, ()))
+    problems += _by_meta_schema(plain)
+    return problems or _by_compiling(plain)
+
+
+def _by_rule(schema: Mapping[str, Any], keys: Keys) -> Iterator[SchemaProblem]:
+    for word in schema:
+        if word not in KEYWORDS:
+            place = (*keys, word)
+            yield SchemaProblem(
+                dotted(place), f"the keyword `{word}` is not allowed", _rewrite(word), place
+            )
+    if isinstance(schema.get("pattern"), str):
+        yield from _pattern_problems(schema["pattern"], (*keys, "pattern"))
+    for pattern in _mapping(schema.get("patternProperties")):
+        yield from _pattern_problems(pattern, (*keys, "patternProperties", pattern))
+    for place, inner in subschemas(schema):
+        if isinstance(inner, dict):
+            yield from _by_rule(inner, keys + place)
+        elif isinstance(inner, bool) and place != ("additionalProperties",):
+            yield SchemaProblem(
+                dotted(keys + place),
+                f"a schema is a mapping here, not `{str(inner).lower()}`",
+                _boolean_hint(inner),
+                keys + place,
+            )
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _boolean_hint(value: Any) -> str | None:
+    if not isinstance(value, bool):
+        return None
+    return "write `{}` for anything" if value else "write `{not: {}}` for nothing at all"
+
+
+def _rewrite(word: str) -> str:
+    if word in _REWRITES:
+        return _REWRITES[word]
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, KEYWORDS, 1)
+    return f"did you mean `{near[0]}`?" if near else "leave it out, or say it in `description`"
+
+
+def _pattern_problems(pattern: str, keys: Keys) -> Iterator[SchemaProblem]:
+    try:
+        CompiledSchema({"pattern": pattern})
+    except PayloadError:
+        yield SchemaProblem(
+            dotted(keys),
+            f"the pattern {pattern!r} is no regular expression that runs in linear time",
+            "look-ahead, look-behind and back-references are not available",
+            keys,
+        )
+
+
+def _by_meta_schema(schema: Any) -> Iterator[SchemaProblem]:
+    from jsonschema import Draft202012Validator
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+
+    # This registry holds the drafts and retrieves nothing.
+    checker = Draft202012Validator(Draft202012Validator.META_SCHEMA, registry=REGISTRY)
+    for error in checker.iter_errors(schema):
+        keys = tuple(error.absolute_path)
+        if keys and keys[-1] == "type" and "anyOf" in error.absolute_schema_path:
+            yield SchemaProblem(
+                dotted(keys), f"{error.instance!r} is no type", f"one of {', '.join(_TYPES)}", keys
+            )
+        else:
+            yield SchemaProblem(dotted(keys), _short(error.message), None, keys)
+
+
+def _by_compiling(schema: Any) -> list[SchemaProblem]:
+    try:
+        CompiledSchema(schema)
+    except PayloadError as error:
+        return [SchemaProblem(error.where or "", error.message, error.hint)]
+    return []
+
+
+class CompiledSchema:
+    """A schema, ready to check values. Its patterns run in linear time; it fetches nothing.
+
+    Raises:
+        PayloadError: it is no valid schema.
+    """
+
+    __slots__ = ("_validator",)
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
+
+        try:
+            self._validator = Draft202012Validator(
+                dict(schema), pattern_options=RegexOptions(), retriever=_refuse
+            )
+        except (ValidationError, ValueError) as error:
+            message = getattr(error, "message", str(error))
+            raise PayloadError(
+                f"this is no schema that can be a type: {_short(message)}",
+                where=dotted(tuple(getattr(error, "instance_path", ()))) or None,
+                hint="`uwf cas schema add` names all its faults",
+            ) from error
+
+    def violations(self, value: Any) -> list[Violation]:
+        """What is wrong with `value`; whatever JSON cannot say is a violation as well."""
+        try:
+            return self.violations_of_plain(decode(encode(value)))
+        except PayloadError as error:
+            return [Violation(error.where or "", error.message)]
+
+    def violations_of_plain(self, value: Any) -> list[Violation]:
+        """As `violations`, for a value that `decode` gave."""
+        return [
+            Violation(dotted(tuple(error.instance_path)), _short(error.message))
+            for error in self._validator.iter_errors(value)
+        ]
+
+
+def _refuse(uri: str) -> Any:
+    raise ValueError(f"{uri} is not fetched: nothing ever is")
+
+
+def _short(message: str) -> str:
+    return message if len(message) <= 400 else f"{message[:250]} … {message[-100:]}"
+
+
+def violations(schema: Mapping[str, Any], value: Any) -> list[Violation]:
+    """What is wrong with `value` by `schema`. Keep a `CompiledSchema` to ask more than once.
+
+    Raises:
+        PayloadError: `schema` is none.
+    """
+    return CompiledSchema(schema).violations(value)

@@ -1,0 +1,374 @@
+"""The Store: nodes, variables and locks over any backend, with the promises that all of them give.
+
+The backend keeps bytes. Here alone lie CBOR, validation, digests, collisions and references.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from threading import RLock
+from typing import Any, NamedTuple
+
+from uwf_core.api.store import Holder, LockHandle, Record, StoreBackend, Variable
+from uwf_core.cas import variables
+from uwf_core.cas.codec import decode, encode
+from uwf_core.cas.hashing import META, PRIMITIVES, ref_of, sha256_of
+from uwf_core.cas.records import check_same, damaged, verify_record
+from uwf_core.cas.references import references_in
+from uwf_core.cas.refusals import check_schema, refused
+from uwf_core.cas.schemas import META_SCHEMA, CompiledSchema
+from uwf_core.errors import (
+    BusyError,
+    CorruptNodeError,
+    MissingNodeError,
+    PayloadError,
+)
+from uwf_core.ids import Ref
+
+_TYPE_FRESH_MS = 10 * 60 * 1000
+"""For how long a type that this process has put needs not be put again (gc waits far longer)."""
+
+
+class Node(NamedTuple):
+    """A node as stored: `created_ms` is its first put, in ms since 1970."""
+
+    ref: Ref
+    type: Ref
+    payload: Any
+    created_ms: int
+
+
+class Store:
+    """Immutable nodes, and variables that move. Usable from several threads at once.
+
+    Args:
+        backend: where everything is kept.
+        now_ms: the clock, ms since 1970.
+    """
+
+    def __init__(self, backend: StoreBackend, now_ms: Callable[[], int]) -> None:
+        self._backend = backend
+        self._now_ms = now_ms
+        self._lock = RLock()
+        self._durability: bool | None = None
+        self._schemas: dict[str, Mapping[str, Any]] = {META: META_SCHEMA}
+        self._compiled: dict[str, CompiledSchema] = {}
+        self._fresh_types: dict[str, int] = {}
+        for name, ref in PRIMITIVES.items():
+            self._schemas[ref] = {"type": name}
+
+    # -- transactions ----------------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(self, durable: bool = True) -> Iterator[None]:
+        """All writes within become visible and durable together, or none of them does.
+
+        One within another joins it. `durable=False` does not wait for the disk: what it wrote
+        survives kill -9, and reaches the disk with the next durable commit.
+
+        Raises:
+            ValueError: a durable one within one that is not; nothing could keep that promise.
+        """
+        with self._lock:
+            if self._durability is not None:
+                if durable and not self._durability:
+                    raise ValueError("a durable transaction within one that is not durable")
+                yield
+                return
+            fresh_before = dict(self._fresh_types)
+            self._durability = durable
+            try:
+                with self._backend.transaction(durable):
+                    yield
+            except BaseException:
+                self._fresh_types = fresh_before
+                raise
+            finally:
+                self._durability = None
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """The transaction under way, or a durable one of its own."""
+        with self._lock:
+            if self._durability is not None:
+                yield
+            else:
+                with self.transaction():
+                    yield
+
+    # -- putting nodes ---------------------------------------------------------------------------
+
+    def put(self, type_: str, payload: Any) -> Ref:
+        """Store `payload` as a node of `type_`; what is there already stays as it is.
+
+        Raises:
+            PayloadError: JSON cannot say it, its schema refuses it, or `type_` is no schema.
+            MissingNodeError: there is no `type_`.
+            CollisionError: another payload has this reference.
+        """
+        if type_ == META:
+            return self.put_schema(payload)
+        data = encode(payload)
+        plain = decode(data)
+        schema = self.schema(Ref(type_))
+        found = self._compile(type_, schema).violations_of_plain(plain)
+        if found:
+            raise refused(type_, schema, found)
+        return self._put(Ref(type_), data, references_in(schema, plain))
+
+    def put_text(self, text: str) -> Ref:
+        """Store a text as a node of the primitive type `string`."""
+        return self._put(PRIMITIVES["string"], encode(text), frozenset())
+
+    def put_schema(self, schema: Any, *, trusted: bool = False) -> Ref:
+        """Store a schema node; its reference is the type of nodes that conform to it.
+
+        Args:
+            schema: draft 2020-12, within the allowed keywords.
+            trusted: it ships with uwf and its tests check it: skip the check, which is slow to
+                load.
+
+        Raises:
+            PayloadError: the schema is none; the message lists every fault.
+        """
+        data = encode(schema)
+        ref = ref_of(META, data)
+        if trusted and self._is_fresh(ref):
+            return ref
+        plain = self._schemas.get(ref)
+        if plain is None:
+            plain = decode(data)
+            if not trusted:
+                check_schema(plain)
+        self._put(META, data, frozenset())
+        self._schemas[ref] = plain
+        self._fresh_types[ref] = self._now_ms()
+        return ref
+
+    def _put(self, type_: Ref, data: bytes, references: Collection[str]) -> Ref:
+        ref = ref_of(type_, data)
+        now = self._now_ms()
+        record = Record(
+            ref=ref,
+            type=type_,
+            sha256=sha256_of(type_, data),
+            data=data,
+            edges=tuple(sorted({str(type_), *references})),
+            created_ms=now,
+            touched_ms=now,
+        )
+        with self._writing():
+            self._keep_type(type_, ref)
+            before = self._backend.put(record)
+            if before is not None:
+                check_same(before, record)
+        return ref
+
+    def _keep_type(self, type_: Ref, ref: Ref) -> None:
+        """Have the type's node in the store, and too young for gc to sweep it meanwhile."""
+        if type_ == ref or self._is_fresh(type_):
+            return
+        schema_data = encode(self.schema(type_))
+        self._put(META, schema_data, frozenset())
+        self._fresh_types[type_] = self._now_ms()
+
+    def _is_fresh(self, type_: str) -> bool:
+        seen = self._fresh_types.get(type_)
+        return seen is not None and 0 <= self._now_ms() - seen < _TYPE_FRESH_MS
+
+    def _compile(self, type_: str, schema: Mapping[str, Any]) -> CompiledSchema:
+        compiled = self._compiled.get(type_)
+        if compiled is None:
+            compiled = self._compiled[type_] = CompiledSchema(schema)
+        return compiled
+
+    # -- reading nodes ---------------------------------------------------------------------------
+
+    def get(self, ref: str) -> Node:
+        """The node, its reference and SHA-256 checked.
+
+        Raises:
+            MissingNodeError: there is none.
+            CorruptNodeError: the stored bytes are not what the reference says.
+        """
+        record = self.record(ref)
+        try:
+            payload = decode(record.data)
+        except CorruptNodeError as error:
+            raise damaged(ref, error.message) from error
+        return Node(Ref(record.ref), Ref(record.type), payload, record.created_ms)
+
+    def record(self, ref: str) -> Record:
+        """The node's record as stored, its reference and SHA-256 checked; raises as `get`."""
+        with self._lock:
+            record = self._backend.get(ref)
+        if record is None:
+            raise MissingNodeError(
+                f"there is no node {ref}",
+                where=self.location(),
+                hint="check the reference, and that this is the store it was put into",
+            )
+        verify_record(record, ref)
+        return record
+
+    def text(self, ref: str) -> str:
+        """The text of a node of the primitive type `string`.
+
+        Raises:
+            PayloadError: it is a node of another type. Else as `get`.
+        """
+        payload = self.get(ref).payload
+        if not isinstance(payload, str):
+            raise PayloadError(f"the node {ref} is no text", hint=f"`uwf cas get {ref}` shows it")
+        return payload
+
+    def schema(self, ref: str) -> Mapping[str, Any]:
+        """The schema of the type `ref`. Not to be changed: it is kept for the next call.
+
+        Raises:
+            PayloadError: the node is no schema. Else as `get`.
+        """
+        known = self._schemas.get(ref)
+        if known is not None:
+            return known
+        node = self.get(ref)
+        if node.type != META:
+            raise PayloadError(
+                f"the node {ref} is no type: it is of type {node.type}, not a schema",
+                hint="`uwf cas schema list` lists all types",
+            )
+        schema: Mapping[str, Any] = node.payload
+        self._schemas[ref] = schema
+        return schema
+
+    def has(self, ref: str) -> bool:
+        """Whether there is such a node; does not look at its content."""
+        return bool(self.present((ref,)))
+
+    def present(self, refs: Collection[str]) -> set[str]:
+        """Those of `refs` that are there; does not look at their content."""
+        with self._lock:
+            return self._backend.present(refs)
+
+    def find(self, prefix: str, limit: int) -> list[Ref]:
+        """References that begin with `prefix` (any case), sorted, at most `limit`."""
+        with self._lock:
+            return [Ref(each) for each in self._backend.find(prefix.upper(), limit)]
+
+    def refs(self, ref: str) -> list[Ref]:
+        """The references in a node's payload, sorted, its type not included; raises as `get`."""
+        node = self.get(ref)
+        return sorted(Ref(each) for each in references_in(self.schema(node.type), node.payload))
+
+    def records(self, type_: str | None = None, after: str = "") -> Iterator[Record]:
+        """All records (of one type) above `after`, sorted by reference, **unchecked**."""
+        return self._backend.records(type_, after)
+
+    def edges(self) -> Iterator[tuple[str, tuple[str, ...], int]]:
+        """(reference, references and type, touched_ms) of every record."""
+        return self._backend.edges()
+
+    def delete(self, refs: Collection[str], untouched_since_ms: int) -> int:
+        """Remove those of `refs` that nobody has put since; how many."""
+        with self._writing():
+            removed = self._backend.delete(refs, untouched_since_ms)
+            self._fresh_types.clear()
+        return removed
+
+    # -- variables -------------------------------------------------------------------------------
+
+    def variable(self, name: str) -> Variable | None:
+        """The variable, its checksum verified, or None.
+
+        Raises:
+            CorruptNodeError: the stored row is damaged.
+        """
+        with self._lock:
+            found = self._backend.variable(name)
+        if found is not None and (found.name != name or not variables.is_intact(found)):
+            raise variables.damaged(name)
+        return found
+
+    def variables(self, prefix: str, **choice: Any) -> list[Variable]:
+        """As `StoreBackend.variables`, each checksum verified.
+
+        Raises:
+            CorruptNodeError: a row is damaged; `listing` goes on instead.
+        """
+        found, broken = self.listing(prefix, **choice)
+        if broken:
+            raise variables.damaged(broken[0])
+        return found
+
+    def listing(self, prefix: str, **choice: Any) -> tuple[list[Variable], list[str]]:
+        """As `variables`, but damaged rows are left out and named beside: (intact, damaged)."""
+        with self._lock:
+            found = self._backend.variables(prefix, **choice)
+        intact = [each for each in found if variables.is_intact(each)]
+        if len(intact) == len(found):
+            return intact, []
+        return intact, [each.name for each in found if not variables.is_intact(each)]
+
+    def set_variable(
+        self, name: str, value: str, tags: Mapping[str, str], expected: Variable | None
+    ) -> Variable:
+        """Move a name: compare-and-set against `expected` (None: it must not exist yet).
+
+        Raises:
+            BusyError: somebody else moved it; nothing has changed.
+            MissingNodeError: there is no node `value`.
+            PayloadError: the name, the value or a tag has not the form of one.
+        """
+        new = variables.following(name, value, tags, expected, self._now_ms())
+        with self._writing():
+            if not self._backend.present((value,)):
+                raise MissingNodeError(f"{name} cannot point to {value}: there is no such node")
+            if not self._backend.set_variable(new, expected.checksum if expected else None):
+                raise variables.moved(name)
+        return new
+
+    def delete_variable(self, variable: Variable) -> None:
+        """Remove a name, if it still is as `variable` says.
+
+        Raises:
+            BusyError: somebody else moved or removed it; nothing has changed.
+        """
+        with self._writing():
+            if not self._backend.delete_variable(variable.name, variable.checksum):
+                raise variables.moved(variable.name)
+
+    # -- locks -----------------------------------------------------------------------------------
+
+    def lock(self, name: str, holder: Holder) -> LockHandle:
+        """Take the lock `name` now; the system frees it when this process dies.
+
+        Raises:
+            BusyError: somebody holds it; the message says who.
+        """
+        with self._lock:
+            handle = self._backend.lock(name, holder)
+        if handle is not None:
+            return handle
+        other = self.holder(name)
+        who = f"process {other.pid} on {other.host}" if other and other.pid else "another process"
+        raise BusyError(f"{name} is held by {who}", hint="wait until it is done, or stop it")
+
+    def holder(self, name: str) -> Holder | None:
+        """Who holds the lock now, without ever taking it; None if nobody does."""
+        with self._lock:
+            return self._backend.holder(name)
+
+    def held(self) -> dict[str, Holder]:
+        """All locks that are held now, by name."""
+        with self._lock:
+            return self._backend.held()
+
+    # -- the store itself ------------------------------------------------------------------------
+
+    def location(self) -> str:
+        """Where the store is, for people."""
+        return self._backend.location()
+
+    def close(self) -> None:
+        """Let go of everything. A second call does nothing."""
+        with self._lock:
+            self._backend.close()

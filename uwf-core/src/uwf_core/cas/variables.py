@@ -1,0 +1,75 @@
+"""Names that move: their form, their checksum, their errors."""
+
+import re
+from collections.abc import Mapping
+
+from uwf_core.api.store import Variable
+from uwf_core.cas.hashing import variable_checksum
+from uwf_core.errors import BusyError, CorruptNodeError, PayloadError
+from uwf_core.ids import Ref
+
+_NAME = re.compile(r"@[a-zA-Z][a-zA-Z0-9]*(?:/[a-zA-Z0-9._-]+)+")
+"""`@scope/segment/…`, as in ocas 0.4."""
+
+
+def following(
+    name: str, value: str, tags: Mapping[str, str], before: Variable | None, now_ms: int
+) -> Variable:
+    """The variable that comes after `before`; its checksum differs from that of `before`.
+
+    Raises:
+        PayloadError: the name, the value or a tag has not the form of one.
+    """
+    _check(name, value, tags)
+    created = before.created_ms if before else now_ms
+    # Never twice the same columns, or a compare-and-set could not tell who came first.
+    updated = max(now_ms, before.updated_ms + 1) if before else now_ms
+    checksum = variable_checksum(name, value, tags, created, updated)
+    return Variable(name, str(value), dict(tags), created, updated, checksum)
+
+
+def _check(name: str, value: str, tags: Mapping[str, str]) -> None:
+    if not _NAME.fullmatch(name):
+        raise PayloadError(
+            f"{name!r} is no name of a variable",
+            hint="a name is `@scope/segment/…` of letters, digits, `.`, `_` and `-`",
+        )
+    if not Ref.matches(value):
+        raise PayloadError(f"{name} cannot point to {value!r}: that is no reference")
+    for key, text in tags.items():
+        if not (_is_sayable(key) and _is_sayable(text)):
+            raise PayloadError(f"the tag {key!r} of {name} is no plain text: {text!r}")
+
+
+def _is_sayable(text: object) -> bool:
+    if not isinstance(text, str) or "\0" in text:
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_intact(variable: Variable) -> bool:
+    """Whether all columns are what the checksum says."""
+    name, value, tags, created, updated, checksum = variable
+    try:
+        return variable_checksum(name, value, tags, created, updated) == checksum
+    except TypeError:  # damage has turned a text into something else
+        return False
+
+
+def damaged(name: str) -> CorruptNodeError:
+    """The error for a row that is not what its checksum says."""
+    return CorruptNodeError(
+        f"the variable {name} is damaged: its columns are not what their checksum says",
+        hint="restore the store from a copy",
+    )
+
+
+def moved(name: str) -> BusyError:
+    """The error for a compare-and-set that came too late."""
+    return BusyError(
+        f"{name} was changed by somebody else in the meantime", hint="look again and repeat"
+    )

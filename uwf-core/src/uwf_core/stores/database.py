@@ -1,0 +1,322 @@
+"""The SQLite file: made, opened, closed, and its faults as errors of ours.
+
+A file comes to be whole: it is written beside its place under a lock and then renamed, so nobody
+ever sees half of one. Reading makes nothing and needs no leave to write.
+"""
+
+# Every command opens a store, and pathlib takes as long to load as sqlite3.
+# ruff: noqa: PTH102, PTH104, PTH105, PTH108, PTH110, PTH112, PTH116, PTH120
+
+import os
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+
+from uwf_core.errors import BusyError, CorruptNodeError, StoreError, StoreVersionError, UwfError
+from uwf_core.stores.locks import LockFile, offset_of
+
+VERSION = 1
+"""The layout of `_TABLES`, as PRAGMA user_version says it."""
+
+_APPLICATION = 0x75776673
+"""PRAGMA application_id of our files: "uwfs"."""
+
+_BUSY_SECONDS = 60.0
+_MAKING = offset_of("\0making the store")
+
+# `node.ref`, `type` and `edges` are references as 64-bit integers, moved by 2^63 so that they sort
+# alike. Rows lie in the order of their first put, which packs pages full; `touched` counts from
+# `created`; `edges` is NULL for the type alone; `guard` is a checksum over what no hash covers.
+# `variable.status` repeats the tag of that name for its index. `holder` is display, not the lock.
+_TABLES = """
+CREATE TABLE node (
+    type INTEGER NOT NULL, ref INTEGER NOT NULL, created INTEGER NOT NULL,
+    touched INTEGER NOT NULL, guard INTEGER NOT NULL, edges BLOB, sha256 BLOB NOT NULL,
+    data BLOB NOT NULL);
+CREATE UNIQUE INDEX node_ref ON node (ref);
+CREATE TABLE variable (
+    name TEXT NOT NULL, value TEXT NOT NULL, status TEXT, tags TEXT NOT NULL,
+    created INTEGER NOT NULL, updated INTEGER NOT NULL, checksum BLOB NOT NULL);
+CREATE UNIQUE INDEX variable_name ON variable (name);
+CREATE INDEX variable_status ON variable (status, name) WHERE status IS NOT NULL;
+CREATE TABLE holder (
+    offset INTEGER PRIMARY KEY, name TEXT NOT NULL, pid INTEGER NOT NULL, start TEXT NOT NULL,
+    host TEXT NOT NULL, since INTEGER NOT NULL);
+"""
+
+
+class Database:
+    """The connections to one file: one that reads, one that writes once something is written.
+
+    Args:
+        path: absolute.
+        locks: the lock file beside it.
+        may_make_folder: whether a missing folder is made (0700) when something is written.
+    """
+
+    def __init__(self, path: str, locks: LockFile, *, may_make_folder: bool) -> None:
+        self.path = path
+        self._locks = locks
+        self._may_make_folder = may_make_folder
+        self._reader: sqlite3.Connection | None = None
+        self._writer: sqlite3.Connection | None = None
+
+    def reader(self) -> sqlite3.Connection | None:
+        """A connection to read with; None while there is no store."""
+        if self._writer is not None:
+            return self._writer
+        if self._reader is None and self._exists():
+            self._reader = self._opened_to_read()
+        return self._reader
+
+    def writer(self) -> sqlite3.Connection:
+        """A connection to write with; the store is made if there is none."""
+        if self._writer is None:
+            if not self._exists():
+                self._make()
+            connection = _connected(self.path, "rw")
+            try:
+                self._check(connection)
+                if sys.platform == "darwin":
+                    connection.execute("PRAGMA fullfsync = 1")  # there fsync alone does not wait
+            except BaseException:
+                connection.close()
+                raise
+            self._writer = connection
+        return self._writer
+
+    def close(self) -> None:
+        """Close both, leaving the log (`-wal`) where it is.
+
+        The last connection that closes would copy the log into the file and wait twice for the
+        disk: too much for a process that has written one step. While the reader is open, the
+        writer is not the last; and the reader may not write. The log is copied when it is long.
+        """
+        if self._writer is not None:
+            if self._reader is None:
+                self._reader = _connected(self.path, "ro")
+            with suppress(sqlite3.Error):  # then closing copies the log: slower, and as safe
+                self._reader.execute("SELECT 1 FROM node LIMIT 1").fetchone()
+            self._writer.close()
+            self._writer = None
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    @contextmanager
+    def faults(self) -> Iterator[None]:
+        """Whatever SQLite raises within becomes a `StoreError` that says place and cure."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise _translated(error, self.path) from error
+        except UnicodeEncodeError as error:
+            raise StoreError("a text for the store is no Unicode", where=self.path) from error
+
+    def _exists(self) -> bool:
+        try:
+            return os.stat(self.path).st_size > 0
+        except FileNotFoundError:
+            self._check_folder()
+            return False
+        except OSError as error:
+            raise StoreError(
+                f"the store cannot be reached: {error.strerror}",
+                where=self.path,
+                hint="check the path in `store`, and that its folders are yours to read",
+            ) from error
+
+    def _check_folder(self) -> None:
+        folder = os.path.dirname(self.path)
+        if not self._may_make_folder and not os.path.isdir(folder):
+            raise StoreError(
+                "the folder of the store does not exist",
+                where=folder,
+                hint=f"make it with `mkdir -p {folder}`, or set `store` to another place",
+            )
+
+    def _opened_to_read(self) -> sqlite3.Connection:
+        """Open without write access where there is none: each way needs less than the one before.
+
+        The last one needs nothing, and is right only while there is no log to be read with it.
+        """
+        ways = ["ro", "ro&readonly_shm=1"]
+        if not _has_content(self.path + "-wal"):
+            ways.append("ro&immutable=1")
+        for way in ways:
+            connection = _connected(self.path, way)
+            try:
+                self._check(connection)
+                return connection
+            except (sqlite3.OperationalError, UwfError) as error:
+                connection.close()
+                if way == ways[-1] or isinstance(error, UwfError) or not _lacks_leave(error):
+                    raise
+            except BaseException:
+                connection.close()
+                raise
+        raise AssertionError("the last way returned or raised")
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        """That the file is a store, of a version that we know."""
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        if application != _APPLICATION:
+            raise StoreError(
+                "this is a database, but no store of uwf",
+                where=self.path,
+                hint="set `store` to another file",
+            )
+        if version > VERSION:
+            raise StoreVersionError(
+                f"this store was written by a newer uwf (layout {version}; this one knows "
+                f"{VERSION})",
+                where=self.path,
+                hint="upgrade uwf, or set `store` to another file",
+            )
+
+    def _make(self) -> None:
+        try:
+            if self._may_make_folder:
+                _make_folder(os.path.dirname(self.path))
+            self._locks.wait(_MAKING, _BUSY_SECONDS)
+            try:
+                if not self._exists():
+                    self._make_alone()
+            finally:
+                self._locks.free(_MAKING)
+        except OSError as error:
+            raise StoreError(
+                f"the store cannot be made: {error.strerror}",
+                where=self.path,
+                hint="the folder must be yours to write, on a disk with room left",
+            ) from error
+
+    def _make_alone(self) -> None:
+        draft = self.path + ".new"
+        for ending in ("", "-journal", "-wal", "-shm"):
+            _remove(draft + ending)  # left by one who died here
+        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        with closing(_connected(draft, "rw")) as connection:
+            connection.execute("PRAGMA page_size = 8192")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.executescript(
+                f"BEGIN; {_TABLES} PRAGMA application_id = {_APPLICATION}; "
+                f"PRAGMA user_version = {VERSION}; COMMIT"
+            )
+        # The log of a store that somebody removed must not be taken for the new one's.
+        if os.path.exists(self.path + "-wal"):
+            os.replace(self.path + "-wal", self.path + "-wal.orphan")
+        _remove(self.path + "-shm")
+        os.rename(draft, self.path)
+        _sync_folder(os.path.dirname(self.path))
+
+
+def _connected(path: str, mode: str) -> sqlite3.Connection:
+    escaped = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    connection = sqlite3.connect(
+        f"file://{escaped}?mode={mode}",
+        uri=True,
+        timeout=_BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    connection.text_factory = bytes  # damaged text must be told from good text row by row
+    return connection
+
+
+def _has_content(path: str) -> bool:
+    try:
+        return os.stat(path).st_size > 0
+    except OSError:
+        return False
+
+
+def _make_folder(path: str) -> None:
+    """Make it and what is missing above it, each for its owner alone."""
+    if not os.path.isdir(path):
+        _make_folder(os.path.dirname(path))
+        with suppress(FileExistsError):
+            os.mkdir(path, 0o700)
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+
+
+def _sync_folder(path: str) -> None:
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _primary(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+
+
+def _lacks_leave(error: sqlite3.Error) -> bool:
+    return _primary(error) in (
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_PERM,
+    )
+
+
+_CORRUPT_HINT = "restore the store from a copy"
+_FAULTS: dict[int, tuple[type[UwfError], str, str]] = {
+    sqlite3.SQLITE_BUSY: (
+        BusyError,
+        "another process keeps writing to the store",
+        "wait until it is done, or stop it",
+    ),
+    sqlite3.SQLITE_FULL: (
+        StoreError,
+        "the disk is full, so nothing was stored",
+        "make room and repeat; what was stored before is safe",
+    ),
+    sqlite3.SQLITE_READONLY: (
+        StoreError,
+        "the store may be read but not written",
+        "make the file and its folder writable for you",
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        StoreError,
+        "the store cannot be opened",
+        "the file and its folder must be yours to read and write",
+    ),
+    sqlite3.SQLITE_NOTADB: (
+        StoreError,
+        "this file is no store: it is not an SQLite database",
+        "set `store` to another file, or restore this one from a copy",
+    ),
+    sqlite3.SQLITE_CORRUPT: (CorruptNodeError, "the store's file is damaged", _CORRUPT_HINT),
+    sqlite3.SQLITE_IOERR: (
+        StoreError,
+        "the disk refused to read or write",
+        "check that it has room, and its health",
+    ),
+}
+for _like, _other in (
+    (sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_BUSY),
+    (sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_BUSY),
+    (sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN),
+    (sqlite3.SQLITE_AUTH, sqlite3.SQLITE_CANTOPEN),
+):
+    _FAULTS[_like] = _FAULTS[_other]
+
+
+def _translated(error: sqlite3.Error, path: str) -> UwfError:
+    kind, message, hint = _FAULTS.get(
+        _primary(error), (StoreError, "the store failed", "`uwf doctor` looks at it")
+    )
+    return kind(f"{message} ({error})", where=path, hint=hint)

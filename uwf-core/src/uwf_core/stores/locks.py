@@ -1,0 +1,166 @@
+"""Locks that the system frees when their holder dies: byte ranges of one file.
+
+Each name stands for one byte far out in the file, at an offset that is a hash of the name: no
+file per lock, so no litter, and nothing is ever unlinked, so no race. Linux has *open file
+description* locks: they conflict between two openings within one process as well, and readers ask
+for them (`F_OFD_GETLK`) without ever taking one, so that a watcher cannot make a lock fail.
+
+macOS has only the classic locks: two openings within one process do not conflict there, and
+closing either frees the locks of both. Between processes it is the same.
+"""
+
+import fcntl
+import os
+import struct
+import sys
+import time
+from typing import NoReturn
+
+from xxhash import xxh64_intdigest
+
+from uwf_core.errors import BusyError, StoreError
+
+_SET = getattr(fcntl, "F_OFD_SETLK", fcntl.F_SETLK)
+_ASK = getattr(fcntl, "F_OFD_GETLK", fcntl.F_GETLK)
+_END = 1 << 62
+"""All offsets lie below; the system counts in 63 bits."""
+
+_RETRY_SECONDS = 0.005
+_MADE_WITH = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+
+# struct flock: (type, whence, start, length, pid) on Linux, (start, length, pid, type, whence)
+# on macOS; see fcntl(2).
+_FLOCK = struct.Struct("@qqihh" if sys.platform == "darwin" else "@hhqqi4x")
+
+
+def offset_of(name: str) -> int:
+    """The byte that stands for the lock `name`."""
+    return xxh64_intdigest(name.encode()) % _END
+
+
+class LockFile:
+    """One file of locks. Not safe for threads: its owner sees to that.
+
+    Args:
+        path: the file; made (0600) when the first lock is taken, never by asking.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._file: int | None = None
+        self._writable = False
+        self._own: set[int] = set()
+
+    def take(self, offset: int) -> bool:
+        """Take the lock at `offset` now; False if anybody holds it."""
+        if offset in self._own:
+            return False
+        try:
+            fcntl.fcntl(self._opened_to_take(), _SET, _flock(fcntl.F_WRLCK, offset, 1))
+        except (BlockingIOError, PermissionError):
+            return False
+        except OSError as error:
+            self._fail(error)
+        self._own.add(offset)
+        return True
+
+    def wait(self, offset: int, seconds: float) -> None:
+        """Take the lock at `offset`, for a moment's work, as soon as it is free.
+
+        Raises:
+            BusyError: it was not free within `seconds`.
+        """
+        until = time.monotonic() + seconds
+        while not self.take(offset):
+            if time.monotonic() > until:
+                raise BusyError(
+                    "another process keeps the store locked",
+                    where=self._path,
+                    hint="wait until it is done, or stop it",
+                )
+            time.sleep(_RETRY_SECONDS)
+
+    def free(self, offset: int) -> None:
+        """Let go of the lock at `offset`, if it is ours."""
+        if offset in self._own and self._file is not None:
+            self._own.discard(offset)
+            fcntl.fcntl(self._file, _SET, _flock(fcntl.F_UNLCK, offset, 1))
+
+    def owns(self, offset: int) -> bool:
+        """Whether the lock at `offset` was taken here."""
+        return offset in self._own
+
+    def is_held(self, offset: int) -> bool:
+        """Whether anybody holds the lock at `offset`. Never takes it."""
+        return offset in self._own or self._first_within(offset, offset + 1) is not None
+
+    def held(self) -> set[int]:
+        """The offsets of all locks that are held: two questions to the system for each."""
+        found = set(self._own)
+        spans = [(0, _END)]
+        while spans:
+            start, end = spans.pop()
+            hit = self._first_within(start, end)
+            if hit is not None:
+                found.add(hit)
+                spans += [each for each in ((start, hit), (hit + 1, end)) if each[0] < each[1]]
+        return found
+
+    def close(self) -> None:
+        """Let go of all locks."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+            self._writable = False
+            self._own.clear()
+
+    def _first_within(self, start: int, end: int) -> int | None:
+        """Some lock of another within start..end, or None."""
+        file = self._opened_to_ask()
+        if file is None:
+            return None
+        try:
+            answer = fcntl.fcntl(file, _ASK, _flock(fcntl.F_WRLCK, start, end - start))
+        except OSError as error:
+            self._fail(error)
+        kind, offset = _kind_and_start(answer)
+        return None if kind == fcntl.F_UNLCK else max(offset, start)
+
+    def _opened_to_ask(self) -> int | None:
+        if self._file is None:
+            try:
+                self._file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+            except OSError as error:
+                self._fail(error)
+        return self._file
+
+    def _opened_to_take(self) -> int:
+        if self._file is not None and self._writable:
+            return self._file
+        self.close()
+        try:
+            self._file = os.open(self._path, _MADE_WITH, 0o600)
+        except OSError as error:
+            self._fail(error)
+        self._writable = True
+        return self._file
+
+    def _fail(self, error: OSError) -> NoReturn:
+        raise StoreError(
+            f"the store's lock file cannot be used: {error.strerror}",
+            where=self._path,
+            hint="the folder and the file must be yours to write, on a disk that knows locks",
+        ) from error
+
+
+def _flock(kind: int, start: int, length: int) -> bytes:
+    if sys.platform == "darwin":
+        return _FLOCK.pack(start, length, 0, kind, os.SEEK_SET)
+    return _FLOCK.pack(kind, os.SEEK_SET, start, length, 0)
+
+
+def _kind_and_start(flock: bytes) -> tuple[int, int]:
+    fields = _FLOCK.unpack(flock)
+    return (fields[3], fields[0]) if sys.platform == "darwin" else (fields[0], fields[2])

@@ -1,0 +1,198 @@
+"""A store that lives and dies with its process: for tests and for programs that keep nothing."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from threading import RLock
+from typing import TypeVar
+
+from uwf_core.api.store import Holder, LockHandle, Record, Variable
+
+_Kept = TypeVar("_Kept", Record, Variable)
+
+
+def open_memory(url: str, home: str) -> "MemoryBackend":
+    """The factory of `memory:`. Each call is a store of its own; `home` is not used."""
+    del url, home
+    return MemoryBackend()
+
+
+class MemoryBackend:
+    """Keeps everything in dictionaries. Threads may share it; processes cannot."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._records: dict[str, Record] = {}
+        self._variables: dict[str, Variable] = {}
+        self._held: dict[str, Holder] = {}
+        self._undo: list[Callable[[], None]] | None = None
+
+    @contextmanager
+    def transaction(self, durable: bool = True) -> Iterator[None]:
+        """As the contract says; there is no disk to wait for."""
+        del durable
+        with self._lock:
+            if self._undo is not None:
+                raise RuntimeError("transactions do not nest")
+            self._undo = []
+            try:
+                yield
+            except BaseException:
+                for step in reversed(self._undo):
+                    step()
+                raise
+            finally:
+                self._undo = None
+
+    def get(self, ref: str) -> Record | None:
+        """The record, or None."""
+        with self._lock:
+            return self._records.get(ref)
+
+    def present(self, refs: Collection[str]) -> set[str]:
+        """Those of `refs` that are stored."""
+        with self._lock:
+            return {ref for ref in refs if ref in self._records}
+
+    def put(self, record: Record) -> Record | None:
+        """Insert, or touch what is there."""
+        with self._lock:
+            before = self._records.get(record.ref)
+            new = before._replace(touched_ms=record.touched_ms) if before else record
+            self._write_record(record.ref, new)
+            return before
+
+    def find(self, prefix: str, limit: int) -> list[str]:
+        """References that begin with `prefix`, sorted."""
+        with self._lock:
+            return sorted(ref for ref in self._records if ref.startswith(prefix))[:limit]
+
+    def records(self, type: str | None = None, after: str = "") -> Iterator[Record]:
+        """All records as they are now, sorted by reference."""
+        with self._lock:
+            found = sorted(self._records.values(), key=lambda each: each.ref)
+        return (each for each in found if each.ref > after and type in (None, each.type))
+
+    def edges(self) -> Iterator[tuple[str, tuple[str, ...], int]]:
+        """(reference, edges, touched_ms) of every record as they are now."""
+        with self._lock:
+            found = list(self._records.values())
+        return ((each.ref, each.edges, each.touched_ms) for each in found)
+
+    def delete(self, refs: Iterable[str], untouched_since_ms: int) -> int:
+        """Remove those of `refs` that nobody has touched since."""
+        with self._lock:
+            old = [
+                ref
+                for ref in dict.fromkeys(refs)
+                if ref in self._records and self._records[ref].touched_ms < untouched_since_ms
+            ]
+            for ref in old:
+                self._write_record(ref, None)
+            return len(old)
+
+    def variable(self, name: str) -> Variable | None:
+        """The variable, or None."""
+        with self._lock:
+            return self._variables.get(name)
+
+    def variables(
+        self,
+        prefix: str,
+        *,
+        tags: Mapping[str, Collection[str]] | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+        descending: bool = False,
+    ) -> list[Variable]:
+        """Variables by prefix and tags, sorted by name."""
+        with self._lock:
+            names = sorted((name for name in self._variables if name.startswith(prefix)), key=_utf8)
+            found = [self._variables[name] for name in (reversed(names) if descending else names)]
+        if after is not None:
+            found = [each for each in found if _is_beyond(each.name, after, descending)]
+        chosen = [each for each in found if _has(each.tags, tags or {})]
+        return chosen[offset : None if limit is None else offset + limit]
+
+    def set_variable(self, variable: Variable, expected: bytes | None) -> bool:
+        """Compare-and-set."""
+        with self._lock:
+            before = self._variables.get(variable.name)
+            if (before.checksum if before else None) != expected:
+                return False
+            self._write_variable(variable.name, variable._replace(tags=dict(variable.tags)))
+            return True
+
+    def delete_variable(self, name: str, expected: bytes) -> bool:
+        """Compare-and-delete."""
+        with self._lock:
+            before = self._variables.get(name)
+            if before is None or before.checksum != expected:
+                return False
+            self._write_variable(name, None)
+            return True
+
+    def lock(self, name: str, holder: Holder) -> LockHandle | None:
+        """Take the lock, or None if somebody holds it."""
+        with self._lock:
+            if name in self._held:
+                return None
+            self._held[name] = holder
+            return _MemoryLock(self._held, name, holder)
+
+    def holder(self, name: str) -> Holder | None:
+        """Who holds the lock now."""
+        return self._held.get(name)
+
+    def held(self) -> dict[str, Holder]:
+        """All locks that are held now."""
+        return dict(self._held)
+
+    def location(self) -> str:
+        """Where the store is, for people."""
+        return "memory"
+
+    def close(self) -> None:
+        """Nothing to let go of: what was put stays until the object is gone."""
+
+    def _write_record(self, ref: str, record: Record | None) -> None:
+        before = self._records.get(ref)
+        if self._undo is not None:
+            self._undo.append(lambda: _write(self._records, ref, before))
+        _write(self._records, ref, record)
+
+    def _write_variable(self, name: str, variable: Variable | None) -> None:
+        before = self._variables.get(name)
+        if self._undo is not None:
+            self._undo.append(lambda: _write(self._variables, name, before))
+        _write(self._variables, name, variable)
+
+
+class _MemoryLock:
+    """A lock of this process; `release` twice frees it once."""
+
+    def __init__(self, held: dict[str, Holder], name: str, holder: Holder) -> None:
+        self._held, self._name, self._holder = held, name, holder
+
+    def release(self) -> None:
+        if self._held.get(self._name) is self._holder:
+            del self._held[self._name]
+
+
+def _write(table: dict[str, _Kept], key: str, value: _Kept | None) -> None:
+    if value is None:
+        table.pop(key, None)
+    else:
+        table[key] = value
+
+
+def _utf8(name: str) -> bytes:
+    return name.encode()
+
+
+def _is_beyond(name: str, after: str, descending: bool) -> bool:
+    return _utf8(name) < _utf8(after) if descending else _utf8(name) > _utf8(after)
+
+
+def _has(tags: Mapping[str, str], wanted: Mapping[str, Collection[str]]) -> bool:
+    return all(tags.get(key) in values for key, values in wanted.items())

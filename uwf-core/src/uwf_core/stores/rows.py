@@ -1,0 +1,122 @@
+"""Records and variables as rows of the SQLite store, and back."""
+
+import json
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+from xxhash import xxh32_intdigest
+
+from uwf_core.api.store import Holder, Record, Variable
+from uwf_core.errors import StoreError
+from uwf_core.stores.numbers import number_of, packed, ref_of_number, unpacked
+
+Row = tuple[Any, ...]
+
+RECORD_COLUMNS = "type, ref, created, touched, guard, edges, sha256, data"
+VARIABLE_COLUMNS = "name, value, status, tags, created, updated, checksum"
+HOLDER_COLUMNS = "offset, name, pid, start, host, since"
+
+_GUARDED = struct.Struct(">qqqq")
+_DAMAGE = (struct.error, TypeError, ValueError, OverflowError, IndexError)
+
+
+def row_of_record(record: Record) -> Row:
+    """The row of a record.
+
+    Raises:
+        StoreError: one of its references has not 64 bits.
+    """
+    type_, ref = _number(record.type), _number(record.ref)
+    touched = record.touched_ms - record.created_ms
+    edges = None
+    if record.edges != (record.type,):
+        edges = packed(_number(each) for each in record.edges)
+    guard = guard_of(type_, ref, record.created_ms, touched, edges)
+    return (type_, ref, record.created_ms, touched, guard, edges, record.sha256, record.data)
+
+
+def _number(ref: str) -> int:
+    number = number_of(ref)
+    if number is None:
+        raise StoreError(f"{ref!r} is no reference, so that it cannot be stored")
+    return number
+
+
+def guard_of(type_: int, ref: int, created: int, touched: int, edges: bytes | None) -> int:
+    """A checksum (XXH32, signed) over the columns that no hash covers; finds damage."""
+    fixed = _GUARDED.pack(type_, ref, created, touched)
+    return xxh32_intdigest(fixed if edges is None else fixed + b"+" + edges) - (1 << 31)
+
+
+def record_of_row(row: Row) -> Record:
+    """The record of a row.
+
+    One whose columns are damaged comes without its SHA-256, so that the core refuses it: nothing
+    of what it says can be believed.
+    """
+    type_, ref, created, touched, guard, edges, sha256, data = row
+    try:
+        intact = guard == guard_of(type_, ref, created, touched, edges)
+        return Record(
+            ref=ref_of_number(ref),
+            type=ref_of_number(type_),
+            sha256=bytes(sha256) if intact else b"",
+            data=bytes(data),
+            edges=edges_of(type_, edges),
+            created_ms=int(created),
+            touched_ms=created + touched,
+        )
+    except _DAMAGE:
+        name = ref_of_number(ref) if isinstance(ref, int) else ""
+        return Record(name, name, b"", b"", (), 0, 0)
+
+
+def edges_of(type_: int, edges: bytes | None) -> tuple[str, ...]:
+    """The edges of a row; `edges` is NULL where the type is the only one."""
+    if edges is None:
+        return (ref_of_number(type_),)
+    return tuple(ref_of_number(each) for each in unpacked(edges))
+
+
+def is_guarded(row: Row) -> bool:
+    """Whether (type, ref, created, touched, guard, edges) are what the guard says."""
+    type_, ref, created, touched, guard, edges = row
+    try:
+        return bool(guard == guard_of(type_, ref, created, touched, edges))
+    except _DAMAGE:
+        return False
+
+
+def row_of_variable(variable: Variable) -> Row:
+    """The row of a variable."""
+    tags = json.dumps(
+        dict(variable.tags), ensure_ascii=False, sort_keys=True, separators=(",", ":")
+    )
+    status = variable.tags.get("status")
+    name, value, _, created, updated, checksum = variable
+    return (name, value, status, tags, created, updated, checksum)
+
+
+def variable_of_row(row: Row) -> Variable:
+    """The variable of a row; what is damaged no longer fits its checksum, which the core sees."""
+    name, value, _, tags, created, updated, checksum = row
+    return Variable(_text(name), _text(value), _tags(tags), created, updated, checksum)
+
+
+def _tags(data: Any) -> Mapping[str, str]:
+    try:
+        tags = json.loads(data)
+    except (ValueError, TypeError, RecursionError):
+        return {}
+    return tags if isinstance(tags, dict) else {}
+
+
+def _text(data: Any) -> str:
+    return data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data)
+
+
+def holder_of_row(row: Row) -> tuple[str, Holder]:
+    """The name of a lock and who says to hold it."""
+    _, name, pid, start, host, since = row
+    return _text(name), Holder(pid, _text(start), _text(host), since)

@@ -1,0 +1,370 @@
+"""The default store: one embedded SQLite file, in WAL mode, with one sync per durable commit.
+
+While one process writes, others read what was there before. Nothing here ever answers "database
+is locked": writers wait for each other.
+"""
+
+# Every command opens a store, and pathlib takes as long to load as sqlite3.
+# ruff: noqa: PTH100, PTH111, PTH118, PTH120
+
+import os
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import RLock
+from typing import Any
+
+from uwf_core.api.store import Holder, LockHandle, Record, Variable
+from uwf_core.errors import CorruptNodeError, StoreError
+from uwf_core.stores import rows
+from uwf_core.stores.database import Database
+from uwf_core.stores.locks import LockFile, offset_of
+from uwf_core.stores.numbers import number_above, number_of, range_of, ref_of_number
+from uwf_core.stores.rows import HOLDER_COLUMNS, RECORD_COLUMNS, VARIABLE_COLUMNS, Row
+
+_BATCH = 500
+_UNKNOWN = Holder(0, "", "", 0)
+"""Who holds a lock in the moment between taking it and saying so."""
+
+_GET = f"SELECT {RECORD_COLUMNS} FROM node WHERE ref = ?"
+_PUT = f"INSERT INTO node ({RECORD_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_TOUCH = "UPDATE node SET touched = ?, guard = ? WHERE ref = ?"
+_GET_VARIABLE = f"SELECT {VARIABLE_COLUMNS} FROM variable WHERE name = ?"
+_ADD_VARIABLE = f"INSERT OR IGNORE INTO variable ({VARIABLE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_MOVE_VARIABLE = (
+    "UPDATE variable SET value = ?, status = ?, tags = ?, created = ?, updated = ?, checksum = ? "
+    "WHERE name = ? AND checksum = ?"
+)
+_SET_HOLDER = f"INSERT OR REPLACE INTO holder ({HOLDER_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
+_DROP_HOLDER = "DELETE FROM holder WHERE offset = ? AND pid = ? AND start = ? AND since = ?"
+
+
+def open_sqlite(url: str, home: str) -> "SqliteBackend":
+    """The factory of `sqlite:PATH`; a relative path is relative to `home`.
+
+    Folders are made (0700) when something is written, if they are `home` or within it.
+
+    Raises:
+        StoreError: there is no path in `url`.
+    """
+    path = url.partition(":")[2]
+    if not path:
+        raise StoreError(
+            f"the store {url!r} names no file",
+            hint="write `sqlite:PATH`, such as `sqlite:store.db`",
+        )
+    home = os.path.abspath(home)
+    full = os.path.normpath(os.path.join(home, os.path.expanduser(path)))
+    folder = os.path.dirname(full)
+    return SqliteBackend(
+        full, may_make_folder=folder == home or folder.startswith(home.rstrip("/") + "/")
+    )
+
+
+class SqliteBackend:
+    """A store in the file at `path` (absolute). Nothing is opened or made before it is needed."""
+
+    def __init__(self, path: str, *, may_make_folder: bool = False) -> None:
+        self._lock = RLock()
+        self._locks = LockFile(path + ".lock")
+        self._database = Database(path, self._locks, may_make_folder=may_make_folder)
+        self._in_transaction = False
+        self._synchronous: str | None = None
+
+    # -- transactions ----------------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(self, durable: bool = True) -> Iterator[None]:
+        """As the contract says. Waits for other writers, a minute at most."""
+        with self._lock:
+            if self._in_transaction:
+                raise RuntimeError("transactions do not nest")
+            with self._database.faults():
+                connection = self._writer(durable)
+                connection.execute("BEGIN IMMEDIATE")
+            self._in_transaction = True
+            try:
+                yield
+                with self._database.faults():
+                    connection.execute("COMMIT")
+            finally:
+                self._in_transaction = False
+                if connection.in_transaction:
+                    with self._database.faults():
+                        connection.execute("ROLLBACK")
+
+    def _writer(self, durable: bool) -> sqlite3.Connection:
+        connection = self._database.writer()
+        wanted = "FULL" if durable else "NORMAL"
+        if self._synchronous != wanted:
+            connection.execute(f"PRAGMA synchronous = {wanted}")
+            self._synchronous = wanted
+        return connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """The transaction under way, or a durable one of its own."""
+        with self._lock:
+            if self._in_transaction:
+                with self._database.faults():
+                    yield self._database.writer()
+            else:
+                with self.transaction(), self._database.faults():
+                    yield self._database.writer()
+
+    def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        with self._lock, self._database.faults():
+            connection = self._database.reader()
+            return [] if connection is None else connection.execute(sql, values).fetchall()
+
+    # -- nodes -----------------------------------------------------------------------------------
+
+    def get(self, ref: str) -> Record | None:
+        """The record, or None."""
+        found = self._rows(_GET, (number_of(ref),))
+        return rows.record_of_row(found[0]) if found else None
+
+    def present(self, refs: Collection[str]) -> set[str]:
+        """Those of `refs` that are stored."""
+        found: set[str] = set()
+        for batch in _batches(refs):
+            sql = f"SELECT ref FROM node WHERE ref IN ({_marks(batch)})"
+            found.update(ref_of_number(row[0]) for row in self._rows(sql, batch))
+        return found
+
+    def put(self, record: Record) -> Record | None:
+        """Insert, or touch what is there."""
+        new = rows.row_of_record(record)
+        with self._writing() as connection:
+            found = connection.execute(_GET, (new[1],)).fetchall()
+            if not found:
+                connection.execute(_PUT, new)
+                return None
+            before = rows.record_of_row(found[0])
+            if before.sha256:  # a damaged row must not get a guard that fits it
+                type_, ref, created, _, _, edges, *_ = found[0]
+                touched = record.touched_ms - created
+                guard = rows.guard_of(type_, ref, created, touched, edges)
+                connection.execute(_TOUCH, (touched, guard, ref))
+            return before
+
+    def find(self, prefix: str, limit: int) -> list[str]:
+        """References that begin with `prefix`, sorted."""
+        span = range_of(prefix)
+        if span is None:
+            return []
+        sql = "SELECT ref FROM node WHERE ref BETWEEN ? AND ? ORDER BY ref LIMIT ?"
+        return [ref_of_number(row[0]) for row in self._rows(sql, (*span, limit))]
+
+    def records(self, type: str | None = None, after: str = "") -> Iterator[Record]:
+        """All records (of one type) above `after`, sorted by reference; one in memory at a time."""
+        condition = "" if type is None else " AND type = ?"
+        kind = () if type is None else (number_of(type),)
+        sql = f"SELECT ref FROM node WHERE ref >= ?{condition} ORDER BY ref LIMIT {_BATCH}"
+        start = number_above(after)
+        while start is not None and (batch := self._rows(sql, (start, *kind))):
+            for (number,) in batch:
+                for row in self._rows(_GET, (number,)):
+                    yield rows.record_of_row(row)
+            start = number_above(ref_of_number(batch[-1][0]))
+
+    def edges(self) -> Iterator[tuple[str, tuple[str, ...], int]]:
+        """(reference, edges, touched_ms) of every record, without reading data."""
+        sql = (
+            "SELECT rowid, type, ref, created, touched, guard, edges FROM node WHERE rowid > ? "
+            f"ORDER BY rowid LIMIT {10 * _BATCH}"
+        )
+        last = -1
+        while batch := self._rows(sql, (last,)):
+            last = batch[-1][0]
+            for _, *row in batch:
+                type_, ref, created, touched, _, edges = row
+                if not rows.is_guarded(tuple(row)):
+                    raise self._damaged(ref)
+                yield ref_of_number(ref), rows.edges_of(type_, edges), created + touched
+
+    def _damaged(self, number: Any) -> CorruptNodeError:
+        name = ref_of_number(number) if isinstance(number, int) else "without a name"
+        return CorruptNodeError(
+            f"the node {name} is damaged: its columns are not what their checksum says",
+            where=self.location(),
+            hint="restore the store from a copy",
+        )
+
+    def delete(self, refs: Iterable[str], untouched_since_ms: int) -> int:
+        """Remove those of `refs` that nobody has touched since."""
+        removed = 0
+        with self._writing() as connection:
+            for batch in _batches(refs):
+                sql = f"DELETE FROM node WHERE created + touched < ? AND ref IN ({_marks(batch)})"
+                removed += connection.execute(sql, (untouched_since_ms, *batch)).rowcount
+        return removed
+
+    # -- variables -------------------------------------------------------------------------------
+
+    def variable(self, name: str) -> Variable | None:
+        """The variable, or None."""
+        found = self._rows(_GET_VARIABLE, (name,))
+        return rows.variable_of_row(found[0]) if found else None
+
+    def variables(
+        self,
+        prefix: str,
+        *,
+        tags: Mapping[str, Collection[str]] | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+        descending: bool = False,
+    ) -> list[Variable]:
+        """Variables by prefix and tags, sorted by name; `status` is the tag with an index."""
+        wanted = tags or {}
+        sql, values = _query(prefix, wanted.get("status"), after, descending)
+        found: list[Variable] = []
+        with self._lock, self._database.faults():
+            connection = self._database.reader()
+            if connection is None or limit == 0:
+                return found
+            for row in connection.execute(sql, values):
+                variable = rows.variable_of_row(row)
+                if not all(variable.tags.get(key) in some for key, some in wanted.items()):
+                    continue
+                if offset > 0:
+                    offset -= 1
+                    continue
+                found.append(variable)
+                if len(found) == limit:
+                    break
+        return found
+
+    def set_variable(self, variable: Variable, expected: bytes | None) -> bool:
+        """Compare-and-set."""
+        row = rows.row_of_variable(variable)
+        with self._writing() as connection:
+            if expected is None:
+                return connection.execute(_ADD_VARIABLE, row).rowcount == 1
+            values = (*row[1:], row[0], expected)
+            return connection.execute(_MOVE_VARIABLE, values).rowcount == 1
+
+    def delete_variable(self, name: str, expected: bytes) -> bool:
+        """Compare-and-delete."""
+        sql = "DELETE FROM variable WHERE name = ? AND checksum = ?"
+        with self._writing() as connection:
+            return connection.execute(sql, (name, expected)).rowcount == 1
+
+    # -- locks -----------------------------------------------------------------------------------
+
+    def lock(self, name: str, holder: Holder) -> LockHandle | None:
+        """Take the lock, or None if somebody holds it."""
+        offset = offset_of(name)
+        with self._lock:
+            with self._database.faults():
+                self._database.writer()  # makes the folder where there is none
+            if not self._locks.take(offset):
+                return None
+            try:
+                self._write_lightly(_SET_HOLDER, (offset, name, *holder))
+            except BaseException:
+                self._locks.free(offset)
+                raise
+            return _SqliteLock(self, offset, holder)
+
+    def release(self, offset: int, holder: Holder) -> None:
+        """Free the lock at `offset`; afterwards forget who held it, which is only display."""
+        with self._lock:
+            if not self._locks.owns(offset):
+                return
+            self._locks.free(offset)
+            self._write_lightly(_DROP_HOLDER, (offset, holder.pid, holder.start, holder.since_ms))
+
+    def _write_lightly(self, sql: str, values: Sequence[Any]) -> None:
+        if self._in_transaction:
+            with self._writing() as connection:
+                connection.execute(sql, values)
+        else:
+            with self.transaction(durable=False), self._writing() as connection:
+                connection.execute(sql, values)
+
+    def holder(self, name: str) -> Holder | None:
+        """Who holds the lock now, by asking the system; the row only says who it is."""
+        offset = offset_of(name)
+        with self._lock:
+            if not self._locks.is_held(offset):
+                return None
+            found = self._holders([offset])
+        return found.get(name, _UNKNOWN)
+
+    def held(self) -> dict[str, Holder]:
+        """All locks that are held now, by name; one taken in this very moment may be missing."""
+        with self._lock:
+            return self._holders(sorted(self._locks.held()))
+
+    def _holders(self, offsets: Sequence[int]) -> dict[str, Holder]:
+        found: dict[str, Holder] = {}
+        for start in range(0, len(offsets), _BATCH):
+            batch = offsets[start : start + _BATCH]
+            sql = f"SELECT {HOLDER_COLUMNS} FROM holder WHERE offset IN ({_marks(batch)})"
+            found.update(rows.holder_of_row(row) for row in self._rows(sql, batch))
+        return found
+
+    # -- the store itself ------------------------------------------------------------------------
+
+    def location(self) -> str:
+        """The path of the file."""
+        return self._database.path
+
+    def close(self) -> None:
+        """Close the file and free all locks."""
+        with self._lock, self._database.faults():
+            self._database.close()
+            self._locks.close()
+            self._synchronous = None
+
+
+class _SqliteLock:
+    """A lock of this process; `release` twice frees it once."""
+
+    def __init__(self, backend: SqliteBackend, offset: int, holder: Holder) -> None:
+        self._backend, self._offset, self._holder = backend, offset, holder
+        self._is_held = True
+
+    def release(self) -> None:
+        if self._is_held:
+            self._is_held = False
+            self._backend.release(self._offset, self._holder)
+
+
+def _query(
+    prefix: str, statuses: Collection[str] | None, after: str | None, descending: bool
+) -> tuple[str, list[Any]]:
+    """Rows by name; with statuses, one ordered walk over the index of each, merged as they go."""
+    conditions = ["name >= ?", "name < ?"]
+    values: list[Any] = [prefix, prefix + "\U0010ffff"]
+    if after is not None:
+        conditions.append("name < ?" if descending else "name > ?")
+        values.append(after)
+    one = f"SELECT {VARIABLE_COLUMNS} FROM variable WHERE " + " AND ".join(conditions)
+    order = " ORDER BY name DESC" if descending else " ORDER BY name"
+    if statuses is None:
+        return one + order, values
+    if not statuses:
+        return one + " AND 0" + order, values
+    each = [one + " AND status = ?"] * len(statuses)
+    return " UNION ALL ".join(each) + order, [x for s in statuses for x in (*values, s)]
+
+
+def _batches(refs: Iterable[str]) -> Iterator[list[int]]:
+    batch: list[int] = []
+    for ref in refs:
+        number = number_of(ref)
+        if number is not None:
+            batch.append(number)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _marks(batch: Sequence[Any]) -> str:
+    return ", ".join("?" * len(batch))
