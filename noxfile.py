@@ -150,7 +150,7 @@ def isolated(session: nox.Session) -> None:
 @check
 def bench(session: nox.Session) -> None:
     """The figures, each beside its target; `-- --quick` is rough, `-- --peers` adds others."""
-    install(session, "bench")
+    install(session, *(["peers"] if "--peers" in session.posargs else []))
     # Users run byte code; an installer may leave the making of it to the first run.
     session.run("python", "-m", "compileall", "-q", session.virtualenv.location, silent=True)
     session.run("python", "-m", "benchmarks", *session.posargs)

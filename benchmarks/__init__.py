@@ -1,0 +1,1 @@
+"""The figures of uwf, each beside its target. Run by `nox -s bench`; see README.md here."""

@@ -1,0 +1,77 @@
+"""`python -m benchmarks`: measure, print the table."""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks import startup, steps, store
+from benchmarks.figures import Figure, table
+
+
+class Size(NamedTuple):
+    """How much is measured."""
+
+    rounds: int
+    threads: tuple[int, int]
+    long_thread: int
+    nodes: int
+
+
+FULL = Size(rounds=15, threads=(1_000, 10_000), long_thread=10_000, nodes=100_000)
+QUICK = Size(rounds=5, threads=(100, 1_000), long_thread=500, nodes=10_000)
+
+Bench = Callable[[Path], Iterator[Figure]]
+
+
+def benches(size: Size, langgraph_ms: float | None) -> dict[str, Bench]:
+    """Every bench by name."""
+    return {
+        "startup": lambda folder: startup.start_up(folder, size.rounds, size.threads),
+        "scan": lambda folder: startup.plugin_scan(folder, size.rounds, 400),
+        "exec": lambda folder: steps.one_step(folder, size.rounds),
+        "many": lambda folder: steps.many_steps(folder, size.rounds, langgraph_ms),
+        "long": lambda folder: steps.long_threads(folder, size.rounds, size.long_thread),
+        "store": lambda folder: store.put_and_get(folder, size.nodes),
+    }
+
+
+def main(words: list[str]) -> int:
+    """Measure what the words ask for; 1 if a target is missed and that was asked."""
+    parser = argparse.ArgumentParser(prog="nox -s bench --", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="few rounds, small stores")
+    parser.add_argument("--peers", action="store_true", help="measure LangGraph as well")
+    parser.add_argument("--only", metavar="NAME", help="one of " + ", ".join(benches(QUICK, None)))
+    parser.add_argument("--check", action="store_true", help="a missed target is an error")
+    wanted = parser.parse_args(words)
+    size = QUICK if wanted.quick else FULL
+    with tempfile.TemporaryDirectory(prefix="uwf-bench-") as name:
+        figures = list(measured(Path(name), size, wanted))
+    print(table(figures))
+    missed = [figure.name for figure in figures if figure.verdict == "MISSED"]
+    print(f"\n{len(missed)} missed" + (f": {'; '.join(missed)}" if missed else ""))
+    return 1 if wanted.check and missed else 0
+
+
+def measured(parent: Path, size: Size, wanted: argparse.Namespace) -> Iterator[Figure]:
+    """The figures of the benches that are wanted, told on stderr as they come."""
+    langgraph_ms = _langgraph(parent) if wanted.peers else None
+    for name, bench in benches(size, langgraph_ms).items():
+        if wanted.only in (None, name):
+            folder = parent / name
+            folder.mkdir()
+            print(f"bench: {name}", file=sys.stderr, flush=True)
+            yield from bench(folder)
+
+
+def _langgraph(folder: Path) -> float:
+    from benchmarks.peers import langgraph_step_ms
+
+    print("bench: LangGraph", file=sys.stderr, flush=True)
+    return langgraph_step_ms(folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,55 @@
+"""The store alone, in one process: put, get, disk for each node."""
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+from benchmarks.figures import Figure
+from benchmarks.measure import one_sync_ms
+
+PAYLOAD_BYTES = 200
+ONE_BY_ONE = 200
+
+
+def put_and_get(folder: Path, nodes: int) -> Iterator[Figure]:
+    """Durable puts one by one, a batch, reads, and what the file weighs."""
+    from uwf_core.cas.store import Store
+    from uwf_core.stores.open import open_backend
+
+    home = folder / "store"
+    home.mkdir(parents=True)
+    store = Store(open_backend("sqlite:store.db", str(home)), lambda: int(time.time() * 1000))
+    try:
+        sync_ms = one_sync_ms(folder)
+        singles = [timed(partial(store.put_text, text(number))) for number in range(ONE_BY_ONE)]
+        relative = median(singles) / sync_ms
+        yield Figure("put of 200 B, durable", relative, "x one sync", note=f"{sync_ms:.2f} ms")
+        texts = [text(number) for number in range(ONE_BY_ONE, ONE_BY_ONE + nodes)]
+        started = time.perf_counter()
+        with store.transaction():
+            refs = [store.put_text(each) for each in texts]
+        each_us = (time.perf_counter() - started) / nodes * 1e6
+        yield Figure(f"put of 200 B, {nodes:,} in one commit", each_us, "µs each")
+        reads = [timed(partial(store.text, ref)) for ref in refs[:: max(1, nodes // 2000)]]
+        yield Figure("get of 200 B, verified", median(reads) * 1000, "µs each")
+    finally:
+        store.close()
+    count = nodes + ONE_BY_ONE
+    size = sum(path.stat().st_size for path in home.rglob("*") if path.is_file())
+    each = f"{size / count:.0f} B each"
+    relative = size / (count * PAYLOAD_BYTES)
+    yield Figure(f"disk, {nodes:,} nodes of 200 B", relative, "x raw", 1.5, each)
+
+
+def text(number: int) -> str:
+    """A text of 200 bytes that no other number has."""
+    return f"{number:010}" * (PAYLOAD_BYTES // 10)
+
+
+def timed(call: Callable[[], object]) -> float:
+    """The ms of one call."""
+    started = time.perf_counter()
+    call()
+    return (time.perf_counter() - started) * 1000
