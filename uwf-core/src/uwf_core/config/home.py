@@ -1,0 +1,118 @@
+"""`UWF_HOME`: the folder that is uwf's own, and how files in it are written."""
+
+# Every command comes through here, and pathlib is not imported for that:
+# ruff: noqa: PTH100, PTH103, PTH105, PTH108, PTH116, PTH117, PTH118
+
+import os
+from collections.abc import Mapping
+
+from uwf_core.errors import ConfigError
+
+CONFIG_FILE = "config.yaml"
+ENV_FILE = ".env"
+
+
+def find_home(env: Mapping[str, str]) -> str:
+    """The absolute path of uwf's folder: `UWF_HOME`, else `~/.uwf`. It may not exist yet.
+
+    Raises:
+        ConfigError: neither `UWF_HOME` nor `HOME` says where.
+    """
+    own = env.get("UWF_HOME", "")
+    if own:
+        return os.path.abspath(expand_user(own, env))
+    default = default_home(env)
+    if default is None:
+        raise ConfigError(
+            "no folder for uwf: HOME is not set, or is not an absolute path",
+            where="HOME",
+            hint="set UWF_HOME (or HOME) to a folder that you can write",
+        )
+    return default
+
+
+def default_home(env: Mapping[str, str]) -> str | None:
+    """`~/.uwf`, None where `HOME` does not say."""
+    home = env.get("HOME", "")
+    return os.path.abspath(os.path.join(home, ".uwf")) if os.path.isabs(home) else None
+
+
+def expand_user(path: str, env: Mapping[str, str]) -> str:
+    """`~` and `~/…` with the home folder of `env` put in."""
+    home = env.get("HOME", "")
+    if home and (path == "~" or path.startswith("~/")):
+        return home + path[1:]
+    return path
+
+
+def prepare_home(home: str) -> None:
+    """Make sure that the folder exists, for its owner alone.
+
+    Raises:
+        ConfigError: it cannot be created.
+    """
+    try:
+        os.makedirs(home, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"the folder for uwf cannot be created: {error.strerror}",
+            where=home,
+            hint="set UWF_HOME to a folder that you can write",
+        ) from error
+
+
+def read_private(file: str) -> bytes | None:
+    """A file's bytes, None if there is none.
+
+    Raises:
+        ConfigError: it is there and cannot be read.
+    """
+    try:
+        with open(file, "rb") as stream:
+            return stream.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ConfigError(
+            f"it cannot be read: {error.strerror}",
+            where=file,
+            hint="make it a file that you can read, or move it away",
+        ) from error
+
+
+def write_private(file: str, text: str) -> None:
+    """Put `text` in the place of `file` at once, readable for its owner alone.
+
+    A symbolic link stays one: what it points to is replaced.
+
+    Raises:
+        ConfigError: it cannot be written; the file is as it was.
+    """
+    target = os.path.realpath(file)
+    temporary = f"{target}.{os.getpid()}.new"
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            with open(descriptor, "w", encoding="utf-8", newline="") as stream:
+                os.fchmod(descriptor, 0o600)
+                stream.write(text)
+                stream.flush()
+                os.fsync(descriptor)
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise ConfigError(
+            f"it cannot be written: {error.strerror}",
+            where=file,
+            hint="check the folder's permissions and the free space",
+        ) from error
+
+
+def open_to_others(file: str) -> bool:
+    """Whether somebody else than the owner may read or write `file`."""
+    try:
+        return bool(os.stat(file).st_mode & 0o077)
+    except OSError:  # it is not there
+        return False

@@ -1,0 +1,254 @@
+"""The keys of config.yaml and what each may hold: the one table that everything else reads."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+CAPABILITIES = ("continue", "fork", "ask", "stream", "tools")
+"""What a command may declare."""
+
+Path = tuple[str, ...]
+"""A key as its names: `("limits", "runSeconds")`."""
+
+
+# Plain classes: a NamedTuple takes a quarter of a millisecond to define, on every start.
+
+
+class Leaf:
+    """A value that one layer gives as a whole, and where it stands (`file:line`, a variable)."""
+
+    __slots__ = ("place", "value")
+
+    def __init__(self, value: Any, place: str) -> None:
+        self.value = value
+        self.place = place
+
+
+class Scalar:
+    """One value. `what` names it in messages; `is_text` whether it is one of those texts that a
+    command line gives as they are.
+    """
+
+    __slots__ = ("accepts", "is_text", "what")
+
+    def __init__(self, what: str, accepts: Callable[[Any], bool], is_text: bool = True) -> None:
+        self.what = what
+        self.accepts = accepts
+        self.is_text = is_text
+
+
+class ListOf:
+    """A list of such values."""
+
+    __slots__ = ("item",)
+
+    def __init__(self, item: Scalar) -> None:
+        self.item = item
+
+
+class Free:
+    """A mapping that is not ours to check (an agent's options)."""
+
+    __slots__ = ()
+
+
+class Entry:
+    """A mapping that one layer gives as a whole. `fault` says what is wrong between its keys."""
+
+    __slots__ = ("fault", "keys")
+
+    def __init__(
+        self, keys: Mapping[str, "Kind"], fault: Callable[[Mapping[str, Any]], str | None]
+    ) -> None:
+        self.keys = keys
+        self.fault = fault
+
+
+class Section:
+    """A mapping whose keys each come from their own layer."""
+
+    __slots__ = ("keys",)
+
+    def __init__(self, keys: Mapping[str, "Kind"]) -> None:
+        self.keys = keys
+
+
+class Named:
+    """A mapping from the user's own names; `what` says what a name stands for."""
+
+    __slots__ = ("value", "what")
+
+    def __init__(self, what: str, value: "Kind") -> None:
+        self.what = what
+        self.value = value
+
+
+Kind = Scalar | ListOf | Free | Entry | Section | Named
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and "\0" not in value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_positive(value: Any) -> bool:
+    return _is_number(value) and 0 < value < float("inf")
+
+
+def _is_price(value: Any) -> bool:
+    return _is_number(value) and 0 <= value < float("inf")
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _is_web_address(value: Any) -> bool:
+    return _is_text(value) and value.startswith(("http://", "https://")) and " " not in value
+
+
+def _is_store(value: Any) -> bool:
+    scheme, colon, _ = value.partition(":") if _is_text(value) else ("", "", "")
+    return bool(colon) and scheme[:1].isalpha() and scheme.replace("+", "").isalnum()
+
+
+def _is_variable(value: Any) -> bool:
+    return _is_text(value) and value.isidentifier() and value.isascii()
+
+
+def _no_fault(_entry: Mapping[str, Any]) -> str | None:
+    return None
+
+
+def _provider_fault(entry: Mapping[str, Any]) -> str | None:
+    if "apiKey" in entry and "apiKeyEnv" in entry:
+        return "apiKey and apiKeyEnv cannot both be there; keep one"
+    return None
+
+
+def _agent_fault(entry: Mapping[str, Any]) -> str | None:
+    if "use" in entry and "command" in entry:
+        return "use and command cannot both be there; keep one"
+    if "use" not in entry and "command" not in entry:
+        return "it needs `use` (an installed agent) or `command` (a program)"
+    for key in ("args", "capabilities"):
+        if key in entry and "command" not in entry:
+            return f"{key} goes with command, not with use"
+    return None
+
+
+TEXT = Scalar("text", _is_text)
+_ANY_TEXT = Scalar("text", lambda value: isinstance(value, str) and "\0" not in value)
+_PRICE = Scalar("a number of USD per million tokens", _is_price, is_text=False)
+_SECONDS = Scalar("a positive number of seconds", _is_positive, is_text=False)
+_CAPABILITY = Scalar(f"one of {', '.join(CAPABILITIES)}", lambda value: value in CAPABILITIES)
+
+_PROVIDER = Entry(
+    {
+        "baseUrl": Scalar("an address like https://host/v1", _is_web_address),
+        "apiKey": TEXT,
+        "apiKeyEnv": Scalar("the name of an environment variable", _is_variable),
+    },
+    _provider_fault,
+)
+_MODEL = Entry(
+    {
+        "provider": TEXT,
+        "name": TEXT,
+        "price": Entry(
+            dict.fromkeys(("input", "output", "cacheRead", "cacheWrite"), _PRICE), _no_fault
+        ),
+    },
+    _no_fault,
+)
+_AGENT = Entry(
+    {
+        "use": TEXT,
+        "options": Free(),
+        "command": TEXT,
+        "args": ListOf(_ANY_TEXT),
+        "capabilities": ListOf(_CAPABILITY),
+    },
+    _agent_fault,
+)
+
+CONFIG = Section(
+    {
+        "providers": Named("a provider", _PROVIDER),
+        "models": Named("a model", _MODEL),
+        "agents": Named("an agent's alias", _AGENT),
+        "defaultAgent": TEXT,
+        "agentOverrides": Named("a workflow", Named("a role", TEXT)),
+        "defaultModel": TEXT,
+        "modelOverrides": Section({"extract": TEXT, "judge": TEXT}),
+        "store": Scalar("a store's URL like sqlite:store.db", _is_store),
+        "workflowPaths": ListOf(TEXT),
+        "plugins": Section({"block": ListOf(TEXT)}),
+        "extractors": ListOf(TEXT),
+        "limits": Section(
+            {
+                "runSeconds": _SECONDS,
+                "idleSeconds": _SECONDS,
+                "graceSeconds": _SECONDS,
+                "replyBytes": Scalar("a positive whole number of bytes", _is_count, is_text=False),
+            }
+        ),
+    }
+)
+"""The keys of config.yaml."""
+
+ENVIRONMENT = {
+    "UWF_DEFAULT_AGENT": "defaultAgent",
+    "UWF_DEFAULT_MODEL": "defaultModel",
+    "UWF_STORE": "store",
+}
+"""The environment variable of each scalar at the top: `UWF_` and upper snake case."""
+BLOCK_VARIABLE = "UWF_BLOCK_PLUGINS"
+
+CHOICES = frozenset(
+    ("defaultAgent", "agentOverrides", "defaultModel", "modelOverrides", "limits", "workflowPaths")
+)
+"""What a project's file may say without being trusted: it chooses among what the user has."""
+
+
+def parse_key(text: str) -> Path:
+    """A dotted key as its names; a name with a dot in it stands in double quotes.
+
+    `models."gpt-4.1".name` is `("models", "gpt-4.1", "name")`. An empty name stands for itself,
+    so that whoever looks it up says what is there.
+    """
+    names, rest = [], text
+    while True:
+        if rest.startswith('"') and '"' in rest[1:]:
+            name, _, rest = rest[1:].partition('"')
+            names.append(name)
+            if not rest.startswith("."):
+                return (*names, *([rest] if rest else []))
+            rest = rest[1:]
+        else:
+            name, dot, rest = rest.partition(".")
+            names.append(name)
+            if not dot:
+                return tuple(names)
+
+
+def key_text(path: Path) -> str:
+    """The names as a dotted key; the reverse of `parse_key`."""
+    return ".".join(f'"{name}"' if "." in name or name == "" else name for name in path)
+
+
+def kind_at(path: Path) -> Kind | None:
+    """What may stand at a key; None if there is no such key."""
+    kind: Kind = CONFIG
+    for name in path:
+        if isinstance(kind, Section | Entry):
+            if name not in kind.keys:
+                return None
+            kind = kind.keys[name]
+        elif isinstance(kind, Named) and name:
+            kind = kind.value
+        elif not isinstance(kind, Free):
+            return None
+    return kind

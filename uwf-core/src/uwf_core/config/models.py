@@ -1,0 +1,67 @@
+"""From a model's name in the configuration to the record that agents get."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from uwf_core.api.agent import Model, Price
+from uwf_core.config.check import nearest
+from uwf_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from uwf_core.config.settings import Provider, Settings
+
+
+def resolve_model(settings: "Settings", alias: str) -> Model:
+    """The model named `alias`; see `Settings.model`."""
+    model = settings.models.get(alias)
+    if model is None:
+        raise ConfigError(f"there is no model {alias!r}", hint=nearest(alias, settings.models))
+    if model.name is None or model.provider is None:
+        missing = "name" if model.name is None else "provider"
+        raise _incomplete(settings, ("models", alias), missing)
+    provider = settings.providers.get(model.provider)
+    if provider is None:
+        raise ConfigError(
+            f"the model {alias!r} is of the provider {model.provider!r}, which is not there",
+            where=settings.origin(("models", alias)).place,
+            hint=f"uwf setup --provider {model.provider}; {nearest(alias, settings.providers)}",
+        )
+    if provider.base_url is None:
+        raise _incomplete(settings, ("providers", model.provider), "baseUrl")
+    return Model(
+        alias=alias,
+        name=model.name,
+        provider=model.provider,
+        base_url=provider.base_url,
+        api_key=api_key(settings, provider),
+        price=_price(model.price),
+    )
+
+
+def api_key(settings: "Settings", provider: "Provider") -> str | None:
+    """The provider's key, out of the configuration, the environment or `.env`; None if there is
+    none.
+    """
+    if provider.api_key_env is not None:
+        return settings.environment.get(provider.api_key_env) or None
+    return provider.api_key
+
+
+def _incomplete(settings: "Settings", path: tuple[str, str], missing: str) -> ConfigError:
+    key = ".".join(path)
+    return ConfigError(
+        f"{key} has no {missing}",
+        where=settings.origin(path).place,
+        hint=f"uwf config set {key}.{missing} …",
+    )
+
+
+def _price(price: Mapping[str, float] | None) -> Price | None:
+    if price is None:
+        return None
+    return Price(
+        input=price.get("input"),
+        output=price.get("output"),
+        cache_read=price.get("cacheRead"),
+        cache_write=price.get("cacheWrite"),
+    )

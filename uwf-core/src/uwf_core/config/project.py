@@ -1,0 +1,94 @@
+"""The project's own settings: `.uwf/config.yaml` of the nearest folder, and what it may say."""
+
+# Every command comes through here, and pathlib is not imported for that:
+# ruff: noqa: PTH100, PTH118, PTH120
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from uwf_core.config.home import CONFIG_FILE, default_home
+from uwf_core.config.keys import CHOICES, Leaf, Path, key_text
+from uwf_core.config.trust import is_trusted
+
+FOLDER = ".uwf"
+
+
+class Project(NamedTuple):
+    """A folder with settings of its own."""
+
+    folder: str
+    file: str
+    trusted: bool
+
+
+class Allowed(NamedTuple):
+    """What is taken from a project's file, and the keys that are not, as text."""
+
+    leaves: dict[Path, Leaf]
+    ignored: tuple[str, ...]
+
+
+def find_project(home: str, cwd: str, env: Mapping[str, str]) -> Project | None:
+    """The nearest folder from `cwd` upwards that has settings; uwf's own folder is never one.
+
+    Raises:
+        ConfigError: the list of trusted folders cannot be read.
+    """
+    own = {os.path.realpath(home)}
+    default = default_home(env)
+    if default is not None:
+        own.add(os.path.realpath(default))
+    for folder in climb(cwd):
+        candidate = os.path.join(folder, FOLDER)
+        file = os.path.join(candidate, CONFIG_FILE)
+        if os.path.lexists(file) and os.path.realpath(candidate) not in own:
+            return Project(folder, file, is_trusted(home, folder))
+    return None
+
+
+def climb(cwd: str) -> Iterator[str]:
+    """`cwd` and the folders above it, up to one that holds `.git` (a folder or a file)."""
+    folder = os.path.abspath(cwd)
+    while True:
+        yield folder
+        above = os.path.dirname(folder)
+        if above == folder or os.path.lexists(os.path.join(folder, ".git")):
+            return
+        folder = above
+
+
+def allowed(project: Project, leaves: dict[Path, Leaf]) -> Allowed:
+    """What may be taken: everything from a trusted project, else only choices among what the
+    user has. A cloned repository must not be able to run anything by being there.
+    """
+    if project.trusted:
+        return Allowed(leaves, ())
+    taken = {path: leaf for path, leaf in leaves.items() if _is_choice(project, path, leaf)}
+    ignored = sorted({key_text(_shown(path)) for path in leaves if path not in taken})
+    return Allowed(taken, tuple(ignored))
+
+
+def is_command_line(word: str) -> bool:
+    """Whether an agent's word would be run as a command: a blank or a path separator in it."""
+    return "/" in word or any(character.isspace() for character in word)
+
+
+def _is_choice(project: Project, path: Path, leaf: Leaf) -> bool:
+    if path[0] not in CHOICES:
+        return False
+    if path[0] in ("defaultAgent", "agentOverrides"):
+        return not is_command_line(leaf.value)
+    if path[0] == "workflowPaths":
+        return all(_is_below(project.folder, each) for each in leaf.value)
+    return True
+
+
+def _is_below(folder: str, path: str) -> bool:
+    root = os.path.realpath(folder)
+    real = os.path.realpath(os.path.join(root, path))
+    return not path.startswith("~") and os.path.commonpath([root, real]) == root
+
+
+def _shown(path: Path) -> Path:
+    return path[:1] if path[0] not in CHOICES else path

@@ -1,0 +1,360 @@
+"""The settings of a call: layers read, trust applied, merged, each value with its origin."""
+
+# Every command comes through here, and pathlib is not imported for that:
+# ruff: noqa: PTH118
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from uwf_core.config.dotenv import parse_dotenv
+from uwf_core.config.home import (
+    CONFIG_FILE,
+    ENV_FILE,
+    expand_user,
+    open_to_others,
+    read_private,
+)
+from uwf_core.config.keys import (
+    BLOCK_VARIABLE,
+    ENVIRONMENT,
+    Leaf,
+    Path,
+    Scalar,
+    kind_at,
+    parse_key,
+)
+from uwf_core.config.project import Project, allowed, find_project
+from uwf_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from uwf_core.api.agent import Model
+
+DEFAULT_STORE = "sqlite:store.db"
+DEFAULT_EXTRACTORS = ("frontmatter",)
+
+
+class Origin(NamedTuple):
+    """Who gave a value: `layer` is flag, environment, project, user or default; `place` is
+    `file:line` or a variable's name, None for a default.
+    """
+
+    layer: str
+    place: str | None = None
+
+
+class Provider(NamedTuple):
+    """A model service. At most one of `api_key` and `api_key_env` is there."""
+
+    base_url: str | None = None
+    api_key: str | None = None
+    api_key_env: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Provider({self.base_url!r}, api_key_env={self.api_key_env!r})"
+
+
+class ModelSetting(NamedTuple):
+    """A model. `price` is USD per million tokens by input, output, cacheRead, cacheWrite."""
+
+    provider: str | None = None
+    name: str | None = None
+    price: Mapping[str, float] | None = None
+
+
+class AgentSetting(NamedTuple):
+    """An agent's alias: `use` (an installed agent) or `command` (a program), with its options.
+
+    A relative path in `command` has been made absolute: below the home for the user's file,
+    below the project's folder for a project's.
+    """
+
+    use: str | None = None
+    options: Mapping[str, Any] = {}
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    capabilities: frozenset[str] = frozenset()
+
+
+class Limits(NamedTuple):
+    """Limits of one call of an agent: seconds, and bytes of its reply."""
+
+    run_seconds: float = 3600.0
+    idle_seconds: float = 900.0
+    grace_seconds: float = 5.0
+    reply_bytes: int = 16 * 1024 * 1024
+
+
+class Settings(NamedTuple):
+    """All settings of a call.
+
+    Attributes:
+        home: uwf's folder. project: the project's settings file, None if there is none.
+        environment: the environment with what `.env` adds to it.
+        providers, models, agents: by the user's names.
+        agent_overrides: workflow -> role -> agent's word.
+        model_overrides: `extract`, `judge` -> model's name.
+        store: a URL, relative to `home`. workflow_paths: absolute folders.
+        paths_trusted: whether `workflow_paths` are the user's own word (not that of a project
+            that is not trusted).
+        blocked: names of plugins or distributions that are never imported.
+        origins: by the path of each value that some layer gave.
+        notices: what a person should know, one line each (ignored keys, open files).
+    """
+
+    home: str
+    project: Project | None
+    environment: Mapping[str, str]
+    providers: Mapping[str, Provider]
+    models: Mapping[str, ModelSetting]
+    agents: Mapping[str, AgentSetting]
+    default_agent: str | None
+    agent_overrides: Mapping[str, Mapping[str, str]]
+    default_model: str | None
+    model_overrides: Mapping[str, str]
+    store: str
+    workflow_paths: tuple[str, ...]
+    paths_trusted: bool
+    blocked: tuple[str, ...]
+    extractors: tuple[str, ...]
+    limits: Limits
+    origins: Mapping[Path, Origin]
+    notices: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"Settings({self.home!r})"
+
+    def origin(self, path: Path) -> Origin:
+        """Who gave the value at this path, or the entry that it is part of."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.origins:
+                return self.origins[path[:length]]
+        return Origin("default")
+
+    def model(self, alias: str) -> "Model":
+        """The model of that name with its provider, as agents get it.
+
+        Its key is None where there is none; the environment variable may be missing.
+
+        Raises:
+            ConfigError: it, its provider or what either needs is not there.
+        """
+        from uwf_core.config.models import resolve_model
+
+        return resolve_model(self, alias)
+
+
+class _Values:
+    """The merged leaves of all layers."""
+
+    def __init__(self) -> None:
+        self.leaves: dict[Path, Leaf] = {}
+        self.origins: dict[Path, Origin] = {}
+
+    def add(self, layer: str, leaves: Mapping[Path, Leaf]) -> None:
+        """Lay `leaves` over what is there."""
+        for path, leaf in leaves.items():
+            self.leaves[path] = leaf
+            self.origins[path] = Origin(layer, leaf.place)
+
+    def get(self, *path: str) -> Any:
+        """The value at this path, None if no layer gave one."""
+        leaf = self.leaves.get(path)
+        return None if leaf is None else leaf.value
+
+    def below(self, *path: str) -> dict[str, Any]:
+        """The values right below this path, by name."""
+        depth = len(path)
+        return {
+            each[depth]: leaf.value
+            for each, leaf in self.leaves.items()
+            if len(each) == depth + 1 and each[:depth] == path
+        }
+
+
+def load_settings(
+    home: str, cwd: str, env: Mapping[str, str], flags: Mapping[str, str] | None = None
+) -> Settings:
+    """The settings of a call in `cwd`.
+
+    Args:
+        home: as `find_home` gives it. cwd: absolute. env: the process's environment.
+        flags: what the command line says, by key (`store`, `defaultAgent`, `defaultModel`).
+
+    Raises:
+        ConfigError: a file cannot be read, or it or the environment has faults.
+    """
+    environment = _environment(home, env)
+    project = find_project(home, cwd, env)
+    values = _Values()
+    notices: list[str] = []
+    user_file = os.path.join(home, CONFIG_FILE)
+    user = _read(user_file)
+    values.add("user", _absolute(user, home, env))
+    blocked = [*_blocked(user)]
+    if project is not None:
+        taken = allowed(project, _read(project.file))
+        values.add("project", _absolute(taken.leaves, project.folder, env))
+        blocked += _blocked(taken.leaves)
+        if taken.ignored:
+            notices.append(_untrusted(project, taken.ignored))
+    values.add("environment", _from_environment(environment))
+    blocked += _from_list(environment.get(BLOCK_VARIABLE, ""))
+    values.add("flag", _from_flags(flags or {}))
+    notices += _open_files(home, user)
+    return _settings(home, project, environment, values, (tuple(dict.fromkeys(blocked)), notices))
+
+
+def _environment(home: str, env: Mapping[str, str]) -> dict[str, str]:
+    file = os.path.join(home, ENV_FILE)
+    data = read_private(file)
+    if data is None:
+        return dict(env)
+    try:
+        added = parse_dotenv(data.decode("utf-8"), file)
+    except UnicodeDecodeError as error:
+        raise ConfigError("it is not UTF-8", where=file, hint="save it as UTF-8") from error
+    added.pop("UWF_HOME", None)  # it has been found already, by what this file lies in
+    return {**added, **env}
+
+
+def _read(file: str) -> dict[Path, Leaf]:
+    data = read_private(file)
+    if data is None:
+        return {}
+    from uwf_core.config.check import read_settings
+
+    return read_settings(data, file)
+
+
+def _absolute(leaves: Mapping[Path, Leaf], folder: str, env: Mapping[str, str]) -> dict[Path, Leaf]:
+    """The leaves with relative paths made absolute: they are meant from their file's side."""
+
+    def resolved(word: str) -> str:
+        return os.path.join(folder, expand_user(word, env))
+
+    changed = dict(leaves)
+    for path, leaf in leaves.items():
+        if path == ("workflowPaths",):
+            folders = [os.path.normpath(resolved(each)) for each in leaf.value]
+            changed[path] = Leaf(folders, leaf.place)
+        elif path[0] == "agents" and "/" in leaf.value.get("command", ""):
+            entry = {**leaf.value, "command": resolved(leaf.value["command"])}
+            changed[path] = Leaf(entry, leaf.place)
+    return changed
+
+
+def _blocked(leaves: Mapping[Path, Leaf]) -> list[str]:
+    leaf = leaves.get(("plugins", "block"))
+    return [] if leaf is None else list(leaf.value)
+
+
+def _from_list(text: str) -> list[str]:
+    return [name for each in text.split(",") if (name := each.strip())]
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[Path, Leaf]:
+    leaves: dict[Path, Leaf] = {
+        (key,): _checked(key, environment[variable], variable)
+        for variable, key in ENVIRONMENT.items()
+        if environment.get(variable)
+    }
+    blocked = _from_list(environment.get(BLOCK_VARIABLE, ""))
+    if blocked:
+        leaves["plugins", "block"] = Leaf(blocked, BLOCK_VARIABLE)
+    return leaves
+
+
+def _from_flags(flags: Mapping[str, str]) -> dict[Path, Leaf]:
+    return {
+        parse_key(key): _checked(key, value, f"the command line ({key})")
+        for key, value in flags.items()
+    }
+
+
+def _checked(key: str, text: str, place: str) -> Leaf:
+    kind = kind_at(parse_key(key))
+    assert isinstance(kind, Scalar)
+    if not kind.accepts(text):
+        raise ConfigError(f"{text!r} is not {kind.what}", where=place, hint=f"it sets {key}")
+    return Leaf(text, place)
+
+
+def _untrusted(project: Project, ignored: tuple[str, ...]) -> str:
+    return (
+        f"{project.file}: {', '.join(ignored)} ignored, since {project.folder} is not trusted; "
+        f"if you trust what is there: uwf config trust {project.folder}"
+    )
+
+
+def _open_files(home: str, user: Mapping[Path, Leaf]) -> list[str]:
+    """A notice for each file that holds secrets and that others may read."""
+    files = [os.path.join(home, ENV_FILE)]
+    if any(path[0] == "providers" and "apiKey" in leaf.value for path, leaf in user.items()):
+        files.append(os.path.join(home, CONFIG_FILE))
+    return [
+        f"{file} holds secrets and can be read by others: chmod 600 {file}"
+        for file in files
+        if open_to_others(file)
+    ]
+
+
+def _settings(
+    home: str,
+    project: Project | None,
+    environment: Mapping[str, str],
+    values: _Values,
+    gathered: tuple[tuple[str, ...], list[str]],
+) -> Settings:
+    blocked, notices = gathered
+    paths = Origin("default") if values.get("workflowPaths") is None else None
+    paths = paths or values.origins["workflowPaths",]
+    return Settings(
+        home=home,
+        project=project,
+        environment=environment,
+        providers={name: _provider(each) for name, each in values.below("providers").items()},
+        models={name: ModelSetting(**each) for name, each in values.below("models").items()},
+        agents={name: _agent(each) for name, each in values.below("agents").items()},
+        default_agent=values.get("defaultAgent"),
+        agent_overrides=_overrides(values),
+        default_model=values.get("defaultModel"),
+        model_overrides=values.below("modelOverrides"),
+        store=values.get("store") or DEFAULT_STORE,
+        workflow_paths=tuple(values.get("workflowPaths") or ()),
+        paths_trusted=paths.layer != "project" or (project is not None and project.trusted),
+        blocked=blocked,
+        extractors=tuple(values.get("extractors") or DEFAULT_EXTRACTORS),
+        limits=_limits(values.below("limits")),
+        origins=values.origins,
+        notices=tuple(notices),
+    )
+
+
+def _provider(entry: Mapping[str, str]) -> Provider:
+    return Provider(entry.get("baseUrl"), entry.get("apiKey"), entry.get("apiKeyEnv"))
+
+
+def _agent(entry: Mapping[str, Any]) -> AgentSetting:
+    return AgentSetting(
+        use=entry.get("use"),
+        options=entry.get("options", {}),
+        command=entry.get("command"),
+        args=tuple(entry.get("args", ())),
+        capabilities=frozenset(entry.get("capabilities", ())),
+    )
+
+
+def _overrides(values: _Values) -> dict[str, dict[str, str]]:
+    workflows = dict.fromkeys(path[1] for path in values.leaves if path[0] == "agentOverrides")
+    return {workflow: values.below("agentOverrides", workflow) for workflow in workflows}
+
+
+def _limits(entry: Mapping[str, Any]) -> Limits:
+    names = {
+        "run_seconds": "runSeconds",
+        "idle_seconds": "idleSeconds",
+        "grace_seconds": "graceSeconds",
+        "reply_bytes": "replyBytes",
+    }
+    return Limits(**{field: entry[key] for field, key in names.items() if key in entry})
