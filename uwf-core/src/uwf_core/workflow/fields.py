@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
 
+from uwf_core.workflow.alternatives import alternatives
 from uwf_core.workflow.template import Name
-from uwf_core.workflow.variants import BODY, Variant, alternatives
+from uwf_core.workflow.variants import BODY, Variant
 
 _ANYTHING: tuple[dict[str, Any], ...] = ({},)
 _Shape = Sequence[dict[str, Any]]

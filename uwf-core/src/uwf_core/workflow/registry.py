@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from uwf_core.errors import BusyError
 from uwf_core.ids import Ref
+from uwf_core.workflow.definition import is_workflow
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
@@ -43,3 +44,22 @@ def registry(store: "Store") -> dict[str, Ref]:
         variable.name.removeprefix(PREFIX): Ref(variable.value)
         for variable in store.variables(PREFIX)
     }
+
+
+class StoreRegistry:
+    """The registry of a store, as `discover.resolve` asks for it."""
+
+    def __init__(self, store: "Store") -> None:
+        self._store = store
+
+    def names(self) -> dict[str, Ref]:
+        """Every name and the reference that it means."""
+        return registry(self._store)
+
+    def holds(self, ref: Ref) -> bool:
+        """Whether the store has this node."""
+        return self._store.has(ref)
+
+    def is_workflow(self, ref: Ref) -> bool:
+        """Whether the node is a workflow."""
+        return is_workflow(self._store, ref)

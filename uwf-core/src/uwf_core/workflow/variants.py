@@ -9,18 +9,31 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from uwf_core.errors import DefinitionError
+from uwf_core.workflow.alternatives import (
+    MAX_ALTERNATIVES,
+    Branch,
+    Fragment,
+    TooManyAlternatives,
+    alternatives,
+    as_list,
+    as_mapping,
+    conjunction,
+    expand,
+    is_open,
+    merged_schemas,
+    properties_of,
+    required_of,
+)
 from uwf_core.workflow.local_refs import Path, inline_refs, subschemas
 
 STATUS = "$status"
 SUSPEND = "$SUSPEND"
 BODY = "_body"
-MAX_VARIANTS = 64
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 """What names of workflows, roles and statuses look like."""
 
-_ALTERNATIVES = ("oneOf", "anyOf")
+_CHOICES = ("oneOf", "anyOf", "allOf")
 _CONDITIONAL = ("if", "then", "else", "not", "dependentSchemas")
-_MERGEABLE = ("type", "properties", "required", "title", "description", "additionalProperties")
 
 
 _RESERVED = {
@@ -66,25 +79,6 @@ class Analysis(NamedTuple):
     doubts: tuple[Fault, ...] = ()
 
 
-class _Fragment(NamedTuple):
-    """A schema without alternatives, and the path to where it is written."""
-
-    path: Path
-    schema: dict[str, Any]
-
-
-_Branch = tuple[_Fragment, ...]
-"""Fragments that hold together: one alternative of the whole schema."""
-
-
-class _TooMany(Exception):
-    """More alternatives than are allowed, in the schema at `path`."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self.path = path
-
-
 def variants(schema: Any) -> list[Variant]:
     """The variants of a role's schema, one per status, in their order.
 
@@ -108,11 +102,11 @@ def analyse(schema: Any) -> Analysis:
     faults = list(_misplaced(schema, (), conditional=False))
     doubts: list[Fault] = []
     try:
-        branches = _expand(schema, ())
-    except _TooMany as error:
-        message = f"the schema has more than {MAX_VARIANTS} variants"
+        branches = expand(schema, ())
+    except TooManyAlternatives as error:
+        message = f"the schema has more than {MAX_ALTERNATIVES} variants"
         return Analysis((), (*faults, Fault(error.path, "too-many-variants", message)))
-    by_status: dict[str, list[_Branch]] = {}
+    by_status: dict[str, list[Branch]] = {}
     for branch in branches:
         doubts += _undeclared(branch)
         status = _status(branch, faults)
@@ -124,13 +118,13 @@ def analyse(schema: Any) -> Analysis:
     return Analysis(tuple(found), _unique(faults), _unique(doubts))
 
 
-def _undeclared(branch: _Branch) -> Iterator[Fault]:
+def _undeclared(branch: Branch) -> Iterator[Fault]:
     """Keys that are required and described nowhere: often one of two is misspelt."""
-    declared = {name for fragment in branch for name in _properties(fragment)} | {STATUS}
-    if any(_is_open(fragment.schema) for fragment in branch):
+    declared = {name for fragment in branch for name in properties_of(fragment)} | {STATUS}
+    if any(is_open(fragment.schema) for fragment in branch):
         return
     for fragment in branch:
-        for index, name in enumerate(_list(fragment.schema.get("required"))):
+        for index, name in enumerate(as_list(fragment.schema.get("required"))):
             if isinstance(name, str) and name not in declared:
                 yield Fault(
                     (*fragment.path, "required", index),
@@ -146,7 +140,7 @@ def _unique(faults: Iterable[Fault]) -> tuple[Fault, ...]:
 
 def _misplaced(schema: Any, path: Path, *, conditional: bool) -> Iterator[Fault]:
     """Every `$status` under a condition, and every key that no role may declare."""
-    properties = _map(_map(schema).get("properties"))
+    properties = as_mapping(as_mapping(schema).get("properties"))
     if conditional and STATUS in properties:
         yield Fault(
             (*path, "properties", STATUS),
@@ -162,71 +156,22 @@ def _misplaced(schema: Any, path: Path, *, conditional: bool) -> Iterator[Fault]
                 f"{name} is a name of uwf's own, and no field of an output",
                 _RESERVED[name],
             )
-    for index, name in enumerate(_list(_map(schema).get("required"))):
+    for index, name in enumerate(as_list(as_mapping(schema).get("required"))):
         if name == BODY:
             where = (*path, "required", index)
             yield Fault(where, "reserved-field", f"{BODY} is no field", _RESERVED[BODY])
     for where, inner in subschemas(schema):
-        if where[0] in (*_ALTERNATIVES, "allOf", *_CONDITIONAL):
+        if where[0] in (*_CHOICES, *_CONDITIONAL):
             below = conditional or where[0] in _CONDITIONAL
             yield from _misplaced(inner, (*path, *where), conditional=below)
 
 
-def _expand(schema: Any, path: Path) -> list[_Branch]:
-    """The alternatives of `schema`, each as the fragments that hold in it."""
-    if not isinstance(schema, dict):
-        return [()]
-    flat = {key: schema[key] for key in schema if key not in (*_ALTERNATIVES, "allOf")}
-    branches: list[_Branch] = [(_Fragment(path, flat),) if flat else ()]
-    for index, inner in enumerate(_list(schema.get("allOf"))):
-        branches = _product(branches, _expand(inner, (*path, "allOf", index)), path)
-    for key in _ALTERNATIVES:
-        inner_branches = [
-            branch
-            for index, inner in enumerate(_list(schema.get(key)))
-            for branch in _expand(inner, (*path, key, index))
-        ]
-        if inner_branches:
-            branches = _product(branches, inner_branches, path)
-    return branches
-
-
-def alternatives(schema: Any) -> tuple[dict[str, Any], ...]:
-    """The alternatives of any schema, each flat; none where there are too many to say."""
-    try:
-        return tuple(_conjunction(branch) for branch in _expand(schema, ()))
-    except _TooMany:
-        return ()
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _map(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _product(left: list[_Branch], right: list[_Branch], path: Path) -> list[_Branch]:
-    if len(left) * len(right) > MAX_VARIANTS:
-        raise _TooMany(path)
-    return [one + other for one in left for other in right]
-
-
-def _properties(fragment: _Fragment) -> dict[str, Any]:
-    return _map(fragment.schema.get("properties"))
-
-
-def _required(fragment: _Fragment) -> set[str]:
-    return {name for name in _list(fragment.schema.get("required")) if isinstance(name, str)}
-
-
-def _status(branch: _Branch, faults: list[Fault]) -> str | None:
+def _status(branch: Branch, faults: list[Fault]) -> str | None:
     """The status of an alternative, or None: a fault, or one that nothing can satisfy."""
     declared = [
-        (fragment, _properties(fragment)[STATUS])
+        (fragment, _flat(properties_of(fragment)[STATUS]))
         for fragment in branch
-        if STATUS in _properties(fragment)
+        if STATUS in properties_of(fragment)
     ]
     path = branch[-1].path if branch else ()
     faults.extend(_type_faults(branch))
@@ -254,7 +199,7 @@ def _status(branch: _Branch, faults: list[Fault]) -> str | None:
         )
     if found or len(set(constants)) != 1:
         return None
-    if not any(STATUS in _required(fragment) for fragment in branch):
+    if not any(STATUS in required_of(fragment) for fragment in branch):
         faults.append(
             Fault(
                 declared[-1][0].path,
@@ -266,7 +211,13 @@ def _status(branch: _Branch, faults: list[Fault]) -> str | None:
     return constants[0]
 
 
-def _type_faults(branch: _Branch) -> Iterator[Fault]:
+def _flat(schema: Any) -> Any:
+    """A schema of `$status` without the `allOf` that a `$ref` leaves behind."""
+    flat = alternatives(schema)
+    return flat[0] if len(flat) == 1 else schema
+
+
+def _type_faults(branch: Branch) -> Iterator[Fault]:
     """Fragments that refuse a mapping, which every output is."""
     for fragment in branch:
         types = fragment.schema.get("type", "object")
@@ -279,7 +230,7 @@ def _type_faults(branch: _Branch) -> Iterator[Fault]:
             )
 
 
-def _constants(declared: list[tuple[_Fragment, Any]]) -> list[str]:
+def _constants(declared: list[tuple[Fragment, Any]]) -> list[str]:
     return [
         schema["const"]
         for _, schema in declared
@@ -287,7 +238,7 @@ def _constants(declared: list[tuple[_Fragment, Any]]) -> list[str]:
     ]
 
 
-def _status_faults(fragment: _Fragment, schema: Any) -> Iterator[Fault]:
+def _status_faults(fragment: Fragment, schema: Any) -> Iterator[Fault]:
     """What is wrong with one declaration of `$status` by itself."""
     path = (*fragment.path, "properties", STATUS)
     if not isinstance(schema, dict):
@@ -322,7 +273,7 @@ def _status_faults(fragment: _Fragment, schema: Any) -> Iterator[Fault]:
 
 
 def _enum_fault(path: Path, values: Any) -> Fault:
-    names = [value for value in _list(values) if isinstance(value, str)] or ["done"]
+    names = [value for value in as_list(values) if isinstance(value, str)] or ["done"]
     rewrite = ", ".join(
         f"{{properties: {{$status: {{const: {name}}}}}, required: [$status]}}" for name in names[:8]
     )
@@ -334,17 +285,17 @@ def _enum_fault(path: Path, values: Any) -> Fault:
     )
 
 
-def _variant(whole: dict[str, Any], status: str, branches: list[_Branch]) -> Variant:
+def _variant(whole: dict[str, Any], status: str, branches: list[Branch]) -> Variant:
     """The variant of `status`, which several alternatives may share."""
     properties: dict[str, list[Any]] = {}
     for branch in branches:
         for fragment in branch:
-            for name, schema in _properties(fragment).items():
+            for name, schema in properties_of(fragment).items():
                 known = properties.setdefault(name, [])
                 if schema not in known:
                     known.append(schema)
     required = [
-        frozenset(name for fragment in branch for name in _required(fragment))
+        frozenset(name for fragment in branch for name in required_of(fragment))
         for branch in branches
     ]
     for name in sorted(frozenset().union(*required) - {STATUS}):
@@ -352,70 +303,13 @@ def _variant(whole: dict[str, Any], status: str, branches: list[_Branch]) -> Var
     several = len(branches) > 1
     return Variant(
         status,
-        _of_status(whole, status) if several else _conjunction(branches[0]),
-        {name: _merged(schemas, several) for name, schemas in properties.items()},
+        _of_status(whole, status) if several else conjunction(branches[0]),
+        {name: merged_schemas(schemas, several) for name, schemas in properties.items()},
         frozenset.intersection(*required),
-        any(_is_open(fragment.schema) for branch in branches for fragment in branch),
+        any(is_open(fragment.schema) for branch in branches for fragment in branch),
     )
 
 
 def _of_status(whole: dict[str, Any], status: str) -> dict[str, Any]:
     """The whole schema, narrowed to one status: for alternatives that share theirs."""
     return {"properties": {STATUS: {"const": status}}, "required": [STATUS], "allOf": [whole]}
-
-
-def _merged(schemas: list[Any], several: bool) -> dict[str, Any]:
-    if len(schemas) == 1:
-        return schemas[0] if isinstance(schemas[0], dict) else {}
-    return {"anyOf" if several else "allOf": schemas}
-
-
-def _is_open(schema: dict[str, Any]) -> bool:
-    more = schema.get("additionalProperties", False)
-    return bool(schema.get("patternProperties")) or more is True or isinstance(more, dict)
-
-
-def _conjunction(branch: _Branch) -> dict[str, Any]:
-    """The fragments as one schema: merged where that changes nothing, else side by side."""
-    merged: dict[str, Any] = {}
-    apart: list[dict[str, Any]] = []
-    for fragment in branch:
-        if _can_merge(merged, fragment.schema):
-            merged = _merge(merged, fragment.schema)
-        else:
-            apart.append(fragment.schema)
-    return {**merged, "allOf": apart} if apart else merged
-
-
-def _can_merge(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    if not one:
-        return True
-    if any(key in one and key not in _MERGEABLE for key in other):
-        return False
-    if one.get("type", "") != other.get("type", "") and "type" in one and "type" in other:
-        return False
-    return _same_scope(one, other) and _same_scope(other, one)
-
-
-def _same_scope(closed: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether the `additionalProperties` of one schema means the same beside the other."""
-    if "additionalProperties" not in closed:
-        return True
-    beyond = set(_map(other.get("properties"))) - set(_map(closed.get("properties")))
-    return not beyond and not other.get("patternProperties") and "additionalProperties" not in other
-
-
-def _merge(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    merged = {**one, **other}
-    mine, others = _map(one.get("properties")), _map(other.get("properties"))
-    if mine and others:
-        merged["properties"] = {
-            name: _merged([mine[name], others[name]], False)
-            if name in mine and name in others and mine[name] != others[name]
-            else {**others, **mine}[name]
-            for name in {**mine, **others}
-        }
-    required = [*_list(one.get("required")), *_list(other.get("required"))]
-    if required:
-        merged["required"] = [name for at, name in enumerate(required) if name not in required[:at]]
-    return merged

@@ -1,0 +1,149 @@
+"""The alternatives of a JSON Schema: what may hold instead of each other, each made flat.
+
+`oneOf` and `anyOf` are a union, `allOf` is a product, at most 64 in all. Nothing here expects a
+schema to be valid: whatever is no mapping or list where one belongs counts as absent.
+"""
+
+from typing import Any, NamedTuple
+
+from uwf_core.workflow.local_refs import Path
+
+MAX_ALTERNATIVES = 64
+_UNIONS = ("oneOf", "anyOf")
+_MERGEABLE = ("type", "properties", "required", "title", "description", "additionalProperties")
+
+
+class Fragment(NamedTuple):
+    """A schema without alternatives, and the path to where it is written."""
+
+    path: Path
+    schema: dict[str, Any]
+
+
+Branch = tuple[Fragment, ...]
+"""Fragments that hold together: one alternative of the whole schema."""
+
+
+class TooManyAlternatives(Exception):
+    """More alternatives than are allowed, in the schema at `path`."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.path = path
+
+
+def expand(schema: Any, path: Path) -> list[Branch]:
+    """The alternatives of `schema`, each as the fragments that hold in it."""
+    if not isinstance(schema, dict):
+        return [()]
+    flat = {key: schema[key] for key in schema if key not in (*_UNIONS, "allOf")}
+    branches: list[Branch] = [(Fragment(path, flat),) if flat else ()]
+    for index, inner in enumerate(as_list(schema.get("allOf"))):
+        branches = _product(branches, expand(inner, (*path, "allOf", index)), path)
+    for key in _UNIONS:
+        inner_branches = [
+            branch
+            for index, inner in enumerate(as_list(schema.get(key)))
+            for branch in expand(inner, (*path, key, index))
+        ]
+        if inner_branches:
+            branches = _product(branches, inner_branches, path)
+    return branches
+
+
+def alternatives(schema: Any) -> tuple[dict[str, Any], ...]:
+    """The alternatives of any schema, each flat; none where there are too many to say."""
+    try:
+        return tuple(conjunction(branch) for branch in expand(schema, ()))
+    except TooManyAlternatives:
+        return ()
+
+
+def _product(left: list[Branch], right: list[Branch], path: Path) -> list[Branch]:
+    if len(left) * len(right) > MAX_ALTERNATIVES:
+        raise TooManyAlternatives(path)
+    return [one + other for one in left for other in right]
+
+
+def properties_of(fragment: Fragment) -> dict[str, Any]:
+    """The properties that a fragment declares."""
+    return as_mapping(fragment.schema.get("properties"))
+
+
+def required_of(fragment: Fragment) -> set[str]:
+    """The properties that a fragment requires."""
+    return {name for name in as_list(fragment.schema.get("required")) if isinstance(name, str)}
+
+
+def is_open(schema: dict[str, Any]) -> bool:
+    """Whether a schema says that properties which it does not name are welcome."""
+    more = schema.get("additionalProperties", False)
+    return bool(schema.get("patternProperties")) or more is True or isinstance(more, dict)
+
+
+def conjunction(branch: Branch) -> dict[str, Any]:
+    """The fragments as one schema: merged where that changes nothing, else side by side."""
+    merged: dict[str, Any] = {}
+    apart: list[dict[str, Any]] = []
+    for fragment in branch:
+        if _can_merge(merged, fragment.schema):
+            merged = _merge(merged, fragment.schema)
+        else:
+            apart.append(fragment.schema)
+    return {**merged, "allOf": apart} if apart else merged
+
+
+def _can_merge(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    if not one:
+        return True
+    if _depends_on_its_own(one) and _depends_on_its_own(other):
+        return False
+    if one.get("type", "") != other.get("type", "") and "type" in one and "type" in other:
+        return False
+    return _same_scope(one, other) and _same_scope(other, one)
+
+
+def _depends_on_its_own(schema: dict[str, Any]) -> bool:
+    """Whether keywords may take their meaning from each other (`if` and `then`, and the like)."""
+    return any(key not in _MERGEABLE for key in schema)
+
+
+def _same_scope(closed: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether the `additionalProperties` of one schema means the same beside the other."""
+    if "additionalProperties" not in closed:
+        return True
+    beyond = set(as_mapping(other.get("properties"))) - set(as_mapping(closed.get("properties")))
+    return not beyond and not other.get("patternProperties") and "additionalProperties" not in other
+
+
+def _merge(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    merged = {**one, **other}
+    mine, others = as_mapping(one.get("properties")), as_mapping(other.get("properties"))
+    if mine and others:
+        merged["properties"] = {
+            name: merged_schemas([mine[name], others[name]], False)
+            if name in mine and name in others and mine[name] != others[name]
+            else {**others, **mine}[name]
+            for name in {**mine, **others}
+        }
+    required = [*as_list(one.get("required")), *as_list(other.get("required"))]
+    if required:
+        merged["required"] = [name for at, name in enumerate(required) if name not in required[:at]]
+    return merged
+
+
+def merged_schemas(schemas: list[Any], several: bool) -> dict[str, Any]:
+    """The schemas of one property as one: any of them (`several` alternatives), or all."""
+    if len(schemas) == 1:
+        return schemas[0] if isinstance(schemas[0], dict) else {}
+    return {"anyOf" if several else "allOf": schemas}
+
+
+def as_list(value: Any) -> list[Any]:
+    """`value` where it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def as_mapping(value: Any) -> dict[str, Any]:
+    """`value` where it is a mapping, else an empty one."""
+    return value if isinstance(value, dict) else {}

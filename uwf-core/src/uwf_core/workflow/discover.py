@@ -1,0 +1,247 @@
+"""Which workflow does a word mean, and which workflows does a project have?
+
+A word is looked up as a reference, a path, a workflow of the project, one below the configured
+`workflowPaths`, and a name of the registry, in this order. A project's workflow is text that
+agents with a shell will obey: it takes the place of a registry name only where the user trusts
+the folder.
+"""
+
+# Read by `thread start` and the listings: pathlib is not imported for that.
+# ruff: noqa: PTH100, PTH113, PTH118, PTH119, PTH120, PTH122, PTH208
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal, NamedTuple, Protocol
+
+from uwf_core.errors import UnknownIdError, UsageError
+from uwf_core.ids import Ref
+from uwf_core.workflow.variants import NAME
+
+FOLDERS = (".workflow", ".workflows")
+"""Where a project keeps its workflows; in one place both may be there, and the former wins."""
+_SUFFIXES = (".yaml", ".yml")
+_INDEX = ("index.yaml", "index.yml")
+
+Source = Literal["reference", "path", "local", "config", "registry"]
+
+
+class Found(NamedTuple):
+    """A workflow's file: `name` by the file's name, `folder` the project that holds it."""
+
+    name: str
+    file: str
+    folder: str
+
+
+class Registry(Protocol):
+    """What is asked of the store (`registry.StoreRegistry` gives it)."""
+
+    def names(self) -> Mapping[str, Ref]:
+        """Every name and the reference that it means."""
+
+    def holds(self, ref: Ref) -> bool:
+        """Whether the store has this node."""
+
+    def is_workflow(self, ref: Ref) -> bool:
+        """Whether the node is a workflow."""
+
+
+class ResolveContext(NamedTuple):
+    """Where to look.
+
+    Attributes:
+        cwd: the folder that the climb to a project's workflows begins at.
+        registry: the store's names.
+        trusts: whether the user trusts a project's folder.
+        paths: the configured `workflowPaths`, absolute.
+        paths_trusted: whether these are the user's own word, or that of a trusted project.
+    """
+
+    cwd: str
+    registry: Registry
+    trusts: Callable[[str], bool]
+    paths: tuple[str, ...] = ()
+    paths_trusted: bool = True
+
+
+class Resolved(NamedTuple):
+    """What a word means: a published workflow (`ref`) or a file that is still to be checked.
+
+    `notices` is for stderr: where the workflow comes from, and what was passed over.
+    """
+
+    source: Source
+    name: str | None
+    ref: Ref | None = None
+    file: str | None = None
+    notices: tuple[str, ...] = ()
+
+
+def local_workflows(cwd: str) -> list[Found]:
+    """The workflows of the project around `cwd`, by name.
+
+    The nearest folder with any workflow hides those further up; the climb ends after a folder
+    that holds `.git` (a folder, or the file of a worktree).
+
+    Raises:
+        UsageError: a workflow folder cannot be read.
+    """
+    for folder in climb(cwd):
+        found: dict[str, Found] = {}
+        for name in FOLDERS:
+            for each in workflows_in(os.path.join(folder, name), folder):
+                found.setdefault(each.name, each)
+        if found:
+            return sorted(found.values())
+    return []
+
+
+def climb(cwd: str) -> Iterator[str]:
+    """`cwd` and the folders above it, up to the first that holds `.git`."""
+    folder = os.path.abspath(cwd)
+    while True:
+        yield folder
+        above = os.path.dirname(folder)
+        if above == folder or os.path.lexists(os.path.join(folder, ".git")):
+            return
+        folder = above
+
+
+def workflows_in(folder: str, project: str) -> list[Found]:
+    """The workflows right below a folder, by name; none where there is no such folder.
+
+    For each name the first of `<name>.yaml`, `<name>.yml`, `<name>/index.yaml` and
+    `<name>/index.yml`. What is not named like a workflow is passed over.
+    """
+    try:
+        entries = os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return []
+    except OSError as error:
+        raise UsageError(
+            f"the workflow folder cannot be read: {error.strerror}",
+            where=folder,
+            hint="correct its permissions",
+        ) from error
+    names = sorted({_stem(entry) for entry in entries})
+    files = {name: file_of(folder, name) for name in names if NAME.match(name)}
+    return [Found(name, file, project) for name, file in files.items() if file]
+
+
+def _stem(entry: str) -> str:
+    stem, suffix = os.path.splitext(entry)
+    return stem if suffix in _SUFFIXES else entry
+
+
+def file_of(folder: str, name: str) -> str | None:
+    """The file of the workflow `name` right below `folder`, None where there is none."""
+    candidates = [os.path.join(folder, name + suffix) for suffix in _SUFFIXES]
+    candidates += [os.path.join(folder, name, index) for index in _INDEX]
+    return next((file for file in candidates if os.path.isfile(file)), None)
+
+
+def resolve(word: str, context: ResolveContext) -> Resolved:
+    """What `word` means.
+
+    Raises:
+        UnknownIdError: nothing; the hint has near misses, the message where it was looked for.
+        UsageError: `word` is blank, or a workflow folder cannot be read.
+    """
+    if not word.strip():
+        raise UsageError("the workflow is blank", hint="give its name, its file or its reference")
+    if Ref.matches(word) and context.registry.holds(Ref(word)):
+        return _by_reference(Ref(word), context)
+    if "/" in word or word.endswith(_SUFFIXES):
+        return _by_path(word, context)
+    return _by_name(word, context)
+
+
+def _by_reference(ref: Ref, context: ResolveContext) -> Resolved:
+    if not context.registry.is_workflow(ref):
+        raise UnknownIdError(
+            f"the node {ref} is no workflow",
+            hint="`uwf workflow list` shows the workflows that there are",
+        )
+    return Resolved("reference", None, ref)
+
+
+def _by_path(word: str, context: ResolveContext) -> Resolved:
+    path = os.path.normpath(os.path.join(context.cwd, word))
+    inside = [os.path.join(path, index) for index in _INDEX]
+    file = next((each for each in (path, *inside) if os.path.isfile(each)), None)
+    if file is None:
+        folder, name = os.path.split(path)
+        siblings = [each.name for each in _readable(folder)]
+        raise UnknownIdError(
+            f"there is no workflow file {word!r}",
+            where=path,
+            hint=_near(_stem(name), siblings) or "`uwf workflow new NAME` makes one",
+        )
+    folder, last = os.path.split(file)
+    name = os.path.basename(folder) if last in _INDEX else _stem(last)
+    return Resolved("path", name, None, file, (f"workflow {name} from {file}",))
+
+
+def _readable(folder: str) -> list[Found]:
+    try:
+        return workflows_in(folder, folder)
+    except UsageError:
+        return []  # only for a hint: the error at hand is another one
+
+
+def _by_name(word: str, context: ResolveContext) -> Resolved:
+    registered = context.registry.names()
+    ref = registered.get(word)
+    passed: list[str] = []
+    for source, found in _files(word, context):
+        if ref is None or _may_shadow(source, found, context):
+            notice = f"workflow {word} from {found.file}"
+            return Resolved(source, word, None, found.file, (notice,))
+        passed.append(
+            f"{found.file} is not used: the registry has the name {word!r}, and the project is "
+            f"not trusted. Name the file by its path, or trust it: uwf config trust {found.folder}"
+        )
+    if ref is not None:
+        notice = f"workflow {word} from the registry ({ref})"
+        return Resolved("registry", word, ref, None, (*passed, notice))
+    raise _unknown(word, context, registered)
+
+
+def _files(word: str, context: ResolveContext) -> Iterator[tuple[Source, Found]]:
+    """The files that `word` may mean."""
+    if not NAME.match(word):
+        return
+    for found in local_workflows(context.cwd):
+        if found.name == word:
+            yield "local", found
+    for folder in context.paths:
+        file = file_of(folder, word)
+        if file:
+            yield "config", Found(word, file, folder)
+
+
+def _may_shadow(source: Source, found: Found, context: ResolveContext) -> bool:
+    """Whether a file may take the place of the registry's workflow of the same name."""
+    return context.paths_trusted if source == "config" else context.trusts(found.folder)
+
+
+def _unknown(word: str, context: ResolveContext, registered: Mapping[str, Ref]) -> UnknownIdError:
+    known = [found.name for found in local_workflows(context.cwd)]
+    known += [found.name for folder in context.paths for found in _readable(folder)]
+    folders = list(climb(context.cwd))
+    looked = [os.path.join(folders[0], FOLDERS[0])]
+    looked += [f"the same in the folders above up to {folders[-1]}"] if len(folders) > 1 else []
+    looked += [*context.paths, "the registry"]
+    reference = "; no node has it as its reference" if Ref.matches(word) else ""
+    return UnknownIdError(
+        f"there is no workflow {word!r}{reference} (looked in {', '.join(looked)})",
+        hint=_near(word, [*known, *registered])
+        or "`uwf workflow list` shows what there is, `uwf workflow new NAME` makes one",
+    )
+
+
+def _near(word: str, names: list[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, sorted(set(names)), 3, 0.5)
+    return f"did you mean {' or '.join(near)}?" if near else ""

@@ -1,0 +1,101 @@
+"""A first workflow file to begin with: it passes the check and says what may be changed."""
+
+from importlib.resources import files
+
+from uwf_core.errors import UsageError
+from uwf_core.workflow.variants import NAME
+
+SCHEMA_FILE = "schema.json"
+"""The JSON Schema of the file format, beside this module; `model.json_schema` gives the same."""
+
+_TEXT = """\
+# yaml-language-server: $schema={schema}
+version: 1
+name: {name}
+description: One writes, another one reads it critically, until both are content.
+
+roles:
+  writer:
+    description: Does the work.
+    goal: Deliver what the task asks for.
+    capabilities: [writing]
+    procedure: |
+      1. Read the task, and the comments if there are any.
+      2. Do the work in the current folder.
+      3. Read your own result once more before you deliver it.
+    output: A summary of what you did, and where it is.
+    frontmatter:
+      type: object
+      oneOf:
+        - properties:
+            $status: {{const: done}}
+            summary: {{type: string, description: What was done, in one or two sentences.}}
+          required: [$status, summary]
+        - properties:
+            $status: {{const: unclear}}
+            question: {{type: string, description: What you need to know from a person.}}
+          required: [$status, question]
+
+  reviewer:
+    description: Did not write it, and therefore sees more.
+    goal: Find out whether the result does what the task asks for.
+    capabilities: [reviewing]
+    procedure: |
+      Look at the result itself, not only at the summary. Reject what you would not sign.
+    output: What you looked at, and what you found.
+    frontmatter:
+      type: object
+      oneOf:
+        - properties:
+            $status: {{const: approved}}
+          required: [$status]
+        - properties:
+            $status: {{const: rejected}}
+            comments: {{type: string, description: What must change, point by point.}}
+          required: [$status, comments]
+
+# Where each status of each role leads. {{{{{{field}}}}}} is a field of the role's output,
+# {{{{{{_body}}}}}} the text that it wrote after them.
+graph:
+  $START:
+    new: {{role: writer, prompt: "Begin with the task."}}
+    resume: {{role: writer, prompt: "There is a further wish; the earlier result stands."}}
+  writer:
+    done: {{role: reviewer, prompt: "Review this: {{{{{{summary}}}}}}"}}
+    unclear: {{role: $SUSPEND, prompt: "{{{{{{question}}}}}}"}}
+  reviewer:
+    approved: {{role: $END, prompt: "Approved."}}
+    rejected: {{role: writer, prompt: "The reviewer asks for changes: {{{{{{comments}}}}}}"}}
+
+limits:
+  maxSteps: 20
+"""
+
+
+def starter(name: str) -> str:
+    """The text of a workflow called `name`, for the file `<name>.yaml`.
+
+    Its first line names the JSON Schema of the format by the path of this installation, so that
+    editors complete and check without a network.
+
+    Raises:
+        UsageError: `name` is no name for a workflow.
+    """
+    if not NAME.match(name):
+        raise UsageError(
+            f"{name!r} is no name for a workflow",
+            hint="a name is letters, digits, `.`, `_` and `-`, the first a letter or digit",
+        )
+    return _TEXT.format(name=_scalar(name), schema=schema_path())
+
+
+def schema_path() -> str:
+    """The path of the format's JSON Schema in this installation."""
+    return str(files("uwf_core.workflow") / SCHEMA_FILE)
+
+
+def _scalar(name: str) -> str:
+    """The name as YAML text: in quotes where it would be read as a number or a truth value."""
+    from uwf_core.workflow.yaml_nodes import plain_value
+
+    return name if isinstance(plain_value(name), str) else f'"{name}"'
