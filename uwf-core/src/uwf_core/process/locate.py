@@ -89,7 +89,7 @@ def refusal(name: str, path: str, cwd: str, stage: str, number: int) -> AgentFai
             "a binary must be built for this system",
         )
     if number in (errno.ENOENT, errno.EACCES):
-        return _no_interpreter(path, number)
+        return _needs_something(path, number)
     return Unavailable(f"{path} cannot be started: {os.strerror(number)}")
 
 
@@ -104,7 +104,7 @@ def _not_executable(path: str) -> Unavailable:
     return Unavailable(f"{path} is not executable", hint=f"chmod +x {path}")
 
 
-def _no_interpreter(path: str, number: int) -> Unavailable:
+def _needs_something(path: str, number: int) -> Unavailable:
     """The file was there a moment ago, so it is what the file itself needs that is missing."""
     try:
         with open(path, "rb") as file:
@@ -112,13 +112,12 @@ def _no_interpreter(path: str, number: int) -> Unavailable:
     except OSError as error:
         return Unavailable(f"{path} cannot be started: {error.strerror}")
     if first.startswith(b"#!"):
-        interpreter = first[2:].decode(errors="replace").rstrip("\n")
-        shown = interpreter.replace("\r", "\\r").strip()
-        cure = "save the file with Unix line ends" if "\r" in first.decode(errors="replace") else ""
+        interpreter = first[2:].decode(errors="replace").strip("\n ")
+        cure = "install it, or correct the first line"
         return Unavailable(
-            f"{path} cannot be started: its interpreter {shown!r}, named in its first line, "
+            f"{path} cannot be started: its interpreter {interpreter!r}, named in its first line, "
             f"is not there or not executable",
-            hint=cure or "install it, or correct the first line",
+            hint="save the file with Unix line ends" if interpreter.endswith("\r") else cure,
         )
     return Unavailable(
         f"{path} cannot be started: {os.strerror(number)}",

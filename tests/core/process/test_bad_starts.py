@@ -1,0 +1,135 @@
+"""What cannot be started is refused before anything runs, naming the cause and the cure."""
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from uwf_core.errors import AgentInterrupted, BadRequest, InternalFailure, Unavailable
+from uwf_core.process.cancel import Cancel
+
+from .conftest import Runner, marked, open_files
+
+
+def script(folder: Path, text: str, mode: int = 0o755) -> str:
+    path = folder / "agent"
+    path.write_text(text)
+    path.chmod(mode)
+    return str(path)
+
+
+def test_a_missing_program_is_named_with_the_path_that_was_looked_at(runner: Runner) -> None:
+    with pytest.raises(Unavailable) as caught:
+        runner.run("no-such-agent", env={"PATH": "/opt/a:/opt/b"})
+    assert "no-such-agent" in caught.value.message
+    assert "/opt/a:/opt/b" in caught.value.message
+    assert "install no-such-agent" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "message", "cure"),
+    [
+        ("#!/bin/sh\n", 0o644, "is not executable", "chmod +x"),
+        ("echo no shebang\n", 0o755, "no program that this machine can run", "#!"),
+        ("#!/opt/none/python3\n", 0o755, "interpreter '/opt/none/python3'", "first line"),
+        ("#!/bin/sh\r\necho\r\n", 0o755, r"interpreter '/bin/sh\r'", "Unix line ends"),
+        ("", 0o755, "no program that this machine can run", "built for this system"),
+    ],
+)
+def test_a_file_that_cannot_be_executed_is_refused_with_the_cure(
+    runner: Runner, tmp_path: Path, text: str, mode: int, message: str, cure: str
+) -> None:
+    with pytest.raises(Unavailable) as caught:
+        runner.run(script(tmp_path, text, mode))
+    assert message in caught.value.message
+    assert str(tmp_path) in caught.value.message
+    assert cure in (caught.value.hint or "")
+
+
+def test_a_folder_is_no_program(runner: Runner, tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match="is a folder"):
+        runner.run(str(tmp_path))
+
+
+def test_a_program_not_executable_on_the_path_does_not_hide_a_later_one(
+    runner: Runner, tmp_path: Path
+) -> None:
+    (tmp_path / "first").mkdir()
+    (tmp_path / "second").mkdir()
+    script(tmp_path / "first", "#!/bin/sh\necho first\n", 0o644)
+    script(tmp_path / "second", "#!/bin/sh\necho second\n")
+    path = f"{tmp_path}/first:{tmp_path}/second:/bin"
+    assert runner.run("agent", env={"PATH": path}).stdout == b"second\n"
+
+
+def test_a_relative_program_is_looked_for_in_its_working_folder(
+    runner: Runner, tmp_path: Path
+) -> None:
+    script(tmp_path, "#!/bin/sh\npwd\n")
+    assert runner.run("./agent").stdout.decode().strip() == str(tmp_path)
+
+
+def test_a_missing_working_folder_is_named(runner: Runner, tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match="working folder /nowhere/at/all"):
+        runner.run("/bin/true", cwd="/nowhere/at/all")
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may enter every folder")
+def test_a_closed_working_folder_is_named(runner: Runner, tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0)
+    with pytest.raises(Unavailable, match="closed: Permission denied"):
+        runner.run("/bin/true", cwd=str(closed))
+
+
+@pytest.mark.parametrize(
+    ("what", "settings", "arguments"),
+    [
+        ("argument 1", {}, ("a\0b",)),
+        ("argument 1", {}, ("\ud800",)),
+        ("argument 1", {}, ("\udcff",)),
+        ("working folder", {"cwd": "/tmp/\udcff"}, ()),
+        ("environment variable 'X'", {"env": {"X": "a\0b"}}, ()),
+        ("environment variable 'X'", {"env": {"X": "\ud800"}}, ()),
+        ("'A=B' cannot be the name", {"env": {"A=B": "x"}}, ()),
+        ("'' cannot be the name", {"env": {"": "x"}}, ()),
+    ],
+)
+def test_a_text_that_no_program_can_be_given_is_refused_by_its_place(
+    runner: Runner, what: str, settings: dict[str, Any], arguments: tuple[str, ...]
+) -> None:
+    with pytest.raises(BadRequest) as caught:
+        runner.run("/bin/true", *arguments, **settings)
+    assert what in caught.value.message
+
+
+def test_arguments_that_are_too_long_are_refused_with_the_cure(runner: Runner) -> None:
+    with pytest.raises(BadRequest) as caught:
+        runner.run("/bin/true", "x" * 200_000)
+    assert "too long" in caught.value.message
+    assert "stdin" in (caught.value.hint or "")
+
+
+def test_nothing_is_started_once_cancelled(runner: Runner, tmp_path: Path) -> None:
+    cancel = Cancel()
+    cancel.set("Ctrl-C")
+    with pytest.raises(AgentInterrupted):
+        runner.run("/usr/bin/touch", "was-here", cancel=cancel)
+    time.sleep(0.1)
+    assert not (tmp_path / "was-here").exists()
+
+
+def test_a_reaper_that_cannot_start_is_told_and_leaves_nothing(
+    runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = open_files()
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    with pytest.raises(InternalFailure, match="died before it could start it"):
+        runner.run("/bin/true")
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+    with pytest.raises(InternalFailure, match="cannot be started"):
+        runner.run("/bin/true")
+    assert open_files() == before
+    assert marked(runner.marker) == []
