@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from uwf_core.cas.schemas import schema_problems
 from uwf_core.workflow.local_refs import Path, inline_refs, written_path
 from uwf_core.workflow.problem import Problem, error_at
-from uwf_core.workflow.sketch import place_at
+from uwf_core.workflow.sketch import key_hint, place_at
 from uwf_core.workflow.variants import Analysis, analyse
 from uwf_core.workflow.yaml_nodes import YamlMapping, is_bad_number, to_value
 
@@ -34,7 +34,8 @@ def check_role_schema(node: YamlMapping) -> RoleSchema:
     for invalid in schema_problems(inlined.schema):
         where = f"{invalid.path}: " if invalid.path else ""
         message = where + invalid.message
-        problems.append(problem(invalid.keys, "invalid-schema", message, invalid.hint))
+        hint = key_hint(node, written_path(written, invalid.keys), ()) or invalid.hint
+        problems.append(problem(invalid.keys, "invalid-schema", message, hint))
     analysis = analyse(inlined.schema)
     problems += [problem(*fault) for fault in analysis.faults]
     problems += [problem(*doubt)._replace(severity="warning") for doubt in analysis.doubts]

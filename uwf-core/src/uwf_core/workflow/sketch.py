@@ -110,6 +110,15 @@ def place_at(root: YamlNode, path: tuple[str | int, ...]) -> Place:
     return key.place if key is not None else node.place
 
 
+def key_hint(root: YamlNode, path: tuple[str | int, ...], known: Iterable[str]) -> str:
+    """A hint for a key that means nothing: the nearest known one, or the comma that made it one."""
+    node, key = node_at(root, path)
+    is_empty = isinstance(node, YamlScalar) and node.plain and node.text == ""
+    if key is not None and key.plain and is_empty and " " in key.text:
+        return "within {…}, text that holds a comma must be in quotes"
+    return suggestion(str(path[-1]), known) if path else ""
+
+
 def suggestion(word: str, known: Iterable[str]) -> str:
     """A hint with the nearest known name, or all of them."""
     names = list(known)

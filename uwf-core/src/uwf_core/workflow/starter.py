@@ -29,7 +29,7 @@ roles:
       oneOf:
         - properties:
             $status: {{const: done}}
-            summary: {{type: string, description: What was done, in one or two sentences.}}
+            summary: {{type: string, description: "What was done, in one or two sentences."}}
           required: [$status, summary]
         - properties:
             $status: {{const: unclear}}
@@ -51,7 +51,7 @@ roles:
           required: [$status]
         - properties:
             $status: {{const: rejected}}
-            comments: {{type: string, description: What must change, point by point.}}
+            comments: {{type: string, description: "What must change, point by point."}}
           required: [$status, comments]
 
 # Where each status of each role leads. {{{{{{field}}}}}} is a field of the role's output,

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from uwf_core.workflow.model import VERSION, Loc, WorkflowShape, known_keys, optional_keys
 from uwf_core.workflow.problem import Problem, error_at, warning_at
-from uwf_core.workflow.sketch import Sketch, node_at, place_at, suggestion
+from uwf_core.workflow.sketch import Sketch, key_hint, node_at, place_at
 from uwf_core.workflow.variants import NAME
 from uwf_core.workflow.yaml_nodes import (
     YamlMapping,
@@ -167,7 +167,7 @@ def _problem(root: YamlMapping, fault: Any) -> Problem | None:
 
 def _unknown_key(root: YamlMapping, loc: Loc) -> Problem:
     key = str(loc[-1])
-    hint = suggestion(key, known_keys(loc[:-1]))
+    hint = key_hint(root, loc, known_keys(loc[:-1]))
     message = f"unknown key {_short(key)!r}{_within(loc[:-1])}"
     return error_at(place_at(root, loc), "unknown-key", message, hint)
 
