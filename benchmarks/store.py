@@ -48,7 +48,7 @@ def put_and_get(folder: Path, nodes: int) -> Iterator[Figure]:
         database / (count * CBOR_BYTES),
         "x raw",
         1.5,
-        f"{database / count:.0f} B each; and {others / 1e6:.1f} MB of log, whatever the size",
+        f"{database / count:.0f} B each; and {others / 1e6:.1f} MB of write-ahead log",
     )
 
 
