@@ -24,6 +24,7 @@ class OpenAgent(NamedTuple):
         name: as each step records it.
         origin: how messages name it, with its distribution where known.
         guard: keeps what it prints off our stdout.
+        options: the plugin's options as its own record; of a command, the mapping.
     """
 
     agent: Agent
@@ -32,6 +33,7 @@ class OpenAgent(NamedTuple):
     name: str
     origin: str
     guard: AbstractContextManager[None]
+    options: Any = None
 
 
 def open_agent(
@@ -75,7 +77,7 @@ def open_agent(
         options = _options(choice, options_class, origin)
         agent = _made(factory, options, context, origin)
     capabilities = frozenset(spec.capabilities) & CAPABILITIES
-    return OpenAgent(agent, capabilities, spec, choice.name, origin, guard)
+    return OpenAgent(agent, capabilities, spec, choice.name, origin, guard, options)
 
 
 def _open_command(
@@ -89,7 +91,7 @@ def _open_command(
     argv = (program, *choice.command[1:])
     agent = CommandAgent(argv, choice.capabilities, context, choice.options)
     origin = f"the command {choice.word!r}"
-    return OpenAgent(agent, choice.capabilities, None, choice.name, origin, guard)
+    return OpenAgent(agent, choice.capabilities, None, choice.name, origin, guard, choice.options)
 
 
 def _origin(choice: Choice, spec: AgentSpec, distribution: str | None) -> str:

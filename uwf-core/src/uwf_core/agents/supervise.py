@@ -226,7 +226,8 @@ class _Supervised(Generic[_CallType]):
                 "the next exec continues its session",
             )
         idle = self._limits.idle_seconds
-        if idle is not None and now - self._sink.last_life >= idle:
+        # Of a program every byte is a sign of life, which the process itself is watched for.
+        if idle is not None and not self._runs_programs and now - self._sink.last_life >= idle:
             return Stalled(
                 f"nothing was heard of {origin} for {idle:g} s",
                 session=session,

@@ -58,10 +58,6 @@ class WatchedSink:
             if not self._closed:
                 self._pass_on(lambda: self._sink.usage(usage))
 
-    def alive(self) -> None:
-        """A sign of life that is neither turn nor session nor usage."""
-        self.last_life = time.monotonic()
-
     def close(self) -> None:
         """Drop everything from now on."""
         with self._lock:
