@@ -20,7 +20,7 @@ def value_of(node: YamlNode, schema: Any) -> Any:
         return [value_of(each, at(schema, index)) for index, each in enumerate(node.items)]
     assert isinstance(node, YamlScalar)
     allowed = types_of(schema)
-    is_other = node.plain and not isinstance(node.value, str) and _type(node.value) not in allowed
+    is_other = node.plain and not isinstance(node.value, str) and type_of(node.value) not in allowed
     return node.text if is_other and "string" in allowed else node.value
 
 
@@ -47,9 +47,9 @@ def types_of(schema: Any) -> frozenset[str]:
         return _ALL
     allowed = _named_types(schema)
     if "const" in schema:
-        allowed &= {_type(schema["const"])}
+        allowed &= {type_of(schema["const"])}
     if "enum" in schema:
-        allowed &= {_type(each) for each in schema["enum"]}
+        allowed &= {type_of(each) for each in schema["enum"]}
     for each in schema.get("allOf", ()):
         allowed &= types_of(each)
     for word in _ALTERNATIVES:
@@ -87,7 +87,8 @@ def _named_types(schema: Mapping[str, Any]) -> frozenset[str]:
     return types | {"integer"} if "number" in types else types
 
 
-def _type(value: Any) -> str:
+def type_of(value: Any) -> str:
+    """The JSON type of a value; a whole number is `integer`, however it is written."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, (int, float)):

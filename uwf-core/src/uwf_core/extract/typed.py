@@ -9,8 +9,8 @@ from typing import Any
 
 from uwf_core.api.extract import ExtractProblem, ExtractReply
 from uwf_core.cas.codec import decode, encode
-from uwf_core.cas.schemas import violations
 from uwf_core.errors import PayloadError
+from uwf_core.extract.alternatives import explained_violations
 from uwf_core.workflow.variants import BODY, STATUS, SUSPEND, Variant, variants
 
 SUSPEND_SCHEMA: Mapping[str, Any] = {
@@ -95,7 +95,7 @@ def checked(
     if not problems and variant.status != SUSPEND:
         problems = [
             ExtractProblem(path=path, message=message)
-            for path, message in violations(schema, output)
+            for path, message in explained_violations(schema, output)
         ]
     if problems:
         return ExtractReply(body=body, errors=tuple(problems))
@@ -112,7 +112,7 @@ def _problems(variant: Variant, output: Mapping[str, Any]) -> list[ExtractProble
         ),
         *(
             ExtractProblem(path=path, message=message)
-            for path, message in violations(variant.schema, output)
+            for path, message in explained_violations(variant.schema, output)
             if path or message not in told
         ),
     ]
