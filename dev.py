@@ -29,7 +29,7 @@ def main(words: list[str]) -> int:
             f"this is Python {version}, and 3.11 or newer is needed",
             "call it with another one, for example: python3.12 dev.py " + " ".join(words),
         )
-    if os.name == "nt":
+    if sys.platform == "win32":
         return give_up("Windows is not supported", "use WSL: it is a Linux for this purpose")
     if not has_nox() and not set_up():
         return 2
