@@ -80,6 +80,11 @@ class ThreadId(str):
         """A fresh id whose time part is `now_ms` (ms since 1970)."""
         return cls(b32((now_ms << 80) | int.from_bytes(os.urandom(10), "big"), cls.LENGTH))
 
+    @classmethod
+    def first_of(cls, at_ms: int) -> Self:
+        """The lowest id that could be made at `at_ms`: ids made before it sort below it."""
+        return cls(b32(at_ms << 80, cls.LENGTH))
+
     @property
     def created_ms(self) -> int:
         """When the id was made, in ms since 1970."""

@@ -31,6 +31,7 @@ class PromptInput(NamedTuple):
             before the role's last step: only the steps since are shown.
         interrupted: whether the last turn of this role was cut off before it delivered.
         instruction: the moderator's instruction (edge prompt, and a person's text if any).
+        earlier: how many steps lie before `steps` and were not even read.
     """
 
     role: Role
@@ -41,6 +42,7 @@ class PromptInput(NamedTuple):
     own_session: bool
     interrupted: bool
     instruction: str
+    earlier: int = 0
 
 
 class Assembled(NamedTuple):
@@ -118,7 +120,8 @@ def _history(source: PromptInput) -> str:
     title = (
         "# What happened since you last spoke" if source.own_session else "# What happened before"
     )
-    note = [_left_out(first)] if first else []
+    left_out = first + source.earlier
+    note = [_left_out(left_out)] if left_out else []
     return "\n\n".join((title, *note, *texts[first:]))
 
 

@@ -59,7 +59,7 @@ class ThreadIndex(NamedTuple):
         current_role: the role that the next exec would run, None if there is none.
         agent: the thread's own binding (`thread start --agent`).
         steps: length of the chain; `inherited_steps` of these came with a fork.
-        failures: failed attempts at the pending step, so far.
+        tries: attempts at the pending step that ended without one, so far.
         grants: how often a limit's allowance was granted once more.
     """
 
@@ -76,7 +76,7 @@ class ThreadIndex(NamedTuple):
     roles: Mapping[str, RoleState] = {}
     totals: Totals = Totals({}, {})
     running_ms: int = 0
-    failures: int = 0
+    tries: int = 0
     grants: int = 0
     attempt: OpenAttempt | None = None
     suspension: Suspension | None = None
@@ -93,7 +93,7 @@ class ThreadIndex(NamedTuple):
 
 _TEXT_TAGS = ("status", "workflow", "workflow_name", "start", "cwd")
 _OPTIONAL_TEXT_TAGS = ("current_role", "agent", "damage")
-_NUMBER_TAGS = ("started_ms", "steps", "inherited_steps", "running_ms", "failures", "grants")
+_NUMBER_TAGS = ("started_ms", "steps", "inherited_steps", "running_ms", "tries", "grants")
 
 
 def to_tags(index: ThreadIndex) -> dict[str, str]:

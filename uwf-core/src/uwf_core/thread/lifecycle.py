@@ -46,14 +46,14 @@ def begun(index: ThreadIndex, attempt: OpenAttempt) -> ThreadIndex:
     return index._replace(attempt=attempt)
 
 
-def failed(index: ThreadIndex, suspension: Suspension) -> ThreadIndex:
-    """An attempt ended without a step: suspended, and one failure more."""
+def ended(index: ThreadIndex, suspension: Suspension) -> ThreadIndex:
+    """An attempt ended without a step: suspended, and one try more."""
     return index._replace(
         status="suspended",
         current_role=suspension.role,
         suspension=suspension,
         attempt=None,
-        failures=index.failures + 1,
+        tries=index.tries + 1,
     )
 
 
@@ -66,9 +66,7 @@ def suspended(index: ThreadIndex, suspension: Suspension) -> ThreadIndex:
 
 def arrived(index: ThreadIndex, status: Status, role: str | None) -> ThreadIndex:
     """A step is stored and leads on: `idle` with the next role, or `completed` with none."""
-    return index._replace(
-        status=status, current_role=role, suspension=None, attempt=None, failures=0
-    )
+    return index._replace(status=status, current_role=role, suspension=None, attempt=None, tries=0)
 
 
 def cancelled(index: ThreadIndex) -> ThreadIndex:

@@ -1,0 +1,201 @@
+"""`step ask`: a question to the session of a past step. No step is written, no head moves."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from uwf_core.agents.choose import Candidates, Choice, choose_agent, resolve_agent
+from uwf_core.agents.open import OpenAgent
+from uwf_core.agents.supervise import NoSink, ask_call, fork_call, run_call, speaks_from
+from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, RunLimits
+from uwf_core.engine.documents import AnswerDocument
+from uwf_core.engine.find import find_step
+from uwf_core.engine.price import priced
+from uwf_core.engine.read import read_step
+from uwf_core.engine.running import opened_agent
+from uwf_core.engine.watch import Watch
+from uwf_core.errors import NeedsAnswer, SessionLost, UsageError, WrongStateError
+from uwf_core.ids import Ref
+from uwf_core.thread.chain import Step, is_step, read_start
+from uwf_core.thread.chain import read_step as read_step_node
+from uwf_core.thread.names import ask_name
+from uwf_core.thread.usage import usage_payload
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+    from uwf_core.process.cancel import Cancel
+
+
+class AskOptions(NamedTuple):
+    """The question; the word that chooses another agent; whether the session may be forked."""
+
+    text: str
+    agent: str | None = None
+    fork: bool = True
+
+
+class _Question(NamedTuple):
+    """A question on its way: to whom, about which step, and everything that a call carries."""
+
+    engine: "Engine"
+    step: Step
+    agent: OpenAgent
+    text: str
+    call: Mapping[str, Any]
+
+
+def ask_step(
+    engine: "Engine", word: str, options: AskOptions, watch: Watch, cancel: "Cancel"
+) -> AnswerDocument:
+    """Ask the session of a step; the session itself stays as it was.
+
+    The answer is `original` only if the agent proved that it speaks from a fork of that session;
+    otherwise a fresh session got the step's record, and the answer is `reconstructed`.
+
+    Raises:
+        UnknownIdError: there is no such step. UsageError: the question is blank, or the agent is
+            a person. AgentFailure: the agent failed.
+    """
+    if not options.text.strip():
+        raise UsageError("the question is blank", hint="say it with -p TEXT")
+    ref = find_step(engine, word)
+    if not is_step(engine.store.get(ref).payload):
+        raise WrongStateError(
+            f"{ref} is the start of a thread; nobody spoke there",
+            hint="`uwf step list THREAD` shows the steps",
+        )
+    step = read_step_node(engine.store, ref)
+    choice = _choose(engine, step, options.agent)
+    with opened_agent(engine, choice) as agent:
+        text = engine.redactor.text(options.text)
+        question = _Question(engine, step, agent, text, _call(engine, step, agent, cancel))
+        try:
+            reply, session = _asked(question, watch, may_fork=options.fork)
+        except NeedsAnswer as error:
+            raise UsageError(
+                f"{agent.origin} cannot be asked: it would need an answer itself",
+                hint="ask with --agent NAME",
+            ) from error
+    return _document(question, reply, session)
+
+
+def _choose(engine: "Engine", step: Step, word: str | None) -> Choice:
+    """The agent that is named, else the step's own (with its alias's options where that fits)."""
+    start = read_start(engine.store, Ref(step.payload["start"]))
+    known = engine.known_agents(start["cwd"])
+    if word is not None:
+        return resolve_agent(word, known)
+    candidates = Candidates(
+        thread=start["agent"],
+        overrides=engine.settings.agent_overrides,
+        default=engine.settings.default_agent,
+    )
+    name = engine.definition(Ref(start["workflow"])).name
+    usual = choose_agent(candidates, known, workflow=name, role=step.payload["role"])
+    if usual.name == step.payload["agent"]:
+        return usual
+    return resolve_agent(step.payload["agent"], known, source="the step's agent")
+
+
+def _call(engine: "Engine", step: Step, agent: OpenAgent, cancel: "Cancel") -> Mapping[str, Any]:
+    limits = engine.settings.limits
+    return {
+        "thread": step.payload["thread"],
+        "role": step.payload["role"],
+        "step_number": step.payload["number"],
+        "cwd": step.payload["cwd"],
+        "model": engine.model,
+        "options": agent.options,
+        "limits": RunLimits(
+            seconds=limits.run_seconds,
+            idle_seconds=limits.idle_seconds,
+            grace_seconds=limits.grace_seconds,
+            reply_bytes=limits.reply_bytes,
+        ),
+        "env": engine.agent_env,
+        "cancel": cancel,
+    }
+
+
+def _asked(question: _Question, watch: Watch, *, may_fork: bool) -> tuple[AgentReply, str | None]:
+    """The reply, and the fork that it came from; None for a fresh session."""
+    if may_fork and _can_fork(question):
+        for is_cached, session in _forks(question):
+            try:
+                return _ask_in(question, session), session
+            except SessionLost:
+                if not is_cached:
+                    watch.notice("the step's session is gone; asking a fresh one with its record")
+    return _ask_fresh(question), None
+
+
+def _can_fork(question: _Question) -> bool:
+    payload, capabilities = question.step.payload, question.agent.capabilities
+    return (
+        payload["session"] is not None
+        and payload["agent"] == question.agent.name
+        and "fork" in capabilities
+        and bool(capabilities & {"ask", "continue"})
+    )
+
+
+def _forks(question: _Question) -> Iterator[tuple[bool, str]]:
+    """The fork that was made for an earlier question, then a new one; (is cached, session)."""
+    store, name = question.engine.store, ask_name(question.step.ref)
+    cached = store.variable(name)
+    if cached is not None and cached.tags.get("agent") == question.agent.name:
+        yield True, cached.tags["session"]
+    session = question.step.payload["session"]
+    assert session is not None
+    try:
+        forked = fork_call(question.agent, session, _request(question, ""))
+    except SessionLost:
+        return
+    with store.transaction():
+        detail = question.engine.nodes.put("detail", {"session": forked, "turns": []})
+        tags = {"session": forked, "agent": question.agent.name}
+        store.set_variable(name, detail, tags, cached)
+    yield False, forked
+
+
+def _ask_in(question: _Question, session: str) -> AgentReply:
+    """Ask in a session; one that cannot be proven is lost."""
+    if "ask" in question.agent.capabilities:
+        request = AskRequest(**question.call, question=question.text, session=session)
+        return ask_call(question.agent, request, NoSink())
+    run = _request(question, question.text).with_(session=session)
+    return run_call(question.agent, run, NoSink())
+
+
+def _ask_fresh(question: _Question) -> AgentReply:
+    record = read_step(question.engine, question.step.ref)
+    if "ask" in question.agent.capabilities:
+        request = AskRequest(**question.call, question=question.text, record=record)
+        return ask_call(question.agent, request, NoSink())
+    prompt = (
+        "You are asked about a step that somebody took before you. This is its record:\n\n"
+        f"{record}\nAnswer this question about it, and change nothing:\n\n{question.text}\n"
+    )
+    return run_call(question.agent, _request(question, prompt), NoSink())
+
+
+def _request(question: _Question, prompt: str) -> AgentRequest:
+    return AgentRequest(**question.call, prompt=prompt)
+
+
+def _document(question: _Question, reply: AgentReply, session: str | None) -> AnswerDocument:
+    import json
+
+    redactor, payload = question.engine.redactor, question.step.payload
+    said = reply.text
+    if said is None:
+        said = json.dumps(reply.structured, ensure_ascii=False)
+    return {
+        "step": question.step.ref,
+        "thread": payload["thread"],
+        "role": payload["role"],
+        "agent": question.agent.name,
+        "answer": redactor.text(said),
+        "continuation": "original" if speaks_from(reply, session) else "reconstructed",
+        "session": reply.session,
+        "usage": usage_payload(priced(reply.usage, question.call["model"])),
+    }

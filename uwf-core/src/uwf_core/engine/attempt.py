@@ -1,0 +1,116 @@
+"""An attempt at a step: begun before the agent starts, ended with a step or with a failure."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from uwf_core.ids import Ref
+from uwf_core.process.identity import ProcessId, hostname
+from uwf_core.thread.head import Head, move_head
+from uwf_core.thread.index import OpenAttempt
+from uwf_core.thread.lifecycle import begun
+from uwf_core.thread.names import attempt_name, attempts_prefix, turns_prefix
+from uwf_core.thread.types import AttemptPayload
+
+if TYPE_CHECKING:
+    from uwf_core.api.store import Variable
+    from uwf_core.engine.engine import Engine
+    from uwf_core.engine.plan import Task
+
+
+class Attempt(NamedTuple):
+    """An open attempt: its name (`<number>.<try>`), variable and payload; the head it is of."""
+
+    name: str
+    variable: "Variable"
+    payload: AttemptPayload
+    head: Head
+
+
+def begin(engine: "Engine", head: Head, task: "Task", agent: str) -> Attempt:
+    """Write down that an attempt begins, without waiting for the disk.
+
+    The prompt is stored by `told`, once it is assembled; until then it is the instruction.
+    """
+    store, now = engine.store, engine.now_ms()
+    open_attempt = OpenAttempt(task.number, head.state.tries + 1, task.role)
+    name = attempt_name(head.thread, open_attempt.name)
+    own = ProcessId.own()
+    with store.transaction(durable=False):
+        instruction = store.put_text(task.instruction)
+        payload: AttemptPayload = {
+            "thread": head.thread,
+            "number": task.number,
+            "attempt": open_attempt.attempt,
+            "role": task.role,
+            "agent": agent,
+            "purpose": task.purpose,
+            "prev": task.prev,
+            "replaces": task.replaces,
+            "edgePrompt": store.put_text(task.base),
+            "instruction": instruction,
+            "prompt": instruction,
+            "cwd": task.cwd,
+            "session": None,
+            "startedAtMs": now,
+            "engine": {"pid": own.pid, "start": own.start, "host": hostname()},
+            "marker": marker(head, open_attempt),
+            "step": None,
+            "question": None,
+        }
+        variable = store.set_variable(name, engine.nodes.put("attempt", payload), {}, None)
+        head = move_head(store, head, head.ref, begun(head.state, open_attempt))
+    return Attempt(open_attempt.name, variable, payload, head)
+
+
+def told(engine: "Engine", attempt: Attempt, prompt: str, session: str | None) -> Attempt:
+    """Write down what the agent is told and which session it continues, without waiting for the
+    disk.
+    """
+    store = engine.store
+    with store.transaction(durable=False):
+        payload: AttemptPayload = {
+            **attempt.payload,
+            "prompt": store.put_text(prompt),
+            "session": session,
+        }
+        ref = engine.nodes.put("attempt", payload)
+        variable = store.set_variable(attempt.variable.name, ref, {}, attempt.variable)
+    return attempt._replace(variable=variable, payload=payload)
+
+
+def marker(head: Head, attempt: OpenAttempt) -> str:
+    """What stands in the environment of everything that an attempt starts."""
+    return f"{head.thread}/{attempt.name}"
+
+
+def close_with_step(engine: "Engine", attempt: Attempt, step: Ref) -> None:
+    """The attempt failed, and `step` holds what is known of it. Within a transaction."""
+    _close(engine, attempt, {**attempt.payload, "step": step})
+
+
+def close_with_question(engine: "Engine", attempt: Attempt, question: Ref) -> None:
+    """The attempt waits for a person. Within a transaction."""
+    _close(engine, attempt, {**attempt.payload, "question": question})
+
+
+def _close(engine: "Engine", attempt: Attempt, payload: AttemptPayload) -> None:
+    engine.store.set_variable(
+        attempt.variable.name, engine.nodes.put("attempt", payload), {}, attempt.variable
+    )
+
+
+def failed_steps(engine: "Engine", head: Head) -> list[Ref]:
+    """The failed attempts at the pending step, oldest first."""
+    variables = sorted(
+        engine.store.variables(attempts_prefix(head.thread)),
+        key=lambda variable: int(variable.name.rpartition(".")[2]),
+    )
+    payloads = (engine.store.get(Ref(variable.value)).payload for variable in variables)
+    return [Ref(payload["step"]) for payload in payloads if payload["step"] is not None]
+
+
+def forget_attempts(engine: "Engine", head: Head) -> None:
+    """Remove the attempts and loose turns of a step that is stored now. Within a transaction."""
+    store = engine.store
+    for prefix in (attempts_prefix(head.thread), turns_prefix(head.thread)):
+        for variable in store.variables(prefix):
+            store.delete_variable(variable)

@@ -1,0 +1,105 @@
+"""`exec --background`: a detached child runs the thread; the parent returns once it does."""
+
+import json
+import os
+import select
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.engine.find import find_thread
+from uwf_core.engine.results import exec_document
+from uwf_core.engine.run import Outcome, RunOptions
+from uwf_core.errors import ExitCode, StoreError, UwfError
+from uwf_core.ids import ThreadId
+from uwf_core.process.detach import start_detached
+from uwf_core.thread.head import read_head
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+
+PATIENCE_SECONDS = 60.0
+"""How long the child may take until it holds the lock."""
+
+
+def exec_in_background(engine: "Engine", word: str, options: RunOptions) -> Outcome:
+    """Start a detached `uwf thread exec` and return as soon as it holds the thread's lock.
+
+    Raises:
+        UwfError: what kept the child from running, with its own code and message.
+        BusyError: somebody runs the thread already.
+    """
+    thread = find_thread(engine, word)
+    reader, writer = os.pipe()
+    try:
+        errors = _errors_path(engine, thread)
+        start_detached(
+            _arguments(thread, options, writer),
+            cwd=engine.cwd,
+            env=engine.env,
+            stdout_path=None,
+            stderr_path=str(errors),
+            pass_fds=(writer,),
+        )
+    finally:
+        os.close(writer)
+    try:
+        is_running = _hears(reader)
+    finally:
+        os.close(reader)
+    if not is_running:
+        raise _why(thread, errors)
+    head = read_head(engine.store, thread)
+    return Outcome(exec_document(head, [], "running"), ExitCode.DONE)
+
+
+def _arguments(thread: ThreadId, options: RunOptions, writer: int) -> list[str]:
+    arguments = [sys.executable, "-m", "uwf_core", "thread", "exec", thread, "--format", "json"]
+    arguments += ["--announce", str(writer), "-c", str(options.steps)]
+    if options.until_done:
+        arguments.append("--until-done")
+    if options.agent is not None:
+        arguments += ["--agent", options.agent]
+    return arguments
+
+
+def _errors_path(engine: "Engine", thread: ThreadId) -> Path:
+    folder = Path(engine.home, "runs")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder / f"{thread}.err"
+
+
+def _hears(reader: int) -> bool:
+    """Whether the child says that it holds the lock; False if it ends without a word."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while (left := deadline - time.monotonic()) > 0:
+        ready, _, _ = select.select([reader], [], [], left)
+        if ready:
+            return bool(os.read(reader, 64))
+    return False
+
+
+def _why(thread: ThreadId, errors: Path) -> UwfError:
+    """What the child has said on stderr, as an error of our own."""
+    try:
+        lines = errors.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        return StoreError(f"the background run of {thread} cannot be read: {error}")
+    for line in reversed(lines):
+        try:
+            said = json.loads(line)["error"]
+        except (ValueError, KeyError, TypeError):
+            continue
+        return _as_error(said)
+    return StoreError(
+        f"the background run of {thread} ended before it began: {' '.join(lines[-3:])}",
+        hint=f"`uwf thread exec {thread}` shows why",
+    )
+
+
+def _as_error(said: Mapping[str, Any]) -> UwfError:
+    error = UwfError(said["message"], where=said.get("where"), hint=said.get("hint"))
+    error.code, error.exit_code = said["code"], said["exitCode"]
+    return error

@@ -1,0 +1,147 @@
+"""Stage 6: what the agent is told: its prompt, its session, its limits."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from uwf_core.api.agent import AgentRequest, PromptParts, RunLimits
+from uwf_core.engine.attempt import told
+from uwf_core.engine.converse import Briefing
+from uwf_core.engine.plan import body_of_step
+from uwf_core.ids import Ref
+from uwf_core.prompt.assemble import HISTORY_CHARACTERS, Assembled, PromptInput
+from uwf_core.prompt.assemble import assemble as assemble_prompt
+from uwf_core.prompt.record import StepRecord, step_markdown
+from uwf_core.thread.chain import newest_first, read_start
+from uwf_core.thread.index import RoleState
+
+if TYPE_CHECKING:
+    from uwf_core.agents.open import OpenAgent
+    from uwf_core.cas.store import Store
+    from uwf_core.engine.plan import Task
+    from uwf_core.engine.running import Ending
+    from uwf_core.workflow.definition import Role
+
+
+class SessionPlan(NamedTuple):
+    """Which session a task is to run in: one to continue, one to fork first, or a new one."""
+
+    continues: str | None = None
+    forks: str | None = None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the agent will know what its role has seen before."""
+        return self.continues is not None or self.forks is not None
+
+
+def plan_session(state: RoleState, agent: "OpenAgent") -> SessionPlan:
+    """The session of a role: its own is continued, an inherited one is forked, if the agent can.
+
+    A session is continued by the agent that made it alone, and never a fork's parent's.
+    """
+    if state.session is None or state.agent != agent.name:
+        return SessionPlan()
+    if state.inherited:
+        return SessionPlan(forks=state.session) if "fork" in agent.capabilities else SessionPlan()
+    return SessionPlan(continues=state.session if "continue" in agent.capabilities else None)
+
+
+def assemble(ending: "Ending", task: "Task", agent: "OpenAgent") -> Briefing:
+    """What `agent` is told for `task`; written down before it starts."""
+    run, head = ending.run, ending.attempt.head
+    engine, role = run.engine, run.definition.roles[task.role]
+    plan = plan_session(head.state.role(task.role), agent)
+    prompt = _prompt(ending, task, role, own_session=plan.is_own)
+    fresh = _prompt(ending, task, role, own_session=False) if plan.is_own else prompt
+    ending.attempt = told(engine, ending.attempt, prompt.text, plan.continues)
+    _notice_tools(ending, role, agent)
+    request = AgentRequest(
+        thread=head.thread,
+        role=task.role,
+        step_number=task.number,
+        cwd=task.cwd,
+        session=plan.continues,
+        model=engine.model,
+        options=agent.options,
+        limits=_limits(ending, role, agent),
+        env={**engine.agent_env, "UWF_ATTEMPT": ending.attempt.payload["marker"]},
+        cancel=run.cancel,
+        on_process=ending.progress.process,
+        purpose=task.purpose,  # type: ignore[arg-type]
+        prompt=prompt.text,
+        parts=prompt.parts,
+        schema=role.schema,
+        answer=task.answer,
+        tools=role.tools if "tools" in agent.capabilities else None,
+    )
+    return Briefing(
+        request, request.with_(prompt=fresh.text, parts=fresh.parts, session=None), plan.forks
+    )
+
+
+def _prompt(ending: "Ending", task: "Task", role: "Role", *, own_session: bool) -> Assembled:
+    engine, head = ending.run.engine, ending.attempt.head
+    state = head.state.role(task.role)
+    steps, earlier = _history(engine.store, task, state.number if own_session else 0)
+    start = read_start(engine.store, Ref(head.state.start))
+    source = PromptInput(
+        role=role,
+        task=engine.store.text(Ref(start["prompt"])),
+        step_number=task.number,
+        visits=state.visits,
+        steps=steps,
+        own_session=own_session,
+        interrupted=task.is_repeat,
+        instruction=task.instruction,
+        earlier=earlier,
+    )
+    assembled = assemble_prompt(source)
+    text = engine.redactor.text(assembled.text)
+    if text == assembled.text:
+        return assembled
+    parts = {
+        name: engine.redactor.text(getattr(assembled.parts, name))
+        for name in PromptParts.__dataclass_fields__
+    }
+    return Assembled(PromptParts(**parts), text)
+
+
+def _history(store: "Store", task: "Task", seen: int) -> tuple[list[StepRecord], int]:
+    """The steps after step number `seen`, oldest first, and how many older ones were not read.
+
+    Reads no further back than the prompt can show, so that a long thread costs no more.
+    """
+    if task.prev is None:
+        return [], 0
+    steps, size = list[StepRecord](), 0
+    for step in newest_first(store, Ref(task.prev), Ref("")):
+        number = step.payload["number"]
+        if number <= seen:
+            break
+        if size > HISTORY_CHARACTERS:
+            return steps[::-1], number - seen
+        output = store.get(Ref(step.payload["output"])).payload
+        record = StepRecord(number, step.payload["role"], output, body_of_step(store, step))
+        size += len(step_markdown(record))
+        steps.append(record)
+    return steps[::-1], 0
+
+
+def _limits(ending: "Ending", role: "Role", agent: "OpenAgent") -> RunLimits:
+    """The role's timeout > the agent's option `timeout` > the configuration's."""
+    limits = ending.run.engine.settings.limits
+    option = getattr(agent.options, "timeout", None)
+    own = option if isinstance(option, int | float) and not isinstance(option, bool) else None
+    return RunLimits(
+        seconds=float(role.timeout or own or limits.run_seconds),
+        idle_seconds=limits.idle_seconds,
+        grace_seconds=limits.grace_seconds,
+        reply_bytes=limits.reply_bytes,
+    )
+
+
+def _notice_tools(ending: "Ending", role: "Role", agent: "OpenAgent") -> None:
+    if role.tools is not None and "tools" not in agent.capabilities:
+        ending.run.watch.notice(
+            f"role {role.name} is narrowed to {', '.join(role.tools) or 'no tools'}, which "
+            f"{agent.name} cannot enforce"
+        )

@@ -1,0 +1,182 @@
+"""The Engine: everything that a command needs, made in one place, each part on first use."""
+
+# Every command comes through here, and pathlib is not imported for that:
+# ruff: noqa: PTH100
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from uwf_core.config.home import find_home
+from uwf_core.ids import Ref
+
+if TYPE_CHECKING:
+    from uwf_core.agents.choose import Known
+    from uwf_core.agents.redact import Redactor
+    from uwf_core.api.agent import Model
+    from uwf_core.cas.store import Store
+    from uwf_core.config.settings import Settings
+    from uwf_core.engine.nodes import Nodes
+    from uwf_core.plugins.plugins import Plugins
+    from uwf_core.workflow.definition import Definition
+
+
+class Engine:
+    """One user's uwf in one folder: settings, store, plugins. Opening it reads nothing.
+
+    Attributes:
+        env: the environment of the process. cwd: the caller's folder, absolute.
+        home: uwf's own folder (`UWF_HOME`).
+        on_fault: told of faults that do not stop the work (an observer that raises).
+    """
+
+    def __init__(
+        self,
+        *,
+        env: Mapping[str, str],
+        cwd: str,
+        flags: Mapping[str, str] | None = None,
+        on_fault: Callable[[BaseException | str], None] | None = None,
+    ) -> None:
+        self.env = dict(env)
+        self.cwd = os.path.abspath(cwd)
+        self.home = find_home(env)
+        self.on_fault = on_fault
+        self._flags = dict(flags or {})
+        self._definitions: dict[Ref, Definition] = {}
+
+    def now_ms(self) -> int:
+        """The time, in ms since 1970."""
+        return time.time_ns() // 1_000_000
+
+    @cached_property
+    def settings(self) -> "Settings":
+        """The settings, from all layers.
+
+        Raises:
+            ConfigError: they have faults.
+        """
+        from uwf_core.config.settings import load_settings
+
+        return load_settings(self.home, self.cwd, self.env, self._flags)
+
+    @cached_property
+    def store(self) -> "Store":
+        """The store.
+
+        Raises:
+            StoreError: it cannot be opened.
+        """
+        from uwf_core.cas.store import Store
+        from uwf_core.plugins.scan import STORES
+        from uwf_core.stores.open import open_backend
+
+        backend = open_backend(
+            self.settings.store,
+            self.home,
+            lambda scheme: self.plugins.record(STORES, scheme),
+        )
+        return Store(backend, self.now_ms)
+
+    @cached_property
+    def nodes(self) -> "Nodes":
+        """The writer of a thread's typed nodes."""
+        from uwf_core.engine.nodes import Nodes
+
+        return Nodes(self.store)
+
+    @cached_property
+    def plugins(self) -> "Plugins":
+        """The plugins of this installation; nothing is scanned before it is asked for."""
+        from uwf_core.plugins.plugins import Plugins
+        from uwf_core.plugins.tracing import stderr_trace
+
+        trace = stderr_trace(self.env, lambda line: self.redactor.text(line))
+        return Plugins(self.settings.blocked, home=self.home, trace=trace)
+
+    @cached_property
+    def redactor(self) -> "Redactor":
+        """Takes known secrets out of whatever is stored or printed."""
+        from uwf_core.agents.redact import Redactor
+        from uwf_core.agents.secrets import secrets_of_environment
+        from uwf_core.config.secrets import known_secrets
+
+        environment = self.settings.environment
+        return Redactor(known_secrets(self.settings) | secrets_of_environment(environment))
+
+    @cached_property
+    def model(self) -> "Model | None":
+        """The model that agents get which use one of the configuration."""
+        name = self.settings.default_model
+        return None if name is None else self.settings.model(name)
+
+    @property
+    def agent_env(self) -> Mapping[str, str]:
+        """The environment of agents: the process's own, with what `.env` adds."""
+        return self.settings.environment
+
+    def definition(self, ref: Ref) -> "Definition":
+        """A published workflow.
+
+        Raises:
+            StoreError: it is missing or damaged. UnknownIdError: the node is no workflow.
+        """
+        from uwf_core.workflow.definition import read_definition
+
+        if ref not in self._definitions:
+            self._definitions[ref] = read_definition(self.store, ref)
+        return self._definitions[ref]
+
+    def known_agents(self, folder: str) -> "Known":
+        """What the word of an agent can stand for; paths are relative to `folder`."""
+        from uwf_core.agents.choose import Alias, Known
+        from uwf_core.plugins.scan import AGENTS
+
+        aliases = {name: Alias(**each._asdict()) for name, each in self.settings.agents.items()}
+        return Known(
+            aliases=aliases,
+            installed=lambda: [each.found.name for each in self.plugins.list((AGENTS,))],
+            folder=folder,
+        )
+
+    def check_agent(self, word: str, folder: str) -> None:
+        """Whether the word of an agent stands for one.
+
+        Raises:
+            UsageError: it does not.
+        """
+        from uwf_core.agents.choose import resolve_agent
+
+        resolve_agent(word, self.known_agents(folder))
+
+    def observers(self) -> Iterable[Callable[[object], None]]:
+        """What tells the observers of plugins."""
+        observers = self.plugins.observers(self.report_fault)
+        return (observers.notify,) if len(observers) else ()  # type: ignore[return-value]
+
+    def report_fault(self, fault: BaseException | str) -> None:
+        """Tell of a fault that does not stop the work."""
+        if self.on_fault is not None:
+            self.on_fault(fault)
+
+    def close(self) -> None:
+        """Let go of the store, if it was opened."""
+        if "store" in self.__dict__:
+            self.store.close()
+
+
+def open_engine(
+    *,
+    env: Mapping[str, str],
+    cwd: str,
+    flags: Mapping[str, str] | None = None,
+    on_fault: Callable[[BaseException | str], None] | None = None,
+) -> Engine:
+    """An engine for a process: its environment, its folder, what its command line says.
+
+    Raises:
+        ConfigError: there is no home.
+    """
+    return Engine(env=env, cwd=cwd, flags=flags, on_fault=on_fault)

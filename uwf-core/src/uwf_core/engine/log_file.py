@@ -1,0 +1,183 @@
+"""The log: one JSON line for each command that ran or changed something.
+
+Files `uwf.log`, `uwf.log.1`, … under `$UWF_HOME/logs`, 0600 in a folder of 0700. A line is a
+`LogEntry` with the format's version. Whoever writes takes the folder's lock, so that lines stay
+whole and no process rotates a file that another one has just begun.
+"""
+
+import fcntl
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NotRequired, TypedDict
+
+from uwf_core.errors import AmbiguousIdError, StoreError, UnknownIdError
+from uwf_core.ids import b32
+
+FORMAT: Final = 1
+FILE_BYTES: Final = 2 * 1024 * 1024
+KEPT_FILES: Final = 4
+_LONGEST_TEXT: Final = 16_000
+_ID_LENGTH: Final = 14
+
+
+class LoggedError(TypedDict):
+    """Why a command failed, as its error document says it."""
+
+    code: str
+    message: str
+    where: str | None
+    hint: str | None
+
+
+class LogEntry(TypedDict):
+    """One command. `command` are its words without `uwf`; times and durations are ms."""
+
+    version: int
+    id: str
+    atMs: int
+    command: list[str]
+    cwd: str
+    thread: str | None
+    exitCode: int
+    durationMs: int
+    pid: int
+    uwf: str
+    error: LoggedError | None
+    traceback: NotRequired[str | None]
+
+
+def new_id(at_ms: int) -> str:
+    """An id that sorts by time: 45 bits of ms since 1970, then 25 random bits."""
+    return b32(at_ms << 25 | secrets.randbits(25), _ID_LENGTH)
+
+
+class LogFile:
+    """The log of one home.
+
+    Args:
+        home: `$UWF_HOME`; made when something is written, never by reading.
+        redact: takes secrets out of a text before it is written.
+        file_bytes: a file that has reached this size is put aside before the next line.
+    """
+
+    def __init__(
+        self, home: str, redact: Callable[[str], str], *, file_bytes: int = FILE_BYTES
+    ) -> None:
+        self.folder = Path(home, "logs")
+        self._redact = redact
+        self._file_bytes = file_bytes
+
+    def append(self, entry: LogEntry) -> None:
+        """Write an entry, its texts redacted and cut to 16,000 characters.
+
+        Raises:
+            StoreError: the log cannot be written.
+        """
+        line = json.dumps(self._safe(entry), ensure_ascii=True).encode() + b"\n"
+        try:
+            with self._locked():
+                self._rotate()
+                _append_all(self._file(0), line)
+        except OSError as error:
+            raise StoreError(
+                f"the log cannot be written: {error.strerror}", where=str(self.folder)
+            ) from error
+
+    def entries(self) -> Iterator[LogEntry]:
+        """What was logged, newest first; lines that are damaged or of a newer uwf are left out.
+
+        Raises:
+            StoreError: a file of the log cannot be read.
+        """
+        for number in range(KEPT_FILES):
+            try:
+                lines = self._file(number).read_bytes().splitlines()
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise StoreError(
+                    f"the log cannot be read: {error.strerror}", where=str(self._file(number))
+                ) from error
+            yield from (entry for line in reversed(lines) if (entry := _entry(line)))
+
+    def find(self, word: str) -> LogEntry:
+        """The entry of that id, unique prefix of an id, or `@last`.
+
+        Raises:
+            UnknownIdError: there is none. AmbiguousIdError: several begin like this.
+        """
+        found = None
+        for entry in self.entries():
+            if word == "@last" or entry["id"] == word.upper():
+                return entry
+            if entry["id"].startswith(word.upper()):
+                if found is not None:
+                    raise AmbiguousIdError(
+                        f"several entries of the log begin with {word!r}",
+                        hint="give more of its characters; `uwf log list` shows the ids",
+                    )
+                found = entry
+        if found is None:
+            raise UnknownIdError(f"no entry {word!r} in the log", hint="`uwf log list` shows them")
+        return found
+
+    def _safe(self, value: Any) -> Any:
+        if isinstance(value, str):
+            text = self._redact(value)
+            return text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "…"
+        if isinstance(value, Mapping):
+            return {key: self._safe(each) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._safe(each) for each in value]
+        return value
+
+    def _file(self, number: int) -> Path:
+        return self.folder / ("uwf.log" if number == 0 else f"uwf.log.{number}")
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _rotate(self) -> None:
+        try:
+            if self._file(0).stat().st_size < self._file_bytes:
+                return
+        except FileNotFoundError:
+            return
+        for number in range(KEPT_FILES - 1, 0, -1):
+            if self._file(number - 1).exists():
+                self._file(number - 1).replace(self._file(number))
+
+
+def _append_all(file: Path, data: bytes) -> None:
+    """Append all of `data`, or nothing: a line cut by a full disk is taken back."""
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        size = os.fstat(descriptor).st_size
+        try:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+        except OSError:
+            os.ftruncate(descriptor, size)
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _entry(line: bytes) -> LogEntry | None:
+    try:
+        entry: LogEntry = json.loads(line)
+        return entry if entry["version"] == FORMAT and entry["id"] else None
+    except (ValueError, KeyError, TypeError):  # damaged, or not ours: the other lines still count
+        return None

@@ -1,0 +1,28 @@
+"""Nodes of a thread in a store: payloads in, references out."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.ids import Ref
+from uwf_core.thread.types import SCHEMAS
+
+if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
+
+
+class Nodes:
+    """Writes typed nodes; a type's schema node is stored with the first node of that type."""
+
+    def __init__(self, store: "Store") -> None:
+        self._store = store
+        self._types: dict[str, Ref] = {}
+
+    def put(self, kind: str, payload: Mapping[str, Any]) -> Ref:
+        """Store a node of one of the kinds of `thread.types.SCHEMAS`."""
+        return self._store.put(self.type(kind), dict(payload))
+
+    def type(self, kind: str) -> Ref:
+        """The reference of a kind's schema node, which is stored if need be."""
+        if kind not in self._types:
+            self._types[kind] = self._store.put_schema(SCHEMAS[kind], trusted=True)
+        return self._types[kind]

@@ -1,0 +1,196 @@
+"""`resume` and `poke`: a person says how it goes on."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from uwf_core.cas.schemas import Violation, violations
+from uwf_core.engine.plan import Intent
+from uwf_core.engine.run import Held, Outcome, RunOptions, go, with_thread
+from uwf_core.engine.show import form_of
+from uwf_core.engine.watch import Watch
+from uwf_core.errors import DefinitionError, PayloadError, UsageError, WrongStateError
+from uwf_core.thread.head import Head, move_head
+from uwf_core.thread.index import Suspension
+from uwf_core.thread.lifecycle import check_poke, check_resume, granted
+from uwf_core.thread.names import event_name
+
+if TYPE_CHECKING:
+    from uwf_core.api.extract import ExtractProblem
+    from uwf_core.engine.engine import Engine
+    from uwf_core.process.cancel import Cancel
+    from uwf_core.workflow.variants import Variant
+
+
+class ResumeOptions(NamedTuple):
+    """What a person adds: a text, or an answer to the pending question (JSON, or `field=value`
+    per line); and the word that chooses an agent.
+    """
+
+    text: str | None = None
+    answer: str | None = None
+    agent: str | None = None
+
+
+def resume_thread(
+    engine: "Engine", word: str, options: ResumeOptions, watch: Watch, cancel: "Cancel"
+) -> Outcome:
+    """Let a suspended or completed thread go on with one step.
+
+    Raises:
+        WrongStateError: it is idle or cancelled; an answer where nothing was asked, or none where
+            something was.
+        PayloadError: the answer does not satisfy the form; nothing has changed.
+        BusyError: somebody runs it.
+    """
+
+    def work(held: Held) -> Outcome:
+        check_resume(held.head.state, held.head.thread)
+        intent = Intent("resume", _clean(engine, options.text), _answer(engine, held, options))
+        head = _grant(engine, held.head)
+        return go(held._replace(head=head), RunOptions(agent=options.agent), cancel, intent)
+
+    return with_thread(engine, word, watch, work)
+
+
+def poke_thread(engine: "Engine", word: str, text: str, watch: Watch, cancel: "Cancel") -> Outcome:
+    """Run the head step again with a further instruction; the new step replaces it.
+
+    Raises:
+        WrongStateError: there is no step yet, a question is pending, or the state is another one
+            than idle, completed or suspended by a role.
+        BusyError: somebody runs it.
+    """
+    if not text.strip():
+        raise UsageError("the instruction is blank", hint="say it with -p TEXT")
+
+    def work(held: Held) -> Outcome:
+        check_poke(held.head.state, held.head.thread)
+        return go(held, RunOptions(), cancel, Intent("poke", _clean(engine, text)))
+
+    return with_thread(engine, word, watch, work)
+
+
+def _clean(engine: "Engine", text: str | None) -> str | None:
+    return None if text is None else engine.redactor.text(text)
+
+
+def _grant(engine: "Engine", head: Head) -> Head:
+    """The same allowance once more, where a limit had suspended the thread; written down."""
+    suspension = head.state.suspension
+    if suspension is None or suspension.reason != "limit":
+        return head
+    store, now = engine.store, engine.now_ms()
+    with store.transaction():
+        event = engine.nodes.put(
+            "event", {"thread": head.thread, "kind": "granted", "atMs": now, "head": head.ref}
+        )
+        store.set_variable(event_name(head.thread, now, head.state.grants), event, {}, None)
+        return move_head(store, head, head.ref, granted(head.state))
+
+
+def _answer(engine: "Engine", held: Held, options: ResumeOptions) -> dict[str, Any] | None:
+    """The answer, checked against the form; a pending question must have one."""
+    suspension, thread = held.head.state.suspension, held.head.thread
+    form = form_of(engine, held.head, suspension)
+    if options.answer is None:
+        if suspension is not None and suspension.question is not None:
+            raise WrongStateError(
+                f"thread {thread} waits for an answer; a text alone is none",
+                hint=f"`uwf thread resume {thread} --answer field=value`; "
+                f"`uwf thread show {thread}` shows the form",
+            )
+        return None
+    if suspension is None or form is None:
+        raise WrongStateError(
+            f"thread {thread} has asked nothing",
+            hint=f"`uwf thread resume {thread} -p TEXT` goes on with a text",
+        )
+    answer = parse_answer(options.answer, form)
+    check_answer(answer, form, suspension)
+    cleaned: dict[str, Any] = engine.redactor.value(answer)
+    return cleaned
+
+
+def parse_answer(text: str, form: Mapping[str, Any]) -> dict[str, Any]:
+    """An answer from the command line: a JSON object, or lines of `field=value`.
+
+    A value of the latter is JSON where it is that and the form wants no text, else text as it is.
+
+    Raises:
+        PayloadError: it is neither.
+    """
+    stripped = text.strip()
+    if stripped.startswith("{"):
+        return _json_answer(stripped)
+    answer: dict[str, Any] = {}
+    for line in filter(str.strip, text.splitlines()):
+        name, equals, value = line.partition("=")
+        if not equals or not name.strip():
+            raise PayloadError(
+                f"{line!r} is no answer",
+                hint="write field=value, a JSON object, or @file with one of these",
+            )
+        answer[name.strip()] = _value(value, name.strip(), form)
+    if not answer:
+        raise PayloadError("the answer is empty", hint="write field=value or a JSON object")
+    return answer
+
+
+def _json_answer(text: str) -> dict[str, Any]:
+    try:
+        answer = json.loads(text)
+    except ValueError as error:
+        raise PayloadError(f"the answer is no JSON: {error}") from error
+    if not isinstance(answer, dict):
+        raise PayloadError("the answer is no JSON object")
+    return answer
+
+
+def _value(text: str, name: str, form: Mapping[str, Any]) -> Any:
+    """Text where the form allows only that, else JSON if it is, else text."""
+    declared = [shape.get(name, {}) for shape in _shapes(form)]
+    if declared and all(each.get("type") == "string" or "const" in each for each in declared):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _shapes(form: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The properties of every form that an answer may take."""
+    variants = _variants(form)
+    if variants:
+        return [variant.properties for variant in variants]
+    return [form.get("properties", {})]
+
+
+def _variants(form: Mapping[str, Any]) -> "list[Variant]":
+    """The variants of a form that is a role's schema; none where it is any other schema."""
+    from uwf_core.workflow.variants import variants
+
+    try:
+        return variants(form)
+    except DefinitionError:
+        return []
+
+
+def check_answer(
+    answer: Mapping[str, Any], form: Mapping[str, Any], suspension: Suspension
+) -> None:
+    """Whether an answer satisfies the form.
+
+    Raises:
+        PayloadError: it does not; the message names every fault.
+    """
+    from uwf_core.extract.typed import check_structured
+
+    found: Sequence[ExtractProblem | Violation]
+    found = check_structured(form, answer).errors if _variants(form) else violations(form, answer)
+    if found:
+        words = "; ".join(f"{each.path}: {each.message}".removeprefix(": ") for each in found)
+        raise PayloadError(
+            f"the answer does not fit what {suspension.role} asked for: {words}",
+            hint="`uwf thread show` shows the form",
+        )

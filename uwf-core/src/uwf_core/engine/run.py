@@ -1,0 +1,191 @@
+"""`exec`: step after step, until there is nothing more to do, a limit, or somebody says stop."""
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from uwf_core.api.events import ThreadEnded
+from uwf_core.engine.advance import fail_to_route
+from uwf_core.engine.documents import ExecDocument, StepResult
+from uwf_core.engine.find import find_thread
+from uwf_core.engine.plan import GO_ON, Intent
+from uwf_core.engine.recover import recover
+from uwf_core.engine.results import StepEnd, exec_document
+from uwf_core.engine.run_file import forget_run, write_run
+from uwf_core.engine.running import Run
+from uwf_core.engine.step import run_step
+from uwf_core.engine.watch import Broadcast, Watch
+from uwf_core.errors import ExitCode, RoutingFailed, WrongStateError
+from uwf_core.ids import Ref
+from uwf_core.thread.head import Head, move_head, read_head
+from uwf_core.thread.index import Suspension
+from uwf_core.thread.lifecycle import exit_code, suspended
+from uwf_core.thread.limits import Allowance, check_limits
+from uwf_core.thread.lock import thread_lock
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+    from uwf_core.process.cancel import Cancel
+
+UNTIL_DONE_STEPS = 100
+
+
+class RunOptions(NamedTuple):
+    """How far to run: `steps` of them, or until done; on which agent (the word of `--agent`)."""
+
+    steps: int = 1
+    until_done: bool = False
+    agent: str | None = None
+
+
+class Outcome(NamedTuple):
+    """What a run did, and the exit code that says it."""
+
+    document: ExecDocument
+    exit_code: int
+
+
+def exec_thread(
+    engine: "Engine",
+    word: str,
+    options: RunOptions,
+    watch: Watch,
+    cancel: "Cancel",
+    *,
+    announce: int | None = None,
+) -> Outcome:
+    """Run the next step or steps of a thread.
+
+    Args:
+        engine: the engine.
+        word: the thread.
+        options: how far.
+        watch: who is told.
+        cancel: stops the run.
+        announce: a file descriptor on which to say that the lock is held (background runs).
+
+    Raises:
+        BusyError: somebody runs it already.
+        WrongStateError: it is cancelled.
+    """
+    return with_thread(engine, word, watch, lambda held: _exec(held, options, cancel, announce))
+
+
+class Held(NamedTuple):
+    """A thread whose lock is held: where it stands, and who is told."""
+
+    engine: "Engine"
+    head: Head
+    watch: Watch
+
+
+def with_thread(
+    engine: "Engine", word: str, watch: Watch, work: Callable[[Held], Outcome]
+) -> Outcome:
+    """Do `work` on a thread under its lock, after whatever an earlier run left behind is dealt
+    with; what it did is kept for `thread wait`.
+
+    Raises:
+        BusyError: somebody runs it.
+    """
+    thread = find_thread(engine, word)
+    with thread_lock(engine.store, thread, engine.now_ms()):
+        forget_run(engine.home, thread)
+        head = recover(engine, read_head(engine.store, thread), watch)
+        outcome = work(Held(engine, head, Broadcast(watch, engine.observers)))
+        try:
+            write_run(engine.home, thread, outcome)
+        except OSError as error:
+            watch.notice(f"`uwf thread wait {thread}` will not know this run: {error}")
+    return outcome
+
+
+def _exec(held: Held, options: RunOptions, cancel: "Cancel", announce: int | None) -> Outcome:
+    if announce is not None:
+        os.write(announce, b"running\n")
+        os.close(announce)
+    head = held.head
+    waits = head.state.suspension is not None and head.state.suspension.reason in ("role", "limit")
+    if head.state.status == "completed" or waits:
+        return Outcome(exec_document(head, []), exit_code(head.state))
+    if head.state.status == "cancelled":
+        raise WrongStateError(
+            f"thread {head.thread} is cancelled",
+            hint=f"`uwf thread fork {head.ref}` goes on from its last step in a new thread",
+        )
+    return go(held, options, cancel, GO_ON)
+
+
+def go(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent) -> Outcome:
+    """Take steps from the head: the first with `intent`, the others simply going on."""
+    engine = held.engine
+    run = Run(
+        engine,
+        engine.definition(Ref(held.head.state.workflow)),
+        held.watch,
+        cancel,
+        options.agent,
+    )
+    wanted = UNTIL_DONE_STEPS if options.until_done else options.steps
+    head, results = held.head, list[StepResult]()
+    said: set[str] = set()
+    while len(results) < wanted:
+        if cancel.is_set():
+            return Outcome(exec_document(head, results), ExitCode.INTERRUPTED)
+        limited = _at_limit(run, head, said)
+        if limited is not None:
+            return Outcome(exec_document(limited, results), ExitCode.LIMIT)
+        end = _step(run, head, intent)
+        head, intent = end.head, GO_ON
+        results.append(end.result)
+        if head.state.status != "idle":
+            break
+    _tell_end(run, head)
+    code = exit_code(head.state)
+    if options.until_done and head.state.status == "idle":
+        code = ExitCode.LIMIT
+        held.watch.notice(
+            f"stopped after {wanted} steps; `uwf thread exec {head.thread} --until-done` goes on"
+        )
+    return Outcome(exec_document(head, results), code)
+
+
+def _step(run: Run, head: Head, intent: Intent) -> StepEnd:
+    try:
+        return run_step(run, head, intent)
+    except RoutingFailed as failure:
+        role = head.state.current_role or ""
+        return fail_to_route(run, head, failure, role)
+
+
+def _at_limit(run: Run, head: Head, said: set[str]) -> Head | None:
+    """The head of a thread that has reached a limit, suspended; None if it may go on."""
+    limits = run.definition.limits
+    allowance = Allowance(
+        limits.max_steps, limits.max_tokens, limits.max_cost_usd, limits.max_minutes
+    )
+    state = check_limits(head.state, allowance)
+    for name in state.unenforceable:
+        if name not in said:
+            said.add(name)
+            run.watch.notice(f"limit {name} is not enforceable: the agent does not report it")
+    if state.reached is None:
+        return None
+    waiting = Suspension("limit", head.state.current_role or "", state.reached)
+    store = run.engine.store
+    with store.transaction():
+        return move_head(store, head, head.ref, suspended(head.state, waiting))
+
+
+def _tell_end(run: Run, head: Head) -> None:
+    if head.state.status != "completed":
+        return
+    run.watch.event(
+        ThreadEnded(
+            thread=head.thread,
+            workflow=head.state.workflow,
+            workflow_name=head.state.workflow_name,
+            status="completed",
+            at_ms=run.engine.now_ms(),
+        )
+    )

@@ -1,0 +1,40 @@
+"""What the last run of a thread did, kept for `thread wait`: `$UWF_HOME/runs/<thread>.json`."""
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.ids import ThreadId
+
+if TYPE_CHECKING:
+    from uwf_core.engine.run import Outcome
+
+FOLDER = "runs"
+
+
+def write_run(home: str, thread: ThreadId, outcome: "Outcome") -> None:
+    """Keep what a run did. Not synced: it is a convenience, the chain is the truth."""
+    folder = Path(home, FOLDER)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh = folder / f".{thread}.{os.getpid()}"
+    text = json.dumps({"document": outcome.document, "exitCode": outcome.exit_code})
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    fresh.replace(folder / f"{thread}.json")
+
+
+def read_run(home: str, thread: ThreadId) -> dict[str, Any] | None:
+    """What the last run did (`document`, `exitCode`), None if that is not known."""
+    try:
+        text = Path(home, FOLDER, f"{thread}.json").read_text(encoding="utf-8")
+        run = json.loads(text)
+    except (OSError, ValueError):
+        return None
+    return run if isinstance(run, dict) and "exitCode" in run else None
+
+
+def forget_run(home: str, thread: ThreadId) -> None:
+    """Remove what was kept."""
+    Path(home, FOLDER, f"{thread}.json").unlink(missing_ok=True)

@@ -1,0 +1,193 @@
+"""What a run carries from step to step, and what an attempt has gathered when it ends."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from uwf_core.agents.choose import Candidates, Choice, Known, choose_agent, resolve_agent
+from uwf_core.agents.open import OpenAgent, open_agent
+from uwf_core.agents.supervise import close_call
+from uwf_core.api.agent import AgentContext
+from uwf_core.api.events import StepStarted, ThreadStarted, TurnTaken
+from uwf_core.engine.attempt import Attempt
+from uwf_core.engine.progress import Place, Progress
+from uwf_core.engine.record import Told
+from uwf_core.errors import AgentFailure, AgentInterrupted, AgentStuck, TimedOut
+from uwf_core.ids import Ref, ThreadId
+from uwf_core.plugins.scan import AGENTS
+
+if TYPE_CHECKING:
+    from uwf_core.api.agent import Turn
+    from uwf_core.engine.converse import Conversation
+    from uwf_core.engine.engine import Engine
+    from uwf_core.engine.plan import Task
+    from uwf_core.engine.watch import Watch
+    from uwf_core.process.cancel import Cancel
+    from uwf_core.thread.head import Head
+    from uwf_core.workflow.definition import Definition
+
+
+class Run(NamedTuple):
+    """One command's run over one thread, whose lock it holds.
+
+    `agent` is the word of `--agent`, None if it was not given.
+    """
+
+    engine: "Engine"
+    definition: "Definition"
+    watch: "Watch"
+    cancel: "Cancel"
+    agent: str | None = None
+
+    def choose_agent(self, head: "Head", task: "Task") -> Choice:
+        """The agent for a task: by the usual order; a poked step keeps the agent it had.
+
+        Raises:
+            UsageError: there is no such agent.
+        """
+        settings = self.engine.settings
+        known = self.engine.known_agents(head.state.cwd)
+        candidates = Candidates(
+            flag=self.agent,
+            thread=head.state.agent,
+            overrides=settings.agent_overrides,
+            default=settings.default_agent,
+        )
+        if task.agent is None or self.agent is not None:
+            return choose_agent(candidates, known, workflow=self.definition.name, role=task.role)
+        return _keep_agent(task.agent, candidates, known, self.definition.name, task.role)
+
+
+@contextmanager
+def opened_agent(engine: "Engine", choice: Choice) -> Iterator[OpenAgent]:
+    """The agent, ready to be called; let go of at the end, however that comes.
+
+    Raises:
+        UsageError: it is blocked, incompatible or claimed twice.
+        PluginBroken, AgentFailure: it cannot be made.
+    """
+    plugins = engine.plugins
+    name = choice.plugin
+    folder = Path(engine.home, "agents", _file_name(choice.word))
+    agent = open_agent(
+        choice,
+        lambda name: plugins.record(AGENTS, name),
+        AgentContext(name=choice.word, state_dir=str(folder)),
+        distribution=None if name is None else str(plugins.found(AGENTS, name)),
+        load_attribute=lambda name, path: plugins.attribute(AGENTS, name, path),
+        guard=plugins.guard,
+    )
+    try:
+        yield agent
+    finally:
+        failure = close_call(agent)
+        if failure is not None:
+            engine.report_fault(failure)
+
+
+def _keep_agent(
+    name: str, candidates: Candidates, known: Known, workflow: str, role: str
+) -> Choice:
+    """The agent that a step recorded; with its alias's options where that is the usual choice."""
+    usual = choose_agent(candidates, known, workflow=workflow, role=role)
+    return usual if usual.name == name else resolve_agent(name, known, source="the step's agent")
+
+
+def _file_name(word: str) -> str:
+    """A word as the name of a folder: what is not plain is replaced, and told apart by a hash."""
+    if word.replace("-", "").replace("_", "").replace(".", "").isalnum() and word[0] != ".":
+        return word
+    from uwf_core.cas.codec import encode
+    from uwf_core.cas.hashing import PRIMITIVES, ref_of
+
+    return f"command-{ref_of(PRIMITIVES['string'], encode(word))}"
+
+
+class Ending:
+    """What an attempt has gathered so far, and when it ends."""
+
+    def __init__(self, run: Run, attempt: Attempt) -> None:
+        self.run = run
+        self.attempt = attempt
+        self._progress: Progress | None = None
+        self._conversation: Conversation | None = None
+        self._told: Told | None = None
+
+    @property
+    def progress(self) -> Progress:
+        """The sink of this attempt."""
+        if self._progress is None:
+            engine, payload = self.run.engine, self.attempt.payload
+            place = Place(
+                engine.store,
+                engine.nodes,
+                engine.redactor,
+                ThreadId(payload["thread"]),
+                self.attempt.name,
+            )
+            self._progress = Progress(place, self.attempt.variable, self._tell_turn)
+        return self._progress
+
+    def listen(self, conversation: "Conversation") -> "Conversation":
+        """Remember the conversation, so that what was said is kept even if it fails."""
+        self._conversation = conversation
+        return conversation
+
+    def told(self) -> Told:
+        """All that is known now that the attempt has ended. A second call gives the same.
+
+        Raises:
+            StoreError: the agent's progress could not be kept.
+        """
+        if self._told is None:
+            turns, talk = list[Ref](), None
+            if self._progress is not None:
+                turns, variable = self._progress.finish()
+                self.attempt = self.attempt._replace(variable=variable)
+            if self._conversation is not None:
+                talk = self._conversation.talk
+            self._told = Told(self.attempt, talk, turns, self.run.engine.now_ms())
+        return self._told
+
+    def why_stuck(self, stuck: AgentStuck) -> AgentFailure:
+        """The failure that an agent which does not stop stands for."""
+        if self.run.cancel.is_set():
+            return AgentInterrupted(stuck.message)
+        return TimedOut(stuck.message)
+
+    def _tell_turn(self, turn: "Turn") -> None:
+        payload = self.attempt.payload
+        self.run.watch.event(
+            TurnTaken(
+                thread=payload["thread"],
+                number=payload["number"],
+                role=payload["role"],
+                turn=turn,
+            )
+        )
+
+
+def announce(run: Run, attempt: Attempt) -> None:
+    """Tell that an attempt begins, and with the first one that the thread does."""
+    payload, state = attempt.payload, attempt.head.state
+    if attempt.head.at_start and payload["attempt"] == 1:
+        run.watch.event(
+            ThreadStarted(
+                thread=payload["thread"],
+                workflow=state.workflow,
+                workflow_name=state.workflow_name,
+                cwd=state.cwd,
+                at_ms=payload["startedAtMs"],
+            )
+        )
+    run.watch.event(
+        StepStarted(
+            thread=payload["thread"],
+            number=payload["number"],
+            attempt=payload["attempt"],
+            role=payload["role"],
+            agent=payload["agent"],
+            at_ms=payload["startedAtMs"],
+        )
+    )

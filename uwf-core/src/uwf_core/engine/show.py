@@ -1,0 +1,244 @@
+"""Threads as documents: one, or a list. Reads without ever taking a lock."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from uwf_core.engine.documents import RunningDocument, ThreadDocument
+from uwf_core.engine.find import find_thread
+from uwf_core.errors import CorruptNodeError
+from uwf_core.ids import Ref, ThreadId
+from uwf_core.thread.chain import read_step
+from uwf_core.thread.head import Head, head_of, read_head
+from uwf_core.thread.index import Suspension, ThreadIndex
+from uwf_core.thread.lifecycle import effective
+from uwf_core.thread.lock import holder_of, running_threads
+from uwf_core.thread.names import HEADS
+from uwf_core.thread.status import FINISHED, OPEN, STATUSES
+from uwf_core.thread.usage import Totals
+
+if TYPE_CHECKING:
+    from uwf_core.api.store import Holder, Variable
+    from uwf_core.engine.engine import Engine
+
+PAGE = 256
+
+
+class ThreadFilter(NamedTuple):
+    """Which threads to list. Times are ms since 1970, exclusive; `statuses` win over `all`."""
+
+    all: bool = False
+    statuses: Sequence[str] = ()
+    after_ms: int | None = None
+    before_ms: int | None = None
+    limit: int | None = None
+    offset: int = 0
+    workflow: str | None = None
+
+
+def show_thread(engine: "Engine", word: str) -> ThreadDocument:
+    """A thread, with the form of a pending question and a hint what to do next.
+
+    Raises:
+        UnknownIdError: there is no such thread.
+    """
+    thread = find_thread(engine, word)
+    head = read_head(engine.store, thread)
+    holder = holder_of(engine.store, thread)
+    present = engine.store.present({head.ref, Ref(head.state.workflow)})
+    document = _document(
+        head, holder, is_whole=len(present) == len({head.ref, head.state.workflow})
+    )
+    suspension = _effective(head, holder).suspension
+    document["form"] = form_of(engine, head, suspension)
+    document["hint"] = _hint(document, suspension)
+    return document
+
+
+def list_threads(engine: "Engine", wanted: ThreadFilter) -> list[ThreadDocument]:
+    """Threads, newest first. A damaged one is listed as corrupt and spoils nothing."""
+    skip, rows = wanted.offset, list[ThreadDocument]()
+    if wanted.limit is not None and wanted.limit <= 0:
+        return rows
+    for row in _rows(engine, wanted):
+        if skip > 0:
+            skip -= 1
+            continue
+        rows.append(row)
+        if wanted.limit is not None and len(rows) >= wanted.limit:
+            break
+    return rows
+
+
+def _rows(engine: "Engine", wanted: ThreadFilter) -> Iterator[ThreadDocument]:
+    """All rows that fit, newest first; variables are read by the page."""
+    statuses = _statuses(wanted)
+    running = running_threads(engine.store)
+    tags = _tag_filter(wanted)
+    after, size = _first_name(wanted), min(PAGE, (wanted.limit or PAGE) + wanted.offset + 8)
+    while True:
+        page, damaged = engine.store.listing(
+            HEADS, tags=tags, after=after, limit=size, descending=True
+        )
+        names = [*(variable.name for variable in page), *damaged]
+        rows = [*_fitting(engine, page, statuses, running), *_damaged(damaged, statuses)]
+        for row in sorted(rows, key=lambda row: row["thread"], reverse=True):
+            if wanted.after_ms is not None and row["startedAtMs"] <= wanted.after_ms:
+                return
+            yield row
+        if len(names) < size:
+            return
+        after, size = min(names), PAGE
+
+
+def _fitting(
+    engine: "Engine",
+    page: "Sequence[Variable]",
+    statuses: Sequence[str],
+    running: "dict[ThreadId, Holder]",
+) -> Iterator[ThreadDocument]:
+    needed = {v.value for v in page} | {v.tags.get("workflow", "") for v in page}
+    present = engine.store.present(needed)
+    for variable in page:
+        thread = ThreadId(variable.name.removeprefix(HEADS))
+        is_whole = variable.value in present and variable.tags.get("workflow") in present
+        if _is_hidden(variable, statuses) and is_whole and thread not in running:
+            continue
+        row = _row(variable, running.get(thread), is_whole)
+        if row["status"] in statuses:
+            yield row
+
+
+def _damaged(names: Sequence[str], statuses: Sequence[str]) -> Iterator[ThreadDocument]:
+    """Rows for heads whose record is damaged: nothing is known of them but the name."""
+    if "corrupt" in statuses:
+        for name in names:
+            yield _corrupt(ThreadId(name.removeprefix(HEADS)), "the thread's record is damaged")
+
+
+def _is_hidden(variable: "Variable", statuses: Sequence[str]) -> bool:
+    """Whether a finished thread is not wanted; told without reading its whole index."""
+    return variable.tags.get("status") in FINISHED and variable.tags["status"] not in statuses
+
+
+def _statuses(wanted: ThreadFilter) -> Sequence[str]:
+    if wanted.statuses:
+        active = ("idle", "running") if "active" in wanted.statuses else ()
+        return (*wanted.statuses, *active)
+    return STATUSES if wanted.all else OPEN
+
+
+def _tag_filter(wanted: ThreadFilter) -> dict[str, Sequence[str]]:
+    """What the store can leave out by itself. Not by status: any thread may turn out corrupt."""
+    if wanted.workflow is None:
+        return {}
+    key = "workflow" if Ref.matches(wanted.workflow) else "workflowName"
+    return {key: (wanted.workflow,)}
+
+
+def _first_name(wanted: ThreadFilter) -> str | None:
+    """The name before which the list begins: a thread's name sorts by its time."""
+    if wanted.before_ms is None:
+        return None
+    return HEADS + ThreadId.first_of(wanted.before_ms)
+
+
+def _row(variable: "Variable", holder: "Holder | None", is_whole: bool) -> ThreadDocument:
+    try:
+        return _document(head_of(variable), holder, is_whole=is_whole)
+    except CorruptNodeError as error:
+        return _corrupt(ThreadId(variable.name.removeprefix(HEADS)), error.message)
+
+
+def _effective(head: Head, holder: "Holder | None", is_whole: bool = True) -> ThreadIndex:
+    return effective(head.state, is_running=holder is not None, is_whole=is_whole)
+
+
+def _document(head: Head, holder: "Holder | None", *, is_whole: bool) -> ThreadDocument:
+    state = _effective(head, holder, is_whole)
+    suspension = state.suspension
+    return {
+        "thread": head.thread,
+        "workflow": state.workflow,
+        "workflowName": state.workflow_name,
+        "head": head.ref,
+        "status": state.status,
+        "currentRole": state.current_role,
+        "suspendedRole": suspension.role if suspension else None,
+        "suspendMessage": suspension.message if suspension else None,
+        "suspendReason": suspension.reason if suspension else None,
+        "done": state.status == "completed",
+        "steps": state.steps,
+        "usage": state.totals.payload(),
+        "running": _running(holder),
+        "startedAtMs": state.started_ms,
+        "updatedAtMs": head.variable.updated_ms,
+    }
+
+
+def _corrupt(thread: ThreadId, message: str) -> ThreadDocument:
+    return {
+        "thread": thread,
+        "workflow": "",
+        "workflowName": "",
+        "head": "",
+        "status": "corrupt",
+        "currentRole": None,
+        "suspendedRole": None,
+        "suspendMessage": message,
+        "suspendReason": None,
+        "done": False,
+        "steps": 0,
+        "usage": Totals.none().payload(),
+        "running": None,
+        "startedAtMs": thread.created_ms,
+        "updatedAtMs": thread.created_ms,
+    }
+
+
+def _running(holder: "Holder | None") -> RunningDocument | None:
+    if holder is None:
+        return None
+    return {"pid": holder.pid, "host": holder.host, "startedAtMs": holder.since_ms}
+
+
+def form_of(engine: "Engine", head: Head, suspension: Suspension | None) -> dict[str, Any] | None:
+    """The JSON Schema of an answer: of the pending question, or of a role that yielded with one."""
+    if suspension is None or suspension.reason != "role":
+        return None
+    store = engine.store
+    if suspension.question is not None:
+        question = store.get(Ref(suspension.question)).payload
+        form = json.loads(store.text(Ref(question["form"])))
+    elif head.at_start:
+        return None
+    else:
+        output = store.get(Ref(read_step(store, head.ref).payload["output"])).payload
+        form = output.get("form") if output.get("$status") == "$SUSPEND" else None
+    return form if isinstance(form, dict) else None
+
+
+def _hint(document: ThreadDocument, suspension: Suspension | None) -> str | None:
+    thread = document["thread"]
+    match document["status"]:
+        case "idle":
+            return f"`uwf thread exec {thread}` runs {document['currentRole']}"
+        case "running":
+            return f"`uwf step turns {thread} --live` follows it; `uwf thread wait {thread}` waits"
+        case "completed":
+            return f"`uwf thread read {thread}` shows all of it"
+        case "corrupt":
+            return "the head or the workflow of this thread is damaged or missing"
+        case "suspended" if suspension is not None:
+            return _suspended_hint(thread, suspension)
+    return None
+
+
+def _suspended_hint(thread: str, suspension: Suspension) -> str:
+    if suspension.question is not None:
+        return f"`uwf thread resume {thread} --answer field=value` answers; `form` says what fits"
+    if suspension.reason == "role":
+        return f"`uwf thread resume {thread} -p TEXT` lets {suspension.role} go on"
+    if suspension.reason == "limit":
+        return f"`uwf thread resume {thread}` grants the same allowance once more"
+    return f"`uwf thread exec {thread}` runs {suspension.role} again"

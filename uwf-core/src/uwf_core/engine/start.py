@@ -1,0 +1,85 @@
+"""Stage 4: a thread begins. Nothing is run."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from uwf_core.engine.documents import StartedDocument
+from uwf_core.engine.watch import Watch
+from uwf_core.engine.workflows import find_workflow
+from uwf_core.errors import UsageError
+from uwf_core.ids import ThreadId
+from uwf_core.thread.head import create_head
+from uwf_core.thread.index import ThreadIndex
+from uwf_core.thread.types import StartPayload
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+
+
+class StartOptions(NamedTuple):
+    """What to start: a workflow word, the task, the folder, and the word that binds an agent."""
+
+    workflow: str
+    prompt: str
+    cwd: str
+    agent: str | None = None
+
+
+def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> StartedDocument:
+    """Begin a thread: its start node and its head, durable when this returns.
+
+    Raises:
+        UsageError: a blank prompt, a folder that is none, an unknown workflow or agent.
+        DefinitionError: the workflow file has faults.
+    """
+    prompt = _checked_prompt(options.prompt)
+    cwd = _checked_folder(engine, options.cwd)
+    if options.agent is not None:
+        engine.check_agent(options.agent, cwd)
+    workflow = find_workflow(engine, options.workflow, watch)
+    definition = engine.definition(workflow)
+    now, store = engine.now_ms(), engine.store
+    with store.transaction():
+        payload: StartPayload = {
+            "workflow": workflow,
+            "prompt": store.put_text(engine.redactor.text(prompt)),
+            "cwd": cwd,
+            "agent": options.agent,
+            "startedAtMs": now,
+            "parent": None,
+        }
+        start = engine.nodes.put("start", payload)
+        thread = ThreadId.new(now)
+        index = ThreadIndex(
+            status="idle",
+            workflow=workflow,
+            workflow_name=definition.name,
+            start=start,
+            cwd=cwd,
+            started_ms=now,
+            current_role=definition.graph["$START"]["new"].role,
+            agent=options.agent,
+        )
+        create_head(store, thread, start, index)
+    return {"workflow": workflow, "workflowName": definition.name, "thread": thread}
+
+
+def _checked_prompt(prompt: str) -> str:
+    if not prompt.strip():
+        raise UsageError("the prompt is blank", hint="say the task with -p TEXT, -p @file or -p -")
+    return prompt
+
+
+def _checked_folder(engine: "Engine", folder: str) -> str:
+    path = Path(engine.cwd, folder)
+    if not path.is_dir():
+        raise UsageError(f"the folder {str(path)!r} does not exist", hint="--cwd names a folder")
+    absolute = os.path.normpath(path)
+    try:
+        absolute.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"the folder {absolute!r} has a name that is no UTF-8", hint="rename it"
+        ) from error
+    return absolute

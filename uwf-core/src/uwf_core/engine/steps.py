@@ -1,0 +1,126 @@
+"""Steps as documents: the list of a thread's, and one whole."""
+
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.engine.documents import CorrectionDocument, StepDocument, StepRow
+from uwf_core.engine.find import find_step, find_thread
+from uwf_core.engine.plan import body_of_step
+from uwf_core.engine.turns import turns_of_step
+from uwf_core.errors import WrongStateError
+from uwf_core.ids import Ref
+from uwf_core.thread.chain import Step, failure_of, is_start, newest_first, read_start, read_step
+from uwf_core.thread.head import read_head
+from uwf_core.thread.types import StepPayload
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+
+
+def list_steps(engine: "Engine", word: str) -> list[StepRow]:
+    """The steps of a thread in the order in which they were taken; the first row is the start."""
+    store = engine.store
+    head = read_head(store, find_thread(engine, word))
+    start = Ref(head.state.start)
+    rows = [_row(engine, step) for step in newest_first(store, head.ref, start)]
+    return [_start_row(engine, start), *reversed(rows)]
+
+
+def show_step(engine: "Engine", word: str) -> StepDocument:
+    """A whole step, or failed attempt.
+
+    Raises:
+        UnknownIdError: there is none. WrongStateError: it is the start of a thread.
+    """
+    ref = find_step(engine, word)
+    if is_start(engine.store.get(ref).payload):
+        raise WrongStateError(
+            f"{ref} is the start of a thread, not a step",
+            hint=f"`uwf cas get {ref}` shows it; `uwf thread read` shows the task",
+        )
+    step = read_step(engine.store, ref)
+    return _document(engine, step)
+
+
+def _start_row(engine: "Engine", ref: Ref) -> StepRow:
+    start = read_start(engine.store, ref)
+    return {
+        "step": ref,
+        "number": 0,
+        "role": "$START",
+        "agent": start["agent"],
+        "status": None,
+        "startedAtMs": start["startedAtMs"],
+        "completedAtMs": None,
+        "durationMs": None,
+        "usage": None,
+        "attempts": 0,
+    }
+
+
+def _row(engine: "Engine", step: Step) -> StepRow:
+    payload = step.payload
+    return {
+        "step": step.ref,
+        "number": payload["number"],
+        "role": payload["role"],
+        "agent": payload["agent"],
+        "status": _status(_output(engine, payload)),
+        "startedAtMs": payload["startedAtMs"],
+        "completedAtMs": payload["completedAtMs"],
+        "durationMs": payload["completedAtMs"] - payload["startedAtMs"],
+        "usage": payload["usage"],
+        "attempts": len(payload["previousAttempts"]) + 1,
+    }
+
+
+def _document(engine: "Engine", step: Step) -> StepDocument:
+    payload, store = step.payload, engine.store
+    failure, output = failure_of(store, step), _output(engine, payload)
+    corrections: list[CorrectionDocument] = [
+        {
+            "prompt": store.text(Ref(each["prompt"])),
+            "raw": store.text(Ref(each["raw"])),
+            "errors": each["errors"],
+        }
+        for each in payload["corrections"]
+    ]
+    return {
+        "step": step.ref,
+        "thread": payload["thread"],
+        "number": payload["number"],
+        "role": payload["role"],
+        "agent": payload["agent"],
+        "agentVersion": payload["agentVersion"],
+        "engineVersion": payload["engineVersion"],
+        "model": payload["model"],
+        "session": payload["session"],
+        "continuation": payload["continuation"],
+        "proof": payload["proof"],
+        "stopReason": payload["stopReason"],
+        "status": _status(output),
+        "output": {} if failure else output,
+        "body": "" if failure else body_of_step(store, step),
+        "failure": None if failure is None else {**failure},
+        "edgePrompt": store.text(Ref(payload["edgePrompt"])),
+        "cwd": payload["cwd"],
+        "startedAtMs": payload["startedAtMs"],
+        "completedAtMs": payload["completedAtMs"],
+        "durationMs": payload["completedAtMs"] - payload["startedAtMs"],
+        "usage": payload["usage"],
+        "denials": payload["denials"],
+        "corrections": corrections,
+        "previousAttempts": payload["previousAttempts"],
+        "prev": payload["prev"],
+        "replaces": payload["replaces"],
+        "turns": turns_of_step(engine, step),
+    }
+
+
+def _output(engine: "Engine", payload: StepPayload) -> dict[str, Any]:
+    output: dict[str, Any] = engine.store.get(Ref(payload["output"])).payload
+    return output
+
+
+def _status(output: dict[str, Any]) -> str | None:
+    status = output.get("$status")
+    return status if isinstance(status, str) else None

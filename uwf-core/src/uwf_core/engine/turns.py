@@ -1,0 +1,124 @@
+"""The turns inside steps, those of the step under way included."""
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.engine.documents import TurnDocument
+from uwf_core.engine.find import find_thread
+from uwf_core.ids import Ref
+from uwf_core.thread.chain import Step, newest_first
+from uwf_core.thread.head import Head, read_head
+from uwf_core.thread.index import OpenAttempt
+from uwf_core.thread.lock import holder_of
+from uwf_core.thread.names import turns_prefix
+from uwf_core.thread.types import DetailPayload, TurnPayload
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+
+POLL_SECONDS = 0.2
+
+
+def list_turns(engine: "Engine", word: str, role: str | None = None) -> list[TurnDocument]:
+    """All turns of a thread in order, of one role alone if it is named."""
+    thread = find_thread(engine, word)
+    head = read_head(engine.store, thread)
+    return list(_wanted(_all_turns(engine, head), role))
+
+
+def follow_turns(engine: "Engine", word: str, role: str | None = None) -> Iterator[TurnDocument]:
+    """The turns of the step under way as they come, until the run ends or another step begins.
+
+    A turn that grows (a tool's result arrives) comes again, with the same `index`.
+    """
+    thread = find_thread(engine, word)
+    first = read_head(engine.store, thread).state.attempt
+    seen: dict[int, str] = {}
+    while first is not None:
+        is_running = holder_of(engine.store, thread) is not None
+        head = read_head(engine.store, thread)
+        is_same = head.state.attempt == first
+        turns = _open_turns(engine, head, first) if is_same else _ended_turns(engine, head, first)
+        for index, ref, turn in turns:
+            if seen.get(index) != ref:
+                seen[index] = ref
+                yield from _wanted([turn], role)
+        if not is_same or not is_running:
+            return
+        time.sleep(POLL_SECONDS)
+
+
+def turns_of_step(engine: "Engine", step: Step) -> list[TurnDocument]:
+    """The turns of one step."""
+    detail: DetailPayload = engine.store.get(Ref(step.payload["detail"])).payload
+    payload = step.payload
+    return [
+        _turn(engine, Ref(ref), step.ref, payload["number"], payload["role"])
+        for ref in detail["turns"]
+    ]
+
+
+def _wanted(
+    turns: "list[TurnDocument] | Iterator[TurnDocument]", role: str | None
+) -> Iterator[TurnDocument]:
+    return (turn for turn in turns if role is None or turn["role"] == role)
+
+
+def _all_turns(engine: "Engine", head: Head) -> Iterator[TurnDocument]:
+    steps = list(newest_first(engine.store, head.ref, Ref(head.state.start)))
+    for step in reversed(steps):
+        yield from turns_of_step(engine, step)
+    if head.state.attempt is not None:
+        for _, _, turn in _open_turns(engine, head, head.state.attempt):
+            yield turn
+
+
+_Seen = tuple[int, str, TurnDocument]
+
+
+def _open_turns(engine: "Engine", head: Head, attempt: OpenAttempt) -> list[_Seen]:
+    return [
+        (int(variable.name[-8:]), variable.value, _of_attempt(engine, variable.value, attempt))
+        for variable in engine.store.variables(turns_prefix(head.thread, attempt.name))
+    ]
+
+
+def _ended_turns(engine: "Engine", head: Head, attempt: OpenAttempt) -> list[_Seen]:
+    """The turns of an attempt that has become the head's step meanwhile."""
+    for step in newest_first(engine.store, head.ref, Ref(head.state.start)):
+        if step.payload["number"] < attempt.number:
+            break
+        if step.payload["number"] == attempt.number:
+            detail: DetailPayload = engine.store.get(Ref(step.payload["detail"])).payload
+            turns = turns_of_step(engine, step)
+            return [
+                (place, ref, turn)
+                for place, (ref, turn) in enumerate(zip(detail["turns"], turns, strict=True))
+            ]
+    return []
+
+
+def _of_attempt(engine: "Engine", ref: str, attempt: OpenAttempt) -> TurnDocument:
+    return _turn(engine, Ref(ref), None, attempt.number, attempt.role)
+
+
+def _turn(engine: "Engine", ref: Ref, step: str | None, number: int, role: str) -> TurnDocument:
+    store = engine.store
+    payload: TurnPayload = store.get(ref).payload
+    calls: list[dict[str, Any]] = [
+        {**call, "result": None if call["result"] is None else store.text(Ref(call["result"]))}
+        for call in payload["toolCalls"]
+    ]
+    reasoning = payload["reasoning"]
+    return {
+        "step": step,
+        "number": number,
+        "role": role,
+        "index": payload["index"],
+        "speaker": payload["role"],
+        "text": store.text(Ref(payload["text"])),
+        "reasoning": None if reasoning is None else store.text(Ref(reasoning)),
+        "toolCalls": calls,
+        "usage": payload["usage"],
+    }

@@ -1,0 +1,47 @@
+"""Who is told what goes on: a person at a terminal, a client, observers from plugins."""
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+
+class Watch(Protocol):
+    """Sees a run from outside. Called from any thread; must not raise."""
+
+    def event(self, event: object) -> None:
+        """One of the event records of `uwf_core.api`."""
+
+    def notice(self, text: str) -> None:
+        """One line for people: where a workflow came from, a limit that cannot be enforced."""
+
+
+class Silent:
+    """A watch that looks away."""
+
+    def event(self, event: object) -> None:
+        """Ignore it."""
+
+    def notice(self, text: str) -> None:
+        """Ignore it."""
+
+
+class Broadcast:
+    """Tells a watch, and the observers of plugins, which are loaded on the first event."""
+
+    def __init__(
+        self, watch: Watch, observers: Callable[[], Iterable[Callable[[object], None]]]
+    ) -> None:
+        self._watch = watch
+        self._load = observers
+        self._observers: tuple[Callable[[object], None], ...] | None = None
+
+    def event(self, event: object) -> None:
+        """Tell everybody, the person first."""
+        self._watch.event(event)
+        if self._observers is None:
+            self._observers = tuple(self._load())
+        for observe in self._observers:
+            observe(event)
+
+    def notice(self, text: str) -> None:
+        """Tell the person alone."""
+        self._watch.notice(text)

@@ -1,0 +1,63 @@
+"""Stages 1 to 3 for a command: the word of a workflow, resolved, checked and published."""
+
+from typing import TYPE_CHECKING
+
+from uwf_core.engine.watch import Watch
+from uwf_core.ids import Ref
+from uwf_core.workflow.discover import ResolveContext, Resolved, resolve
+from uwf_core.workflow.registry import StoreRegistry
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+
+
+def resolve_workflow(engine: "Engine", word: str, cwd: str | None = None) -> Resolved:
+    """What the word of a workflow means, seen from `cwd` (the caller's folder if not said).
+
+    Raises:
+        UsageError: blank, or there is none of that name.
+    """
+    from uwf_core.config.trust import is_trusted
+
+    settings = engine.settings
+    context = ResolveContext(
+        cwd=cwd or engine.cwd,
+        registry=StoreRegistry(engine.store),
+        trusts=lambda folder: is_trusted(engine.home, folder),
+        paths=settings.workflow_paths,
+        paths_trusted=settings.paths_trusted,
+    )
+    return resolve(word, context)
+
+
+def find_workflow(engine: "Engine", word: str, watch: Watch) -> Ref:
+    """The published workflow that a word means; a file is checked and published first.
+
+    The registry's names stay as they are.
+
+    Raises:
+        UsageError: there is none. DefinitionError: the file has faults.
+    """
+    resolved = resolve_workflow(engine, word)
+    for notice in resolved.notices:
+        watch.notice(notice)
+    if resolved.ref is not None:
+        return resolved.ref
+    assert resolved.file is not None
+    return publish_file(engine, resolved.file, watch)
+
+
+def publish_file(engine: "Engine", file: str, watch: Watch) -> Ref:
+    """Check and publish the workflow in a file; warnings go to the watch.
+
+    Raises:
+        DefinitionError: it has faults, all of them in `problems`.
+    """
+    from uwf_core.workflow.check import check_file
+    from uwf_core.workflow.publish import publish
+
+    checked = check_file(file)
+    workflow = checked.require()
+    for problem in checked.problems:
+        watch.notice(str(problem))
+    return publish(engine.store, workflow)
