@@ -22,8 +22,9 @@ characters or more, or `@last`.
 def markdown() -> str:
     """The whole page."""
     root = Root()
-    parts = [INTRODUCTION, _block(root, click.Context(root, info_name="uwf", **_settings()))]
-    for command, context in commands(root, click.Context(root, info_name="uwf", **_settings())):
+    top = _context(root, "uwf", None)
+    parts = [INTRODUCTION, _block(root, top)]
+    for command, context in commands(root, top):
         level = "##" if isinstance(command, click.Group) else "###"
         level = "##" if context.command_path.count(" ") == 1 else level
         parts += [f"{level} {context.command_path}", _block(command, context)]
@@ -39,7 +40,7 @@ def commands(
     for name in sorted(group.list_commands(context), key=lambda each: _is_group(group, each)):
         command = group.get_command(context, name)
         assert command is not None, f"{context.command_path} {name} cannot be loaded"
-        own = click.Context(command, info_name=name, parent=context, **_settings())
+        own = _context(command, name, context)
         yield command, own
         if isinstance(command, click.Group):
             yield from commands(command, own)
@@ -50,8 +51,10 @@ def _is_group(group: click.Group, name: str) -> bool:
     return hasattr(entry, "rows")
 
 
-def _settings() -> dict[str, int]:
-    return {"max_content_width": WIDTH, "terminal_width": WIDTH}
+def _context(command: click.Command, name: str, parent: click.Context | None) -> click.Context:
+    return click.Context(
+        command, parent, name, terminal_width=WIDTH, max_content_width=WIDTH, color=False
+    )
 
 
 def _block(command: click.Command, context: click.Context) -> str:
