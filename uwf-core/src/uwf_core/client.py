@@ -1,0 +1,361 @@
+"""The public way to drive uwf from Python.
+
+    from uwf_core.client import Client
+
+    with Client.open() as uwf:
+        started = uwf.start("fix-bug", "The total is off by one.", cwd="shop")
+        outcome = uwf.exec(started["thread"], until_done=True)
+        print(outcome.document["status"], uwf.read(started["thread"]))
+
+What comes back are the documents that the commands print as JSON (`uwf_core.engine.documents`):
+typed mappings with camelCase keys, times in ms since 1970. Errors are `uwf_core.errors`. A client
+belongs to one thread of a program at a time; several clients, and the `uwf` command, can work on
+one store at once.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from uwf_core.engine import ask, control, fork, read, resume, run, show, start, steps, turns
+from uwf_core.engine.documents import (
+    AnswerDocument,
+    ExecDocument,
+    StartedDocument,
+    StepDocument,
+    StepResult,
+    StepRow,
+    ThreadDocument,
+    TurnDocument,
+)
+from uwf_core.engine.engine import Engine, open_engine
+from uwf_core.engine.run import Outcome
+from uwf_core.engine.show import ThreadFilter
+from uwf_core.engine.workflows import find_workflow, publish_file
+from uwf_core.ids import Ref
+from uwf_core.process.cancel import Cancel
+from uwf_core.workflow.registry import register
+
+__all__ = [
+    "AnswerDocument",
+    "Cancel",
+    "Client",
+    "ExecDocument",
+    "NodeStore",
+    "Outcome",
+    "StartedDocument",
+    "StepDocument",
+    "StepResult",
+    "StepRow",
+    "ThreadDocument",
+    "ThreadFilter",
+    "TurnDocument",
+]
+
+
+class _Listener:
+    """A watch made of two functions."""
+
+    def __init__(
+        self,
+        on_event: Callable[[object], None] | None,
+        on_notice: Callable[[str], None] | None,
+    ) -> None:
+        self._on_event = on_event
+        self._on_notice = on_notice
+
+    def event(self, event: object) -> None:
+        if self._on_event is not None:
+            self._on_event(event)
+
+    def notice(self, text: str) -> None:
+        if self._on_notice is not None:
+            self._on_notice(text)
+
+
+class Name(NamedTuple):
+    """A variable: a name, the node that it means, and its tags."""
+
+    name: str
+    ref: str
+    tags: Mapping[str, str]
+
+
+class NodeStore:
+    """Typed nodes of one's own in the same store, under names of one's own.
+
+    Names look like `@area/a/b`; the areas `@uwf/thread`, `@uwf/attempt`, `@uwf/turn`,
+    `@uwf/event`, `@uwf/ask` and `@uwf/registry` are the engine's.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def put_type(self, schema: Mapping[str, Any]) -> Ref:
+        """Store a JSON Schema as a type.
+
+        Raises:
+            PayloadError: it is no valid schema within the allowed keywords.
+        """
+        return self._engine.store.put_schema(dict(schema))
+
+    def put(self, type_: Ref, payload: Any) -> Ref:
+        """Store a node of a type, secrets redacted.
+
+        Raises:
+            PayloadError: JSON cannot say it, or the type refuses it.
+        """
+        return self._engine.store.put(type_, self._engine.redactor.value(payload))
+
+    def get(self, ref: str) -> Any:
+        """The payload of a node, its reference and digest checked.
+
+        Raises:
+            MissingNodeError, CorruptNodeError: it is absent or damaged.
+        """
+        return self._engine.store.get(ref).payload
+
+    def name(self, name: str) -> Name | None:
+        """What a name means now, None if nothing."""
+        found = self._engine.store.variable(name)
+        return None if found is None else Name(found.name, found.value, found.tags)
+
+    def names(self, prefix: str) -> list[Name]:
+        """All names that begin with `prefix`, sorted."""
+        return [
+            Name(each.name, each.value, each.tags) for each in self._engine.store.variables(prefix)
+        ]
+
+    def set_name(
+        self,
+        name: str,
+        ref: Ref,
+        tags: Mapping[str, str] | None = None,
+        expected: Name | None = None,
+    ) -> Name:
+        """Let a name mean `ref`, by compare-and-set.
+
+        Args:
+            name: the name.
+            ref: an existing node.
+            tags: texts that are kept with it.
+            expected: what the name means now as far as the caller knows; None: nothing yet.
+
+        Raises:
+            BusyError: it means something else by now; nothing has changed.
+        """
+        store = self._engine.store
+        known = store.variable(name)
+        seen = None if known is None else Name(known.name, known.value, known.tags)
+        new = store.set_variable(name, ref, tags or {}, known if seen == expected else None)
+        return Name(new.name, new.value, new.tags)
+
+    def transaction(self) -> Any:
+        """A context in which all writes become durable together or not at all."""
+        return self._engine.store.transaction()
+
+
+class Client:
+    """One user's uwf, seen from one folder. Make it with `Client.open`; close it, or use `with`."""
+
+    def __init__(self, engine: Engine, watch: _Listener) -> None:
+        self._engine = engine
+        self._watch = watch
+
+    @classmethod
+    def open(
+        cls,
+        *,
+        home: str | os.PathLike[str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        store: str | None = None,
+        default_agent: str | None = None,
+        on_event: Callable[[object], None] | None = None,
+        on_notice: Callable[[str], None] | None = None,
+    ) -> Self:
+        """A client. Nothing is read before it is needed.
+
+        Args:
+            home: uwf's own folder; `UWF_HOME` of `env`, else `~/.uwf`.
+            cwd: the folder that relative things are relative to; the process's.
+            env: the environment that agents see; the process's.
+            store: a store URL (`sqlite:/tmp/trial.db`, `memory:`) instead of the configured one.
+            default_agent: the agent where nothing else says one.
+            on_event: gets the event records of `uwf_core.api` as they happen, from any thread.
+            on_notice: gets lines for people.
+
+        Raises:
+            ConfigError: there is no home folder.
+        """
+        environment = dict(os.environ if env is None else env)
+        if home is not None:
+            environment["UWF_HOME"] = str(home)
+        flags = {"store": store, "defaultAgent": default_agent}
+        engine = open_engine(
+            env=environment,
+            cwd=str(Path.cwd() if cwd is None else cwd),
+            flags={key: value for key, value in flags.items() if value is not None},
+        )
+        return cls(engine, _Listener(on_event, on_notice))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self._engine.close()
+
+    @property
+    def nodes(self) -> NodeStore:
+        """Typed nodes and names of one's own."""
+        return NodeStore(self._engine)
+
+    # -- workflows -------------------------------------------------------------------------------
+
+    def add_workflow(self, file: str | os.PathLike[str]) -> Ref:
+        """Check and publish a workflow file, and let its name mean it from now on.
+
+        Raises:
+            DefinitionError: it has faults; `problems` has all of them.
+        """
+        ref = publish_file(self._engine, str(Path(self._engine.cwd, file)), self._watch)
+        register(self._engine.store, self._engine.definition(ref).name, ref)
+        return ref
+
+    def find_workflow(self, word: str) -> Ref:
+        """The published workflow that a word (name, file, reference) means.
+
+        Raises:
+            UnknownIdError: there is none. DefinitionError: the file has faults.
+        """
+        return find_workflow(self._engine, word, self._watch)
+
+    # -- threads ---------------------------------------------------------------------------------
+
+    def start(
+        self,
+        workflow: str,
+        prompt: str,
+        *,
+        cwd: str | os.PathLike[str] = ".",
+        agent: str | None = None,
+    ) -> StartedDocument:
+        """Begin a thread; nothing is run. Errors as `uwf thread start`."""
+        options = start.StartOptions(workflow, prompt, str(cwd), agent)
+        return start.start_thread(self._engine, options, self._watch)
+
+    def exec(
+        self,
+        thread: str,
+        *,
+        count: int = 1,
+        until_done: bool = False,
+        agent: str | None = None,
+        cancel: Cancel | None = None,
+    ) -> Outcome:
+        """Run the next step or steps.
+
+        Returns:
+            The document, and the exit code that `uwf thread exec` would end with.
+
+        Raises:
+            BusyError: somebody runs the thread. WrongStateError: it is cancelled.
+            AgentStuck: an agent within this process does not stop; the failed attempt is stored.
+        """
+        options = run.RunOptions(count, until_done, agent)
+        return run.exec_thread(self._engine, thread, options, self._watch, cancel or Cancel())
+
+    def resume(
+        self,
+        thread: str,
+        text: str | None = None,
+        *,
+        answer: str | None = None,
+        agent: str | None = None,
+        cancel: Cancel | None = None,
+    ) -> Outcome:
+        """Let a suspended or completed thread go on. Errors as `uwf thread resume`."""
+        options = resume.ResumeOptions(text, answer, agent)
+        return resume.resume_thread(self._engine, thread, options, self._watch, cancel or Cancel())
+
+    def poke(self, thread: str, text: str, *, cancel: Cancel | None = None) -> Outcome:
+        """Run the head step again with a further instruction. Errors as `uwf thread poke`."""
+        return resume.poke_thread(self._engine, thread, text, self._watch, cancel or Cancel())
+
+    def fork(self, step: str) -> StartedDocument:
+        """A new thread that shares the chain up to a step."""
+        return fork.fork_step(self._engine, step)
+
+    def stop(self, thread: str) -> ThreadDocument:
+        """Stop whoever runs the thread."""
+        return control.stop_thread(self._engine, thread)
+
+    def cancel(self, thread: str) -> ThreadDocument:
+        """Close a thread for good."""
+        return control.cancel_thread(self._engine, thread, self._watch)
+
+    def wait(self, thread: str, timeout_s: float | None = None) -> Outcome:
+        """Wait until nobody runs the thread; what its run did."""
+        return control.wait_thread(self._engine, thread, timeout_s)
+
+    def remove(self, thread: str) -> ThreadDocument:
+        """Forget a finished thread."""
+        return control.remove_thread(self._engine, thread)
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def show(self, thread: str) -> ThreadDocument:
+        """Where a thread stands."""
+        return show.show_thread(self._engine, thread)
+
+    def list(self, wanted: ThreadFilter | None = None) -> Sequence[ThreadDocument]:
+        """Threads, newest first; the finished ones too unless the filter says otherwise."""
+        return show.list_threads(self._engine, wanted or ThreadFilter(all=True))
+
+    def steps(self, thread: str) -> Sequence[StepRow]:
+        """The steps of a thread in order; the first row is the start."""
+        return steps.list_steps(self._engine, thread)
+
+    def step(self, step: str) -> StepDocument:
+        """A whole step, or failed attempt."""
+        return steps.show_step(self._engine, step)
+
+    def turns(self, thread: str, role: str | None = None) -> Sequence[TurnDocument]:
+        """All turns of a thread."""
+        return turns.list_turns(self._engine, thread, role)
+
+    def follow(self, thread: str, role: str | None = None) -> Iterator[TurnDocument]:
+        """The turns of the step under way as they come."""
+        return turns.follow_turns(self._engine, thread, role)
+
+    def read(self, thread: str, quota: int = read.QUOTA, before: str | None = None) -> str:
+        """The thread as Markdown."""
+        return read.read_thread(self._engine, thread, quota, before)
+
+    def prompt(self, step: str) -> str:
+        """Exactly what the agent of a step was told."""
+        return read.read_prompt(self._engine, step)
+
+    def ask(
+        self,
+        step: str,
+        text: str,
+        *,
+        agent: str | None = None,
+        fork: bool = True,
+        cancel: Cancel | None = None,
+    ) -> AnswerDocument:
+        """Ask the session of a past step; no step is written."""
+        options = ask.AskOptions(text, agent, fork)
+        return ask.ask_step(self._engine, step, options, self._watch, cancel or Cancel())
