@@ -1,45 +1,47 @@
 """Who is next: the same output always leads to the same place, or says why it leads nowhere."""
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from uwf_core.errors import ExitCode, RoutingFailed
+from uwf_core.ids import Ref
 from uwf_core.moderator.next import End, Route, Suspend, first, moderate
+from uwf_core.workflow.definition import Definition, Edge, Limits, Role
 
 
-class Edge(NamedTuple):
-    role: str
-    prompt: str
-    location: str | None = None
+def role(name: str) -> Role:
+    return Role(name, "", "Do it.", (), "", "", Ref("0000000000000"), {}, None, None)
 
 
-@dataclass(frozen=True)
-class Definition:
-    graph: dict[str, dict[str, Edge]]
-    roles: dict[str, object]
+def workflow(roles: str, graph: dict[str, dict[str, Edge]]) -> Definition:
+    named = {name: role(name) for name in roles.split()}
+    return Definition(Ref("0000000000000"), "example", "", named, graph, Limits())
 
 
-WORKFLOW = Definition(
-    roles={"developer": 1, "reviewer": 2},
-    graph={
+def edge(target: str, prompt: str, location: str | None = None) -> Edge:
+    return Edge(target, prompt, location)
+
+
+WORKFLOW = workflow(
+    "developer reviewer",
+    {
         "$START": {
-            "new": Edge("developer", "Begin.", "work{{x}}"),
-            "resume": Edge("developer", "Again."),
+            "new": edge("developer", "Begin.", "work{{x}}"),
+            "resume": edge("developer", "Again."),
         },
         "developer": {
-            "done": Edge("reviewer", "Review {{files.0.name}}: {{{_body}}}", "{{{tree}}}")
+            "done": edge("reviewer", "Review {{files.0.name}}: {{{_body}}}", "{{{tree}}}")
         },
         "reviewer": {
-            "approved": Edge("$END", "Done: {{summary}}"),
-            "rejected": Edge("developer", "{{comments}}"),
-            "stuck": Edge("$SUSPEND", "Help with {{what}}"),
-            "silent": Edge("$SUSPEND", "{{what}}"),
-            "lost": Edge("nobody", "Go."),
-            "broken": Edge("developer", "{{#open}}"),
+            "approved": edge("$END", "Done: {{summary}}"),
+            "rejected": edge("developer", "{{comments}}"),
+            "stuck": edge("$SUSPEND", "Help with {{what}}"),
+            "silent": edge("$SUSPEND", "{{what}}"),
+            "lost": edge("nobody", "Go."),
+            "broken": edge("developer", "{{#open}}"),
         },
     },
 )
@@ -68,7 +70,7 @@ def test_a_location_that_renders_blank_is_the_threads_folder(fields: dict[str, A
 def test_an_edge_to_end_completes_even_where_its_prompt_is_empty() -> None:
     assert after("reviewer", "approved", summary="all well") == End("Done: all well")
     assert moderate(
-        Definition({"a": {"x": Edge("$END", "{{no}}")}}, {"a": 1}), "a", {"$status": "x"}, ""
+        workflow("a", {"a": {"x": edge("$END", "{{no}}")}}), "a", {"$status": "x"}, ""
     ) == End("")
 
 
@@ -122,14 +124,14 @@ def test_where_the_workflow_leads_nowhere_the_error_names_edge_and_cure(
 
 def test_a_start_that_leads_to_no_role_is_refused() -> None:
     with pytest.raises(RoutingFailed, match=r"\$END"):
-        first(Definition({"$START": {"new": Edge("$END", "x")}}, {}), "new")
+        first(workflow("", {"$START": {"new": edge("$END", "x")}}), "new")
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(), st.text(), st.text())
 def test_output_is_never_read_as_a_template(comments: str, body: str, other: str) -> None:
-    definition = Definition(
-        {"a": {"x": Edge("b", "[{{comments}}|{{_body}}]", "{{{comments}}}/x")}}, {"b": 1}
+    definition = workflow(
+        "b", {"a": {"x": edge("b", "[{{comments}}|{{_body}}]", "{{{comments}}}/x")}}
     )
     output = {"$status": "x", "comments": comments, "other": other}
     route = moderate(definition, "a", output, body)

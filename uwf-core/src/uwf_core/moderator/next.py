@@ -4,41 +4,14 @@ Pure: no input, no output, no model. The same output always leads to the same pl
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from uwf_core.errors import RoutingFailed
+from uwf_core.workflow.definition import Definition, Edge
 from uwf_core.workflow.template import TemplateError, render
+from uwf_core.workflow.variants import BODY, STATUS, SUSPEND
 
-START, END, SUSPEND = "$START", "$END", "$SUSPEND"
-STATUS, BODY = "$status", "_body"
-
-
-class Edge(Protocol):
-    """Where a status leads: a role or pseudo node, and two templates."""
-
-    @property
-    def role(self) -> str:
-        """A role's name, `$END` or `$SUSPEND`."""
-
-    @property
-    def prompt(self) -> str:
-        """The instruction, as a template over the output."""
-
-    @property
-    def location(self) -> str | None:
-        """The working folder of that one step, as a template; None: the thread's folder."""
-
-
-class Definition(Protocol):
-    """What the moderator reads of a workflow (`uwf_core.workflow.definition.Definition` fits)."""
-
-    @property
-    def roles(self) -> Mapping[str, object]:
-        """The roles by name."""
-
-    @property
-    def graph(self) -> Mapping[str, Mapping[str, Edge]]:
-        """role (or `$START`) -> status (or `new`, `resume`) -> edge."""
+START, END = "$START", "$END"
 
 
 class Route(NamedTuple):
