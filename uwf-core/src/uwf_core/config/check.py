@@ -33,21 +33,34 @@ def read_settings(data: bytes, file: str) -> dict[Path, Leaf]:
     Raises:
         ConfigError: it is no YAML, has unknown keys or wrong values; `problems` has all of them.
     """
-    from uwf_core.workflow.yaml_source import compose_all, decode
+    from uwf_core.workflow.yaml_source import compose_all
 
-    try:
-        text = decode(data, file=file)
-    except DefinitionError as error:
-        raise ConfigError(
-            error.message, where=error.where, hint=error.hint, problems=error.problems
-        ) from error
-    composed = compose_all(text, file=file)
+    composed = compose_all(settings_text(data, file), file=file)
     checker = _Checker(composed.problems)
     if composed.node is not None:
         checker.section(CONFIG, composed.node, ())
     if checker.problems:
         raise config_error(checker.problems, file)
     return checker.leaves
+
+
+def settings_text(data: bytes, file: str) -> str:
+    """The bytes of a settings file as text.
+
+    Raises:
+        ConfigError: they are not UTF-8, or too many.
+    """
+    from uwf_core.workflow.yaml_source import decode
+
+    try:
+        return decode(data, file=file)
+    except DefinitionError as error:
+        raise as_config_error(error) from error
+
+
+def as_config_error(error: DefinitionError) -> ConfigError:
+    """A fault of YAML as one of the configuration."""
+    return ConfigError(error.message, where=error.where, hint=error.hint, problems=error.problems)
 
 
 def config_error(problems: "Sequence[Problem]", file: str) -> ConfigError:

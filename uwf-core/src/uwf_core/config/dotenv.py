@@ -31,6 +31,18 @@ def parse_dotenv(text: str, file: str) -> dict[str, str]:
     return variables
 
 
+def decode_dotenv(data: bytes, file: str) -> str:
+    """The bytes of a `.env` file as text.
+
+    Raises:
+        ConfigError: they are not UTF-8.
+    """
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError("it is not UTF-8", where=file, hint="save it as UTF-8") from error
+
+
 def with_variable(text: str, name: str, value: str) -> str:
     """The text of a `.env` file with one variable set; every other line stays as it is."""
     new = f"{name}={_quoted(value)}"

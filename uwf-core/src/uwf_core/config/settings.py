@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from uwf_core.config.dotenv import parse_dotenv
+from uwf_core.config.dotenv import decode_dotenv, parse_dotenv
 from uwf_core.config.home import (
     CONFIG_FILE,
     ENV_FILE,
@@ -210,10 +210,7 @@ def _environment(home: str, env: Mapping[str, str]) -> dict[str, str]:
     data = read_private(file)
     if data is None:
         return dict(env)
-    try:
-        added = parse_dotenv(data.decode("utf-8"), file)
-    except UnicodeDecodeError as error:
-        raise ConfigError("it is not UTF-8", where=file, hint="save it as UTF-8") from error
+    added = parse_dotenv(decode_dotenv(data, file), file)
     added.pop("UWF_HOME", None)  # it has been found already, by what this file lies in
     return {**added, **env}
 

@@ -1,0 +1,124 @@
+"""Changing the user's config.yaml: checked before it is written, written as a whole or not."""
+
+# ruff: noqa: PTH118 (one way to write paths in this room)
+
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from uwf_core.config.check import as_config_error, read_settings, settings_text
+from uwf_core.config.edit import with_value
+from uwf_core.config.home import CONFIG_FILE, prepare_home, read_private, write_private
+from uwf_core.config.keys import Path, Scalar, key_text, kind_at
+from uwf_core.config.show import known_path
+from uwf_core.errors import ConfigError, DefinitionError
+
+_LOCK_FILE = "config.lock"
+
+
+class Change(NamedTuple):
+    """A value (JSON-like) to be put at a path."""
+
+    path: Path
+    value: Any
+
+
+def config_path(home: str) -> str:
+    """The user's settings file; it may not exist yet."""
+    return os.path.join(home, CONFIG_FILE)
+
+
+def set_value(home: str, key: str, text: str) -> Any:
+    """Set a dotted key to what `text` says, in the user's config.yaml; the value written.
+
+    Where the key takes text, `text` is that text; else it is YAML (`[a, b]`, `{use: mock}`, `5`,
+    `null` to say nothing). Everything else in the file stays as it is.
+
+    Raises:
+        ConfigError: no such key, a wrong value, or a file that cannot be changed; then nothing
+            was written.
+    """
+    path = known_path(key)
+    value = _value(path, text)
+    apply_changes(home, [Change(path, value)])
+    return value
+
+
+def apply_changes(home: str, changes: Sequence[Change]) -> None:
+    """Put all of `changes` into the user's config.yaml, or none.
+
+    Raises:
+        ConfigError: the outcome would be faulty, or the file cannot be changed.
+    """
+    prepare_home(home)
+    file = config_path(home)
+    with _locked(home):
+        old = settings_text(read_private(file) or b"", file)
+        new = old
+        for change in changes:
+            new = _edited(new, change, file)
+        _check(old, new, changes, file)
+        write_private(file, new)
+
+
+def _value(path: Path, text: str) -> Any:
+    from uwf_core.workflow.yaml_source import parse_yaml
+
+    kind = kind_at(path)
+    is_text = isinstance(kind, Scalar) and kind.is_text
+    if is_text and text not in ("null", "") and text[0] not in "\"'":
+        return text
+    try:
+        value = parse_yaml(text, file=key_text(path))
+    except DefinitionError as error:
+        if is_text:
+            return text
+        raise as_config_error(error) from error
+    return text if is_text and not isinstance(value, str | None) else value
+
+
+def _edited(text: str, change: Change, file: str) -> str:
+    try:
+        return with_value(text, change.path, change.value, file=file)
+    except DefinitionError as error:
+        raise as_config_error(error) from error
+
+
+def _check(old: str, new: str, changes: Sequence[Change], file: str) -> None:
+    """Refuse a text with faults; what was good before is refused for what is new in it."""
+    try:
+        read_settings(new.encode(), file)
+    except ConfigError as error:
+        if not _is_good(old, file):
+            raise
+        keys = ", ".join(key_text(change.path) for change in changes)
+        raise ConfigError(error.message, where=keys, hint=error.hint) from error
+
+
+def _is_good(text: str, file: str) -> bool:
+    try:
+        read_settings(text.encode(), file)
+    except ConfigError:
+        return False
+    return True
+
+
+@contextmanager
+def _locked(home: str) -> Iterator[None]:
+    """One writer at a time, so that two changes at once are both kept."""
+    file = os.path.join(home, _LOCK_FILE)
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise ConfigError(
+            f"the configuration cannot be changed: {error.strerror}",
+            where=home,
+            hint="check the folder's permissions",
+        ) from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
