@@ -29,8 +29,8 @@ Keys = tuple[str | int, ...]
 
 
 def dotted(keys: Keys) -> str:
-    """A place as people read it: `items.2.name`; empty for the whole."""
-    return ".".join(str(key) for key in keys)
+    """A place as people read it: `items.2.name`; empty for the whole. Always printable."""
+    return ".".join(str(key) for key in keys).encode("utf-8", "backslashreplace").decode()
 
 
 def encode(payload: Any) -> bytes:

@@ -5,7 +5,7 @@ the meta-schema of ocas 0.4 names. jsonschema checks schemas, thoroughly; jsonsc
 values, in linear time whatever the pattern. Neither ever fetches anything.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from uwf_core.cas.codec import Keys, decode, dotted, encode
@@ -158,8 +158,13 @@ def _problems(schema: Any) -> list[SchemaProblem]:
     except PayloadError as error:
         return [SchemaProblem(error.where or "", error.message, error.hint)]
     problems = list(_by_rule(plain, ()))
-    problems += _by_meta_schema(plain)
+    named = {problem.keys for problem in problems}
+    problems += (each for each in _by_meta_schema(plain) if not _lies_within(each.keys, named))
     return problems or _by_compiling(plain)
+
+
+def _lies_within(keys: Keys, places: Collection[Keys]) -> bool:
+    return any(keys[:length] in places for length in range(1, len(keys) + 1))
 
 
 def _by_rule(schema: Mapping[str, Any], keys: Keys) -> Iterator[SchemaProblem]:

@@ -1,0 +1,34 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+from uwf_core.cas.store import Store
+from uwf_core.stores.memory import MemoryBackend
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+class Clock:
+    """A clock that moves when told to."""
+
+    def __init__(self) -> None:
+        self.ms = 1_780_000_000_000
+
+    def __call__(self) -> int:
+        return self.ms
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def backend():
+    return MemoryBackend()
+
+
+@pytest.fixture
+def store(backend, clock):
+    return Store(backend, clock)
