@@ -1,0 +1,30 @@
+"""The command `uwf`; also `python -m uwf_core`.
+
+`--version` and completion are answered before the command line library is imported.
+"""
+
+import sys
+
+
+def main() -> int:
+    """Run the command that `sys.argv` says; its exit code."""
+    arguments = sys.argv[1:]
+    if sys.platform == "win32":
+        print("uwf runs on Linux and macOS; on Windows use it within WSL", file=sys.stderr)
+        return 2
+    if arguments in (["--version"], ["-V"]):
+        from uwf_core import __version__
+
+        print(f"uwf {__version__}")
+        return 0
+    if arguments[:1] == ["__complete"]:
+        from uwf_core.cli.complete import main as complete
+
+        return complete(arguments[1:])
+    from uwf_core.cli.main import main as run
+
+    return run(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The command `uwf`: parse, call one function, render. One module per noun."""

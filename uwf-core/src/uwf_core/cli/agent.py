@@ -1,0 +1,131 @@
+"""`uwf agent list` and `uwf agent check`."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import click
+
+from uwf_core.cli.frame import command
+from uwf_core.cli.render.style import Screen
+from uwf_core.cli.session import Session
+from uwf_core.errors import ExitCode
+
+if TYPE_CHECKING:
+    from uwf_core.agents.choose import Choice
+    from uwf_core.engine.engine import Engine
+
+
+class AgentRow(TypedDict):
+    """An agent that can be named. `capabilities` of a plugin are null until it is loaded."""
+
+    name: str
+    kind: str
+    use: str | None
+    distribution: str | None
+    version: str | None
+    capabilities: list[str] | None
+    status: str
+    reason: str | None
+    default: bool
+
+
+@command("list", "uwf agent list")
+def list_(session: Session) -> None:
+    """List the agents that can be used: installed ones, and the aliases of the configuration."""
+    session.emit({"agents": list(_rows(session.engine))}, _agents_text)
+
+
+@command("check", "uwf agent check human", "uwf agent check ./my-agent")
+@click.argument("agent", metavar="AGENT")
+def check(session: Session, agent: str) -> int:
+    """Say whether an agent is ready, or why not. Loads it in a process of its own.
+
+    AGENT is an alias, an installed agent's name, or a command line.
+    """
+    from uwf_core.agents.choose import resolve_agent
+    from uwf_core.cli.readiness import agent_readiness
+
+    engine = session.engine
+    choice = resolve_agent(agent, engine.known_agents(engine.cwd))
+    document = agent_readiness(engine, choice)
+    session.emit(document, _check_text)
+    return ExitCode.DONE if document["ready"] else ExitCode.AGENT
+
+
+def _rows(engine: "Engine") -> Iterator[AgentRow]:
+    from uwf_core.agents.choose import resolve_agent
+    from uwf_core.plugins.scan import AGENTS
+
+    default, installed = engine.settings.default_agent, {}
+    for plugin in engine.plugins.list((AGENTS,)):
+        found = plugin.found
+        installed[found.name] = plugin
+        yield {
+            "name": found.name,
+            "kind": "plugin",
+            "use": None,
+            "distribution": found.distribution,
+            "version": found.version,
+            "capabilities": None,
+            "status": plugin.status.value,
+            "reason": plugin.reason or None,
+            "default": found.name == default,
+        }
+    known = engine.known_agents(engine.cwd)
+    for name in sorted(engine.settings.agents):
+        choice = resolve_agent(name, known, source="agents")
+        yield _alias_row(name, choice, installed.get(choice.plugin or ""), name == default)
+
+
+def _alias_row(name: str, choice: "Choice", plugin: Any, default: bool) -> AgentRow:
+    from uwf_core.cli.readiness import command_problem
+
+    is_command = choice.plugin is None
+    problem = command_problem(choice) if is_command else plugin.reason or None
+    status = ("ready" if problem is None else "missing") if is_command else plugin.status.value
+    return {
+        "name": name,
+        "kind": "command" if is_command else "plugin",
+        "use": choice.name,
+        "distribution": None if is_command else plugin.found.distribution,
+        "version": None if is_command else plugin.found.version,
+        "capabilities": sorted(choice.capabilities) if is_command else None,
+        "status": status,
+        "reason": problem,
+        "default": default,
+    }
+
+
+def _agents_text(document: Mapping[str, Any], screen: Screen) -> str:
+    from uwf_core.cli.render.table import Column, table
+
+    columns = (
+        Column("shown", "AGENT", least=8),
+        Column("status", "STATUS", status=True),
+        Column("from", "FROM", least=8, rank=1),
+        Column("reason", "REASON", least=8, rank=2),
+    )
+    rows = [
+        {
+            **each,
+            "shown": each["name"] + (" (default)" if each["default"] else ""),
+            "from": each["use"] or f"{each['distribution']} {each['version']}",
+            "reason": each["reason"] or "",
+        }
+        for each in document["agents"]
+    ]
+    return table(columns, rows, screen)
+
+
+def _check_text(document: Mapping[str, Any], screen: Screen) -> str:
+    from uwf_core.cli.render.checks import check_lines
+
+    word = "ready" if document["ready"] else "not ready"
+    lines = [f"{document['agent']}: {screen.paint(word, 'ok' if document['ready'] else 'error')}"]
+    if document["capabilities"]:
+        lines.append(f"  can: {', '.join(document['capabilities'])}")
+    if document["reason"]:
+        lines.append(f"  {document['reason']}")
+    if document["hint"]:
+        lines.append(f"  hint: {document['hint']}")
+    return "\n".join([*lines, *check_lines(document["checks"], screen)])

@@ -1,0 +1,1 @@
+"""`uwf cas`: the store as it is."""

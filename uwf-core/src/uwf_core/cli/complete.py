@@ -1,0 +1,174 @@
+"""What a word on the command line can become: `uwf __complete SHELL INDEX WORD…`.
+
+Answers one candidate a line: `name`, and for zsh and fish what it means; `:file` and `:dir` leave
+the word to the shell. Reads the static table and imports no command; every fault is silence,
+since a completion that complains spoils the line that somebody is typing.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from uwf_core.cli.names import COMMANDS, EVERYWHERE, Entry, Noun, Row
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+
+_SHORT: Final = {"-p": "--prompt", "-c": "--count", "-a": "--all", "-h": "--help"}
+_MOST_THREADS: Final = 50
+
+Candidates = Sequence[tuple[str, str]]
+"""Words and what each means, "" if that goes without saying."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print what the word at INDEX of WORD… can become; always 0."""
+    try:
+        shell, index, words = arguments[0], int(arguments[1]), list(arguments[2:])
+        words += [""] * (index + 1 - len(words))
+        found = candidates(words[1:index], words[index])
+        sys.stdout.write("".join(_line(shell, *each) for each in found))
+    except Exception:
+        return 0
+    return 0
+
+
+def _line(shell: str, word: str, meaning: str) -> str:
+    if not meaning or shell == "bash" or word.startswith(":"):
+        return f"{word}\n"
+    return (
+        f"{word.replace(':', chr(92) + ':')}:{meaning}\n"
+        if shell == "zsh"
+        else f"{word}\t{meaning}\n"
+    )
+
+
+class Place(NamedTuple):
+    """Where a word stands: the entry it belongs to, arguments before it, an option it is for."""
+
+    entry: Entry
+    arguments: int
+    option: str | None
+
+
+def candidates(before: Sequence[str], word: str) -> Candidates:
+    """What `word` can become after the words `before` it (without `uwf` itself)."""
+    place = find_place(before)
+    if place.option is not None:
+        found = _values(place.option)
+    elif word.startswith("-"):
+        names = (*(place.entry.options if isinstance(place.entry, Row) else ()), *EVERYWHERE)
+        found = [(name.partition("=")[0], "") for name in names]
+    elif isinstance(place.entry, Noun):
+        found = [(name, entry.help) for name, entry in place.entry.rows.items()]
+        found += _foreign() if place.entry.rows is COMMANDS else []
+    else:
+        kinds = place.entry.words
+        found = _values(kinds[min(place.arguments, len(kinds) - 1)]) if kinds else []
+    return [each for each in found if each[0].startswith((word, ":"))]
+
+
+def find_place(before: Sequence[str]) -> Place:
+    """Walk the table along the words that are there already."""
+    entry: Entry = Noun("", COMMANDS)
+    arguments, waiting = 0, None
+    for word in before:
+        if waiting is not None:
+            waiting = None
+        elif word.startswith("-") and "=" not in word:
+            waiting = _value_kind(entry, word)
+        elif isinstance(entry, Noun):
+            entry = entry.rows.get(word) or Row("", "")
+        elif not word.startswith("-"):
+            arguments += 1
+    return Place(entry, arguments, waiting)
+
+
+def _value_kind(entry: Entry, option: str) -> str | None:
+    """What the value of an option completes to; None for a flag."""
+    names = (*(entry.options if isinstance(entry, Row) else ()), *EVERYWHERE)
+    kinds = {name: kind for name, _, kind in (each.partition("=") for each in names)}
+    return kinds.get(_SHORT.get(option, option)) or None
+
+
+def _values(kind: str) -> Candidates:
+    if kind in _FIXED:
+        return [(word, "") for word in _FIXED[kind].split()]
+    if kind in ("file", "dir"):
+        return [(f":{kind}", "")]
+    read = _READ.get(kind)
+    return list(read(_engine())) if read else []
+
+
+def _engine() -> "Engine":
+    from uwf_core.engine.engine import open_engine
+
+    return open_engine(env=os.environ, cwd=os.getcwd())  # noqa: PTH109
+
+
+def _threads(engine: "Engine") -> Iterator[tuple[str, str]]:
+    from uwf_core.engine.show import ThreadFilter, list_threads
+
+    yield "@last", "the newest thread"
+    for each in list_threads(engine, ThreadFilter(all=True, limit=_MOST_THREADS)):
+        yield each["thread"], f"{each['workflowName']}, {each['status']}"
+
+
+def _steps(engine: "Engine") -> Iterator[tuple[str, str]]:
+    from uwf_core.engine.steps import list_steps
+
+    yield "@last", "the last step of the newest thread"
+    for each in reversed(list_steps(engine, "@last")):
+        yield each["step"], f"#{each['number']} {each['role']}"
+
+
+def _workflows(engine: "Engine") -> Iterator[tuple[str, str]]:
+    from uwf_core.cli.workflow.listing import list_workflows
+
+    for each in list_workflows(engine):
+        yield each["name"], each["source"]
+    yield ":file", ""
+
+
+def _agents(engine: "Engine") -> Iterator[tuple[str, str]]:
+    from uwf_core.plugins.scan import AGENTS, scan
+
+    for found in scan((AGENTS,)):
+        yield found.name, found.distribution
+    for alias in engine.settings.agents:
+        yield alias, "alias"
+
+
+def _settings(_engine: "Engine") -> Iterator[tuple[str, str]]:
+    from uwf_core.config.keys import CONFIG
+
+    for key in CONFIG.keys:
+        yield key, ""
+
+
+def _foreign() -> Candidates:
+    from uwf_core.cli.foreign import foreign_commands
+
+    return [
+        (name, f"from {found[0].distribution}")
+        for name, found in foreign_commands(COMMANDS).items()
+    ]
+
+
+_FIXED: Final[Mapping[str, str]] = {
+    "format": "text json yaml",
+    "color": "auto always never",
+    "shell": "bash zsh fish",
+    "status": "active idle running suspended completed cancelled corrupt",
+    "type": "string number integer boolean object array null",
+    "provider": "openai openrouter xai venice dashscope deepseek siliconflow volcengine kimi glm "
+    "stepfun minimax ollama",
+}
+_READ: Final[Mapping[str, Callable[["Engine"], Iterator[tuple[str, str]]]]] = {
+    "thread": _threads,
+    "step": _steps,
+    "workflow": _workflows,
+    "agent": _agents,
+    "setting": _settings,
+}

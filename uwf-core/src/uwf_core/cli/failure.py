@@ -1,0 +1,103 @@
+"""Errors for people and for programs: what, where, why and the cure; never a traceback."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from uwf_core.cli.session import Session
+from uwf_core.errors import ExitCode, RunInterrupted, UsageError, UwfError
+
+
+class InternalError(UwfError):
+    """A fault of uwf itself."""
+
+    code = "internal"
+
+
+def explain(problem: BaseException) -> UwfError:
+    """Any exception as an error with a message, a place and a cure."""
+    if isinstance(problem, UwfError):
+        return problem
+    if isinstance(problem, KeyboardInterrupt | click.Abort):
+        return RunInterrupted("interrupted")
+    if isinstance(problem, click.ClickException):
+        return _usage(problem)
+    if isinstance(problem, OSError):
+        return UwfError(problem.strerror or str(problem), where=_file_of(problem))
+    return InternalError(
+        f"a fault of uwf itself: {type(problem).__name__}: {problem}".rstrip(": "),
+        hint="please report it, with the traceback that --debug shows",
+    )
+
+
+def _usage(problem: click.ClickException) -> UwfError:
+    context = getattr(problem, "ctx", None)
+    path = context.command_path if context else "uwf"
+    text = problem.format_message().rstrip(".")
+    return UsageError(text[:1].lower() + text[1:], hint=f"`{path} --help` shows how it is used")
+
+
+def _file_of(problem: OSError) -> str | None:
+    return None if problem.filename is None else str(problem.filename)
+
+
+def report(
+    session: Session, error: UwfError, cause: BaseException, arguments: Sequence[str]
+) -> int:
+    """Print an error on stderr, in the form that is wanted; its exit code."""
+    document = error.document()
+    if session.opened is not None:
+        document = _redacted(session, document)
+    if session.debug or "--debug" in arguments:
+        session.note(_redacted(session, traceback_of(cause)))
+    if wanted_format(session, arguments) == "text":
+        session.write_error(_text(session, document["error"]))
+    else:
+        session.chosen = wanted_format(session, arguments)
+        session.write_error(session.data(document, compact=True))
+    return error.exit_code or ExitCode.FAILED
+
+
+def wanted_format(session: Session, arguments: Sequence[str]) -> Any:
+    """The format of an error; words that could not be parsed may still name it."""
+    if session.chosen is None:
+        for word, following in zip(arguments, [*arguments[1:], ""], strict=False):
+            name, _, value = word.partition("=")
+            value = value or following
+            if name == "--format" and value in ("text", "json", "yaml"):
+                return value
+    return session.format
+
+
+def traceback_of(cause: BaseException) -> str:
+    """The traceback with all that led to it."""
+    from traceback import format_exception
+
+    return "".join(format_exception(cause)).rstrip()
+
+
+def _redacted(session: Session, value: Any) -> Any:
+    """`value` without secrets, as far as the configuration can be read."""
+    from uwf_core.cli.redaction import redacted
+
+    return redacted(session, value)
+
+
+def _text(session: Session, error: dict[str, Any]) -> str:
+    from uwf_core.cli.render.escape import clean_document
+    from uwf_core.cli.render.problem import problem_lines
+    from uwf_core.cli.render.style import screen_of
+
+    error = clean_document(error)
+    screen = screen_of(session.stderr, session.env, session.color)
+    problems = error.get("problems") or []
+    word = screen.paint("error:", "error")
+    if problems:
+        return "\n".join(problem_lines(problems, screen))
+    lines = [f"{word} {error['message']}"]
+    if error["where"]:
+        lines.append(f"  where: {error['where']}")
+    if error["hint"]:
+        lines.append(f"  hint: {error['hint']}")
+    return "\n".join(lines)

@@ -1,0 +1,193 @@
+"""What all commands have in common: lazy groups, common options, examples, near misses."""
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any, cast
+
+import click
+
+from uwf_core.cli.names import RETIRED, Entry, Noun, Row
+from uwf_core.cli.session import Session
+from uwf_core.errors import UsageError
+
+FORMATS = ("text", "json", "yaml")
+COLOURS = ("auto", "always", "never")
+_HELP = {"help_option_names": ["-h", "--help"]}
+
+
+def _remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    """A callback that sets an attribute of the session; the innermost option that is given wins."""
+
+    def keep(context: click.Context, _parameter: click.Parameter, value: Any) -> None:
+        if value:
+            setattr(context.find_object(Session), name, value)
+
+    return keep
+
+
+def everywhere() -> list[click.Parameter]:
+    """The options of every command and group, handled before all others."""
+
+    def option(*names: str, target: str, **settings: Any) -> click.Option:
+        callback = _remember(target)
+        return click.Option(names, is_eager=True, expose_value=False, callback=callback, **settings)
+
+    return [
+        option(
+            "--format",
+            target="chosen",
+            type=click.Choice(FORMATS),
+            help="Form of the result; text on a terminal, else json.",
+        ),
+        option(
+            "--color", target="color", type=click.Choice(COLOURS), help="Colours; auto by default."
+        ),
+        option("--debug", target="debug", is_flag=True, help="Show the traceback of an error."),
+    ]
+
+
+class Command(click.Command):
+    """A command: its callback gets the session first and returns the exit code (None: 0).
+
+    `document` and `logged` are as in `command`.
+    """
+
+    def __init__(
+        self, *, examples: Sequence[str], document: bool, logged: bool, **settings: Any
+    ) -> None:
+        super().__init__(context_settings=dict(_HELP), **settings)
+        self.params = [*self.params, *everywhere()]
+        self.examples = examples
+        self.document = document
+        self.logged = logged
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse, once the session knows what kind of result is to come."""
+        if session := ctx.find_object(Session):
+            session.document = self.document
+            session.logged = self.logged
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call the callback with the session before the parameters."""
+        assert self.callback is not None
+        return self.callback(ctx.find_object(Session), **ctx.params)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Print the examples, which every command has."""
+        write_lines(formatter, "Example" if len(self.examples) == 1 else "Examples", self.examples)
+
+
+def command(
+    name: str, *examples: str, document: bool = False, logged: bool = False
+) -> Callable[[Callable[..., int | None]], Command]:
+    """Make a command of a function.
+
+    Args:
+        name: what a user types.
+        examples: whole command lines, shown by --help.
+        document: its result is a text to read, which is printed unless another format is given.
+        logged: it runs or changes something, so the log tells of it.
+    """
+
+    def make(function: Callable[..., int | None]) -> Command:
+        parameters = list(reversed(getattr(function, "__click_params__", [])))
+        return Command(
+            name=name,
+            callback=function,
+            params=parameters,
+            help=function.__doc__,
+            examples=examples,
+            document=document,
+            logged=logged,
+        )
+
+    return make
+
+
+class Group(click.Group):
+    """A group out of the static table; a command's module is imported when it is called."""
+
+    def __init__(self, name: str, path: tuple[str, ...], noun: Noun, **settings: Any) -> None:
+        super().__init__(
+            name=name, help=noun.help + ".", context_settings=dict(_HELP), no_args_is_help=False,
+            params=everywhere(), subcommand_metavar="COMMAND", **settings,
+        )  # fmt: skip
+        self.path = path
+        self.rows = noun.rows
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """The names of the table, in its order."""
+        return list(self.rows)
+
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported now."""
+        entry = self.rows.get(cmd_name)
+        if entry is None:
+            return None
+        if isinstance(entry, Noun):
+            return Group(cmd_name, (*self.path, cmd_name), entry)
+        module, _, attribute = entry.target.partition(":")
+        found = getattr(import_module(f"uwf_core.cli.{module}"), attribute)
+        return cast(click.Command, found)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Show the help where no command is named; that is no error."""
+        rest = super().parse_args(ctx, args)
+        if not rest and not ctx.resilient_parsing and not self.given(ctx):
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+        return rest
+
+    @staticmethod
+    def given(ctx: click.Context) -> bool:
+        """Whether a command follows."""
+        return bool(ctx._protected_args or ctx.args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that `args` begin with; unknown names are answered with what is meant."""
+        found = self.get_command(ctx, args[0])
+        if found is not None:
+            return args[0], found, args[1:]
+        words = " ".join(("uwf", *self.path))
+        if replacement := RETIRED.get((*self.path, args[0])):
+            raise UsageError(
+                f"`{words} {args[0]}` is not a command any more", hint=f"use `{replacement}`"
+            )
+        raise UsageError(
+            f"`{words}` has no command {args[0]!r}",
+            hint=near_miss(args[0], self.list_commands(ctx)) or f"`{words} --help` lists them",
+        )
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the names and their lines of help without importing a command."""
+        lines = [(name, self.help_of(name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(lines)
+
+    def help_of(self, name: str) -> str:
+        """A command's line of help."""
+        return self.rows[name].help
+
+
+def near_miss(word: str, known: Sequence[str]) -> str | None:
+    """A hint at the names that `word` may mean."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, known, cutoff=0.5)
+    return f"did you mean {' or '.join(close)}?" if close else None
+
+
+def write_lines(formatter: click.HelpFormatter, title: str, lines: Sequence[str]) -> None:
+    """A section of lines that are to stay as they are."""
+    formatter.write_paragraph()
+    formatter.write(f"{title}:\n")
+    for line in lines:
+        formatter.write(f"  {line}\n")
+
+
+def table_of(entry: Entry) -> Mapping[str, Entry]:
+    """The commands below an entry; none below a command."""
+    return {} if isinstance(entry, Row) else entry.rows

@@ -1,0 +1,92 @@
+"""`uwf log list` and `uwf log show`."""
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from uwf_core.cli.frame import command
+from uwf_core.cli.render.style import Screen
+from uwf_core.cli.session import Session
+
+if TYPE_CHECKING:
+    from uwf_core.engine.log_file import LogFile
+
+
+@command("list", "uwf log list", "uwf log list --errors --limit 5")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=20, show_default=True, metavar="N",
+    help="At most so many.",
+)  # fmt: skip
+@click.option("--errors", is_flag=True, help="Only what failed.")
+def list_(session: Session, limit: int, errors: bool) -> None:
+    """List what commands did that ran or changed something, newest first."""
+    entries = (
+        {key: value for key, value in entry.items() if key != "traceback"}
+        for entry in _log(session).entries()
+        if entry["exitCode"] or not errors
+    )
+    session.emit({"entries": list(islice(entries, limit))}, _entries_text)
+
+
+@command("show", "uwf log show @last")
+@click.argument("entry", metavar="ENTRY")
+def show(session: Session, entry: str) -> None:
+    """Show one entry of the log, with the traceback of an error.
+
+    ENTRY is an id of `log list`, a unique prefix of one, or @last.
+    """
+    session.emit(_log(session).find(entry), _entry_text)
+
+
+def _log(session: Session) -> "LogFile":
+    from uwf_core.engine.log_file import LogFile
+
+    return LogFile(session.engine.home, lambda text: text)
+
+
+def _entries_text(document: Mapping[str, Any], screen: Screen) -> str:
+    from uwf_core.cli.render.amounts import duration, moment
+    from uwf_core.cli.render.table import Column, table
+
+    columns = (
+        Column("id", "ENTRY"),
+        Column("when", "WHEN", rank=3),
+        Column("exitCode", "EXIT", right=True),
+        Column("took", "TOOK", rank=4, right=True),
+        Column("words", "COMMAND", least=10),
+    )
+    rows = [
+        {
+            **each,
+            "when": moment(each["atMs"]),
+            "took": duration(each["durationMs"]),
+            "words": "uwf " + " ".join(each["command"]),
+        }
+        for each in document["entries"]
+    ]
+    return table(columns, rows, screen) if rows else "the log is empty"
+
+
+def _entry_text(document: Mapping[str, Any], screen: Screen) -> str:
+    from uwf_core.cli.render.amounts import duration, moment
+    from uwf_core.cli.render.table import fields
+
+    error = document["error"] or {}
+    text = fields(
+        [
+            ("entry", document["id"]),
+            ("when", moment(document["atMs"])),
+            ("command", "uwf " + " ".join(document["command"])),
+            ("folder", document["cwd"]),
+            ("thread", document["thread"]),
+            ("exit code", str(document["exitCode"])),
+            ("took", duration(document["durationMs"])),
+            ("error", f"{error['code']}: {error['message']}" if error else None),
+            ("where", error.get("where")),
+            ("hint", error.get("hint")),
+        ],
+        screen,
+    )
+    return f"{text}\n\n{document['traceback']}" if document.get("traceback") else text

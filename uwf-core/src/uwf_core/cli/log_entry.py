@@ -1,0 +1,77 @@
+"""The log's entry about one call of the command."""
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from uwf_core.cli.session import Session, now_ms
+from uwf_core.errors import BusyError, DefinitionError, PayloadError, StoreError, UsageError
+
+if TYPE_CHECKING:
+    from uwf_core.engine.log_file import LogEntry, LoggedError
+
+NOT_LOGGED = (UsageError, DefinitionError, PayloadError, BusyError)
+"""What was asked for wrongly changes nothing, not even the log."""
+
+
+class Call(NamedTuple):
+    """How a call went: its words, when it began (ms since 1970), its exit code, its error."""
+
+    arguments: Sequence[str]
+    started_ms: int
+    code: int
+    error: BaseException | None
+
+
+def write_log(session: Session, call: Call) -> None:
+    """Log a call that ran or changed something; a log that cannot be written is said, no more."""
+    from uwf_core.cli.failure import explain
+    from uwf_core.cli.redaction import redacted
+    from uwf_core.engine.log_file import LogFile
+
+    engine = session.opened
+    if engine is None or (call.error and isinstance(explain(call.error), NOT_LOGGED)):
+        return
+    log = LogFile(engine.home, lambda text: str(redacted(session, text)))
+    try:
+        log.append(_entry(session, call))
+    except StoreError as problem:
+        session.note(f"note: {problem.message} ({problem.where})")
+
+
+def _entry(session: Session, call: Call) -> "LogEntry":
+    from uwf_core import __version__
+    from uwf_core.cli.failure import traceback_of
+    from uwf_core.engine.log_file import FORMAT, new_id
+
+    return {
+        "version": FORMAT,
+        "id": new_id(call.started_ms),
+        "atMs": call.started_ms,
+        "command": list(call.arguments),
+        "cwd": session.opened.cwd if session.opened else "",
+        "thread": session.thread,
+        "exitCode": call.code,
+        "durationMs": now_ms() - call.started_ms,
+        "pid": os.getpid(),
+        "uwf": __version__,
+        "error": _error(session, call),
+        "traceback": traceback_of(call.error) if call.error else None,
+    }
+
+
+def _error(session: Session, call: Call) -> "LoggedError | None":
+    from uwf_core.cli.failure import explain
+
+    if call.error is not None:
+        error = explain(call.error)
+        return {
+            "code": error.code,
+            "message": error.message,
+            "where": error.where,
+            "hint": error.hint,
+        }
+    if session.failure is not None:
+        kind, message = session.failure
+        return {"code": kind, "message": message, "where": None, "hint": None}
+    return None

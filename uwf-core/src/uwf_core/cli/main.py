@@ -1,0 +1,138 @@
+"""The way in: parse the words, call the command, answer with an exit code and never a traceback."""
+
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any, NoReturn
+
+import click
+
+from uwf_core.cli.failure import explain, report
+from uwf_core.cli.frame import Group, write_lines
+from uwf_core.cli.names import COMMANDS, Noun
+from uwf_core.cli.session import Session, now_ms
+from uwf_core.errors import AgentStuck, ExitCode, UsageError
+
+EXIT_CODES = (
+    "0   done",
+    "1   the thing run failed",
+    "2   usage, unknown id, wrong state",
+    "3   suspended: a person is needed",
+    "4   invalid definition or output",
+    "5   limit reached",
+    "6   agent fault",
+    "75  busy, or not finished in time",
+    "130 interrupted",
+)
+EXAMPLES = (
+    "uwf demo",
+    'uwf run fix-bug -p "The total is off by one"',
+    "uwf thread show @last",
+    "uwf prompt bootstrap",
+)
+
+
+class Root(Group):
+    """`uwf` itself, with the commands of other distributions beside its own."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "uwf", (), Noun("Workflows in which LLM agents check each other", COMMANDS)
+        )
+        self.params.append(
+            click.Option(
+                ("-V", "--version"), is_flag=True, is_eager=True, expose_value=False,
+                callback=_print_version, help="Print the version.",
+            )
+        )  # fmt: skip
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Our own commands, then those of other distributions."""
+        from uwf_core.cli.foreign import foreign_commands
+
+        return [*super().list_commands(ctx), *foreign_commands(self.rows)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Our own command of that name, else another distribution's."""
+        own = super().get_command(ctx, cmd_name)
+        if own is not None or cmd_name.startswith("-"):
+            return own
+        from uwf_core.cli.foreign import load_foreign
+
+        return load_foreign(ctx.ensure_object(Session), cmd_name)
+
+    def help_of(self, name: str) -> str:
+        """A command's line of help; a foreign one names its distribution."""
+        if name in self.rows:
+            return super().help_of(name)
+        from uwf_core.cli.foreign import foreign_commands
+
+        return f"from {foreign_commands(self.rows)[name][0].distribution}"
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Examples and the exit codes of every command."""
+        write_lines(formatter, "Examples", EXAMPLES)
+        write_lines(formatter, "Exit codes", EXIT_CODES)
+
+
+def _print_version(context: click.Context, _parameter: click.Parameter, value: Any) -> None:
+    if value:
+        from uwf_core import __version__
+
+        context.ensure_object(Session).write(f"uwf {__version__}")
+        context.exit()
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run `uwf` with these arguments; its exit code."""
+    started_ms = now_ms()
+    session = Session()
+    signal.signal(signal.SIGTERM, _interrupt)
+    error: BaseException | None = None
+    try:
+        code = _invoke(session, arguments)
+    except (Exception, KeyboardInterrupt) as problem:
+        error = problem
+        code = report(session, explain(problem), problem, arguments)
+    try:
+        if session.logged:
+            from uwf_core.cli.log_entry import Call, write_log
+
+            write_log(session, Call(arguments, started_ms, code, error))
+        if not isinstance(error, AgentStuck):
+            session.close()
+    except (Exception, KeyboardInterrupt) as problem:
+        code = code or report(session, explain(problem), problem, arguments)
+    if isinstance(error, AgentStuck):
+        _end_now(code)
+    return code
+
+
+def _invoke(session: Session, arguments: Sequence[str]) -> int:
+    for place, word in enumerate(arguments, 1):
+        if not word.isascii() and any("\ud800" <= letter <= "\udfff" for letter in word):
+            raise UsageError(
+                f"argument {place} is not valid UTF-8", hint="name files by valid UTF-8 paths"
+            )
+    width = min(max(session.screen.width, 40), 90)
+    try:
+        context = Root().make_context("uwf", list(arguments), obj=session, terminal_width=width)
+        with context:
+            code = context.command.invoke(context)
+    except click.exceptions.Exit as end:
+        code = end.exit_code
+    return code if isinstance(code, int) else ExitCode.DONE
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    """SIGTERM is like Ctrl-C."""
+    raise KeyboardInterrupt
+
+
+def _end_now(code: int) -> NoReturn:
+    """End the process, whatever a stuck thread does."""
+    import os
+
+    sys.stdout.flush()
+    os._exit(code)

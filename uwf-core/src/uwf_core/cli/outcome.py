@@ -1,0 +1,40 @@
+"""Running an engine function that works for a while: watched, interruptible, told at its end."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from uwf_core.cli.render.live import LiveWatch
+from uwf_core.cli.render.style import is_terminal, screen_of
+from uwf_core.cli.session import Session
+from uwf_core.cli.signals import cancel_on_signals
+
+if TYPE_CHECKING:
+    from uwf_core.engine.run import Outcome
+    from uwf_core.process.cancel import Cancel
+
+
+def watch(session: Session) -> LiveWatch:
+    """What shows a run on stderr."""
+    screen = screen_of(session.stderr, session.env, session.color)
+    refresh = is_terminal(session.stderr) and session.env.get("TERM") != "dumb"
+    return LiveWatch(session.stderr, screen, session.write_error, refresh=refresh)
+
+
+def run_and_tell(session: Session, run: "Callable[[LiveWatch, Cancel], Outcome]") -> int:
+    """Call `run`, print the document that it gives, and answer with its exit code."""
+    with cancel_on_signals() as cancel, watch(session) as live:
+        outcome = run(live, cancel)
+    return tell(session, outcome)
+
+
+def tell(session: Session, outcome: "Outcome") -> int:
+    """Print an outcome's document; its exit code."""
+    from uwf_core.cli.render.thread import exec_text
+
+    document = outcome.document
+    session.thread = document["thread"]
+    failure = document["steps"][-1]["failure"] if document["steps"] else None
+    if failure is not None:
+        session.failure = (failure["kind"], failure["message"])
+    session.emit(document, exec_text)
+    return outcome.exit_code

@@ -1,0 +1,1 @@
+"""Documents as text for people, as JSON and as YAML."""

@@ -1,0 +1,70 @@
+"""Times, durations, tokens and money as people write them."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"))
+
+
+def duration(ms: int | None) -> str:
+    """A duration: `850ms`, `4.2s`, `3m10s`, `2h05m`, `3d04h`; unknown is a dash."""
+    if ms is None:
+        return "–"
+    if ms < 1000:
+        return f"{ms}ms"
+    if ms < 60_000:
+        return f"{ms / 1000:.1f}s"
+    seconds = ms // 1000
+    for (unit, letter), (below, small) in (
+        (_UNITS[0], _UNITS[1]),
+        (_UNITS[1], _UNITS[2]),
+        (_UNITS[2], (1, "s")),
+    ):
+        if seconds >= unit:
+            return f"{seconds // unit}{letter}{seconds % unit // below:02}{small}"
+    raise AssertionError(ms)
+
+
+def moment(ms: int | None) -> str:
+    """A moment in local time, to the minute."""
+    return "–" if ms is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(ms / 1000))
+
+
+def ago(ms: int, now_ms: int) -> str:
+    """How long since a moment, roughly: `now`, `5m`, `3h`, `12d`."""
+    seconds = max(now_ms - ms, 0) // 1000
+    for unit, letter in _UNITS:
+        if seconds >= unit:
+            return f"{seconds // unit}{letter}"
+    return "now"
+
+
+def count(number: int | None) -> str:
+    """A count: `950`, `12.3k`, `1.2M`; unknown is a dash."""
+    if number is None:
+        return "–"
+    if number < 1000:
+        return str(number)
+    if number < 999_950:
+        return f"{number / 1000:.1f}k"
+    return f"{number / 1_000_000:.1f}M"
+
+
+def usage(usage: Mapping[str, Any] | None) -> str:
+    """What was used, as far as it is known: `3 turns, 12.3k in, 1.1k out, $0.0123`."""
+    if not usage:
+        return ""
+    parts = []
+    if usage.get("turns") is not None:
+        parts.append(f"{usage['turns']} turn{'' if usage['turns'] == 1 else 's'}")
+    for key, word in (
+        ("inputTokens", "in"),
+        ("cacheReadTokens", "cached"),
+        ("outputTokens", "out"),
+    ):
+        if usage.get(key):
+            parts.append(f"{count(usage[key])} {word}")
+    if usage.get("costUsd") is not None:
+        parts.append(f"${usage['costUsd']:.4f}")
+    return ", ".join(parts)

@@ -1,0 +1,50 @@
+"""Foreign text made harmless for a terminal.
+
+What agents, workflows and files say may hold escape sequences that recolour, retitle or drive a
+terminal, and marks that turn the reading direction so that a line shows other than it is.
+"""
+
+import re
+from typing import Any
+
+_HARMFUL = re.compile(
+    "["
+    "\x00-\x08\x0b-\x1f"  # C0 save tab and line feed
+    "\x7f-\x9f"  # DEL and C1
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks and overrides of direction
+    "\u2028\u2029"  # line ends that terminals and editors disagree about
+    "\ufff9-\ufffb"  # interlinear annotations
+    "\ud800-\udfff"  # lone surrogates
+    "\U000e0000-\U000e007f"  # invisible tags
+    "]"
+)
+
+
+def _visible(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def clean(text: str) -> str:
+    """`text` with every control character but tab and line feed shown as its escape."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _HARMFUL.sub(_visible, text.replace("\r\n", "\n"))
+
+
+def one_line(text: str) -> str:
+    """`text`, harmless and on one line: white space runs become one blank."""
+    return clean(" ".join(text.split()))
+
+
+def clean_document(value: Any) -> Any:
+    """A document in which every text, keys included, is `clean`."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean_document(key): clean_document(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [clean_document(each) for each in value]
+    return value

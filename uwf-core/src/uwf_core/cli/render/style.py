@@ -1,0 +1,99 @@
+"""Colours and widths: what a stream that people look at can show."""
+
+import os
+from collections.abc import Mapping
+from typing import IO, Final, NamedTuple
+
+STYLES: Final[Mapping[str, str]] = {
+    "bold": "1",
+    "dim": "2",
+    "idle": "36",
+    "running": "1;34",
+    "suspended": "33",
+    "completed": "32",
+    "cancelled": "2",
+    "corrupt": "1;31",
+    "error": "1;31",
+    "warning": "33",
+    "ok": "32",
+    "ready": "32",
+    "blocked": "2",
+    "incompatible": "33",
+    "duplicate": "33",
+    "broken": "31",
+    "valid": "32",
+    "invalid": "31",
+}
+"""Style or status to the parameters of its SGR escape sequence (ECMA-48 §8.3.117)."""
+
+UNLIMITED: Final = 1_000_000
+
+
+class Screen(NamedTuple):
+    """What a stream can show: its width in cells, and whether it takes colours."""
+
+    width: int
+    colour: bool
+
+    def paint(self, text: str, style: str) -> str:
+        """`text` in a style; unknown styles and streams without colours leave it as it is."""
+        code = STYLES.get(style)
+        return f"\x1b[{code}m{text}\x1b[0m" if self.colour and code and text else text
+
+    def status(self, status: str) -> str:
+        """A status word in its own colour."""
+        return self.paint(status, status)
+
+
+def screen_of(stream: IO[str], env: Mapping[str, str], color: str) -> Screen:
+    """What `stream` shows; `color` auto is off where NO_COLOR is set or TERM is dumb."""
+    terminal = is_terminal(stream)
+    wanted = terminal and not env.get("NO_COLOR") and env.get("TERM") != "dumb"
+    return Screen(
+        width=terminal_width(stream, env) if terminal else UNLIMITED,
+        colour=color == "always" or (color == "auto" and wanted),
+    )
+
+
+def is_terminal(stream: IO[str] | None) -> bool:
+    """Whether a person looks at `stream`; a closed one is no terminal."""
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:
+        return False
+
+
+def terminal_width(stream: IO[str], env: Mapping[str, str]) -> int:
+    """Cells of a line of the terminal behind `stream`: COLUMNS, else what it says, else 80."""
+    columns = env.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return int(columns)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
+def cells(text: str) -> int:
+    """Cells that `text` takes: wide characters two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(
+        0 if combining(letter) or letter == "\u200d" else 1 + (east_asian_width(letter) in "WF")
+        for letter in text
+    )
+
+
+def fit(text: str, width: int) -> str:
+    """`text` cut to `width` cells, the cut marked with an ellipsis."""
+    if cells(text) <= width:
+        return text
+    kept, room = "", max(width - 1, 0)
+    for letter in text:
+        room -= cells(letter)
+        if room < 0:
+            break
+        kept += letter
+    return kept + "…" if width > 0 else ""

@@ -1,0 +1,97 @@
+"""Tables for people: columns that shrink, and go, where the terminal is narrow."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from uwf_core.cli.render.style import Screen, cells, fit
+
+_GAP = 2
+
+
+class Column(NamedTuple):
+    """A column of a table.
+
+    Attributes:
+        key: the row's key that it shows.
+        title: its heading.
+        least: cells that it keeps when it shrinks; None: it never shrinks.
+        rank: where room is short, the column of the highest rank goes first; 0 stays.
+        right: numbers are set to the right.
+        status: the cell's own word is its style.
+    """
+
+    key: str
+    title: str
+    least: int | None = None
+    rank: int = 0
+    right: bool = False
+    status: bool = False
+
+
+def table(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], screen: Screen) -> str:
+    """The rows under their headings, each line at most as wide as the screen where it can be."""
+    texts = [{column.key: _cell(row.get(column.key)) for column in columns} for row in rows]
+    widths = {
+        column.key: max([cells(column.title), *(cells(row[column.key]) for row in texts)])
+        for column in columns
+    }
+    shown = _squeeze(list(columns), widths, screen.width)
+    heading = _line({column.key: column.title for column in shown}, shown, widths, None)
+    lines = [screen.paint(heading, "dim")]
+    lines += [_line(row, shown, widths, screen) for row in texts]
+    return "\n".join(lines)
+
+
+def _cell(value: Any) -> str:
+    return "–" if value is None else " ".join(str(value).split())
+
+
+def _squeeze(columns: list[Column], widths: dict[str, int], room: int) -> list[Column]:
+    """The columns that stay; shrinks `widths` so that they fit into `room`, as far as it goes."""
+    while True:
+        excess = sum(widths[each.key] for each in columns) + _GAP * (len(columns) - 1) - room
+        if excess <= 0:
+            return columns
+        soft = [
+            each for each in columns if each.least is not None and widths[each.key] > each.least
+        ]
+        if soft:
+            widest = max(soft, key=lambda each: widths[each.key])
+            widths[widest.key] = max(widest.least or 1, widths[widest.key] - excess)
+            continue
+        victim = max(columns, key=lambda each: each.rank)
+        if victim.rank == 0:
+            return columns
+        columns.remove(victim)
+
+
+def _slack(column: Column, widths: Mapping[str, int]) -> int:
+    """Cells by which a column can still shrink."""
+    return 0 if column.least is None else max(widths[column.key] - column.least, 0)
+
+
+def _line(
+    row: Mapping[str, str],
+    columns: Sequence[Column],
+    widths: Mapping[str, int],
+    screen: Screen | None,
+) -> str:
+    parts = []
+    for column in columns:
+        text = fit(row[column.key], widths[column.key])
+        padding = " " * (widths[column.key] - cells(text))
+        if screen and column.status:
+            text = screen.status(text)
+        parts.append(padding + text if column.right else text + padding)
+    return (" " * _GAP).join(parts).rstrip()
+
+
+def fields(pairs: Sequence[tuple[str, str | None]], screen: Screen) -> str:
+    """Names and values, one pair a line; pairs without a value are left out."""
+    there = [(name, value) for name, value in pairs if value]
+    width = max((cells(name) for name, _ in there), default=0)
+    return "\n".join(
+        f"{screen.paint(name, 'dim')}{' ' * (width - cells(name))}  "
+        + value.replace("\n", "\n" + " " * (width + _GAP))
+        for name, value in there
+    )

@@ -1,0 +1,97 @@
+"""Threads and what was done with them, as text."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from uwf_core.cli.render import amounts
+from uwf_core.cli.render.style import Screen
+from uwf_core.cli.render.table import Column, fields, table
+from uwf_core.cli.session import now_ms
+
+_COLUMNS = (
+    Column("thread", "THREAD"),
+    Column("status", "STATUS", status=True),
+    Column("workflowName", "WORKFLOW", least=6, rank=2),
+    Column("role", "ROLE", least=5, rank=3),
+    Column("steps", "STEPS", rank=4, right=True),
+    Column("updated", "UPDATED", rank=5, right=True),
+)
+
+
+def threads_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """The rows of `thread list`."""
+    threads: Sequence[Mapping[str, Any]] = document["threads"]
+    if not threads:
+        return "no threads; `uwf thread list --all` shows finished ones too"
+    now = now_ms()
+    rows = [
+        {
+            **each,
+            "role": each["suspendedRole"] or each["currentRole"],
+            "updated": amounts.ago(each["updatedAtMs"], now),
+        }
+        for each in threads
+    ]
+    return table(_COLUMNS, rows, screen)
+
+
+def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """`thread show`."""
+    running = document["running"]
+    status = screen.status(document["status"])
+    if document["suspendReason"]:
+        status += f" ({document['suspendReason']})"
+    return fields(
+        [
+            ("thread", document["thread"]),
+            ("workflow", f"{document['workflowName']} ({document['workflow']})"),
+            ("status", status),
+            ("role", document["suspendedRole"] or document["currentRole"]),
+            ("waits for", document["suspendMessage"]),
+            ("form", _form(document.get("form"))),
+            ("running", running and f"process {running['pid']} on {running['host']}"),
+            ("steps", str(document["steps"])),
+            ("used", amounts.usage(document["usage"])),
+            ("started", amounts.moment(document["startedAtMs"])),
+            ("updated", amounts.moment(document["updatedAtMs"])),
+            ("head", document["head"]),
+            ("go on", document.get("hint")),
+        ],
+        screen,
+    )
+
+
+def exec_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """What `exec`, `run`, `resume`, `poke` and `wait` did."""
+    lines = [step_line(each, screen) for each in document["steps"]]
+    lines.append(f"{document['thread']} {screen.status(document['status'])}")
+    last = document["steps"][-1] if document["steps"] else None
+    if last and last["suspendMessage"] and document["status"] == "suspended":
+        lines.append(last["suspendMessage"])
+        lines.append(screen.paint(f"go on: uwf thread show {document['thread']}", "dim"))
+    return "\n".join(lines)
+
+
+def step_line(step: Mapping[str, Any], screen: Screen) -> str:
+    """One step of an exec: its id, role, agent, time and failure."""
+    failure = step["failure"]
+    parts = [step["step"] or "–", step["role"] or "–", step["agent"] or "–"]
+    parts.append(amounts.duration(step["durationMs"]))
+    if failure:
+        parts.append(screen.paint(f"{failure['kind']}: {failure['message']}", "error"))
+    return "  ".join(parts)
+
+
+def started_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """A thread that was made, and what runs it."""
+    thread = document["thread"]
+    return f"{thread}\n" + screen.paint(f"go on: uwf thread exec {thread}", "dim")
+
+
+def _form(form: Any) -> str | None:
+    """The fields that an answer has, with their types."""
+    if not form:
+        return None
+    import json
+
+    return json.dumps(form, ensure_ascii=False)

@@ -1,0 +1,39 @@
+"""`uwf run`: start and exec until done, in one."""
+
+import click
+
+from uwf_core.cli.frame import command
+from uwf_core.cli.outcome import run_and_tell
+from uwf_core.cli.session import Session
+from uwf_core.cli.thread.start import start_options
+from uwf_core.cli.words import agent_option, prompt_option
+
+
+@command(
+    "run",
+    'uwf run fix-bug -p "The total is off by one"',
+    "uwf run ./review.yaml -p @task.md --agent human",
+    logged=True,
+)
+@click.argument("workflow", metavar="WORKFLOW")
+@prompt_option("The task.")
+@click.option("--cwd", metavar="DIR", help="Working folder of the agents; this one by default.")
+@agent_option("Agent of this thread's roles.")
+def run(session: Session, workflow: str, prompt: str, cwd: str | None, agent: str | None) -> int:
+    """Start a workflow and run it to its end, or until a person is needed.
+
+    WORKFLOW is a name, a file or a reference. Stops after 100 steps of its own.
+    """
+    from uwf_core.engine.run import RunOptions, exec_thread
+    from uwf_core.engine.start import start_thread
+
+    options = start_options(session, workflow, prompt, cwd, agent)
+
+    def start_and_exec(live, cancel):  # type: ignore[no-untyped-def]
+        started = start_thread(session.engine, options, live)
+        session.thread = started["thread"]
+        return exec_thread(
+            session.engine, started["thread"], RunOptions(until_done=True), live, cancel
+        )
+
+    return run_and_tell(session, start_and_exec)

@@ -1,0 +1,165 @@
+"""One call of the command: its format, its streams and the engine it works on."""
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeVar
+
+from uwf_core.cli.render.style import Screen, is_terminal, screen_of
+from uwf_core.errors import UsageError
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+
+Format = Literal["text", "json", "yaml"]
+Document = TypeVar("Document")
+
+
+class Session:
+    """What a command is given first: where its document goes, and the engine.
+
+    Attributes:
+        color: auto, always or never. debug: whether an error shows its traceback.
+        document: whether the command's result is a text to read, printed as it is by default.
+        logged: whether the log tells of this call.
+        thread: the thread that the call is about, once known, for the log.
+        failure: kind and message of the failure that a run ended with, for the log.
+    """
+
+    def __init__(self) -> None:
+        self.env = os.environ
+        self.chosen: Format | None = None
+        self.color = "auto"
+        self.debug = False
+        self.document = False
+        self.logged = False
+        self.thread: str | None = None
+        self.failure: tuple[str, str] | None = None
+        self.stdout: TextIO = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+        self.stderr: TextIO = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+        self._engine: Engine | None = None
+
+    @property
+    def format(self) -> Format:
+        """The format asked for; else text on a terminal and for documents, else JSON."""
+        if self.chosen is not None:
+            return self.chosen
+        return "text" if self.document or is_terminal(self.stdout) else "json"
+
+    @property
+    def screen(self) -> Screen:
+        """What stdout can show."""
+        return screen_of(self.stdout, self.env, self.color)
+
+    @property
+    def engine(self) -> "Engine":
+        """The engine, opened on first use."""
+        if self._engine is None:
+            from uwf_core.engine.engine import open_engine
+
+            self._engine = open_engine(
+                env=self.env, cwd=working_folder(), on_fault=self._tell_fault
+            )
+        return self._engine
+
+    @property
+    def opened(self) -> "Engine | None":
+        """The engine, if the command has used it."""
+        return self._engine
+
+    def reopened(self) -> "Engine":
+        """The engine anew, after its settings were changed."""
+        self.close()
+        self._engine = None
+        return self.engine
+
+    def _tell_fault(self, fault: BaseException | str) -> None:
+        self.note(f"note: {fault}")
+
+    def close(self) -> None:
+        """Let go of the engine."""
+        if self._engine is not None:
+            self._engine.close()
+
+    def emit(self, document: Document, text: Callable[[Document, Screen], str]) -> None:
+        """Print the result: `text` of it for people, with foreign control characters made
+        visible, or the document itself.
+        """
+        if self.format == "text":
+            from uwf_core.cli.render.escape import clean_document
+
+            self.write(text(clean_document(document), self.screen))
+        else:
+            self.write(self.data(document))
+
+    def emit_line(self, document: Document, text: Callable[[Document, Screen], str]) -> None:
+        """As `emit`, for one of several results that come one after the other: JSON on one line."""
+        if self.format == "json":
+            self.write(self.data(document, compact=True))
+        else:
+            if self.format == "yaml":
+                self.write("---")
+            self.emit(document, text)
+
+    def data(self, document: Any, *, compact: bool = False) -> str:
+        """A document as JSON or YAML, whichever is wanted (JSON where text is)."""
+        from uwf_core.cli.render import data
+
+        if self.format == "yaml":
+            return data.as_yaml(document)
+        wide = (self.stdout.encoding or "").lower().replace("-", "") == "utf8"
+        return data.as_json(document, ascii_only=not wide, compact=compact)
+
+    def write(self, text: str) -> None:
+        """Print `text` and a line end on stdout. A reader who has gone is nobody's fault."""
+        try:
+            self.stdout.write(text if text.endswith("\n") or not text else text + "\n")
+            self.stdout.flush()
+        except BrokenPipeError:
+            self.stdout = self._nowhere(self.stdout)
+
+    def note(self, text: str) -> None:
+        """A line for people on stderr, harmless for the terminal."""
+        from uwf_core.cli.render.escape import clean
+
+        self.write_error(clean(text))
+
+    def write_error(self, text: str) -> None:
+        """Print `text` as it is and a line end on stderr."""
+        try:
+            self.stderr.write(text + "\n")
+            self.stderr.flush()
+        except BrokenPipeError:
+            self.stderr = self._nowhere(self.stderr)
+
+    @property
+    def reader_left(self) -> bool:
+        """Whether whoever read stdout has closed it."""
+        return self.stdout.name == os.devnull
+
+    @staticmethod
+    def _nowhere(stream: TextIO) -> TextIO:
+        """Point the stream's descriptor at nothing, so that no later flush fails either."""
+        sink = open(os.devnull, "w")  # noqa: SIM115 (it replaces the stream until the end)
+        os.dup2(sink.fileno(), stream.fileno())
+        return sink
+
+
+def now_ms() -> int:
+    """The time, in ms since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def working_folder() -> str:
+    """The current folder.
+
+    Raises:
+        UsageError: it has been removed.
+    """
+    try:
+        return os.getcwd()  # noqa: PTH109 (pathlib is not needed to start)
+    except FileNotFoundError as error:
+        raise UsageError(
+            "the current folder does not exist any more", hint="cd into one that does"
+        ) from error

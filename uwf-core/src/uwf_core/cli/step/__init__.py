@@ -1,0 +1,1 @@
+"""`uwf step`: one module for commands that belong together."""

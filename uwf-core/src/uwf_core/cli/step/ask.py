@@ -1,0 +1,30 @@
+"""`uwf step ask`."""
+
+import click
+
+from uwf_core.cli.frame import command
+from uwf_core.cli.outcome import watch
+from uwf_core.cli.session import Session
+from uwf_core.cli.signals import cancel_on_signals
+from uwf_core.cli.words import agent_option, prompt_option, prompt_text, step_argument
+
+
+@command("ask", 'uwf step ask 3FQ8K -p "Why did you leave the cache alone?"', logged=True)
+@step_argument()
+@prompt_option("The question.")
+@agent_option()
+@click.option("--no-fork", is_flag=True, help="Ask a fresh session that gets the step's record.")
+def ask(session: Session, step: str, prompt: str, agent: str | None, no_fork: bool) -> None:
+    """Put a question to the session of a past step; the thread stays as it is.
+
+    The answer says whether it came from that very session (original) or from another one that
+    was given the record (reconstructed).
+    """
+    from uwf_core.cli.render.step import answer_text
+    from uwf_core.engine.ask import AskOptions, ask_step
+
+    options = AskOptions(text=prompt_text(session, prompt), agent=agent, fork=not no_fork)
+    with cancel_on_signals() as cancel, watch(session) as live:
+        answer = ask_step(session.engine, step, options, live, cancel)
+    session.thread = answer["thread"]
+    session.emit(answer, answer_text)

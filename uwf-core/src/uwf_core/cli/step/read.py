@@ -1,0 +1,19 @@
+"""`uwf step read`."""
+
+import click
+
+from uwf_core.cli.frame import command
+from uwf_core.cli.session import Session
+from uwf_core.cli.words import quota_option, step_argument
+
+
+@command("read", "uwf step read @last", "uwf step read 3FQ8K --prompt", document=True)
+@step_argument()
+@quota_option()
+@click.option("--prompt", is_flag=True, help="The exact prompt that the agent got.")
+def read(session: Session, step: str, quota: int, prompt: bool) -> None:
+    """Read a step as Markdown: its turns and its output."""
+    from uwf_core.engine.read import read_prompt, read_step
+
+    text = read_prompt(session.engine, step) if prompt else read_step(session.engine, step, quota)
+    session.emit({"step": step, "text": text}, lambda document, _: str(document["text"]))

@@ -1,0 +1,28 @@
+"""`uwf step turns`."""
+
+import click
+
+from uwf_core.cli.frame import command
+from uwf_core.cli.session import Session
+from uwf_core.cli.words import thread_argument
+
+
+@command("turns", "uwf step turns @last", "uwf step turns @last --role developer --live")
+@thread_argument()
+@click.option("--role", metavar="R", help="Turns of this role only.")
+@click.option("--live", is_flag=True, help="Follow the step under way until it ends.")
+def turns(session: Session, thread: str, role: str | None, live: bool) -> None:
+    """Show all turns of all steps of a thread, those of the step under way included.
+
+    With --live and --format json each turn is one line of JSON as it comes.
+    """
+    from uwf_core.cli.render.step import turn_text, turns_text
+    from uwf_core.engine.turns import follow_turns, list_turns
+
+    if not live:
+        session.emit({"turns": list_turns(session.engine, thread, role)}, turns_text)
+        return
+    for turn in follow_turns(session.engine, thread, role):
+        session.emit_line(turn, turn_text)
+        if session.reader_left:
+            return

@@ -1,0 +1,1 @@
+"""`uwf thread`: one module for commands that belong together."""

@@ -1,0 +1,53 @@
+"""`uwf thread exec`."""
+
+import click
+
+from uwf_core.cli.frame import command
+from uwf_core.cli.outcome import run_and_tell, tell
+from uwf_core.cli.session import Session
+from uwf_core.cli.words import agent_option, thread_argument
+
+
+@command(
+    "exec",
+    "uwf thread exec @last",
+    "uwf thread exec 01JD8 --until-done",
+    "uwf thread exec 01JD8 -c 3 --agent hermes",
+    logged=True,
+)
+@thread_argument()
+@click.option(
+    "-c", "--count", type=click.IntRange(min=1), default=1, metavar="N", help="Run N steps."
+)
+@agent_option()
+@click.option("--background", is_flag=True, help="Come back at once; `wait` and `stop` work on it.")
+@click.option("--until-done", is_flag=True, help="Go on to the end, at most 100 steps.")
+@click.option("--announce", type=int, hidden=True, help="Descriptor to tell that the lock is held.")
+def exec_(
+    session: Session,
+    thread: str,
+    count: int,
+    agent: str | None,
+    background: bool,
+    until_done: bool,
+    announce: int | None,
+) -> int:
+    """Run the next step of a thread: one role's turn, stored before it counts.
+
+    Stops at the end, at a suspension or a failure; call it again to go on. THREAD is an id, a
+    unique prefix of one, or @last.
+    """
+    from uwf_core.engine.run import RunOptions, exec_thread
+
+    session.thread = thread
+    options = RunOptions(steps=count, until_done=until_done, agent=agent)
+    if background:
+        from uwf_core.engine.background import exec_in_background
+
+        return tell(session, exec_in_background(session.engine, thread, options))
+    return run_and_tell(
+        session,
+        lambda live, cancel: exec_thread(
+            session.engine, thread, options, live, cancel, announce=announce
+        ),
+    )

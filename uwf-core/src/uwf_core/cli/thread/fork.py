@@ -1,0 +1,20 @@
+"""`uwf step fork`, also by the name `uwf thread fork`."""
+
+from uwf_core.cli.frame import command
+from uwf_core.cli.session import Session
+from uwf_core.cli.words import step_argument
+
+
+@command("fork", "uwf step fork 3FQ8K", logged=True)
+@step_argument()
+def fork(session: Session, step: str) -> None:
+    """Start a new thread that shares the chain up to STEP; copies nothing.
+
+    STEP may be a start node. The parent goes on as if nothing had happened.
+    """
+    from uwf_core.cli.render.thread import started_text
+    from uwf_core.engine.fork import fork_step
+
+    started = fork_step(session.engine, step)
+    session.thread = started["thread"]
+    session.emit(started, started_text)

@@ -1,0 +1,19 @@
+"""`uwf thread read`."""
+
+import click
+
+from uwf_core.cli.frame import command
+from uwf_core.cli.session import Session
+from uwf_core.cli.words import quota_option, thread_argument
+
+
+@command("read", "uwf thread read @last", "uwf thread read 01JD8 --quota 8000", document=True)
+@thread_argument()
+@quota_option()
+@click.option("--before", metavar="STEP", help="Only the steps before this one.")
+def read(session: Session, thread: str, quota: int, before: str | None) -> None:
+    """Read a thread as Markdown: the task and the newest steps that fit into the quota."""
+    from uwf_core.engine.read import read_thread
+
+    text = read_thread(session.engine, thread, quota, before)
+    session.emit({"thread": thread, "text": text}, lambda document, _: str(document["text"]))

@@ -1,0 +1,136 @@
+"""Options and words that several commands share, and what they mean."""
+
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import click
+
+from uwf_core.cli.session import Session, now_ms
+from uwf_core.errors import UsageError
+
+_SPAN = re.compile(r"(\d{1,6})(d|h|m|s)")
+_SPAN_SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
+
+Decorator = Callable[[Any], Any]
+
+
+def thread_argument() -> Decorator:
+    """The argument THREAD."""
+    return click.argument("thread", metavar="THREAD")
+
+
+def step_argument() -> Decorator:
+    """The argument STEP."""
+    return click.argument("step", metavar="STEP")
+
+
+def agent_option(text: str = "Agent for this call: an alias, a name or a command.") -> Decorator:
+    """The option --agent."""
+    return click.option("--agent", metavar="AGENT", help=text)
+
+
+def prompt_option(text: str, *, required: bool = True) -> Decorator:
+    """The option -p/--prompt."""
+    return click.option(
+        "-p", "--prompt", required=required, metavar="TEXT",
+        help=text + " `-` reads stdin, `@file` a file.",
+    )  # fmt: skip
+
+
+def quota_option() -> Decorator:
+    """The option --quota."""
+    return click.option(
+        "--quota",
+        type=click.IntRange(min=1),
+        default=32_000,
+        show_default=True,
+        metavar="N",
+        help="Characters to show at most.",
+    )
+
+
+def prompt_text(session: Session, given: str, option: str = "-p") -> str:
+    """The text that `-p` means: itself, stdin's (`-`) or a file's (`@file`).
+
+    Raises:
+        UsageError: it is blank, unreadable or not UTF-8.
+    """
+    text = _decoded(_stdin(), "stdin") if given == "-" else file_or_text(given, option)
+    if not text.strip():
+        raise UsageError(f"the text of {option} is blank", hint="say what is to be done")
+    return text
+
+
+def file_or_text(given: str, option: str) -> str:
+    """`given` itself, or with an @ before it the text of that file.
+
+    Raises:
+        UsageError: the file cannot be read or is not UTF-8.
+    """
+    return read_file(given[1:], option) if given.startswith("@") else given
+
+
+def read_file(path: str, option: str) -> str:
+    """The text of a file.
+
+    Raises:
+        UsageError: it cannot be read or is not UTF-8.
+    """
+    try:
+        with open(path, "rb") as file:
+            return _decoded(file.read(), path)
+    except OSError as error:
+        raise UsageError(
+            f"the file of {option} cannot be read: {error.strerror}",
+            where=path,
+            hint="text that begins with @ itself can come from stdin: -p -",
+        ) from error
+
+
+def file_or_stdin(path: str, what: str) -> str:
+    """The text of a file, or of stdin for `-`.
+
+    Raises:
+        UsageError: it cannot be read or is not UTF-8.
+    """
+    return _decoded(_stdin(), "stdin") if path == "-" else read_file(path, what)
+
+
+def _stdin() -> bytes:
+    import sys
+
+    if sys.stdin is None:
+        raise UsageError("there is no stdin to read")
+    return sys.stdin.buffer.read()
+
+
+def _decoded(data: bytes, where: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"not UTF-8: {error.reason} at byte {error.start}", where=where) from error
+
+
+class Moment(click.ParamType):  # type: ignore[type-arg]
+    """A moment: an ISO date or date and time, or a span back from now such as 7d, 12h or 30m.
+
+    Its value is ms since 1970. Without a zone a moment is in local time.
+    """
+
+    name = "moment"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The moment that a text means."""
+        if isinstance(value, int):
+            return value
+        if span := _SPAN.fullmatch(value):
+            seconds = int(span[1]) * _SPAN_SECONDS[span[2]]
+            return now_ms() - int(timedelta(seconds=seconds).total_seconds() * 1000)
+        try:
+            return int(datetime.fromisoformat(value).astimezone().timestamp() * 1000)
+        except (ValueError, OverflowError, OSError):
+            self.fail(
+                f"{value!r} is neither a date (2026-01-31) nor a span (7d, 12h, 30m)", param, ctx
+            )

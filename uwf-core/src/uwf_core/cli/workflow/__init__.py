@@ -1,0 +1,1 @@
+"""`uwf workflow`: one module for commands that belong together."""
