@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.agents.choose import Candidates, Choice, choose_agent, resolve_agent
 from uwf_core.agents.open import OpenAgent
-from uwf_core.agents.supervise import NoSink, ask_call, fork_call, run_call, speaks_from
+from uwf_core.agents.supervise import ask_call, fork_call, run_call, speaks_from
+from uwf_core.agents.watch import NoSink
 from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, RunLimits
 from uwf_core.engine.documents import AnswerDocument
 from uwf_core.engine.find import find_step

@@ -101,10 +101,10 @@ class Engine:
         """Takes known secrets out of whatever is stored or printed."""
         from uwf_core.agents.redact import Redactor
         from uwf_core.agents.secrets import secrets_of_environment
-        from uwf_core.config.secrets import known_secrets
+        from uwf_core.config.secrets import secrets
 
         environment = self.settings.environment
-        return Redactor(known_secrets(self.settings) | secrets_of_environment(environment))
+        return Redactor(secrets(self.settings) | secrets_of_environment(environment))
 
     @cached_property
     def model(self) -> "Model | None":

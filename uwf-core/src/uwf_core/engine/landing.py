@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from uwf_core.errors import RoutingFailed
-from uwf_core.moderator.next import Definition, End, Suspend, moderate
+from uwf_core.moderator.next import End, Suspend, moderate
 from uwf_core.thread.index import Suspension, ThreadIndex
 from uwf_core.thread.lifecycle import arrived, suspended
+from uwf_core.workflow.definition import Definition
 
 
 class Landing(NamedTuple):

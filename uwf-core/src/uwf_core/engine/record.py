@@ -70,7 +70,7 @@ def put_step(engine: "Engine", told: Told, output: Ref, previous: list[Ref]) -> 
         "session": session,
         "continuation": talk.continuation if talk is not None else "new",
         "edgePrompt": attempt.payload["edgePrompt"],
-        "prompt": attempt.payload["prompt"],
+        "prompt": attempt.payload["prompt"] if talk is None else engine.store.put_text(talk.prompt),
         "cwd": attempt.payload["cwd"],
         "startedAtMs": attempt.payload["startedAtMs"],
         "completedAtMs": told.completed_ms,

@@ -1,0 +1,184 @@
+"""exec: one step, the next role, the end; what is stored and what is told."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.core.engine.conftest import APPROVED, DONE, LOOP, REJECTED, UNSURE
+
+from uwf_core.client import Client
+from uwf_core.errors import BusyError, WrongStateError
+from uwf_core.ids import ThreadId
+from uwf_core.testing.project import Project
+from uwf_core.thread.lock import thread_lock
+
+
+def test_one_exec_runs_one_step_and_says_where_it_leads(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    project.script([DONE, APPROVED])
+    outcome = uwf.exec(thread)
+    assert outcome.exit_code == 0
+    assert outcome.document["status"] == "idle"
+    assert [step["role"] for step in outcome.document["steps"]] == ["developer"]
+    assert outcome.document["steps"][0]["currentRole"] == "reviewer"
+    assert not outcome.document["done"]
+
+
+def test_the_step_that_leads_to_the_end_completes_the_thread_in_the_same_call(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    project.script([DONE, APPROVED])
+    uwf.exec(thread)
+    outcome = uwf.exec(thread)
+    assert (outcome.document["status"], outcome.document["done"]) == ("completed", True)
+    assert outcome.document["steps"][0]["done"] is True
+    assert uwf.show(thread)["currentRole"] is None
+
+
+def test_a_completed_thread_starts_no_agent_and_exits_0(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    project.script([DONE, APPROVED])
+    uwf.exec(thread, until_done=True)
+    project.script([])  # any call of the agent would fail now
+    outcome = uwf.exec(thread)
+    assert (outcome.exit_code, outcome.document["steps"]) == (0, [])
+    assert outcome.document["status"] == "completed"
+
+
+def test_a_thread_suspended_by_a_role_starts_no_agent_and_exits_3(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    project.script([DONE, UNSURE])
+    first = uwf.exec(thread, until_done=True)
+    assert (first.exit_code, first.document["status"]) == (3, "suspended")
+    step = first.document["steps"][-1]
+    assert (step["suspendedRole"], step["suspendReason"]) == ("reviewer", "role")
+    assert step["suspendMessage"] == "Please decide: red or blue?"
+    project.script([])
+    again = uwf.exec(thread)
+    assert (again.exit_code, again.document["steps"]) == (3, [])
+
+
+def test_a_cancelled_thread_cannot_be_executed(uwf: Client, thread: str) -> None:
+    uwf.cancel(thread)
+    with pytest.raises(WrongStateError, match="cancelled"):
+        uwf.exec(thread)
+
+
+def test_prompts_are_rendered_without_html_escaping(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    project.script([DONE, REJECTED, DONE])
+    uwf.exec(thread, count=3)
+    last = uwf.steps(thread)[-1]["step"]
+    assert uwf.step(last)["edgePrompt"] == "Fix: a < b & c"
+
+
+def test_a_location_is_the_folder_of_that_step_alone(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    (project.folder / "tree").mkdir()
+    done = {"role": "developer", "output": {"$status": "done", "worktree": "tree"}}
+    project.script([done, REJECTED, DONE, APPROVED])
+    uwf.exec(thread, until_done=True)
+    folders = [uwf.step(row["step"])["cwd"] for row in uwf.steps(thread)[1:]]
+    root = str(project.folder)
+    assert folders == [root, str(project.folder / "tree"), root, root]
+
+
+def test_a_location_that_does_not_exist_is_an_error_before_the_agent_starts(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    done = {"role": "developer", "output": {"$status": "done", "worktree": "nowhere"}}
+    project.script([done, APPROVED])
+    outcome = uwf.exec(thread, until_done=True)
+    failure = outcome.document["steps"][-1]["failure"]
+    assert failure is not None and failure["kind"] == "routing"
+    assert "nowhere" in failure["message"]
+    assert (outcome.exit_code, outcome.document["steps"][-1]["step"]) == (1, None)
+    (project.folder / "nowhere").mkdir()
+    assert uwf.exec(thread).document["status"] == "completed"
+
+
+def test_a_second_writer_is_told_who_holds_the_thread(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    project.script([DONE])
+    with (
+        project.client() as other,
+        thread_lock(other._engine.store, ThreadId(thread), 0),
+        pytest.raises(BusyError, match=r"process \d+"),
+    ):
+        uwf.exec(thread)
+
+
+def test_a_watcher_never_makes_an_exec_fail(project: Project, uwf: Client, thread: str) -> None:
+    project.script([DONE])
+    with project.client() as watcher:
+        for _ in range(20):
+            assert watcher.show(thread)["status"] == "idle"
+        assert uwf.exec(thread).exit_code == 0
+
+
+def test_threads_in_flight_keep_the_version_they_were_started_with(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    project.script([DONE, UNSURE])
+    project.workflow("loop", LOOP.replace("unsure: {role: $SUSPEND", "unsure: {role: $END"))
+    newer = uwf.start("loop", "again")["thread"]
+    assert uwf.exec(newer, until_done=True).document["status"] == "completed"
+    assert uwf.exec(thread, until_done=True).document["status"] == "suspended"
+
+
+def test_until_done_stops_after_100_steps_and_the_thread_stays_idle(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    project.script([DONE, REJECTED] * 60)
+    outcome = uwf.exec(thread, until_done=True)
+    assert (outcome.exit_code, outcome.document["status"]) == (5, "idle")
+    assert len(outcome.document["steps"]) == 100
+
+
+def test_events_come_in_their_order(project: Project, thread: str) -> None:
+    project.script([{**DONE, "turns": ["Reading", "Writing"]}, APPROVED])
+    seen: list[str] = []
+    told: Callable[[object], None] = lambda event: seen.append(type(event).__name__)  # noqa: E731
+    with project.client(on_event=told) as uwf:
+        uwf.exec(thread, until_done=True)
+    assert [name for name in seen if name != "TurnTaken"] == [
+        "ThreadStarted",
+        "StepStarted",
+        "StepFinished",
+        "StepStarted",
+        "StepFinished",
+        "ThreadEnded",
+    ]
+    assert seen.count("TurnTaken") >= 2
+
+
+def test_every_byte_that_led_to_a_step_is_kept(project: Project, uwf: Client, thread: str) -> None:
+    turns = [{"text": "Reading", "toolCalls": [{"id": "1", "name": "read", "arguments": "{NaN}"}]}]
+    project.script([{**DONE, "body": "I did it.", "turns": turns}])
+    uwf.exec(thread)
+    step = uwf.step(uwf.steps(thread)[-1]["step"])
+    assert step["body"] == "I did it."
+    assert step["turns"][0]["toolCalls"][0]["arguments"] == "{NaN}"
+    assert "The task." in uwf.prompt(step["step"])
+    assert step["edgePrompt"] == "Write it."
+
+
+def test_the_store_and_its_folder_are_private(project: Project, uwf: Client, thread: str) -> None:
+    assert project.home.stat().st_mode & 0o777 == 0o700
+    for file in project.home.rglob("*"):
+        if file.is_file():
+            assert file.stat().st_mode & 0o077 == 0, file
+
+
+def test_a_start_in_a_folder_that_does_not_exist_changes_nothing(
+    project: Project, uwf: Client, tmp_path: Path
+) -> None:
+    with pytest.raises(Exception, match="does not exist"):
+        uwf.start("loop", "x", cwd=tmp_path / "nowhere")
+    assert uwf.list() == []

@@ -1,0 +1,106 @@
+"""A role is a session: re-entry continues it, a fork forks it, another agent never gets it."""
+
+from tests.core.engine.conftest import APPROVED, DONE, REJECTED
+
+from uwf_core.client import Client
+from uwf_core.testing.project import Project
+
+
+def test_a_role_that_is_entered_again_continues_its_own_session(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    project.script([DONE, REJECTED, DONE, APPROVED])
+    uwf.exec(thread, until_done=True)
+    steps = [uwf.step(row["step"]) for row in uwf.steps(thread)[1:]]
+    developer, reviewer = steps[0]["session"], steps[1]["session"]
+    assert developer != reviewer, "different roles never share a session"
+    assert [step["session"] for step in steps] == [developer, reviewer, developer, reviewer]
+    assert [step["continuation"] for step in steps] == ["new", "new", "continued", "continued"]
+    assert all(step["proof"] for step in steps[2:])
+
+
+def test_in_its_own_session_a_role_is_told_only_what_is_new(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    first = {**DONE, "body": "FIRST BODY"}
+    project.script([first, REJECTED, DONE])
+    uwf.exec(thread, count=3)
+    prompt = uwf.prompt(uwf.steps(thread)[-1]["step"])
+    assert "a < b & c" in prompt
+    assert "FIRST BODY" not in prompt
+    assert "The task." in prompt, "the task is always there"
+
+
+def test_a_fork_shares_the_chain_and_forks_the_session_on_first_re_entry(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    project.script([DONE, REJECTED, DONE, APPROVED])
+    uwf.exec(thread, until_done=True)
+    rejected = uwf.steps(thread)[2]["step"]
+    fork = uwf.fork(rejected)["thread"]
+    assert uwf.steps(fork) == uwf.steps(thread)[:3], "nothing is copied"
+    uwf.exec(fork, until_done=True)
+    steps = [uwf.step(row["step"]) for row in uwf.steps(fork)[3:]]
+    parent = [uwf.step(row["step"]) for row in uwf.steps(thread)[1:]]
+    assert [step["continuation"] for step in steps] == ["forked", "forked"]
+    assert {step["session"] for step in steps}.isdisjoint(step["session"] for step in parent)
+
+
+def test_a_fork_of_a_start_is_a_fresh_thread(project: Project, uwf: Client, thread: str) -> None:
+    project.script([DONE, APPROVED])
+    fork = uwf.fork(uwf.steps(thread)[0]["step"])["thread"]
+    assert uwf.exec(fork, until_done=True).document["status"] == "completed"
+    assert uwf.show(thread)["status"] == "idle"
+
+
+def test_another_agent_gets_a_fresh_session_with_the_whole_history(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    project.config("agents:\n  other: {use: mock}\n")
+    human = {"role": "developer", "output": {"$status": "done"}}
+    project.script([{**DONE, "body": "FIRST BODY"}, REJECTED, human])
+    uwf.exec(thread, count=2)
+    outcome = uwf.exec(thread, agent="human")
+    assert outcome.exit_code == 3
+    with project.client() as fresh:
+        answered = fresh.resume(thread, answer='{"$status": "done"}', agent="human")
+    assert answered.exit_code == 0
+    step = uwf.step(uwf.steps(thread)[-1]["step"])
+    assert (step["agent"], step["session"], step["continuation"]) == ("human", None, "new")
+    assert "FIRST BODY" in uwf.prompt(step["step"])
+
+
+def test_a_lost_session_is_replaced_by_a_fresh_one_with_the_whole_prompt_and_marked(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    project.script([{**DONE, "body": "FIRST BODY"}, REJECTED, DONE])
+    uwf.exec(thread, count=2)
+    for session in project.home.glob("agents/*/sessions/*"):
+        session.unlink()
+    assert uwf.exec(thread).exit_code == 0
+    step = uwf.step(uwf.steps(thread)[-1]["step"])
+    assert step["continuation"] == "restarted"
+    assert "FIRST BODY" in uwf.prompt(step["step"])
+
+
+def test_ask_answers_from_a_fork_and_moves_nothing(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    project.script([{**DONE, "answer": "Because."}, APPROVED])
+    uwf.exec(thread, until_done=True)
+    before, step = uwf.show(thread), uwf.steps(thread)[1]["step"]
+    answer = uwf.ask(step, "Why?")
+    assert answer["continuation"] == "original"
+    assert answer["session"] != uwf.step(step)["session"]
+    again = uwf.ask(step, "And why that?")
+    assert again["session"] == answer["session"], "the fork is kept per step"
+    assert uwf.show(thread) == before
+
+
+def test_ask_without_a_fork_is_labelled_reconstructed(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    project.script([DONE, APPROVED])
+    uwf.exec(thread, until_done=True)
+    answer = uwf.ask(uwf.steps(thread)[1]["step"], "Why?", fork=False)
+    assert answer["continuation"] == "reconstructed"

@@ -1,0 +1,146 @@
+"""A throw-away project: a folder, a home of its own, workflows, mock scripts, the `uwf` command.
+
+    project = Project(tmp_path)
+    project.workflow("fix-bug", FIX_BUG)
+    project.script([{"role": "developer", "output": {"$status": "done"}}])
+    outcome = project.uwf("run", "fix-bug", "-p", "the task")
+    assert outcome.document["status"] == "completed"
+
+Nothing of the user's is read: the environment is built from nothing.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from uwf_core.client import Client
+
+_KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "COVERAGE_PROCESS_START")
+COMMAND_SECONDS = 60.0
+
+
+class CommandOutcome(NamedTuple):
+    """How a command ended: exit code and what it printed."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def document(self) -> Any:
+        """The one JSON document on stdout.
+
+        Raises:
+            ValueError: stdout is no JSON; the message shows it.
+        """
+        try:
+            return json.loads(self.stdout)
+        except ValueError as error:
+            raise ValueError(
+                f"stdout is no JSON: {self.stdout!r}; stderr: {self.stderr}"
+            ) from error
+
+    @property
+    def error(self) -> Any:
+        """The `error` of the JSON document on stderr (its last line).
+
+        Raises:
+            ValueError: there is none.
+        """
+        lines = self.stderr.strip().splitlines()
+        try:
+            return json.loads(lines[-1])["error"]
+        except (ValueError, IndexError, KeyError, TypeError) as error:
+            raise ValueError(f"stderr ends with no error: {self.stderr!r}") from error
+
+
+class Project:
+    """A project in `folder`, with `home` (`UWF_HOME`) and `env` of its own.
+
+    The default agent is `mock`; `script` writes what it plays.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.folder = root / "project"
+        self.home = root / "home"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.env: dict[str, str] = {
+            **{name: os.environ[name] for name in _KEPT if name in os.environ},
+            "HOME": str(root / "user"),
+            "UWF_HOME": str(self.home),
+            "UWF_DEFAULT_AGENT": "mock",
+            "UWF_MOCK_SCRIPT": str(root / "script.yaml"),
+        }
+        self._script = root / "script.yaml"
+
+    def workflow(self, name: str, text: str) -> Path:
+        """Write a project-local workflow; its file."""
+        file = self.folder / ".workflow" / f"{name}.yaml"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    def script(self, steps: Sequence[Mapping[str, Any]]) -> Path:
+        """Write what the mock agent plays, step by step; the script's file."""
+        text = json.dumps({"steps": list(steps)}, ensure_ascii=False)
+        self._script.write_text(text, encoding="utf-8")
+        return self._script
+
+    def config(self, text: str) -> Path:
+        """Write the user's config.yaml; its file."""
+        self.home.mkdir(mode=0o700, exist_ok=True)
+        file = self.home / "config.yaml"
+        file.write_text(text, encoding="utf-8")
+        file.chmod(0o600)
+        return file
+
+    def client(self, **options: Any) -> Client:
+        """A client of this project; to be closed."""
+        return Client.open(env=self.env, cwd=self.folder, **options)
+
+    def command(self, *arguments: str) -> list[str]:
+        """The command line of `uwf` with these arguments, in this Python."""
+        return [sys.executable, "-m", "uwf_core", *arguments]
+
+    def uwf(
+        self,
+        *arguments: str,
+        stdin: str = "",
+        env: Mapping[str, str] | None = None,
+        seconds: float = COMMAND_SECONDS,
+    ) -> CommandOutcome:
+        """Run `uwf` in a process of its own, in the project's folder, and wait for it.
+
+        Raises:
+            subprocess.TimeoutExpired: it was not done in time.
+        """
+        done = subprocess.run(
+            self.command(*arguments),
+            cwd=self.folder,
+            env={**self.env, **(env or {})},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=seconds,
+            check=False,
+        )
+        return CommandOutcome(done.returncode, done.stdout, done.stderr)
+
+    def start_uwf(self, *arguments: str, **options: Any) -> "subprocess.Popen[str]":
+        """Start `uwf` and return at once; the caller waits for it."""
+        return subprocess.Popen(
+            self.command(*arguments),
+            cwd=self.folder,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
