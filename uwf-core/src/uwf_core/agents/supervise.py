@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from uwf_core.agents.cleaning import clean_reply, clean_text, clean_value
 from uwf_core.agents.open import OpenAgent
-from uwf_core.agents.watch import WatchedSink
-from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, Call, Turn, TurnSink, Usage
+from uwf_core.agents.watch import NoSink, WatchedSink
+from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, Call, TurnSink
 from uwf_core.api.fields import FieldFault
 from uwf_core.errors import (
     AgentFailure,
@@ -111,19 +111,6 @@ def speaks_from(reply: AgentReply, session: str | None) -> bool:
     if reply.continuation == "forked":
         return True
     return reply.continuation == "continued" and reply.session == session
-
-
-class NoSink:
-    """A sink for calls that say nothing."""
-
-    def turn(self, turn: Turn) -> None:
-        """Nothing to keep."""
-
-    def session(self, session: str) -> None:
-        """Nothing to keep."""
-
-    def usage(self, usage: Usage) -> None:
-        """Nothing to keep."""
 
 
 class _Outcome(NamedTuple, Generic[_Result]):

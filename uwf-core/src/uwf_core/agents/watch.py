@@ -8,6 +8,19 @@ from uwf_core.agents.cleaning import clean_text, clean_turn
 from uwf_core.api.agent import Turn, TurnSink, Usage
 
 
+class NoSink:
+    """A sink for calls that say nothing."""
+
+    def turn(self, turn: Turn) -> None:
+        """Nothing to keep."""
+
+    def session(self, session: str) -> None:
+        """Nothing to keep."""
+
+    def usage(self, usage: Usage) -> None:
+        """Nothing to keep."""
+
+
 class WatchedSink:
     """Passes on to another sink, one call at a time.
 

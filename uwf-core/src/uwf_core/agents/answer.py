@@ -1,0 +1,211 @@
+"""What a command's end means: a reply, or one of the failures. Pure."""
+
+import signal
+from dataclasses import replace
+from typing import NamedTuple
+
+from uwf_core.agents.wire import CommandError, CommandReply, NoJson, read_reply
+from uwf_core.api.agent import AgentReply, Continuation, Usage
+from uwf_core.api.fields import FieldFault
+from uwf_core.errors import (
+    AgentFailure,
+    AgentInterrupted,
+    Crashed,
+    EmptyReply,
+    FailureKind,
+    NeedsAnswer,
+    Stalled,
+    TimedOut,
+    TooLarge,
+    Truncated,
+)
+from uwf_core.process.program import End, ProgramResult
+
+EXCERPT_CHARACTERS = 2000
+NEEDS_ANSWER = "needs_answer"
+
+
+class Ended(NamedTuple):
+    """A call that is over.
+
+    Attributes:
+        who: the command, for messages.
+        result: how the program ended.
+        asked: the session that it was asked for, if any.
+        proves: whether answering that session is proof of it (`continue` is declared).
+        session, usage: the last that its events told.
+    """
+
+    who: str
+    result: ProgramResult
+    asked: str | None
+    proves: bool
+    session: str | None = None
+    usage: Usage | None = None
+
+
+def reply_of(ended: Ended) -> CommandReply:
+    """The reply on the last line of stdout.
+
+    Raises:
+        AgentFailure: there is none, or it reports one.
+        NeedsAnswer: it asks a person.
+    """
+    _check_end(ended)
+    try:
+        reply = _last_line(ended)
+    except AgentFailure as fault:
+        if ended.result.exit_code != 0:
+            raise _crashed(ended) from fault
+        raise
+    if reply.error is not None:
+        raise _reported(reply.error, reply.session_id, ended)
+    if ended.result.exit_code != 0:
+        raise _crashed(ended)
+    return reply
+
+
+def agent_reply(reply: CommandReply, ended: Ended) -> AgentReply:
+    """A command's reply as the record that every agent gives."""
+    session = reply.session_id if reply.session_id is not None else ended.session
+    same = ended.asked is not None and session == ended.asked
+    usual: Continuation = "continued" if same else "new"
+    proof = reply.proof
+    if proof is None and same and ended.proves:
+        proof = "it answered the sessionId that it was asked for"
+    usage = reply.usage or ended.usage or Usage()
+    if usage.duration_ms is None:
+        usage = replace(usage, duration_ms=ended.result.duration_ms)
+    return AgentReply(
+        text=reply.output if isinstance(reply.output, str) else None,
+        structured=reply.output if isinstance(reply.output, dict) else None,
+        session=session,
+        continuation=reply.continuation or usual,
+        proof=proof,
+        usage=usage,
+        model=reply.model,
+        agent_version=reply.agent_version,
+        stop_reason=reply.stop_reason,
+        denials=reply.denials,
+    )
+
+
+def malformed(ended: Ended, fault: FieldFault) -> Crashed:
+    """The failure that a field of a wrong type is."""
+    return Crashed(
+        f"{ended.who} printed a reply in which {fault.place() or 'the whole'} {fault.message}",
+        session=ended.session,
+        hint=fault.hint,
+    )
+
+
+def excerpt(text: str, *, of_end: bool = False) -> str:
+    """The beginning (or the end) of a text for a message, with nothing unprintable in it.
+
+    It is cut between words only: half a secret would not be recognised as one.
+    """
+    text = text.strip()
+    if len(text) > EXCERPT_CHARACTERS:
+        cut = text[-EXCERPT_CHARACTERS:] if of_end else text[:EXCERPT_CHARACTERS]
+        words = cut.split(maxsplit=1)[1:] if of_end else cut.rsplit(maxsplit=1)[:-1]
+        if not words:
+            return f"({len(text)} characters without a blank)"
+        text = f"…{words[0]}" if of_end else f"{words[0]}…"
+    return "".join(
+        letter if letter.isprintable() or letter in "\n\t" else _escaped(letter) for letter in text
+    )
+
+
+def _escaped(letter: str) -> str:
+    return letter.encode("unicode_escape").decode("ascii")
+
+
+def _check_end(ended: Ended) -> None:
+    """Raise if we ended the program."""
+    end, who, session = ended.result.end, ended.who, ended.session
+    seconds = ended.result.duration_ms / 1000
+    match end:
+        case End.EXITED:
+            return
+        case End.TIMED_OUT:
+            raise TimedOut(
+                f"{who} was not done within its {seconds:.0f} s",
+                session=session,
+                hint="raise the role's `timeout` or `limits -> runSeconds`",
+            )
+        case End.STALLED:
+            raise Stalled(
+                f"nothing was heard of {who} for too long; it ran {seconds:.0f} s",
+                session=session,
+                hint="raise `limits -> idleSeconds`, or let it append to UWF_EVENTS as it works",
+            )
+        case End.TOO_LARGE:
+            raise TooLarge(
+                f"{who} printed more than is taken",
+                session=session,
+                hint="raise `limits -> replyBytes`, or let it print less",
+            )
+        case End.CANCELLED:
+            raise AgentInterrupted(f"{who} was stopped", session=session)
+
+
+def _last_line(ended: Ended) -> CommandReply:
+    lines = ended.result.stdout.rstrip().splitlines()
+    if not lines:
+        raise EmptyReply(
+            f"{ended.who} printed nothing{_last_words(ended)}",
+            session=ended.session,
+            hint="the last line on stdout must be one JSON object",
+        )
+    try:
+        return read_reply(lines[-1])
+    except FieldFault as fault:
+        raise malformed(ended, fault) from fault
+    except NoJson as fault:
+        cut = fault.cut and not ended.result.stdout.endswith(b"\n")
+        line = excerpt(lines[-1].decode(errors="backslashreplace"))
+        raise (Truncated if cut else Crashed)(
+            f"the last line that {ended.who} printed {fault}: {line}",
+            session=ended.session,
+            hint="the last line on stdout must be one JSON object, such as "
+            '{"output": "---\\n$status: done\\n---\\n"}',
+        ) from fault
+
+
+def _crashed(ended: Ended) -> Crashed:
+    code = ended.result.exit_code
+    how = f"exit code {code}" if code >= 0 else f"the signal {_signal_name(-code)}"
+    return Crashed(f"{ended.who} ended with {how}{_last_words(ended)}", session=ended.session)
+
+
+def _last_words(ended: Ended) -> str:
+    said = excerpt(ended.result.stderr.decode(errors="backslashreplace"), of_end=True)
+    return f"; on stderr: {said}" if said else ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
+
+
+def _reported(error: CommandError, session: str | None, ended: Ended) -> AgentFailure | NeedsAnswer:
+    """The failure or question that a reply reports."""
+    session = session or ended.session
+    if error.kind == NEEDS_ANSWER:
+        if error.form is None:
+            fault = FieldFault(("error", "form"), "is missing", "a JSON Schema of the answer")
+            return malformed(ended, fault)
+        return NeedsAnswer(error.message or f"{ended.who} needs an answer", error.form)
+    try:
+        kind = FailureKind.of(error.kind)
+    except ValueError:
+        kinds = ", ".join(kind.word for kind in FailureKind)
+        return Crashed(
+            f"{ended.who} reports {error.kind!r}, which is no kind of failure: {error.message}",
+            session=session,
+            hint=f"there are: {kinds}, {NEEDS_ANSWER}",
+        )
+    message = error.message or f"{ended.who}: {kind.meaning}"
+    return AgentFailure.of(kind, message, until_ms=error.until, session=session)

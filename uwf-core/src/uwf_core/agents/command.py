@@ -1,0 +1,144 @@
+"""Commands as agents: any program in any language, talked with by the command protocol.
+
+    <command> <args…> --thread ID --role R --prompt TEXT --mode run|fork|ask [--session ID]
+
+in the step's folder, with `UWF_REQUEST` (a JSON file with everything, see wire.py) and
+`UWF_EVENTS` (a file to which it may append JSON lines `{turn}`, `{session}`, `{usage}`). The last
+line on stdout is the reply; see `uwf_core.agents.wire.CommandReply`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from uwf_core.agents.answer import Ended, agent_reply, reply_of
+from uwf_core.agents.cleaning import clean_text
+from uwf_core.agents.events import EventFollower
+from uwf_core.agents.exchange import exchange
+from uwf_core.agents.watch import NoSink
+from uwf_core.agents.wire import CommandReply, Mode, request_document
+from uwf_core.api.agent import AgentContext, AgentReply, AgentRequest, AskRequest, Turn, TurnSink
+from uwf_core.errors import Crashed
+
+PROMPT_BYTES = 32 * 1024
+"""An argument is limited by the system (128 KB on Linux); the whole text is in the file."""
+_POINTER = "\n\n[cut here; the whole text is in the file that UWF_REQUEST names]"
+
+
+class CommandAgent:
+    """A command of the configuration, or a command line given as the agent.
+
+    Args:
+        argv: the program and its arguments, before those of the protocol.
+        capabilities: as declared; nothing else is asked of it.
+        context: its name for messages, and the folder for the files of its calls.
+        options: what the request file says as `options`.
+    """
+
+    def __init__(
+        self,
+        argv: tuple[str, ...],
+        capabilities: frozenset[str],
+        context: AgentContext,
+        options: Mapping[str, Any],
+    ) -> None:
+        self._argv = argv
+        self._continues = "continue" in capabilities
+        self._context = context
+        self._options = options
+
+    def run(self, request: AgentRequest, sink: TurnSink) -> AgentReply:
+        """One call with `--mode run`; `--session` only where `continue` is declared."""
+        session = request.session if self._continues else None
+        reply, ended = self._call(
+            "run", request.with_(session=session), _instruction(request), sink
+        )
+        return agent_reply(reply, ended)
+
+    def fork(self, session: str, request: AgentRequest) -> str:
+        """One call with `--mode fork --session`; the new session's id.
+
+        Raises:
+            Crashed: it answers none.
+        """
+        request = request.with_(session=session)
+        reply, ended = self._call("fork", request, _instruction(request), NoSink())
+        if not reply.session_id:
+            raise Crashed(f"{ended.who} forked a session and answered no sessionId")
+        return reply.session_id
+
+    def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
+        """One call with `--mode ask`, with `--session` where there is one to ask."""
+        reply, ended = self._call("ask", request, request.question, sink)
+        return agent_reply(reply, ended)
+
+    def close(self) -> None:
+        """Nothing is held open between calls."""
+
+    def _call(
+        self, mode: Mode, request: AgentRequest | AskRequest, prompt: str, sink: TurnSink
+    ) -> tuple[CommandReply, Ended]:
+        """Run the program once.
+
+        Raises:
+            AgentFailure, NeedsAnswer: it failed, or reports so.
+        """
+        document = request_document(mode, request, self._options)
+        argv = (*self._argv, *_arguments(mode, request, prompt))
+        with exchange(self._context.state_dir, document) as files:
+            child = request.start_program(argv, env=files.environment())
+            limit = request.limits.reply_bytes
+            with child, EventFollower(files.events, sink, child.touch, limit) as events:
+                result = child.wait()
+        if events.fault is not None:
+            raise events.fault
+        ended = Ended(
+            who=f"the command {self._context.name!r}",
+            result=result,
+            asked=request.session,
+            proves=self._continues,
+            session=events.session,
+            usage=events.usage,
+        )
+        try:
+            reply = reply_of(ended)
+            for turn in reply.turns:
+                events.turn(turn)
+        finally:
+            _note_bad_lines(events)
+        return reply, ended
+
+
+def cut_prompt(text: str) -> str:
+    """`text` as an argument: without NUL, at most `PROMPT_BYTES` in UTF-8, cut between characters.
+
+    What is cut ends with a pointer to the request file.
+    """
+    text = clean_text(text)
+    data = text.encode()
+    if len(data) <= PROMPT_BYTES:
+        return text
+    kept = data[: PROMPT_BYTES - len(_POINTER.encode())].decode(errors="ignore")
+    return kept + _POINTER
+
+
+def _arguments(mode: Mode, request: AgentRequest | AskRequest, prompt: str) -> tuple[str, ...]:
+    session = () if request.session is None else ("--session", request.session)
+    role = ("--thread", request.thread, "--role", request.role)
+    return (*role, "--prompt", cut_prompt(prompt), "--mode", mode, *session)
+
+
+def _instruction(request: AgentRequest) -> str:
+    """What this call alone asks for: a correction is its whole text, since it goes on where the
+    session is, or says everything again.
+    """
+    if request.purpose == "correction":
+        return request.prompt
+    return request.parts.instruction or request.prompt
+
+
+def _note_bad_lines(events: EventFollower) -> None:
+    """Leave a note among the turns: the author of a command must see what was not understood."""
+    if events.bad_lines:
+        text = f"{events.bad_lines} lines of UWF_EVENTS were not understood; the first: "
+        note = Turn(index=events.next_index, role="note", text=text + events.first_problem)
+        events.turn(note)

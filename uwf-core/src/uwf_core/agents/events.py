@@ -1,0 +1,109 @@
+"""Follows the events file of a command while it runs, and tells the sink."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from uwf_core.agents.wire import CommandEvent, NoJson, read_event
+from uwf_core.api.agent import Turn, TurnSink, Usage
+from uwf_core.api.fields import FieldFault
+
+POLL_SECONDS = 0.05
+
+
+class EventFollower:
+    """Reads JSON lines as they are appended. As a context manager it follows in a thread of its
+    own; on leaving it reads what is still there.
+
+    A line that is no event is counted and passed over: `problems` has the first ones.
+
+    Attributes:
+        session, usage: the last that were told.
+        next_index: one more than the largest index of a turn.
+        fault: what the sink raised; nothing is told after it.
+    """
+
+    def __init__(
+        self, file: Path, sink: TurnSink, alive: Callable[[], None], line_bytes: int
+    ) -> None:
+        self._sink = sink
+        self._alive = alive
+        self._line_bytes = line_bytes
+        self._file = file.open("rb")
+        self._rest = b""
+        self._skipping = False
+        self._line = 0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name="events", daemon=True)
+        self.session: str | None = None
+        self.usage: Usage | None = None
+        self.next_index = 0
+        self.bad_lines = 0
+        self.first_problem = ""
+        self.fault: Exception | None = None
+
+    def __enter__(self) -> "EventFollower":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._over.set()
+        self._thread.join()
+        self._file.close()
+
+    def turn(self, turn: Turn) -> None:
+        """Tell the sink a turn."""
+        self._sink.turn(turn)
+        self.next_index = max(self.next_index, turn.index + 1)
+
+    def _follow(self) -> None:
+        try:
+            while not self._over.wait(POLL_SECONDS):
+                self._read()
+            self._read()
+            if self._rest.strip():
+                self._take(self._rest)
+        except Exception as fault:
+            self.fault = fault
+
+    def _read(self) -> None:
+        """Read what was appended; a line that is too long is passed over."""
+        while chunk := self._file.read(1 << 20):
+            self._alive()
+            *lines, self._rest = (self._rest + chunk).split(b"\n")
+            for line in lines:
+                if self._skipping:
+                    self._skipping = False
+                elif line.strip():
+                    self._take(line)
+            if len(self._rest) > self._line_bytes:
+                self._bad(f"is longer than {self._line_bytes} bytes")
+                self._skipping = True
+            if self._skipping:
+                self._rest = b""
+
+    def _take(self, line: bytes) -> None:
+        self._line += 1
+        try:
+            event = read_event(line, self.next_index)
+        except NoJson as fault:
+            self._bad(str(fault))
+        except FieldFault as fault:
+            self._bad(f"{fault.place()} {fault}".strip())
+        else:
+            self._tell(event)
+
+    def _tell(self, event: CommandEvent) -> None:
+        if event.session is not None:
+            self.session = event.session
+            self._sink.session(event.session)
+        if event.turn is not None:
+            self.turn(event.turn)
+        if event.usage is not None:
+            self.usage = event.usage
+            self._sink.usage(event.usage)
+
+    def _bad(self, problem: str) -> None:
+        self.bad_lines += 1
+        if self.bad_lines == 1:
+            self.first_problem = f"line {self._line} {problem}"

@@ -1,0 +1,88 @@
+"""The folder of one call of a command: the request file it reads, the events file it appends to.
+
+The folder is 0700, the files 0600, and all is gone when the call is over. What a killed process
+left behind is removed by the next call, by the process that is written in `owner.json`.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from uwf_core.errors import InternalFailure
+from uwf_core.process.identity import ProcessId, hostname
+
+_OWNER = "owner.json"
+
+
+class Exchange(NamedTuple):
+    """The paths of the two files."""
+
+    request: Path
+    events: Path
+
+    def environment(self) -> dict[str, str]:
+        """What names them to the command."""
+        return {"UWF_REQUEST": str(self.request), "UWF_EVENTS": str(self.events)}
+
+
+@contextmanager
+def exchange(state_dir: str, document: bytes) -> Iterator[Exchange]:
+    """The files of one call, with `document` as the request; removed at the end.
+
+    Raises:
+        InternalFailure: they cannot be written.
+    """
+    folder = None
+    try:
+        try:
+            folder = _new_folder(state_dir)
+            files = Exchange(folder / "request.json", folder / "events.jsonl")
+            _write(files.request, document)
+            _write(files.events, b"")
+        except OSError as fault:
+            raise InternalFailure(
+                f"the files of a call cannot be written: {fault}",
+                hint=f"make room, or make {state_dir} writable",
+            ) from fault
+        yield files
+    finally:
+        if folder is not None:
+            _remove(folder)
+
+
+def _new_folder(state_dir: str) -> Path:
+    """A folder of our own, which says whose it is."""
+    calls = Path(state_dir, "calls")
+    for parent in (calls.parent, calls):
+        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _sweep(calls)
+    folder = Path(tempfile.mkdtemp(dir=calls))
+    owner = {"host": hostname(), **ProcessId.own()._asdict()}
+    _write(folder / _OWNER, json.dumps(owner).encode())
+    return folder
+
+
+def _write(path: Path, data: bytes) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(data)
+
+
+def _remove(folder: Path) -> None:
+    """Remove the request before all else; what a command put beside it may resist."""
+    (folder / "request.json").unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep(calls: Path) -> None:
+    """Remove the folders whose process is gone; one without a readable owner is being made."""
+    for folder in calls.iterdir():
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            owner = json.loads((folder / _OWNER).read_bytes())
+            here = owner["host"] == hostname()
+            if here and not ProcessId(owner["pid"], owner["start"]).is_alive():
+                _remove(folder)

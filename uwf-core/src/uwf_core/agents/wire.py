@@ -1,0 +1,151 @@
+"""The command protocol, version 1, as JSON: requests written, replies and events read. Pure.
+
+All JSON uses the field names of the records of `uwf_core.api` in camelCase; `session` of a reply
+is `sessionId`. A field that is missing or null has its default, a field that is not known here is
+passed over, and one of a wrong type is a fault.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from uwf_core.agents.cleaning import check_usage, clean_turn, clean_value
+from uwf_core.api.agent import AgentRequest, AskRequest, Continuation, Turn, Usage
+from uwf_core.api.fields import FieldFault, Path, read_record, shown, write_record
+
+PROTOCOL = 1
+Mode = Literal["run", "fork", "ask"]
+_NOT_SENT = frozenset(("env", "cancel", "onProcess"))
+"""Fields of a request that mean something within one process only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandError:
+    """`error` of a reply: a kind of the closed table, or `needs_answer` with a form."""
+
+    kind: str
+    message: str = ""
+    until: int | None = None
+    form: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandReply:
+    """The last line of a command's stdout."""
+
+    output: str | dict[str, Any] | None = None
+    session_id: str | None = None
+    usage: Usage | None = None
+    turns: tuple[Turn, ...] = ()
+    error: CommandError | None = None
+    model: str | None = None
+    agent_version: str | None = None
+    stop_reason: str | None = None
+    denials: tuple[str, ...] = ()
+    continuation: Continuation | None = None
+    proof: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandEvent:
+    """A line of the events file: any of the three."""
+
+    turn: Turn | None = None
+    session: str | None = None
+    usage: Usage | None = None
+
+
+class NoJson(ValueError):
+    """A line that is no JSON object; `cut` if it begins as one and just ends."""
+
+    def __init__(self, message: str, cut: bool) -> None:
+        super().__init__(message)
+        self.cut = cut
+
+
+def request_document(mode: Mode, request: AgentRequest | AskRequest, options: Any) -> bytes:
+    """The JSON of the file that `UWF_REQUEST` names.
+
+    All fields of the request, besides `protocol`, `mode` and, where the request has none,
+    `options`.
+    """
+    fields = {key: item for key, item in write_record(request).items() if key not in _NOT_SENT}
+    if request.options is None:
+        fields["options"] = write_record(options)
+    document = {"protocol": PROTOCOL, "mode": mode, **fields}
+    return json.dumps(document, ensure_ascii=True, indent=1).encode()
+
+
+def read_reply(line: bytes) -> CommandReply:
+    """The reply that a line says; a turn without an index has that of its place in the list.
+
+    Raises:
+        NoJson: it is no JSON object.
+        FieldFault: a field is of a wrong type or out of range.
+    """
+    mapping = clean_value(_object(line))
+    turns = mapping.get("turns")
+    if isinstance(turns, list):
+        mapping["turns"] = [_with_defaults(turn, index) for index, turn in enumerate(turns)]
+    reply = read_record(CommandReply, mapping, lenient=True)
+    for index, turn in enumerate(reply.turns):
+        _check_turn(turn, ("turns", index))
+    if reply.usage is not None:
+        check_usage(reply.usage, ("usage",))
+    if reply.error is not None and reply.error.until is not None and reply.error.until < 0:
+        raise FieldFault(("error", "until"), f"is {shown(reply.error.until)}; wanted ms since 1970")
+    return reply
+
+
+def read_event(line: bytes, next_index: int) -> CommandEvent:
+    """The event that a line says; a turn without an index gets `next_index`.
+
+    Raises:
+        NoJson, FieldFault: as `read_reply`.
+    """
+    mapping = clean_value(_object(line))
+    mapping["turn"] = _with_defaults(mapping.get("turn"), next_index)
+    event = read_record(CommandEvent, mapping, lenient=True)
+    if event == CommandEvent():
+        raise FieldFault((), "has none of turn, session, usage")
+    if event.session == "":
+        raise FieldFault(("session",), "is empty")
+    if event.usage is not None:
+        check_usage(event.usage, ("usage",))
+    if event.turn is not None:
+        _check_turn(event.turn, ("turn",))
+    return event
+
+
+def _with_defaults(turn: Any, index: int) -> Any:
+    """A turn with what may be left out."""
+    if not isinstance(turn, Mapping):
+        return turn
+    said = {key: item for key, item in turn.items() if item is not None}
+    return {"index": index, "role": "assistant", **said}
+
+
+def _check_turn(turn: Turn, path: Path) -> None:
+    try:
+        clean_turn(turn)
+    except FieldFault as fault:
+        raise FieldFault((*path, *fault.path), fault.message, fault.hint) from fault
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    """The JSON object that a line is."""
+    try:
+        value = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError as fault:
+        raise NoJson(f"is not UTF-8 (byte {fault.start})", cut=False) from fault
+    except json.JSONDecodeError as fault:
+        text = fault.doc.rstrip()
+        begun = text.startswith("{")
+        cut = begun and (fault.pos >= len(text) or fault.msg.startswith("Unterminated"))
+        raise NoJson(f"is no JSON: {fault.msg} at character {fault.pos}", cut=cut) from fault
+    except (ValueError, RecursionError) as fault:
+        raise NoJson(f"is JSON that cannot be read: {fault}", cut=False) from fault
+    if not isinstance(value, dict):
+        raise NoJson(f"is {shown(value)}, no JSON object", cut=False)
+    return value
