@@ -3,16 +3,18 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from uwf_core.api.agent import Model, Price
 from uwf_core.config.check import nearest
 from uwf_core.errors import ConfigError
 
 if TYPE_CHECKING:
+    from uwf_core.api.agent import Model, Price
     from uwf_core.config.settings import Provider, Settings
 
 
-def resolve_model(settings: "Settings", alias: str) -> Model:
+def resolve_model(settings: "Settings", alias: str) -> "Model":
     """The model named `alias`; see `Settings.model`."""
+    from uwf_core.api.agent import Model  # the contract's records are not free to import
+
     model = settings.models.get(alias)
     if model is None:
         raise ConfigError(f"there is no model {alias!r}", hint=nearest(alias, settings.models))
@@ -56,9 +58,11 @@ def _incomplete(settings: "Settings", path: tuple[str, str], missing: str) -> Co
     )
 
 
-def _price(price: Mapping[str, float] | None) -> Price | None:
+def _price(price: Mapping[str, float] | None) -> "Price | None":
     if price is None:
         return None
+    from uwf_core.api.agent import Price
+
     return Price(
         input=price.get("input"),
         output=price.get("output"),

@@ -42,13 +42,14 @@ __all__ = [
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 64
 MAX_NODES = 100_000
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What YAML forbids, named and not complemented: `re` takes 15 ms to compile the complement.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 _MERGE = "<<"
 INCLUDE = "!include"
 
 
 class Composed(NamedTuple):
-    """A document (None: it is empty or cannot be read at all) and its faults, in their order."""
+    """A document (None: it is empty or cannot be read at all) and its faults, sorted by place."""
 
     node: YamlNode | None
     problems: tuple[Problem, ...]
@@ -88,7 +89,7 @@ def compose_all(text: str, *, file: str, include: bool = False) -> Composed:
     except _Unreadable as fault:
         composer.problems.append(fault.problem)
         node = None
-    return Composed(node, tuple(composer.problems))
+    return Composed(node, tuple(sorted(composer.problems, key=lambda each: each.place)))
 
 
 def decode(data: bytes, *, file: str) -> str:
