@@ -82,24 +82,25 @@ def test_any_text_is_a_template_or_a_fault_with_a_place_within_it(text: str, dat
         assert isinstance(template.render(data), str)
 
 
-# Where chevron agrees by design: no falsy items in lists, no attributes, {{{ }}} for escaping,
-# sections alone on their lines or not, mappings that are not empty.
+# Where chevron agrees by design (`b` is always missing): no falsy items in lists, no attributes, {{{ }}} for escaping,
+# sections alone on their lines or not, mappings that are not empty, no `{{^l}}` over a list that
+# is not empty (chevron 0.14 then loses count of its scopes).
+OPENINGS = st.sampled_from(["#a", "#b", "#c", "#l", "^a", "^b", "^c"])
 AGREED = st.deferred(lambda: st.lists(AGREED_PIECE, max_size=4).map("".join))
 AGREED_PIECE: st.SearchStrategy[str] = st.one_of(
     st.text("xy \n", min_size=1, max_size=4),
     st.sampled_from(["{{{a}}}", "{{&b}}", "{{{ c.d }}}", "{{! gone }}", "\n{{! alone }}\n"]),
-    st.tuples(st.sampled_from("#^"), st.sampled_from("abcl"), AGREED).map(
-        lambda part: "{{" + part[0] + part[1] + "}}" + part[2] + "{{/" + part[1] + "}}"
+    st.tuples(OPENINGS, AGREED).map(
+        lambda part: "{{" + part[0] + "}}" + part[1] + "{{/" + part[0][1] + "}}"
     ),
-    st.tuples(st.sampled_from("#^"), st.sampled_from("abcl"), AGREED).map(
-        lambda part: "\n  {{" + part[0] + part[1] + "}}\n" + part[2] + "\n{{/" + part[1] + "}}\n"
+    st.tuples(OPENINGS, AGREED).map(
+        lambda part: "\n  {{" + part[0] + "}}\n" + part[1] + "\n{{/" + part[0][1] + "}}\n"
     ),
 )
 AGREED_DATA = st.fixed_dictionaries(
     {},
     optional={
         "a": st.text("pq<&", min_size=1, max_size=3) | st.integers(1, 99) | st.just(""),
-        "b": st.booleans().filter(lambda value: not value),
         "c": st.fixed_dictionaries({"d": st.text("rs", max_size=2)}),
         "l": st.lists(
             st.fixed_dictionaries({"a": st.text("tu", min_size=1, max_size=2)}), max_size=2
@@ -113,5 +114,4 @@ AGREED_DATA = st.fixed_dictionaries(
 def test_chevron_renders_the_same_where_both_follow_the_specification(
     template: str, data: dict[str, Any]
 ) -> None:
-    data.pop("b", None)
     assert render(template, data) == chevron.render(template, data)
