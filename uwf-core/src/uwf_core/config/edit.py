@@ -193,7 +193,12 @@ def _scalar(value: Any) -> str:
         and plain_value(value) == value
         and value not in ("y", "n", "yes", "no", "on", "off")  # other readers take these as bools
     )
-    return value if is_plain else json.dumps(value, ensure_ascii=False)
+    return value if is_plain else "".join(map(_escaped, json.dumps(value, ensure_ascii=False)))
+
+
+def _escaped(character: str) -> str:
+    """A character of a JSON text as YAML's double quotes may hold it."""
+    return character if character.isprintable() else f"\\U{ord(character):08x}"
 
 
 def _spans(text: str) -> _Span | None:

@@ -228,12 +228,12 @@ def _absolute(leaves: Mapping[Path, Leaf], folder: str, env: Mapping[str, str]) 
     """The leaves with relative paths made absolute: they are meant from their file's side."""
 
     def resolved(word: str) -> str:
-        return os.path.join(folder, expand_user(word, env))
+        return os.path.normpath(os.path.join(folder, expand_user(word, env)))
 
     changed = dict(leaves)
     for path, leaf in leaves.items():
         if path == ("workflowPaths",):
-            folders = [os.path.normpath(resolved(each)) for each in leaf.value]
+            folders = [resolved(each) for each in leaf.value]
             changed[path] = Leaf(folders, leaf.place)
         elif path[0] == "agents" and "/" in leaf.value.get("command", ""):
             entry = {**leaf.value, "command": resolved(leaf.value["command"])}

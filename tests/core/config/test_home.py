@@ -1,0 +1,76 @@
+"""Where uwf's folder is, and how its files are kept."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from uwf_core.config.home import find_home, prepare_home, write_private
+from uwf_core.errors import ConfigError
+
+
+def test_uwf_home_decides() -> None:
+    assert find_home({"UWF_HOME": "/srv/uwf", "HOME": "/home/ada"}) == "/srv/uwf"
+
+
+def test_without_it_the_folder_is_in_the_users_home() -> None:
+    assert find_home({"HOME": "/home/ada"}) == "/home/ada/.uwf"
+    assert find_home({"HOME": "/home/ada", "UWF_HOME": ""}) == "/home/ada/.uwf"
+
+
+def test_a_relative_or_tilde_home_becomes_absolute(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/tmp")
+    assert find_home({"UWF_HOME": "here"}) == "/tmp/here"
+    assert find_home({"UWF_HOME": "~/here", "HOME": "/home/ada"}) == "/home/ada/here"
+
+
+@pytest.mark.parametrize("env", [{}, {"HOME": ""}, {"HOME": "relative"}])
+def test_without_any_home_the_error_says_what_to_set(env: dict[str, str]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        find_home(env)
+    assert "UWF_HOME" in (caught.value.hint or "")
+    assert caught.value.exit_code == 2
+
+
+def test_the_folder_is_for_its_owner_alone(tmp_path: Path) -> None:
+    prepare_home(str(tmp_path / "a" / "uwf"))
+    assert stat.S_IMODE((tmp_path / "a" / "uwf").stat().st_mode) == 0o700
+
+
+def test_a_home_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError) as caught:
+        prepare_home(str(tmp_path / "file" / "uwf"))
+    assert caught.value.where == str(tmp_path / "file" / "uwf")
+
+
+def test_a_file_is_replaced_at_once_and_is_private(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text("old")
+    file.chmod(0o644)
+    write_private(str(file), "new")
+    assert file.read_text() == "new"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert [each.name for each in tmp_path.iterdir()] == ["config.yaml"]
+
+
+def test_a_symbolic_link_to_the_file_stays_one(tmp_path: Path) -> None:
+    """Many keep their configuration elsewhere and link it."""
+    real = tmp_path / "dotfiles" / "uwf.yaml"
+    real.parent.mkdir()
+    real.write_text("old")
+    link = tmp_path / "config.yaml"
+    link.symlink_to(real)
+    write_private(str(link), "new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+
+
+def test_what_cannot_be_written_leaves_no_trace(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "config.yaml").mkdir()
+    with pytest.raises(ConfigError) as caught:
+        write_private(str(folder / "config.yaml"), "new")
+    assert caught.value.where == str(folder / "config.yaml")
+    assert [each.name for each in folder.iterdir()] == ["config.yaml"]
