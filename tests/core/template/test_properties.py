@@ -82,9 +82,9 @@ def test_any_text_is_a_template_or_a_fault_with_a_place_within_it(text: str, dat
         assert isinstance(template.render(data), str)
 
 
-# Where chevron agrees by design (`b` is always missing): no falsy items in lists, no attributes, {{{ }}} for escaping,
+# Where chevron agrees by design: no falsy items in lists, no attributes, {{{ }}} for escaping,
 # sections alone on their lines or not, mappings that are not empty, no `{{^l}}` over a list that
-# is not empty (chevron 0.14 then loses count of its scopes).
+# is not empty (chevron 0.14 then loses count of its scopes). `b` is always missing.
 OPENINGS = st.sampled_from(["#a", "#b", "#c", "#l", "^a", "^b", "^c"])
 AGREED = st.deferred(lambda: st.lists(AGREED_PIECE, max_size=4).map("".join))
 AGREED_PIECE: st.SearchStrategy[str] = st.one_of(
