@@ -32,7 +32,7 @@ def _sources(sketch: Sketch) -> Iterator[Problem]:
                 f"{name} has outgoing edges",
                 f"{name} is only ever a target; remove this entry",
             )
-        elif name != START and name not in sketch.roles:
+        elif name != START and sketch.roles and name not in sketch.roles:
             hint = suggestion(name, [*sketch.roles, START])
             yield error_at(key.place, "unknown-role", f"the role {name!r} is not there", hint)
     for name, (key, _) in sketch.roles.items():
@@ -87,7 +87,7 @@ def _target(edge: Edge, sketch: Sketch) -> Iterator[Problem]:
                 f"{START} leads to {target} before any role has spoken",
                 "name the role to begin with",
             )
-    elif target not in sketch.roles:
+    elif sketch.roles and target not in sketch.roles:
         hint = suggestion(target, [*sketch.roles, END, SUSPEND])
         yield error_at(edge.role.place, "unknown-role", f"the role {target!r} is not there", hint)
 
@@ -153,7 +153,7 @@ def _statuses(sketch: Sketch, name: str, analysis: Analysis) -> Iterator[Problem
                 f"{SUSPEND} needs no edge: every role may answer it, and is then resumed",
                 "remove this edge",
             )
-        elif not analysis.faults and edge.status not in possible:
+        elif analysis.complete and edge.status not in possible:
             yield error_at(
                 edge.key.place,
                 "unknown-status",

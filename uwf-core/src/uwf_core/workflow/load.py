@@ -19,8 +19,9 @@ from uwf_core.workflow.yaml_source import (
     decode,
 )
 
+MAX_INCLUDES = 1_000
 MAX_INCLUDED_BYTES = 10_000_000
-"""All included files together, each counted as often as it is included."""
+"""All included files together; here and above each counts as often as it is included."""
 
 FILE_STYLE = "file"
 """The style of a scalar whose text is a whole included file."""
@@ -57,6 +58,7 @@ class _Loader:
         self.sources: dict[str, str] = {}
         self.composed: dict[str, Composed] = {}
         self.nodes = 0
+        self.includes = 0
         self.bytes = 0
 
     def document(self, text: str, file: str, chain: tuple[str, ...], depth: int) -> YamlNode | None:
@@ -100,15 +102,22 @@ class _Loader:
     def _count(self, node: YamlNode, depth: int) -> None:
         self.nodes += 1
         if self.nodes > MAX_NODES:
-            self._excess(node.place, "too-many-nodes", f"more than {MAX_NODES:,} values in all")
+            self._excess(
+                node.place, "too-many-nodes", f"more than {MAX_NODES:,} values with includes"
+            )
         if depth > MAX_DEPTH:
-            self._excess(node.place, "too-deep", f"nested deeper than {MAX_DEPTH} levels")
+            self._excess(
+                node.place, "too-deep", f"nested deeper than {MAX_DEPTH} levels with includes"
+            )
 
     def _excess(self, place: Place, code: str, message: str) -> None:
-        self.problems.append(error_at(place, code, f"{message}, includes counted"))
+        self.problems.append(error_at(place, code, message))
         raise _Excess
 
     def _include(self, tag: YamlScalar, chain: tuple[str, ...], depth: int) -> YamlNode:
+        self.includes += 1
+        if self.includes > MAX_INCLUDES:
+            self._excess(tag.place, "too-many-nodes", f"more than {MAX_INCLUDES:,} includes")
         file = self._target(tag, chain)
         text = None if file is None else self._read(tag, file)
         if file is None or text is None:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 Path = tuple[str | int, ...]
 
-MAX_NODES = 100_000
+MAX_NODES = 10_000
 MAX_DEPTH = 60
 """Levels of mappings and lists of an inlined schema; a stored payload may have 64."""
 DEFINITIONS = ("$defs", "definitions")

@@ -3,6 +3,7 @@
 What a shape cannot say (the graph, templates, statuses) is in the other checks.
 """
 
+import json
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -138,6 +139,11 @@ def json_schema() -> dict[str, Any]:
     properties["graph"]["required"] = ["$START"]
     properties["graph"]["properties"] = {"$START": _start(schema)}
     return schema
+
+
+def schema_text() -> str:
+    """What stands in `schema.json`, to the letter."""
+    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def _start(schema: dict[str, Any]) -> dict[str, Any]:

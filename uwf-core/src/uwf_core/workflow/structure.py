@@ -160,9 +160,16 @@ def _problem(root: YamlMapping, fault: Any) -> Problem | None:
             node.place,
             "wrong-type",
             f"{_dotted(loc)} must be {_WANTED[kind]}, not {_kind(node)}",
-            "put it in quotes" if kind == "string_type" and _is_typed(node) else "",
+            _type_hint(loc, kind, node),
         )
-    return error_at(node.place, "bad-value", f"{_dotted(loc)}: {fault['msg']}")
+    message = "must be above 0" if kind == "greater_than" else f"is wrong: {fault['msg']}"
+    return error_at(node.place, "bad-value", f"{_dotted(loc)} {message}")
+
+
+def _type_hint(loc: Loc, kind: str, node: YamlNode) -> str:
+    if kind == "string_type" and isinstance(node, YamlScalar) and node.value is not None:
+        return "put it in quotes"
+    return "give it in seconds" if loc[-1:] == ("timeout",) else ""
 
 
 def _unknown_key(root: YamlMapping, loc: Loc) -> Problem:
@@ -187,9 +194,11 @@ def _blank_texts(sketch: Sketch) -> Iterator[Problem]:
             for text in texts:
                 if _is_blank(text):
                     yield error_at(
-                        place_at(sketch.root, path),
+                        place_at(sketch.root, path) if text is node else text.place,
                         "blank-text",
-                        f"{_dotted(path)} is blank",
+                        f"{_dotted(path)} is blank"
+                        if text is node
+                        else f"blank in {_dotted(path)}",
                         "say what the role is to reach" if key == "goal" else "name it",
                     )
 
@@ -208,21 +217,18 @@ def _dotted(loc: Loc) -> str:
     return ".".join(_short(str(step)) for step in loc)
 
 
-def _is_typed(node: YamlNode) -> bool:
-    return isinstance(node, YamlScalar) and node.value is not None
-
-
 def _kind(node: YamlNode) -> str:
     if isinstance(node, YamlMapping):
         return "a mapping"
     if isinstance(node, YamlSequence):
         return "a list"
-    value = node.value if isinstance(node, YamlScalar) else None
+    assert isinstance(node, YamlScalar)
+    value = node.value
     if value is None:
         return "empty"
     if isinstance(value, bool):
         return f"the truth value {str(value).lower()}"
-    return "text" if isinstance(value, str) else "a number"
+    return "text" if isinstance(value, str) else f"the number {_short(node.text)}"
 
 
 def _short(text: str) -> str:

@@ -73,7 +73,7 @@ def _field(
             place,
             "template-unknown-field",
             f"the status {edge.status!r} of {edge.source!r} has no field {_dotted(name)!r}",
-            _where_else(name, edge, variants) or suggestion(name.path[0], _known(fields.variant)),
+            _where_else(name, edge, variants) or _nearest(name.path[0], fields.variant),
         )
     elif presence is Presence.PERHAPS and name.kind == "variable":
         yield warning_at(
@@ -92,8 +92,9 @@ def _where_else(name: Name, edge: Edge, variants: tuple[Variant, ...]) -> str:
     return f"it is a field of the status {', '.join(others)} only" if others else ""
 
 
-def _known(variant: Variant) -> list[str]:
-    return [*variant.properties, BODY]
+def _nearest(word: str, variant: Variant) -> str:
+    known = [*variant.properties, BODY]
+    return "" if word in known else suggestion(word, known)
 
 
 def _dotted(name: Name) -> str:

@@ -72,11 +72,16 @@ class Fault(NamedTuple):
 
 
 class Analysis(NamedTuple):
-    """The variants that are clear, every fault that keeps others from being so, and doubts."""
+    """What a schema says about statuses.
+
+    `variants` are those that are clear, `faults` what is wrong, `doubts` what may be a mistake.
+    `complete` says that the schema has no further statuses than those of `variants`.
+    """
 
     variants: tuple[Variant, ...]
     faults: tuple[Fault, ...]
     doubts: tuple[Fault, ...] = ()
+    complete: bool = False
 
 
 def variants(schema: Any) -> list[Variant]:
@@ -101,6 +106,7 @@ def analyse(schema: Any) -> Analysis:
         return Analysis((), (Fault((), "schema", "a role's schema must be a mapping"),))
     faults = list(_misplaced(schema, (), conditional=False))
     doubts: list[Fault] = []
+    complete = True
     try:
         branches = expand(schema, ())
     except TooManyAlternatives as error:
@@ -109,18 +115,21 @@ def analyse(schema: Any) -> Analysis:
     by_status: dict[str, list[Branch]] = {}
     for branch in branches:
         doubts += _undeclared(branch)
+        before = len(faults)
         status = _status(branch, faults)
+        complete = complete and (status is not None or len(faults) == before)
         if status is not None:
             by_status.setdefault(status, []).append(branch)
     found = [_variant(schema, status, same) for status, same in by_status.items()]
     if not found and not faults:
         faults.append(Fault((), "no-variant", "no output can satisfy this schema"))
-    return Analysis(tuple(found), _unique(faults), _unique(doubts))
+    return Analysis(tuple(found), _unique(faults), _unique(doubts), complete)
 
 
 def _undeclared(branch: Branch) -> Iterator[Fault]:
     """Keys that are required and described nowhere: often one of two is misspelt."""
-    declared = {name for fragment in branch for name in properties_of(fragment)} | {STATUS}
+    declared = {name for fragment in branch for name in properties_of(fragment)}
+    declared |= {STATUS, BODY}
     if any(is_open(fragment.schema) for fragment in branch):
         return
     for fragment in branch:

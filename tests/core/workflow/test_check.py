@@ -1,0 +1,279 @@
+"""The check: every fault of a file in one run, with its place; never a crash."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from uwf_core.errors import DefinitionError, UsageError
+from uwf_core.workflow.check import Checked, check_file, check_text
+from uwf_core.workflow.codes import CODES
+from uwf_core.workflow.starter import starter
+
+BROKEN = Path(__file__).parent / "broken"
+GOLDEN = BROKEN / "expected.txt"
+FILES = sorted(BROKEN.glob("*.yaml"))
+
+
+def _lines(checked: Checked) -> list[str]:
+    return [
+        f"{Path(each.file).relative_to(BROKEN)}:{each.line}:{each.column} "
+        f"{each.severity} {each.code}"
+        for each in checked.problems
+    ]
+
+
+def _expected() -> dict[str, list[str]]:
+    """The golden file: the name of a broken workflow, then one indented line per problem."""
+    expected: dict[str, list[str]] = {}
+    name = ""
+    for line in GOLDEN.read_text(encoding="utf-8").splitlines():
+        if line.startswith("  "):
+            expected[name].append(line.strip())
+        else:
+            name = line
+            expected[name] = []
+    return expected
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_fault_of_a_broken_workflow_is_told_with_its_place(file: Path) -> None:
+    checked = check_file(str(file))
+    assert _lines(checked) == _expected()[file.stem]
+    assert checked.valid is not any(each.severity == "error" for each in checked.problems)
+
+
+def test_every_broken_workflow_has_its_golden_problems() -> None:
+    assert set(_expected()) == {file.stem for file in FILES}
+    assert len(FILES) >= 40
+
+
+def test_every_code_is_in_the_table_and_has_a_broken_workflow() -> None:
+    """Those without one need a large file, and have a test of their own."""
+    seen = {line.split()[-1] for lines in _expected().values() for line in lines}
+    assert seen <= set(CODES)
+    assert set(CODES) - seen == {"too-large"}
+
+
+def test_every_problem_says_what_to_do_or_what_is_wrong_in_words() -> None:
+    for file in FILES:
+        for problem in check_file(str(file)).problems:
+            assert len(problem.message.split()) > 2, problem
+            assert set(problem.document()) == {
+                "severity",
+                "code",
+                "file",
+                "line",
+                "column",
+                "message",
+                "hint",
+            }
+
+
+def test_what_is_wrong_with_a_template_names_the_nearest_field() -> None:
+    [problem] = check_file(str(BROKEN / "template-unknown-field.yaml")).problems
+    assert problem.hint == "did you mean 'summary'?"
+
+
+def test_an_unquoted_comma_is_explained() -> None:
+    [problem] = check_file(str(BROKEN / "comma-in-flow-text.yaml")).problems
+    assert "quotes" in problem.hint
+
+
+VALID = """\
+# a comment first
+version: 1
+name: valid
+x-done: &done
+  properties: {$status: {const: done}}
+  required: [$status]
+roles:
+  writer:
+    goal: Write.
+    procedure:
+    capabilities:
+    frontmatter:
+      $defs: {item: {type: object, properties: {text: {type: string}}, required: [text]}}
+      type: object
+      oneOf:
+        - *done
+        - properties:
+            $status: {const: more}
+            items: {type: array, minItems: 1, items: {$ref: "#/$defs/item"}}
+            maybe: {type: [object, "null"], properties: {text: {type: string}}, required: [text]}
+          required: [$status, items, maybe]
+graph:
+  $START:
+    new: {role: writer, prompt: Begin.}
+    resume: {role: writer, prompt: Go on.}
+  writer:
+    done: {role: $END, prompt: "{{{_body}}} {{$status}}"}
+    more:
+      role: writer
+      prompt: |
+        {{#items}}{{text}} of {{$status}}, {{.}}{{/items}}
+        {{items.0.text}}
+        {{#maybe}}{{text}} {{maybe.text}}{{/maybe}}{{^maybe}}none{{/maybe}}
+      location:
+"""
+
+
+def test_a_valid_workflow_is_completed_with_every_default() -> None:
+    checked = check_text(VALID, "valid.yaml")
+    assert checked.problems == ()
+    workflow = checked.require()
+    assert set(workflow) == {"version", "name", "description", "roles", "graph", "limits"}
+    limits = ("maxSteps", "maxTokens", "maxCostUsd", "maxMinutes")
+    assert workflow["limits"] == dict.fromkeys(limits)
+    writer = workflow["roles"]["writer"]
+    assert {key: writer[key] for key in writer if key != "frontmatter"} == {
+        "description": "",
+        "goal": "Write.",
+        "capabilities": [],
+        "procedure": "",
+        "output": "",
+        "timeout": None,
+        "tools": None,
+    }
+    assert "$defs" not in writer["frontmatter"]
+    items = writer["frontmatter"]["oneOf"][1]["properties"]["items"]
+    assert items["items"]["required"] == ["text"]
+    assert workflow["graph"]["writer"]["more"]["location"] is None
+
+
+def test_warnings_alone_leave_a_workflow_valid() -> None:
+    checked = check_text(VALID.replace("version: 1\n", ""), "valid.yaml")
+    assert [each.severity for each in checked.problems] == ["warning"]
+    assert checked.valid
+
+
+def test_an_index_file_is_named_like_its_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "valid"
+    folder.mkdir()
+    (folder / "index.yaml").write_text(VALID)
+    assert check_file(str(folder / "index.yaml")).problems == ()
+    (folder / "index.yml").write_text(VALID.replace("name: valid", "name: index"))
+    [problem] = check_file(str(folder / "index.yml")).problems
+    assert problem.code == "name-mismatch"
+
+
+def test_includes_bring_text_yaml_and_json_into_their_place(tmp_path: Path) -> None:
+    (tmp_path / "parts" / "deep").mkdir(parents=True)
+    (tmp_path / "parts" / "goal.md").write_text("Write {{{it}}}.\n")
+    (tmp_path / "parts" / "role.yaml").write_text(
+        "goal: !include goal.md\nfrontmatter: !include deep/schema.json\n"
+    )
+    (tmp_path / "parts" / "deep" / "schema.json").write_text(
+        '{"properties": {"$status": {"const": "done"}}, "required": ["$status"]}'
+    )
+    (tmp_path / "includes.yaml").write_text("""
+version: 1
+name: includes
+roles: {writer: !include parts/role.yaml}
+graph:
+  $START:
+    new: {role: writer, prompt: !include parts/goal.md}
+    resume: {role: writer, prompt: Go on.}
+  writer: {done: {role: $END, prompt: Done.}}
+""")
+    checked = check_file(str(tmp_path / "includes.yaml"))
+    assert [(Path(each.file).name, each.code) for each in checked.problems] == [
+        ("goal.md", "template-at-start")
+    ]
+    (tmp_path / "parts" / "goal.md").write_text("Write.\n")
+    workflow = check_file(str(tmp_path / "includes.yaml")).require()
+    assert workflow["roles"]["writer"]["goal"] == "Write.\n"
+    assert workflow["roles"]["writer"]["frontmatter"]["required"] == ["$status"]
+
+
+def test_an_included_file_never_reaches_above_its_own_folder(tmp_path: Path) -> None:
+    """`b/role.yaml` may not include what only the workflow beside `b` may."""
+    (tmp_path / "b").mkdir()
+    (tmp_path / "secret.md").write_text("secret")
+    (tmp_path / "b" / "role.yaml").write_text("goal: !include ../secret.md\n")
+    (tmp_path / "b" / "link").symlink_to(tmp_path)
+    (tmp_path / "b" / "via.yaml").write_text("goal: !include link/secret.md\n")
+    for name in ("role", "via"):
+        text = f"{VALID}x-more: !include b/{name}.yaml\n"
+        [problem] = check_text(text, str(tmp_path / "valid.yaml")).problems
+        assert problem.code == "include-outside"
+        assert problem.file == str(tmp_path / "b" / f"{name}.yaml")
+
+
+def test_included_text_cannot_grow_without_bound(tmp_path: Path) -> None:
+    (tmp_path / "big.md").write_text("x" * 900_000)
+    includes = "\n".join(f"  - !include big.md # {n}" for n in range(20))
+    checked = check_text(VALID + f"x-big:\n{includes}\n", str(tmp_path / "valid.yaml"))
+    assert [each.code for each in checked.problems] == ["too-large"]
+
+
+def test_includes_that_double_each_other_are_refused_at_once(tmp_path: Path) -> None:
+    for n in range(30):
+        (tmp_path / f"f{n}.yaml").write_text(f"[!include f{n + 1}.yaml, !include f{n + 1}.yaml]")
+    (tmp_path / "f30.yaml").write_text("[x]")
+    checked = check_text(VALID + "x-big: !include f0.yaml\n", str(tmp_path / "valid.yaml"))
+    assert [each.code for each in checked.problems] == ["too-many-nodes"]
+
+
+def test_a_file_beyond_a_megabyte_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "valid.yaml").write_text(VALID + "# " + "x" * 1_000_000)
+    [problem] = check_file(str(tmp_path / "valid.yaml")).problems
+    assert problem.code == "too-large"
+
+
+def test_a_missing_file_a_folder_and_a_pipe_are_one_clear_error(tmp_path: Path) -> None:
+    import os
+
+    os.mkfifo(tmp_path / "pipe.yaml")
+    for name in ("none.yaml", ".", "pipe.yaml"):
+        with pytest.raises(UsageError) as error:
+            check_file(str(tmp_path / name))
+        assert error.value.where == str(tmp_path / name)
+
+
+def test_require_raises_all_problems_at_once() -> None:
+    with pytest.raises(DefinitionError) as error:
+        check_file(str(BROKEN / "many-faults-at-once.yaml")).require()
+    assert len(error.value.problems) == 11
+    assert "10 more" in error.value.message
+
+
+WORDS = re.compile(r"[\w$.-]+|[^\w\s]")
+
+
+@st.composite
+def _mutated(draw: st.DrawFn) -> str:
+    """A valid workflow with a few words removed, doubled or replaced by others."""
+    text = draw(st.sampled_from([VALID, starter("valid")]))
+    for _ in range(draw(st.integers(1, 4))):
+        spans = [match.span() for match in WORDS.finditer(text)]
+        start, end = draw(st.sampled_from(spans))
+        words = [
+            "",
+            "null",
+            "12",
+            "[]",
+            "{}",
+            "true",
+            "$END",
+            "_body",
+            "{{#x}}",
+            "*done",
+            "!include x",
+        ]
+        other = draw(st.sampled_from([*words, "a b", "-", ".inf", text[start:end] * 2, "oneOf"]))
+        text = text[:start] + other + text[end:]
+    return text
+
+
+@given(_mutated())
+@settings(max_examples=120, deadline=None)
+def test_a_damaged_workflow_is_checked_without_a_crash(text: str) -> None:
+    checked = check_text(text, "valid.yaml")
+    lines = text.count("\n") + 1
+    for problem in checked.problems:
+        assert problem.code in CODES
+        assert 1 <= problem.line <= lines + 1
+    assert checked.valid or any(each.severity == "error" for each in checked.problems)

@@ -1,0 +1,107 @@
+"""Publishing: the same file is the same reference; names move, what was published does not."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from uwf_core.cas.codec import encode
+from uwf_core.cas.hashing import META, ref_of
+from uwf_core.cas.schemas import schema_problems
+from uwf_core.cas.store import Store
+from uwf_core.errors import UnknownIdError
+from uwf_core.stores.memory import open_memory
+from uwf_core.workflow.check import check_text
+from uwf_core.workflow.definition import WORKFLOW_TYPE, Limits, is_workflow, read_definition
+from uwf_core.workflow.publish import WORKFLOW_SCHEMA, publish
+from uwf_core.workflow.registry import StoreRegistry, register, registered, registry
+from uwf_core.workflow.starter import starter
+
+
+@pytest.fixture
+def store() -> Store:
+    return Store(open_memory("memory:", ""), lambda: 1_700_000_000_000)
+
+
+def _checked(text: str | None = None) -> dict[str, Any]:
+    return check_text(text or starter("first"), "first.yaml").require()
+
+
+def test_the_type_of_workflow_nodes_is_what_its_schema_says() -> None:
+    assert schema_problems(WORKFLOW_SCHEMA) == []
+    assert ref_of(META, encode(WORKFLOW_SCHEMA)) == WORKFLOW_TYPE
+
+
+def test_the_same_file_twice_is_the_same_reference(store: Store) -> None:
+    first = publish(store, _checked())
+    again = publish(store, _checked())
+    elsewhere = publish(Store(open_memory("memory:", ""), lambda: 5), _checked())
+    assert first == again == elsewhere
+
+
+def test_comments_layout_and_anchors_do_not_change_the_reference(store: Store) -> None:
+    text = starter("first")
+    other = "# a comment\nx-notes: [unused]\n" + text.replace("Approved.", "Approved.")
+    assert publish(store, _checked(text)) == publish(store, _checked(other))
+    changed = text.replace("Approved.", "Agreed.")
+    assert publish(store, _checked(text)) != publish(store, _checked(changed))
+
+
+def test_what_was_published_is_read_back_with_every_default(store: Store) -> None:
+    workflow = _checked()
+    definition = read_definition(store, publish(store, workflow))
+    assert definition.name == "first"
+    assert definition.limits == Limits(max_steps=20)
+    assert set(definition.roles) == {"writer", "reviewer"}
+    writer = definition.roles["writer"]
+    assert dict(writer.schema) == workflow["roles"]["writer"]["frontmatter"]
+    assert store.schema(writer.frontmatter) == writer.schema
+    assert writer.capabilities == ("writing",)
+    assert (writer.timeout, writer.tools) == (None, None)
+    edge = definition.graph["writer"]["done"]
+    assert (edge.role, edge.location) == ("reviewer", None)
+
+
+def test_the_workflow_node_refers_to_the_schemas_of_its_roles(store: Store) -> None:
+    """So that a bundle or a garbage collection takes them along."""
+    ref = publish(store, _checked())
+    definition = read_definition(store, ref)
+    assert set(store.refs(ref)) >= {role.frontmatter for role in definition.roles.values()}
+
+
+def test_adding_again_moves_the_name_and_leaves_the_old_version_readable(store: Store) -> None:
+    old = publish(store, _checked())
+    register(store, "first", old)
+    new = publish(store, _checked(starter("first").replace("Approved.", "Agreed.")))
+    register(store, "first", new)
+    assert registered(store, "first") == new
+    assert registry(store) == {"first": new}
+    assert read_definition(store, old).graph["reviewer"]["approved"].prompt == "Approved."
+
+
+def test_registering_the_same_again_changes_nothing(store: Store) -> None:
+    ref = publish(store, _checked())
+    assert register(store, "first", ref) == register(store, "first", ref)
+
+
+def test_a_node_that_is_no_workflow_is_refused(store: Store) -> None:
+    text = store.put_text("hello")
+    assert not is_workflow(store, text)
+    with pytest.raises(UnknownIdError, match="no workflow"):
+        read_definition(store, text)
+    names = StoreRegistry(store)
+    assert (names.holds(text), names.is_workflow(text), names.names()) == (True, False, {})
+
+
+def test_every_broken_workflow_that_is_valid_after_all_can_be_published(store: Store) -> None:
+    """What the check lets through, the store takes."""
+    count = 0
+    for file in sorted((Path(__file__).parent / "broken").glob("*.yaml")):
+        try:
+            checked = check_text(file.read_text("utf-8"), str(file))
+        except UnicodeDecodeError:
+            continue
+        if checked.workflow is not None:
+            publish(store, checked.workflow)
+            count += 1
+    assert count >= 4

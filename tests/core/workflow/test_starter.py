@@ -1,0 +1,95 @@
+"""What a user begins with: the starter, its schema for editors, the graph as a picture."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from uwf_core.cas.store import Store
+from uwf_core.errors import UsageError
+from uwf_core.stores.memory import open_memory
+from uwf_core.workflow.check import check_text
+from uwf_core.workflow.definition import read_definition
+from uwf_core.workflow.mermaid import graph
+from uwf_core.workflow.model import json_schema, schema_text
+from uwf_core.workflow.publish import publish
+from uwf_core.workflow.starter import schema_path, starter
+from uwf_core.workflow.yaml_source import parse_yaml
+
+
+@pytest.mark.parametrize("name", ["first", "a", "12", "1e3", "true", "null", "a.b-c_d", "0x1f"])
+def test_a_starter_passes_the_check_without_a_warning(name: str) -> None:
+    assert check_text(starter(name), f"{name}.yaml").problems == ()
+
+
+@pytest.mark.parametrize("name", ["", "a b", "../x", "$END", "-a", "ä", "a\n"])
+def test_a_starter_needs_a_name_that_is_one(name: str) -> None:
+    with pytest.raises(UsageError, match="no name"):
+        starter(name)
+
+
+def test_the_first_line_of_a_starter_leads_an_editor_to_the_schema_without_a_network() -> None:
+    line = starter("first").splitlines()[0]
+    found = re.fullmatch(r"# yaml-language-server: \$schema=(.+)", line)
+    assert found
+    assert json.loads(Path(found[1]).read_text("utf-8")) == json_schema()
+
+
+def test_the_shipped_schema_is_that_of_the_model() -> None:
+    """After a change of the model: write `schema_text()` into the file."""
+    assert Path(schema_path()).read_text("utf-8") == schema_text()
+
+
+def test_the_schema_is_valid_and_takes_what_the_check_takes() -> None:
+    Draft202012Validator.check_schema(json_schema())
+    validator = Draft202012Validator(json_schema())
+    value = parse_yaml(starter("first"), file="f")
+    assert validator.is_valid({**value, "x-anchors": {"a": 1}})
+    assert not validator.is_valid({**value, "autor": "me"})
+    assert not validator.is_valid({**value, "version": 2})
+    assert not validator.is_valid({**value, "name": "a b"})
+    assert not validator.is_valid({**value, "graph": {"writer": {}}})
+    assert not validator.is_valid({**value, "limits": {"maxSteps": 0}})
+
+
+GRAPH = """\
+flowchart TD
+    n0([START])
+    n1["writer"]
+    n2["reviewer"]
+    n3([END])
+    n4[/SUSPEND/]
+    n0 -->|"new"| n1
+    n0 -->|"resume"| n1
+    n1 -->|"done"| n2
+    n1 -->|"unclear"| n4
+    n2 -->|"approved"| n3
+    n2 -->|"rejected"| n1
+"""
+
+
+def test_the_graph_shows_every_role_and_every_status() -> None:
+    workflow = check_text(starter("first"), "first.yaml").require()
+    assert graph(workflow) == GRAPH
+
+
+def test_the_graph_of_a_published_workflow_has_the_same_arrows() -> None:
+    store = Store(open_memory("memory:", ""), lambda: 0)
+    workflow = check_text(starter("first"), "first.yaml").require()
+    definition = read_definition(store, publish(store, workflow))
+    assert _arrows(graph(definition)) == _arrows(GRAPH)
+
+
+def _arrows(text: str) -> set[tuple[str, str, str]]:
+    """Source, status and target of each arrow, by name: the order of roles is not published."""
+    names = dict(re.findall(r'^ +(n\d+)[\[(/"]+(\w+)', text, re.MULTILINE))
+    arrows = re.findall(r'(n\d+) -->\|"(.+)"\| (n\d+)', text)
+    return {(names[source], status, names[target]) for source, status, target in arrows}
+
+
+def test_nothing_in_a_name_is_read_as_markup() -> None:
+    edge = {"role": 'end"]; click', "prompt": "x", "location": None}
+    text = graph({"roles": {'end"]; click': {}}, "graph": {"$START": {"new": edge}}})
+    assert '"end#34;#93;#59; click"' in text
