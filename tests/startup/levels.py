@@ -20,10 +20,23 @@ class Level(NamedTuple):
 
 
 SLOW_STANDARD_LIBRARY = frozenset({"asyncio", "importlib.metadata", "multiprocessing", "unittest"})
-NETWORK = frozenset({"http", "ssl", "urllib.request", "email"})
+NETWORK = frozenset({"http", "ssl", "urllib.request"})
+
+PLUGINS_AND_AGENTS = frozenset(
+    {
+        "uwf_core.plugins",
+        "uwf_core.api.hookspecs",
+        # All of agents/ but the redaction of secrets, which an error on level 0 needs.
+        "uwf_core.agents.choose",
+        "uwf_core.agents.command",
+        "uwf_core.agents.human",
+        "uwf_core.agents.open",
+        "uwf_core.agents.supervise",
+    }
+)
 
 _CLICK = frozenset({"click"})
-_STORE_AND_CONFIG = frozenset({"xxhash", "yaml", "_yaml"})
+_STORE_AND_CONFIG = frozenset({"xxhash", "yaml", "_yaml", "cython_runtime"})
 _VALIDATION = frozenset({"jsonschema_rs"})
 _PLUGINS_AND_LIVE_DISPLAY = frozenset({"pluggy", "rich", "markdown_it", "mdurl", "pygments"})
 _CHECKS = frozenset(
@@ -48,9 +61,7 @@ LEVELS = {
     0: Level(
         "no discovery",
         _CLICK | _STORE_AND_CONFIG,
-        SLOW_STANDARD_LIBRARY
-        | NETWORK
-        | {"uwf_core.plugins", "uwf_core.agents", "uwf_core.testing", "uwf_core.api.hookspecs"},
+        SLOW_STANDARD_LIBRARY | NETWORK | PLUGINS_AND_AGENTS | {"email", "uwf_core.testing"},
     ),
     1: Level(
         "names and versions of plugins, none of their code",

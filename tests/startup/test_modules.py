@@ -8,6 +8,7 @@ from levels import CALLS, LEVEL_OF, LEVELS, NEVER_BEFORE_A_COMMAND_IS_NAMED, Lev
 from uwf_core.cli.names import COMMANDS, Noun
 
 OWN = "uwf_core"
+NAMED_BY_A_BUILD = ("_cython_", "_sysconfigdata_")  # of PyYAML's extension, of Python itself
 
 
 def is_below(module: str, roots) -> bool:
@@ -22,7 +23,8 @@ def unwanted(modules: set[str], level: Level) -> list[str]:
     return sorted(
         module
         for module in modules
-        if module.split(".")[0] not in allowed or is_below(module, level.closed)
+        if (module.split(".")[0] not in allowed and not module.startswith(NAMED_BY_A_BUILD))
+        or is_below(module, level.closed)
     )
 
 
