@@ -1,6 +1,7 @@
 """What cannot be started is refused before anything runs, naming the cause and the cure."""
 
 import os
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,18 @@ def test_nothing_is_started_once_cancelled(runner: Runner, tmp_path: Path) -> No
         runner.run("/usr/bin/touch", "was-here", cancel=cancel)
     time.sleep(0.1)
     assert not (tmp_path / "was-here").exists()
+
+
+def test_a_cancel_is_heard_while_a_program_is_slow_to_start(
+    runner: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.executable", script(tmp_path, "#!/bin/sh\nexec sleep 0.6\n"))
+    cancel = Cancel()
+    timer = threading.Timer(0.1, cancel.set, ("Ctrl-C",))
+    timer.start()
+    with pytest.raises(AgentInterrupted, match="while"):
+        runner.run("/bin/true", cancel=cancel)
+    timer.join()
 
 
 def test_a_reaper_that_cannot_start_is_told_and_leaves_nothing(

@@ -23,9 +23,9 @@ def test_a_program_that_says_nothing_is_ended_at_the_idle_limit(runner: Runner) 
 def test_a_byte_now_and_then_on_either_stream_keeps_a_program_from_being_idle(
     runner: Runner, stream: str
 ) -> None:
-    result = runner.run("dribble.py", 8, 0.1, stream, idle_seconds=0.6)
+    result = runner.run("dribble.py", 6, 0.1, stream, idle_seconds=0.45)
     assert result.end is End.EXITED
-    assert result.stdout + result.stderr == b".\n" * 8
+    assert result.stdout + result.stderr == b".\n" * 6
 
 
 def test_the_total_limit_holds_however_much_is_said(runner: Runner) -> None:

@@ -66,12 +66,18 @@ def test_lines_are_stdout_parted_at_line_feeds(runner: Runner, parts: list[bytes
 
 
 def test_lines_come_while_the_program_runs_and_the_cut_one_is_not_given(runner: Runner) -> None:
-    child = runner.start("/bin/sh", "-c", "echo one; printf cut; sleep 60")
+    child = runner.start("/bin/sh", "-c", r"printf 'one\ncut'; sleep 60")
     lines = child.lines()
     assert next(lines) == b"one"
     child.stop()
     assert list(lines) == []
     assert child.wait().stdout == b"one\ncut"
+
+
+def test_the_lines_end_when_stdout_is_closed_though_the_program_goes_on(runner: Runner) -> None:
+    with runner.start("/bin/sh", "-c", "echo one; exec >&- 2>&-; sleep 60") as child:
+        assert list(child.lines()) == [b"one"]
+        assert child.identity.is_alive()
 
 
 def test_an_error_while_a_line_is_taken_ends_the_program(runner: Runner) -> None:

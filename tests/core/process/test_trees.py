@@ -125,6 +125,7 @@ def test_no_reaper_holds_the_lifeline_of_another(runner: Runner) -> None:
         with runner.start("/bin/sleep", "60") as second:
             assert len(ours) >= 5
             assert not ours & pipes_of(parent_of(second.identity.pid))
+            assert len(pipes_of(second.identity.pid)) == 2  # stdout and stderr
 
 
 def pipes_of(pid: int) -> set[str]:
@@ -179,6 +180,15 @@ def test_killing_the_reaper_ends_its_tree_as_well(runner: Runner, tmp_path: Path
     assert (result.exit_code, result.end) == (-9, End.EXITED)
     assert not is_running(daemon)
     assert not child.identity.is_alive()
+
+
+def test_killing_the_reaper_ends_the_programs_session_even_unmarked(runner: Runner) -> None:
+    script = "sleep 60 & echo $!; sleep 60"
+    child = runner.start("/bin/sh", "-c", script, env={"PATH": os.defpath})
+    below = int(next(child.lines()))
+    os.kill(parent_of(child.identity.pid), signal.SIGKILL)
+    assert child.wait().exit_code == -9
+    assert not (is_running(below) or child.identity.is_alive())
 
 
 def test_a_reaper_that_does_not_answer_does_not_hang_the_wait(

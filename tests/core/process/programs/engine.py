@@ -1,8 +1,8 @@
 """Stands for uwf: runs the program argv[3:] under a reaper, to be killed in the middle.
 
 argv[1]: the marker; argv[2]: words: `terminal` (make stdin the controlling terminal), `detach`
-(start it detached instead, and stay), `two` (run it twice at once). Prints `started PID REAPER`, `said LINE`,
-`ended WHY CODE`.
+(start it detached instead, and stay), `two` (run it twice at once). Prints what happens:
+`started PID REAPER`, `said LINE`, `ended WHY CODE`.
 """
 
 import os
