@@ -18,7 +18,7 @@ CODES: Final[dict[str, str]] = {
     "tag": "a YAML tag other than `!include`",
     "too-large": "over 1 MB in a file, or 10 MB in all that a file includes",
     "too-deep": "nested deeper than 64 levels",
-    "too-many-nodes": "more than 100,000 values once aliases and includes are expanded, or 1,000 includes",
+    "too-many-nodes": "more than 100,000 values, aliases and includes expanded, or 1,000 includes",
     "include-missing": "an included file is not there or cannot be read",
     "include-outside": "an included file lies outside of the including file's folder",
     "include-cycle": "a file includes itself, directly or through others",

@@ -120,10 +120,10 @@ def key_hint(root: YamlNode, path: tuple[str | int, ...], known: Iterable[str]) 
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """A hint with the nearest known name, or all of them."""
-    names = list(known)
-    near = get_close_matches(word, names, 1, 0.6)
+    """A hint with the nearest known name (capitals do not matter), or all of them."""
+    names = {name.lower(): name for name in known}
+    near = get_close_matches(word.lower(), names, 1, 0.6)
     if near:
-        return f"did you mean {near[0]!r}?"
-    shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
+        return f"did you mean {names[near[0]]!r}?"
+    shown = ", ".join(list(names.values())[:20]) + (", …" if len(names) > 20 else "")
     return f"known here: {shown}" if names else ""

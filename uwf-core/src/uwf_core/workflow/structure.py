@@ -1,11 +1,11 @@
 """The shape of a workflow file: keys, types, names; every fault with its place."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from uwf_core.workflow.file_name import expected_name
 from uwf_core.workflow.model import VERSION, Loc, WorkflowShape, known_keys, optional_keys
 from uwf_core.workflow.problem import Problem, error_at, warning_at
 from uwf_core.workflow.sketch import Sketch, key_hint, node_at, place_at
@@ -113,12 +113,6 @@ def _names(sketch: Sketch, file: str) -> Iterator[Problem]:
         if not NAME.match(role):
             message = f"{_short(role)!r} is no name for a role"
             yield error_at(key.place, "bad-name", message, _NAME_HINT)
-
-
-def expected_name(file: str) -> str:
-    """What the workflow in `file` must be called: the stem, or the folder for `index.yaml`."""
-    path = Path(file)
-    return path.absolute().parent.name if path.stem == "index" else path.stem
 
 
 def _numbers(root: YamlNode) -> Iterator[Problem]:
