@@ -1,29 +1,97 @@
-"""Whether a plugin fits this uwf-core: by its metadata before import, by its records after."""
+"""Whether a plugin fits this uwf-core: by its metadata before import, by its records after.
 
-from collections.abc import Collection
+The demands that nearly all plugins have (`uwf-core[llm]>=0.1,<1`) are compared here; the rest of
+PEP 440 and 508 (markers, wildcards, pre-releases) is left to `packaging`, whose import takes twice
+as long as a bare interpreter needs to start.
+"""
+
+from collections.abc import Callable, Collection
 
 from uwf_core import __version__
 
+Release = tuple[int, ...]
+
+_COMPARISONS: dict[str, Callable[[Release, Release], bool]] = {
+    ">=": lambda ours, theirs: ours >= theirs,
+    "<=": lambda ours, theirs: ours <= theirs,
+    ">": lambda ours, theirs: ours > theirs,
+    "<": lambda ours, theirs: ours < theirs,
+    "==": lambda ours, theirs: ours == theirs,
+    "!=": lambda ours, theirs: ours != theirs,
+}
+
 
 def demand_problem(requires: Collection[str], installed: str = __version__) -> str | None:
-    """Why uwf-core `installed` does not satisfy a distribution's demands; None if it does.
+    """Why uwf-core `installed` does not satisfy a distribution's demands; None if it does."""
+    for text in requires:
+        satisfied = _compare(text, installed)
+        problem = _ask_packaging(text, installed) if satisfied is None else None
+        if problem is not None:
+            return problem
+        if satisfied is False:
+            return _unsatisfied(text, installed)
+    return None
 
-    Only demands that are there cost the import of `packaging`.
+
+def _unsatisfied(demand: str, installed: str) -> str:
+    return f"it needs {demand}; installed is {installed}"
+
+
+def _compare(requirement: str, installed: str) -> bool | None:
+    """Whether a requirement of plain comparisons with plain releases holds; None if it is more
+    than that.
     """
-    if not requires:
+    ours = _release(installed)
+    clauses = _clauses(requirement)
+    if ours is None or clauses is None:
         return None
+    for clause in clauses:
+        operator = clause[: len(clause) - len(clause.lstrip("<>=!~"))]
+        theirs = _release(clause[len(operator) :].strip())
+        if theirs is None or operator not in _COMPARISONS:
+            return None
+        length = max(len(ours), len(theirs))
+        if not _COMPARISONS[operator](_padded(ours, length), _padded(theirs, length)):
+            return False
+    return True
+
+
+def _clauses(requirement: str) -> list[str] | None:
+    """The comparisons of `name[extras]>=1,<2`; None where there is a marker or something odd."""
+    name_end = next((at for at, each in enumerate(requirement) if each in "[<>=!~ "), None)
+    rest = "" if name_end is None else requirement[name_end:].strip()
+    if rest.startswith("["):
+        _, bracket, rest = rest.partition("]")
+        if not bracket:
+            return None
+    if any(each in rest for each in ";@()*"):
+        return None
+    return [clause.strip() for clause in rest.split(",")] if rest.strip() else []
+
+
+def _release(text: str) -> Release | None:
+    """`1.2.3` as numbers; None for anything that is no plain release."""
+    parts = text.split(".")
+    plain = all(part.isascii() and part.isdecimal() for part in parts)
+    return tuple(map(int, parts)) if plain else None
+
+
+def _padded(release: Release, length: int) -> Release:
+    return release + (0,) * (length - len(release))
+
+
+def _ask_packaging(text: str, installed: str) -> str | None:
     from packaging.requirements import InvalidRequirement, Requirement
 
-    for text in requires:
-        try:
-            requirement = Requirement(text)
-        except InvalidRequirement:
-            return f"its demand on uwf-core cannot be read: {text!r}"
-        if requirement.marker is not None and not requirement.marker.evaluate():
-            continue
-        if not requirement.specifier.contains(installed, prereleases=True):
-            return f"it needs uwf-core{requirement.specifier}; installed is {installed}"
-    return None
+    try:
+        requirement = Requirement(text)
+    except InvalidRequirement:
+        return f"its demand on uwf-core cannot be read: {text!r}"
+    if requirement.marker is not None and not requirement.marker.evaluate():
+        return None
+    if requirement.specifier.contains(installed, prereleases=True):
+        return None
+    return _unsatisfied(f"{requirement.name}{requirement.specifier}", installed)
 
 
 def api_problem(written_for: object, ours: str) -> str | None:
