@@ -29,8 +29,9 @@ def yaml_text(value: Any) -> str:
 
 
 def frontmatter(output: Mapping[str, Any], body: str = "") -> str:
-    """A deliverable as an agent writes it: `---`, the fields, `---`, and the body."""
-    fields = yaml_text(output) if output else ""
+    """A deliverable as an agent writes it: `---`, the fields (`$status` first), `---`, the body."""
+    first = {name: output[name] for name in ("$status",) if name in output}
+    fields = yaml_text({**first, **output}) if output else ""
     return f"---\n{fields}---" + (f"\n{body}" if body else "")
 
 
