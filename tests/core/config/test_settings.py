@@ -205,6 +205,20 @@ def test_without_a_file_no_yaml_is_imported(world: World) -> None:
     assert not [each for each in modules if "yaml" in each]
 
 
+def test_showing_a_setting_imports_no_records_of_agents(world: World) -> None:
+    code = CODE.replace(
+        "load_settings({home!r}, '/', {{}})",
+        (
+            "from uwf_core.config.show import get_setting\n"
+            "get_setting(load_settings({home!r}, '/', {{}}), 'store')"
+        ),
+    )
+    world.config(EVERYTHING)
+    modules = run_python(code.format(home=str(world.home)))
+    assert HEAVY.isdisjoint(modules)
+    assert "uwf_core.api.agent" not in modules
+
+
 def test_with_a_file_nothing_heavy_is_imported(world: World) -> None:
     world.config(EVERYTHING)
     assert HEAVY.isdisjoint(run_python(CODE.format(home=str(world.home))))

@@ -8,7 +8,7 @@ from uwf_core.errors import ConfigError
 
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model, Price
-    from uwf_core.config.settings import Provider, Settings
+    from uwf_core.config.settings import Settings
 
 
 def resolve_model(settings: "Settings", alias: str) -> "Model":
@@ -35,18 +35,9 @@ def resolve_model(settings: "Settings", alias: str) -> "Model":
         name=model.name,
         provider=model.provider,
         base_url=provider.base_url,
-        api_key=api_key(settings, provider),
+        api_key=settings.api_key(provider),
         price=_price(model.price),
     )
-
-
-def api_key(settings: "Settings", provider: "Provider") -> str | None:
-    """The provider's key, out of the configuration, the environment or `.env`; None if there is
-    none.
-    """
-    if provider.api_key_env is not None:
-        return settings.environment.get(provider.api_key_env) or None
-    return provider.api_key
 
 
 def _incomplete(settings: "Settings", path: tuple[str, str], missing: str) -> ConfigError:

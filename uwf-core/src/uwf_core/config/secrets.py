@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.config.models import api_key
-
 if TYPE_CHECKING:
     from uwf_core.config.settings import Settings
 
@@ -70,7 +68,7 @@ def _masked(value: Any, known: list[str]) -> Any:
 
 def _of_providers(settings: "Settings") -> Iterator[str]:
     for provider in settings.providers.values():
-        for value in (provider.api_key, api_key(settings, provider)):
+        for value in (provider.api_key, settings.api_key(provider)):
             if value is not None:
                 yield value
         yield from _url_password(provider.base_url or "")

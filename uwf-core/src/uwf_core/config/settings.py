@@ -131,6 +131,12 @@ class Settings(NamedTuple):
                 return self.origins[path[:length]]
         return Origin("default")
 
+    def api_key(self, provider: Provider) -> str | None:
+        """The provider's key: out of the configuration, the environment or `.env`, or None."""
+        if provider.api_key_env is not None:
+            return self.environment.get(provider.api_key_env) or None
+        return provider.api_key
+
     def model(self, alias: str) -> "Model":
         """The model of that name with its provider, as agents get it.
 
