@@ -11,11 +11,9 @@ _LONGEST_INTEGER = 250
 itself raises on the text of an integer beyond 4300 digits."""
 
 _MAX_EXACT = 2**53 - 1
-_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
-_BASED = re.compile(r"0(?:x[0-9a-fA-F]+|o[0-7]+)\Z")
-_FLOAT = re.compile(
-    r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z", re.ASCII
-)
+# Patterns, compiled when a first scalar needs them: most files that every command reads have none.
+_BASED = r"0(?:x[0-9a-fA-F]+|o[0-7]+)\Z"
+_FLOAT = r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z"
 _WORDS: dict[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -98,13 +96,14 @@ def plain_value(text: str) -> Any:
     """
     if text in _WORDS:
         return _WORDS[text]
-    if not text[0].isascii() or text[0] not in "0123456789+-.":
+    if text[0] not in "0123456789+-.":
         return text
-    if _INTEGER.match(text):
+    digits = text[1:] if text[0] in "+-" else text
+    if digits.isascii() and digits.isdigit() and (digits[0] != "0" or digits == "0"):
         return int(text) if len(text) <= _LONGEST_INTEGER else float(text)
-    if _BASED.match(text):
+    if re.match(_BASED, text):
         return int(text, 0) if len(text) <= _LONGEST_INTEGER else float("inf")
-    return float(text) if _FLOAT.match(text) else text
+    return float(text) if re.match(_FLOAT, text) else text
 
 
 def to_value(node: YamlNode) -> Any:
