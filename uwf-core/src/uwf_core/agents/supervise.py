@@ -156,6 +156,8 @@ class _Supervised(Generic[_CallType]):
             self._start(method)
             try:
                 reason = self._wait()
+            except AgentStuck:
+                raise
             except BaseException:
                 self._stop("interrupted")
                 raise

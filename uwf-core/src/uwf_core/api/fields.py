@@ -11,7 +11,8 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from functools import cache
+from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
 Path = tuple[str | int, ...]
 _Record = TypeVar("_Record")
@@ -41,6 +42,34 @@ class FieldFault(ValueError):
         return ".".join(map(str, self.path))
 
 
+class _Field(NamedTuple):
+    """A field of a record; `key` is its name in JSON."""
+
+    name: str
+    key: str
+    annotation: Any
+    required: bool
+    takes_null: bool
+
+
+@cache
+def _fields_of(cls: Any) -> tuple[_Field, ...]:
+    """The fields of a dataclass; resolving its annotations takes longer than all the rest."""
+    hints = typing.get_type_hints(cls)
+    return tuple(
+        _Field(
+            name=each.name,
+            key=camel(each.name),
+            annotation=hints[each.name],
+            required=each.default is MISSING and each.default_factory is MISSING,
+            takes_null=_takes_null(hints[each.name]),
+        )
+        for each in fields(cls)
+        if each.init
+    )
+
+
+@cache
 def camel(name: str) -> str:
     """`max_turns` as `maxTurns`."""
     first, *others = name.rstrip("_").split("_")
@@ -49,14 +78,14 @@ def camel(name: str) -> str:
 
 def write_record(value: Any) -> Any:
     """A record as a JSON mapping, all fields in their order; other JSON values as they are."""
+    if value is None or isinstance(value, str | int | float):
+        return value
     if is_dataclass(value) and not isinstance(value, type):
         return {camel(each.name): write_record(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, Mapping):
         return {key: write_record(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [write_record(item) for item in value]
-    if isinstance(value, set | frozenset):
-        return [write_record(item) for item in sorted(value)]
     return value
 
 
@@ -78,20 +107,17 @@ def read_record(
     """
     if not isinstance(mapping, Mapping):
         raise FieldFault(path, f"is {shown(mapping)}; wanted a mapping")
-    known = {camel(each.name): each for each in fields(cls) if each.init}  # type: ignore[arg-type]
+    known = _fields_of(typing.cast(collections.abc.Hashable, cls))
     if not lenient:
-        _refuse_unknown(mapping, list(known), path)
-    hints = typing.get_type_hints(cls)
+        _refuse_unknown(mapping, [each.key for each in known], path)
     values = {}
-    for key, each in known.items():
-        required = each.default is MISSING and each.default_factory is MISSING
-        absent = key not in mapping or (
-            lenient and mapping[key] is None and not _takes_null(hints[each.name])
-        )
+    for each in known:
+        value = mapping.get(each.key)
+        absent = value is None and (each.key not in mapping or (lenient and not each.takes_null))
         if not absent:
-            values[each.name] = _convert(hints[each.name], mapping[key], (*path, key), lenient)
-        elif required:
-            raise FieldFault((*path, key), "is missing")
+            values[each.name] = _convert(each.annotation, value, (*path, each.key), lenient)
+        elif each.required:
+            raise FieldFault((*path, each.key), "is missing")
     try:
         return cls(**values)
     except FieldFault as fault:
@@ -142,6 +168,8 @@ def _takes_null(annotation: Any) -> bool:
 
 def _convert(annotation: Any, value: Any, path: Path, lenient: bool) -> Any:
     """`value` as `annotation` wants it."""
+    if annotation in _NAMES:
+        return _convert_scalar(annotation, value, path)
     origin = get_origin(annotation) or annotation
     if origin is Any or origin is object:
         return value
@@ -155,12 +183,10 @@ def _convert(annotation: Any, value: Any, path: Path, lenient: bool) -> Any:
         return _convert_mapping(annotation, value, path, lenient)
     if is_dataclass(origin):
         return read_record(typing.cast(type, origin), value, lenient=lenient, path=path)
-    return _convert_scalar(type(None) if origin is None else origin, value, path)
+    raise TypeError(f"the type {annotation!r} of the field {path[-1]!r} cannot be said in JSON")
 
 
 def _convert_scalar(kind: Any, value: Any, path: Path) -> Any:
-    if kind not in _NAMES:
-        raise TypeError(f"the type {kind!r} of the field {path[-1]!r} cannot be said in JSON")
     if kind is float:
         fits = isinstance(value, int | float) and not isinstance(value, bool)
         if fits and (isinstance(value, int) or math.isfinite(value)) and abs(value) < 1e308:

@@ -1,0 +1,132 @@
+"""Which agent runs a role."""
+
+from collections.abc import Collection
+
+import pytest
+
+from uwf_core.agents.choose import Alias, Candidates, Choice, Known, choose_agent, resolve_agent
+from uwf_core.errors import ConfigError, UnknownIdError, UsageError
+
+INSTALLED = ("mock", "human", "hermes")
+
+
+def known(installed: Collection[str] = INSTALLED, **aliases: Alias) -> Known:
+    return Known(aliases=aliases, installed=lambda: installed, folder="/work/project")
+
+
+def choose(candidates: Candidates, role: str = "writer") -> str:
+    return choose_agent(candidates, known(), workflow="w", role=role).word
+
+
+def test_the_strongest_word_that_is_said_chooses() -> None:
+    overrides = {"w": {"writer": "hermes"}, "other": {"writer": "mock"}}
+    everything = {"flag": "mock", "thread": "human", "overrides": overrides, "default": "mock"}
+    assert choose(Candidates(**everything)) == "mock"
+    assert choose(Candidates(**{**everything, "flag": None})) == "human"
+    assert choose(Candidates(**{**everything, "flag": None, "thread": None})) == "hermes"
+    assert choose(Candidates(overrides=overrides, default="mock"), role="critic") == "mock"
+
+
+def test_it_is_said_who_chose() -> None:
+    chosen = choose_agent(
+        Candidates(overrides={"w": {"writer": "mock"}}), known(), workflow="w", role="writer"
+    )
+    assert chosen.source == "agentOverrides -> w -> writer"
+
+
+def test_where_nobody_says_the_role_is_named_and_the_cure() -> None:
+    with pytest.raises(ConfigError, match="'writer'") as failure:
+        choose(Candidates())
+    assert "defaultAgent" in (failure.value.hint or "")
+
+
+def test_an_installed_agent_is_chosen_by_its_name_without_configuration() -> None:
+    assert resolve_agent("hermes", known()) == Choice(
+        kind="plugin",
+        word="hermes",
+        source="--agent",
+        name="hermes",
+        plugin="hermes",
+        where="agents -> hermes",
+    )
+
+
+def test_an_alias_goes_before_an_installed_agent_and_records_what_it_resolved_to() -> None:
+    choice = resolve_agent("mock", known(mock=Alias(use="hermes", options={"maxTurns": 3})))
+    assert (choice.word, choice.name, choice.plugin) == ("mock", "hermes", "hermes")
+    assert choice.options == {"maxTurns": 3}
+    assert choice.where == "agents -> mock"
+
+
+def test_an_alias_can_be_a_command_with_declared_capabilities() -> None:
+    alias = Alias(command="my agent", args=("-v", "a b"), capabilities=("continue", "fork"))
+    choice = resolve_agent("mine", known(mine=alias))
+    assert choice.kind == "command"
+    assert choice.command == ("my agent", "-v", "a b")
+    assert choice.capabilities == {"continue", "fork"}
+    assert choice.name == "'my agent' -v 'a b'"
+
+
+@pytest.mark.parametrize(
+    ("word", "command"),
+    [
+        ("python agent.py", ("python", "agent.py")),
+        ("python 'my agent.py' -x", ("python", "my agent.py", "-x")),
+        ("./agent.sh", ("/work/project/./agent.sh",)),
+        ("bin/agent", ("/work/project/bin/agent",)),
+        ("/opt/agent", ("/opt/agent",)),
+        ("~/agent", ("~/agent",)),
+        ("mock --script x", ("mock", "--script", "x")),
+    ],
+)
+def test_a_blank_or_a_separator_makes_a_command_line(word: str, command: tuple[str, ...]) -> None:
+    choice = resolve_agent(word, known())
+    assert (choice.kind, choice.command) == ("command", command)
+    assert choice.capabilities == frozenset()
+
+
+def test_a_command_line_needs_no_look_at_what_is_installed() -> None:
+    def look() -> Collection[str]:
+        raise AssertionError("nobody needs to know")
+
+    aliases = {"mine": Alias(command="agent")}
+    strict = Known(aliases=aliases, installed=look, folder="/")
+    assert resolve_agent("a b", strict).kind == "command"
+    assert resolve_agent("mine", strict).kind == "command"
+
+
+def test_an_unknown_agent_gets_near_misses() -> None:
+    with pytest.raises(UnknownIdError, match="'hermse'") as failure:
+        resolve_agent("hermse", known(helper=Alias(use="mock")))
+    assert failure.value.hint == "did you mean hermes?"
+    with pytest.raises(UnknownIdError) as failure:
+        resolve_agent("xyz", known())
+    assert "hermes, human, mock" in (failure.value.hint or "")
+    assert failure.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("alias", "where", "words"),
+    [
+        (Alias(use="hermse"), "agents -> mine -> use", "no such agent is installed"),
+        (Alias(), "agents -> mine", "neither an agent nor a command"),
+        (
+            Alias(command="x", capabilities=("structured",)),
+            "agents -> mine -> capabilities",
+            "'structured'",
+        ),
+    ],
+)
+def test_a_wrong_alias_is_an_error_of_the_configuration(
+    alias: Alias, where: str, words: str
+) -> None:
+    with pytest.raises(ConfigError, match=words) as failure:
+        resolve_agent("mine", known(mine=alias))
+    assert failure.value.where == where
+
+
+@pytest.mark.parametrize("word", ["", " ", "\t", "python 'unclosed", "'' x", "mo\0ck"])
+def test_a_blank_or_broken_word_is_an_error(word: str) -> None:
+    with pytest.raises(UsageError) as failure:
+        resolve_agent(word, known())
+    assert failure.value.exit_code == 2
