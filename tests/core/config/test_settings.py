@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from uwf_core.config.keys import CONFIG, ENVIRONMENT, Scalar
 from uwf_core.config.settings import AgentSetting, Limits, ModelSetting, Origin, Provider
 from uwf_core.errors import ConfigError
 
@@ -118,6 +119,12 @@ def test_blocks_of_all_layers_add_up(world: World) -> None:
 def test_an_empty_variable_says_nothing(world: World) -> None:
     world.config("defaultAgent: user\n")
     assert world.settings(env={"UWF_DEFAULT_AGENT": ""}).default_agent == "user"
+
+
+def test_every_scalar_at_the_top_has_its_variable() -> None:
+    scalars = {key for key, kind in CONFIG.keys.items() if isinstance(kind, Scalar)}
+    assert set(ENVIRONMENT.values()) == scalars
+    assert ENVIRONMENT["UWF_DEFAULT_AGENT"] == "defaultAgent"
 
 
 def test_a_wrong_variable_is_named(world: World) -> None:

@@ -1,7 +1,7 @@
 """The OpenAI-compatible services that `setup` knows, as their own documentation gives them.
 
-Each is the service's international or only address; where there is another one for mainland China
-(or the reverse), `--base-url` says it.
+Several have one address for mainland China and another for elsewhere, with keys of their own
+(dashscope, siliconflow, kimi, glm, stepfun, minimax): `--base-url` says the other one.
 """
 
 from typing import NamedTuple
