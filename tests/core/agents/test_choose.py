@@ -11,7 +11,7 @@ INSTALLED = ("mock", "human", "hermes")
 
 
 def known(installed: Collection[str] = INSTALLED, **aliases: Alias) -> Known:
-    return Known(aliases=aliases, installed=lambda: installed, folder="/work/project")
+    return Known(aliases=aliases, installed=lambda: installed, folder="/home/ada/project")
 
 
 def choose(candidates: Candidates, role: str = "writer") -> str:
@@ -72,8 +72,8 @@ def test_an_alias_can_be_a_command_with_declared_capabilities() -> None:
     [
         ("python agent.py", ("python", "agent.py")),
         ("python 'my agent.py' -x", ("python", "my agent.py", "-x")),
-        ("./agent.sh", ("/work/project/./agent.sh",)),
-        ("bin/agent", ("/work/project/bin/agent",)),
+        ("./agent.sh", ("/home/ada/project/./agent.sh",)),
+        ("bin/agent", ("/home/ada/project/bin/agent",)),
         ("/opt/agent", ("/opt/agent",)),
         ("~/agent", ("~/agent",)),
         ("mock --script x", ("mock", "--script", "x")),

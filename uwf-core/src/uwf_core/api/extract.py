@@ -51,7 +51,7 @@ class ExtractReply:
     usage: Usage = field(default_factory=lambda: NO_USAGE)
 
 
-NO_USAGE = Usage(
+NO_USAGE: Usage = Usage(
     turns=0,
     input_tokens=0,
     output_tokens=0,
