@@ -14,7 +14,7 @@ from uwf_core.ids import Ref
 
 
 @given(payloads)
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_what_is_stored_reads_back_the_same(payload):
     assert same(decode(encode(payload)), stored_form(payload))
 
@@ -31,7 +31,7 @@ def test_equal_payloads_have_equal_bytes_whatever_the_order_of_their_keys(payloa
 
 
 @given(st.binary(max_size=40))
-@settings(max_examples=300)
+@settings(max_examples=200)
 def test_there_is_one_way_only_to_write_a_payload(data):
     """Bytes are either exactly those that `encode` writes, or damage."""
     try:
@@ -42,7 +42,7 @@ def test_there_is_one_way_only_to_write_a_payload(data):
 
 
 @given(payloads, st.data())
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_no_cut_and_no_flipped_bit_reads_as_the_same_payload(payload, data):
     good = encode(payload)
     bit = data.draw(st.integers(0, 8 * len(good) - 1))

@@ -257,7 +257,7 @@ schemas = st.recursive(st.just({}), keywords_around, max_leaves=6)
 
 
 @given(schemas, st.lists(small_values, min_size=1, max_size=4), payloads | scalars)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_both_validators_say_the_same(schema, values, payload):
     """jsonschema checks schemas, jsonschema-rs checks values: they must be one language."""
     assert schema_problems(schema) == []
