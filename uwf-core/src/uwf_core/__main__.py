@@ -21,6 +21,9 @@ def main() -> int:
         from uwf_core.cli.complete import main as complete
 
         return complete(arguments[1:])
+    import gc
+
+    gc.set_threshold(20_000)  # the default looks for cycles a hundred times while modules load
     from uwf_core.cli.main import main as run
 
     return run(arguments)

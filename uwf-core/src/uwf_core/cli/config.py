@@ -86,7 +86,7 @@ def trust(session: Session, folder: str) -> None:
 
 
 def _value_text(value: Any, _screen: Screen) -> str:
-    from uwf_core.cli.render.data import as_yaml
+    from uwf_core.cli.render.yaml_text import as_yaml
 
     return value if isinstance(value, str) else as_yaml(value)
 
@@ -100,7 +100,7 @@ def _path_text(document: Mapping[str, Any], _screen: Screen) -> str:
 
 
 def _rows_text(document: Mapping[str, Any], screen: Screen) -> str:
-    from uwf_core.cli.render.data import as_json
+    from uwf_core.cli.render.json_text import as_json
     from uwf_core.cli.render.table import Column, table
 
     columns = (

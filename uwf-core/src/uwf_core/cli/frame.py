@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import click
 
@@ -12,7 +12,6 @@ from uwf_core.errors import UsageError
 
 FORMATS = ("text", "json", "yaml")
 COLOURS = ("auto", "always", "never")
-_HELP = {"help_option_names": ["-h", "--help"]}
 
 
 def _remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
@@ -25,14 +24,22 @@ def _remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None
     return keep
 
 
-def everywhere() -> list[click.Parameter]:
-    """The options of every command and group, handled before all others."""
+def _show_help(context: click.Context, _parameter: click.Parameter, value: Any) -> None:
+    if value and not context.resilient_parsing:
+        context.ensure_object(Session).write(context.get_help())
+        context.exit()
+
+
+def _everywhere() -> tuple[click.Parameter, ...]:
+    """The options of every command and group, handled before all others. The option of help is
+    ours, since that of click looks for translations, which costs more than reading a store.
+    """
 
     def option(*names: str, target: str, **settings: Any) -> click.Option:
         callback = _remember(target)
         return click.Option(names, is_eager=True, expose_value=False, callback=callback, **settings)
 
-    return [
+    return (
         option(
             "--format",
             target="chosen",
@@ -43,7 +50,19 @@ def everywhere() -> list[click.Parameter]:
             "--color", target="color", type=click.Choice(COLOURS), help="Colours; auto by default."
         ),
         option("--debug", target="debug", is_flag=True, help="Show the traceback of an error."),
-    ]
+        click.Option(
+            ("-h", "--help"),
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_show_help,
+            help="Show this text.",
+        ),
+    )
+
+
+OPTIONS: Final = _everywhere()
+"""One set for all: a parameter keeps no state of a call."""
 
 
 class Command(click.Command):
@@ -55,8 +74,8 @@ class Command(click.Command):
     def __init__(
         self, *, examples: Sequence[str], document: bool, logged: bool, **settings: Any
     ) -> None:
-        super().__init__(context_settings=dict(_HELP), **settings)
-        self.params = [*self.params, *everywhere()]
+        super().__init__(add_help_option=False, **settings)
+        self.params = [*self.params, *OPTIONS]
         self.examples = examples
         self.document = document
         self.logged = logged
@@ -110,8 +129,8 @@ class Group(click.Group):
 
     def __init__(self, name: str, path: tuple[str, ...], noun: Noun, **settings: Any) -> None:
         super().__init__(
-            name=name, help=noun.help + ".", context_settings=dict(_HELP), no_args_is_help=False,
-            params=everywhere(), subcommand_metavar="COMMAND", **settings,
+            name=name, help=noun.help + ".", add_help_option=False, no_args_is_help=False,
+            params=list(OPTIONS), subcommand_metavar="COMMAND", **settings,
         )  # fmt: skip
         self.path = path
         self.rows = noun.rows
@@ -135,7 +154,7 @@ class Group(click.Group):
         """Show the help where no command is named; that is no error."""
         rest = super().parse_args(ctx, args)
         if not rest and not ctx.resilient_parsing and not self.given(ctx):
-            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.ensure_object(Session).write(ctx.get_help())
             ctx.exit()
         return rest
 

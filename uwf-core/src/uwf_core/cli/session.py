@@ -104,12 +104,14 @@ class Session:
 
     def data(self, document: Any, *, compact: bool = False) -> str:
         """A document as JSON or YAML, whichever is wanted (JSON where text is)."""
-        from uwf_core.cli.render import data
-
         if self.format == "yaml":
-            return data.as_yaml(document)
+            from uwf_core.cli.render.yaml_text import as_yaml
+
+            return as_yaml(document)
+        from uwf_core.cli.render.json_text import as_json
+
         wide = (self.stdout.encoding or "").lower().replace("-", "") == "utf8"
-        return data.as_json(document, ascii_only=not wide, compact=compact)
+        return as_json(document, ascii_only=not wide, compact=compact)
 
     def write(self, text: str) -> None:
         """Print `text` and a line end on stdout. A reader who has gone is nobody's fault."""

@@ -60,7 +60,7 @@ def walk(session: Session, ref: str) -> None:
 
 
 def _node_text(document: Mapping[str, Any], screen: Screen) -> str:
-    from uwf_core.cli.render.data import as_yaml
+    from uwf_core.cli.render.yaml_text import as_yaml
 
     head = f"{document['ref']} of type {document['type']}"
     return f"{screen.paint(head, 'dim')}\n{as_yaml(document['payload'])}"

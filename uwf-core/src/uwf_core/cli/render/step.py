@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from uwf_core.cli.render import amounts
-from uwf_core.cli.render.data import as_yaml
 from uwf_core.cli.render.style import Screen
 from uwf_core.cli.render.table import Column, fields, table
+from uwf_core.cli.render.yaml_text import as_yaml
 
 _COLUMNS = (
     Column("number", "#", right=True),

@@ -99,6 +99,6 @@ def _workflows_text(document: Mapping[str, Any], screen: Screen) -> str:
 
 
 def _definition_text(document: Mapping[str, Any], screen: Screen) -> str:
-    from uwf_core.cli.render.data import as_yaml
+    from uwf_core.cli.render.yaml_text import as_yaml
 
     return as_yaml(document)

@@ -1,4 +1,4 @@
-"""Documents as JSON and as YAML, with nothing imported but `json`."""
+"""Documents as YAML."""
 
 import json
 import re
@@ -10,11 +10,6 @@ _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff
 _TYPED = frozenset(
     ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf", "infinity"]
 )  # also what YAML 1.1 readers would take for something else than text
-
-
-def as_json(value: Any, *, ascii_only: bool = False, compact: bool = False) -> str:
-    """`value` as JSON: indented for reading, or on one line."""
-    return json.dumps(value, ensure_ascii=ascii_only, indent=None if compact else 2)
 
 
 def as_yaml(value: Any) -> str:
