@@ -4,7 +4,15 @@ from collections.abc import Collection
 
 import pytest
 
-from uwf_core.agents.choose import Alias, Candidates, Choice, Known, choose_agent, resolve_agent
+from uwf_core.agents.choose import (
+    Alias,
+    Candidates,
+    Choice,
+    Known,
+    choose_agent,
+    recorded_agent,
+    resolve_agent,
+)
 from uwf_core.errors import ConfigError, UnknownIdError, UsageError
 
 INSTALLED = ("mock", "human", "hermes")
@@ -130,3 +138,19 @@ def test_a_blank_or_broken_word_is_an_error(word: str) -> None:
     with pytest.raises(UsageError) as failure:
         resolve_agent(word, known())
     assert failure.value.exit_code == 2
+
+
+def test_the_agent_of_a_step_is_found_again_by_what_the_step_recorded() -> None:
+    agents = known(
+        mine=Alias(command="agent", args=("-v",), capabilities=("continue",)),
+        plain=Alias(command="solo"),
+        mock=Alias(use="hermes"),
+        human=Alias(use="human", options={"a": 1}),
+    )
+    for word in ("mine", "plain", "human", "python agent.py"):
+        choice = resolve_agent(word, agents, source="x")
+        assert recorded_agent(choice.name, agents, source="x") == choice
+    assert recorded_agent("mock", agents).plugin == "mock"
+    assert recorded_agent("hermes", agents).options == {}
+    with pytest.raises(UnknownIdError, match="'gone'"):
+        recorded_agent("gone", agents)

@@ -212,11 +212,22 @@ def test_a_text_reply_is_taken_with_all_its_fields(
 def test_only_what_is_declared_is_asked_for(
     command: Command, request_for: RequestFor, told: Any
 ) -> None:
-    with pytest.raises(SessionLost):
-        run_call(command("session"), request_for(session="s-7"), told)
+    request = request_for(session="s-7")
+    undeclared = command("echo").agent.run(request, told).structured or {}
+    assert "--session" not in undeclared["argv"]
+    assert undeclared["request"]["session"] is None
+    declared = command("echo", "continue").agent.run(request, told).structured or {}
+    assert declared["argv"][-2:] == ["--session", "s-7"]
+
+
+def test_answering_the_session_asked_for_is_the_proof_where_continue_is_declared(
+    command: Command, request_for: RequestFor, told: Any
+) -> None:
     reply = run_call(command("session", "continue"), request_for(session="s-7"), told)
     assert (reply.session, reply.continuation) == ("s-7", "continued")
     assert reply.proof
+    with pytest.raises(SessionLost):
+        run_call(command("session"), request_for(session="s-7"), told)
 
 
 @pytest.mark.parametrize("scenario", ["forgetful", "no_session"])

@@ -95,6 +95,22 @@ def test_overlapping_and_repeating_secrets_in_small_chunks(size: int) -> None:
     assert redactor.text(whole) == "[redacted]-[redacted]-a " * 3
 
 
+@pytest.mark.parametrize("size", [1, 5, 30])
+def test_every_form_is_caught_in_small_chunks_the_longest_too(size: int) -> None:
+    redactor = Redactor(['a "quoted"/secret+é'])
+    for form in redactor.forms:
+        whole = f"before {form} after"
+        stream = redactor.stream()
+        parts = [stream.feed(whole[at : at + size]) for at in range(0, len(whole), size)]
+        assert "".join([*parts, stream.end()]) == redactor.text(whole)
+        assert form not in redactor.text(whole)
+
+
+def test_one_secret_after_the_other_is_two() -> None:
+    redactor = Redactor(["hunter2-hunter2"])
+    assert redactor.text("hunter2-hunter2" * 2) == "[redacted][redacted]"
+
+
 def test_of_overlapping_secrets_the_whole_stretch_goes() -> None:
     redactor = Redactor(["password1234", "1234-and-more", "word1234"])
     assert redactor.text("<password1234-and-more>") == "<[redacted]>"

@@ -1,6 +1,7 @@
 """Whatever an adapter does, what comes out can be stored or is one clear failure."""
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -288,6 +289,22 @@ def test_cancelling_reaches_the_agent_at_once(request_for: RequestFor, told: Any
         run_call(agent(waiting), request_for(cancel=cancel), told)
     assert time.monotonic() - started < 2
     assert failure.value.session == "s-2"
+
+
+def test_a_keyboard_interrupt_stops_the_agent_before_it_goes_on(
+    request_for: RequestFor, told: Any
+) -> None:
+    stopped = threading.Event()
+
+    def run(request: AgentRequest, sink: TurnSink) -> AgentReply:
+        signal.raise_signal(signal.SIGINT)
+        request.cancel.wait()
+        stopped.set()
+        return AgentReply(text="done")
+
+    with pytest.raises(KeyboardInterrupt):
+        run_call(agent(run), request_for(), told)
+    assert stopped.is_set()
 
 
 def test_a_program_that_ctrl_c_ended_before_us_is_an_interruption_and_no_crash(

@@ -3,7 +3,7 @@
 import posixpath
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from uwf_core.errors import ConfigError, UnknownIdError, UsageError
@@ -134,6 +134,23 @@ def resolve_agent(word: str, known: Known, *, source: str = "--agent") -> Choice
     raise _unknown(word, known, source)
 
 
+def recorded_agent(name: str, known: Known, *, source: str = "the step's agent") -> Choice:
+    """The agent that a step recorded as `name`: a command of the configuration with what is
+    declared of it, else the installed agent of that very name, else a command line.
+
+    Raises:
+        ConfigError, UnknownIdError, UsageError: as `choose_agent`.
+    """
+    for word, alias in sorted(known.aliases.items()):
+        if alias.command is not None and shlex.join((alias.command, *alias.args)) == name:
+            return resolve_agent(word, known, source=source)
+    same = known.aliases.get(name)
+    if same is None or same.use == name:
+        return resolve_agent(name, known, source=source)
+    others = {word: alias for word, alias in known.aliases.items() if word != name}
+    return resolve_agent(name, replace(known, aliases=others), source=source)
+
+
 def _command_line(word: str, known: Known, source: str) -> Choice:
     try:
         argv = shlex.split(word)
@@ -191,8 +208,6 @@ def _aliased(word: str, known: Known, source: str) -> Choice:
 
 def _declared(choice: Choice, alias: Alias, where: str) -> Choice:
     """The command with the capabilities that its alias declares."""
-    from dataclasses import replace
-
     foreign = sorted(set(alias.capabilities) - COMMAND_CAPABILITIES)
     if foreign:
         raise ConfigError(

@@ -35,6 +35,8 @@ class Redactor:
     @cached_property
     def forms(self) -> tuple[str, ...]:
         """Every form of every value, longest first."""
+        if not self._values:
+            return ()
         from uwf_core.agents.encodings import forms_of
 
         forms = {form for value in self._values for form in forms_of(value)}

@@ -1,5 +1,7 @@
-"""The test kit: contracts that every plugin can be held to, and the mock agent.
+"""The test kit.
 
-`mock` plays a YAML script, so that a workflow is tried without a model: `uwf_core.testing.mock`
-is the agent, `uwf_core.testing.mock_script` the format of its script.
+    mock            the mock agent: plays a script, so that a workflow runs without a model
+    mock_script     the format of that script
+    project         a throw-away project with a store of its own, to run uwf in
+    store_contract  what every store has to promise, as a class of tests
 """
