@@ -129,7 +129,7 @@ def wheels(session: nox.Session) -> None:
     session.install(*nox.project.dependency_groups(PYPROJECT, "packaging"))
     shutil.rmtree(ROOT / "dist", ignore_errors=True)
     for folder in DISTRIBUTIONS:
-        session.run("python", "-m", "build", "--outdir", "dist", *_installer(), str(folder))
+        _build(session, folder, ROOT / "dist", "--sdist", "--wheel")
     session.env["UWF_DIST"] = str(ROOT / "dist")
     session.run("pytest", "tests/packaging", *session.posargs)
 
@@ -141,8 +141,7 @@ def isolated(session: nox.Session) -> None:
     # Outside of the checkout, so that no search upwards finds it.
     with tempfile.TemporaryDirectory(prefix="uwf-isolated-") as name:
         folder = Path(name).resolve()
-        build = ["python", "-m", "build", "--wheel", "--outdir", str(folder), *_installer()]
-        session.run(*build, "uwf-core")
+        _build(session, ROOT / "uwf-core", folder, "--wheel")
         wheel = next(folder.glob("uwf_core-*.whl"))
         session.run("python", "tests/packaging/isolated.py", str(wheel), str(folder / "fresh"))
 
@@ -163,8 +162,11 @@ def demo(session: nox.Session) -> None:
     session.run("uwf", "demo", *session.posargs)
 
 
-def _installer() -> list[str]:
-    """How `build` makes its environments: with uv where nox found one, which is faster."""
+def _build(session: nox.Session, folder: Path, out: Path, *kinds: str) -> None:
+    """Build a distribution into `out`: with uv where nox has one, which is faster."""
     uv = Path(sys.executable).with_name("uv")
-    wanted = os.environ.get("NOX_DEFAULT_VENV_BACKEND", "uv") != "venv"
-    return ["--installer", "uv"] if wanted and uv.exists() else []
+    if os.environ.get("NOX_DEFAULT_VENV_BACKEND", "uv") != "venv" and uv.exists():
+        command = [str(uv), "build", "--quiet", "--python", sys.executable, "--out-dir", str(out)]
+        session.run(*command, *kinds, str(folder), external=True)
+    else:
+        session.run("python", "-m", "build", "--outdir", str(out), *kinds, str(folder))
