@@ -17,8 +17,6 @@ def show(session: Session, origin: bool) -> None:
     from uwf_core.config.show import settings_document, settings_rows
 
     settings = session.engine.settings
-    for notice in settings.notices:
-        session.note(notice)
     if origin:
         rows = [row.document() for row in settings_rows(settings)]
         session.emit({"settings": rows}, _rows_text)

@@ -29,7 +29,8 @@ class Engine:
     Attributes:
         env: the environment of the process. cwd: the caller's folder, absolute.
         home: uwf's own folder (`UWF_HOME`).
-        on_fault: told of faults that do not stop the work (an observer that raises).
+        on_fault: told of what does not stop the work: an observer that raises, settings that are
+            ignored.
     """
 
     def __init__(
@@ -60,7 +61,10 @@ class Engine:
         """
         from uwf_core.config.settings import load_settings
 
-        return load_settings(self.home, self.cwd, self.env, self._flags)
+        settings = load_settings(self.home, self.cwd, self.env, self._flags)
+        for notice in settings.notices:
+            self.report_fault(notice)
+        return settings
 
     @cached_property
     def store(self) -> "Store":
@@ -90,9 +94,12 @@ class Engine:
     @cached_property
     def plugins(self) -> "Plugins":
         """The plugins of this installation; nothing is scanned before it is asked for."""
+        from uwf_core.plugins.notes import take_died
         from uwf_core.plugins.plugins import Plugins
         from uwf_core.plugins.tracing import stderr_trace
 
+        for died in take_died(self.home):
+            self.report_fault(str(died))
         trace = stderr_trace(self.env, lambda line: self.redactor.text(line))
         return Plugins(self.settings.blocked, home=self.home, trace=trace)
 

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 from uwf_core.engine.watch import Watch
 from uwf_core.ids import Ref
+from uwf_core.workflow.content import reference_of
+from uwf_core.workflow.definition import is_workflow
 from uwf_core.workflow.discover import ResolveContext, Resolved, resolve
 from uwf_core.workflow.registry import StoreRegistry
 
@@ -31,9 +33,8 @@ def resolve_workflow(engine: "Engine", word: str, cwd: str | None = None) -> Res
 
 
 def find_workflow(engine: "Engine", word: str, watch: Watch) -> Ref:
-    """The published workflow that a word means; a file is checked and published first.
-
-    The registry's names stay as they are.
+    """The published workflow that a word means; a file whose content is new is checked and
+    published first. The registry's names stay as they are.
 
     Raises:
         UsageError: there is none. DefinitionError: the file has faults.
@@ -44,6 +45,9 @@ def find_workflow(engine: "Engine", word: str, watch: Watch) -> Ref:
     if resolved.ref is not None:
         return resolved.ref
     assert resolved.file is not None
+    known = reference_of(resolved.file)
+    if known is not None and is_workflow(engine.store, known):
+        return known
     return publish_file(engine, resolved.file, watch)
 
 
