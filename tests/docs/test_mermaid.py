@@ -32,7 +32,7 @@ roles:
     frontmatter: {properties: {$status: {const: class}}, required: [$status]}
 graph:
   $START:
-    new: {role: end, prompt: "go; --> [\\"x\\"] | {{{_body}}} `code` #quot;"}
+    new: {role: end, prompt: "go; --> [\\"x\\"] | <i> `code` #quot;"}
     resume: {role: subgraph, prompt: "again"}
   end:
     graph: {role: subgraph, prompt: "a\\nb"}
