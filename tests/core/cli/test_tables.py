@@ -1,0 +1,202 @@
+"""What people read, at the widths that terminals have."""
+
+import re
+
+import pytest
+from cli_kit import check_golden
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from uwf_core.cli.render import amounts
+from uwf_core.cli.render import thread as thread_render
+from uwf_core.cli.render.checks import check_lines
+from uwf_core.cli.render.problem import problem_lines
+from uwf_core.cli.render.step import answer_text, step_text, steps_text, turns_text
+from uwf_core.cli.render.style import Screen, cells
+from uwf_core.cli.render.table import Column, table
+from uwf_core.cli.render.thread import exec_text, thread_text, threads_text
+
+NOW = 1_767_225_600_000
+USAGE = {
+    "turns": 3,
+    "inputTokens": 12_345,
+    "outputTokens": 890,
+    "cacheReadTokens": 4_000,
+    "cacheWriteTokens": None,
+    "costUsd": 0.0123,
+    "durationMs": 61_000,
+}
+UNKNOWN = dict.fromkeys(USAGE)
+
+
+def thread(number, status, **changes):
+    return {
+        "thread": f"01JD8ZK3QW7V5N2B4C6D8E0F{number:02}",
+        "workflow": "3FQ8K1M2N4P5Q",
+        "workflowName": "write-document",
+        "head": "7GQ8K1M2N4P5Q",
+        "status": status,
+        "currentRole": "reviewer" if status in ("idle", "running") else None,
+        "suspendedRole": "approver" if status == "suspended" else None,
+        "suspendMessage": "May it be published?\nSee the draft." if status == "suspended" else None,
+        "suspendReason": "role" if status == "suspended" else None,
+        "done": status == "completed",
+        "steps": number * 3,
+        "usage": USAGE,
+        "running": {"pid": 4711, "host": "desk", "startedAtMs": NOW}
+        if status == "running"
+        else None,
+        "startedAtMs": NOW - 7_200_000,
+        "updatedAtMs": NOW - number * 3_700_000,
+        **changes,
+    }
+
+
+STATUSES = ["idle", "running", "suspended", "completed", "cancelled", "corrupt"]
+THREADS = {"threads": [thread(number, status) for number, status in enumerate(STATUSES)]}
+STEPS = {
+    "steps": [
+        {"step": "94TZ6D62C8493", "number": 0, "role": "$START", "agent": None, "status": None,
+         "durationMs": None, "attempts": 0},
+        {"step": "2WM89S4EYMP2F", "number": 1, "role": "developer", "agent": "claude-code",
+         "status": "done", "durationMs": 199, "attempts": 1},
+        {"step": "BYHRRC4X2J4SH", "number": 2, "role": "security-reviewer", "agent": "hermes",
+         "status": "needs-clarification", "durationMs": 3_700_000, "attempts": 3},
+    ]
+}  # fmt: skip
+TURN = {
+    "step": None,
+    "number": 2,
+    "role": "developer",
+    "index": 4,
+    "speaker": "assistant",
+    "text": "I read the file.",
+    "reasoning": "It must be the loop.",
+    "toolCalls": [
+        {"name": "read_file", "arguments": '{"path":\n "a.py"}', "isError": False},
+        {"name": "run_command", "arguments": "x" * 300, "isError": True},
+    ],
+    "usage": None,
+}
+STEP = {
+    "step": "2WM89S4EYMP2F",
+    "thread": THREADS["threads"][0]["thread"],
+    "number": 1,
+    "role": "developer",
+    "agent": "claude-code",
+    "agentVersion": "2.0.1",
+    "model": "sonnet",
+    "session": "abc-1",
+    "continuation": "continued",
+    "status": "done",
+    "output": {"$status": "done", "files": ["a.py", "b.py"]},
+    "body": "\nI changed two files.\n",
+    "failure": None,
+    "cwd": "/home/me/shop",
+    "startedAtMs": NOW,
+    "durationMs": 61_000,
+    "usage": USAGE,
+    "denials": ["run_command: rm -rf /"],
+    "corrections": [{"prompt": "…", "raw": "…", "errors": ["files: must be a list"]}],
+    "previousAttempts": ["7GQ8K1M2N4P5Q"],
+    "replaces": None,
+    "turns": [TURN],
+}
+FAILED = {
+    "thread": THREADS["threads"][0]["thread"],
+    "status": "suspended",
+    "steps": [
+        {"step": "2WM89S4EYMP2F", "role": "developer", "agent": "hermes", "durationMs": 61_000,
+         "failure": None, "suspendMessage": None},
+        {"step": "7GQ8K1M2N4P5Q", "role": "reviewer", "agent": "hermes", "durationMs": 900,
+         "failure": {"kind": "auth", "message": "the key was refused"},
+         "suspendMessage": "the key was refused"},
+    ],
+}  # fmt: skip
+PROBLEMS = [
+    {"severity": "error", "code": "unknown-role", "file": "a.yaml", "line": 3, "column": 9,
+     "message": "there is no role 'revewer'", "hint": "did you mean reviewer?"},
+    {"severity": "warning", "code": "version", "file": "a.yaml", "line": 1, "column": 1,
+     "message": "version is missing", "hint": ""},
+]  # fmt: skip
+CHECKS = [
+    {"name": "store", "state": "ok", "message": "/home/me/.uwf/store.db", "hint": None},
+    {"name": "home", "state": "warning", "message": "others can read it", "hint": "chmod 700 it"},
+    {"name": "agents x", "state": "error", "message": "it does not load", "hint": "repair it"},
+]
+
+
+@pytest.fixture(autouse=True)
+def still_clock(monkeypatch):
+    monkeypatch.setattr(thread_render, "now_ms", lambda: NOW)
+    monkeypatch.setattr(amounts, "moment", lambda ms: "2026-01-01 00:00")
+
+
+SHOWN = {
+    "thread-list": lambda screen: threads_text(THREADS, screen),
+    "thread-show": lambda screen: thread_text(
+        thread(2, "suspended", form={"type": "object"}, hint="`uwf thread resume 01JD8 …`"), screen
+    ),
+    "step-list": lambda screen: steps_text(STEPS, screen),
+    "step-show": lambda screen: step_text(STEP, screen),
+    "step-turns": lambda screen: turns_text({"turns": [TURN]}, screen),
+    "exec": lambda screen: exec_text(FAILED, screen),
+    "answer": lambda screen: answer_text(
+        {"answer": "Because.\n", "role": "developer", "agent": "mock", "continuation": "original"},
+        screen,
+    ),
+    "problems": lambda screen: "\n".join(problem_lines(PROBLEMS, screen)),
+    "checks": lambda screen: "\n".join(check_lines(CHECKS, screen)),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_what_people_read_is_as_it_was_agreed(name, width):
+    check_golden(f"{name}-{width}.txt", SHOWN[name](Screen(width, False)))
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_colours_change_nothing_but_the_colour(name):
+    plain, coloured = SHOWN[name](Screen(80, False)), SHOWN[name](Screen(80, True))
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
+    assert "\x1b[" in coloured
+
+
+@pytest.mark.parametrize("name", ["thread-list", "step-list"])
+@pytest.mark.parametrize("width", [40, 60])
+def test_tables_fit_into_narrow_terminals(name, width):
+    assert all(cells(line) <= width for line in SHOWN[name](Screen(width, False)).splitlines())
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_an_id_is_never_cut(width):
+    shown = threads_text(THREADS, Screen(width, False))
+    assert all(each["thread"] in shown for each in THREADS["threads"])
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.fixed_dictionaries({"a": st.text(max_size=30), "b": st.text(max_size=30)}), max_size=4
+    ),
+    st.integers(min_value=12, max_value=60),
+)
+def test_a_table_that_can_shrink_never_exceeds_its_room(rows, width):
+    columns = (Column("a", "A", least=4), Column("b", "B", least=4, rank=1))
+    for line in table(columns, rows, Screen(width, False)).split("\n"):
+        assert cells(line) <= width
+
+
+@pytest.mark.parametrize(
+    ("ms", "text"),
+    [(None, "–"), (0, "0ms"), (999, "999ms"), (4_200, "4.2s"), (59_999, "60.0s"),
+     (190_000, "3m10s"), (7_500_000, "2h05m"), (273_600_000, "3d04h")],
+)  # fmt: skip
+def test_durations_are_short_words(ms, text):
+    assert amounts.duration(ms) == text
+
+
+def test_unknown_usage_is_left_out_and_never_zero():
+    assert amounts.usage(UNKNOWN) == ""
+    assert amounts.usage({**UNKNOWN, "costUsd": 0.0}) == "$0.0000"
