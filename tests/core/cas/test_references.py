@@ -2,7 +2,7 @@
 
 import pytest
 
-from uwf_core.cas.references import references_in
+from uwf_core.cas.references import marked_places, references_in
 from uwf_core.cas.schemas import KEYWORDS, META_SCHEMA, schema_problems
 
 A, B, C = "95ST8MZ0QTKP9", "07ZX1H6HKQNE8", "CTS5P6RD8HMCS"
@@ -50,8 +50,9 @@ def parts(shape):
 def test_a_reference_is_found_wherever_a_schema_can_mark_one(case):
     schema, payload, expected = CASES[case]
     assert schema_problems(schema) == []
-    assert references_in(schema, payload) == expected
-    assert references_in(schema, None) == set()
+    for places in (schema, marked_places(schema)):
+        assert references_in(places, payload) == expected
+        assert references_in(places, None) == set()
 
 
 def test_no_keyword_that_holds_schemas_is_forgotten():
@@ -80,8 +81,20 @@ def test_no_keyword_that_holds_schemas_is_forgotten():
 )
 def test_what_is_not_marked_or_has_not_the_form_is_no_reference(schema, payload):
     assert references_in(schema, payload) == set()
+    assert references_in(marked_places(schema), payload) == set()
 
 
 def test_a_key_that_a_pattern_takes_is_no_additional_one():
     schema = {"patternProperties": {"^x": {}}, "additionalProperties": REF}
     assert references_in(schema, {"xa": A, "b": B}) == {B}
+
+
+def test_marked_places_keep_what_decides_which_keys_are_additional():
+    schema = {"properties": {"x": {}}, "patternProperties": {"^p": {}}, "additionalProperties": REF}
+    assert references_in(marked_places(schema), {"x": A, "pq": B, "z": C}) == {C}
+    prefix = {"prefixItems": [{}, {}], "items": REF}
+    assert references_in(marked_places(prefix), [A, B, C]) == {C}
+
+
+def test_a_schema_without_marks_has_no_places():
+    assert marked_places({"properties": {"a": {"items": {"type": "string"}}}, "oneOf": [{}]}) == {}

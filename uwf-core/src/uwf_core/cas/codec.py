@@ -22,6 +22,7 @@ MAX_DEPTH = 64
 _FLOAT = struct.Struct(">d")
 _UNSIGNED, _NEGATIVE, _TEXT, _ARRAY, _MAP = 0, 1, 3, 4, 5
 _FALSE, _TRUE, _NULL, _DOUBLE = 0xF4, 0xF5, 0xF6, 0xFB
+_TEXT_0 = _TEXT << 5
 _WIDTHS = {24: 1, 25: 2, 26: 4, 27: 8}
 
 Keys = tuple[str | int, ...]
@@ -263,7 +264,15 @@ class _Reader:
         return part
 
     def text(self) -> str:
-        return self.take(self.head(_TEXT)).decode()
+        short = self.data[self.position] - _TEXT_0
+        if not 0 <= short < 24:
+            return self.take(self.head(_TEXT)).decode()
+        end = self.position + 1 + short  # most texts: worth saving two calls
+        if end > len(self.data):
+            raise _corrupt("the bytes are cut")
+        part = self.data[self.position + 1 : end]
+        self.position = end
+        return part.decode()
 
     def integer(self, major: int) -> int:
         number = self.head(major)

@@ -8,8 +8,10 @@ from uwf_core.ids import Ref
 FORMAT = "ocas_ref"
 """`{"type": "string", "format": "ocas_ref"}` marks a reference (ocas 0.4)."""
 
-_SAME_VALUE = ("anyOf", "oneOf", "allOf")
-_CONDITIONS = ("if", "then", "else")
+_ONE = ("if", "then", "else", "items", "additionalProperties")
+_LISTS = ("anyOf", "oneOf", "allOf")
+_NAMED = ("properties", "patternProperties")
+_NOTHING: Mapping[str, Any] = {}
 
 
 def references_in(schema: Mapping[str, Any], payload: Any) -> set[str]:
@@ -22,16 +24,41 @@ def references_in(schema: Mapping[str, Any], payload: Any) -> set[str]:
     return set(_found(schema, payload))
 
 
-def _found(schema: Any, value: Any) -> Iterator[str]:
+def marked_places(schema: Any) -> Mapping[str, Any]:
+    """`schema` without what holds no mark; gives the same references, and faster each time."""
     if not isinstance(schema, Mapping):
+        return _NOTHING
+    kept: dict[str, Any] = {word: marked_places(schema.get(word)) for word in _ONE}
+    for word in _LISTS:
+        kept[word] = [found for each in schema.get(word, ()) if (found := marked_places(each))]
+    prefix = [marked_places(each) for each in schema.get("prefixItems", ())]
+    named = {
+        word: {name: marked_places(each) for name, each in schema.get(word, _NOTHING).items()}
+        for word in _NAMED
+    }
+    if kept["items"] or any(prefix):
+        kept["prefixItems"] = prefix
+    if kept["additionalProperties"]:
+        kept.update(named)  # all names: which keys are additional depends on them
+    else:
+        for word in _NAMED:
+            kept[word] = {name: each for name, each in named[word].items() if each}
+    if schema.get("format") == FORMAT:
+        kept["format"] = FORMAT
+    return {word: each for word, each in kept.items() if each}
+
+
+def _found(schema: Mapping[str, Any], value: Any) -> Iterator[str]:
+    if not isinstance(schema, Mapping) or not schema:
         return
     if schema.get("format") == FORMAT and isinstance(value, str) and Ref.matches(value):
         yield str(value)
-    for word in _SAME_VALUE:
+    for word in _LISTS:
         for each in schema.get(word, ()):
             yield from _found(each, value)
-    for word in _CONDITIONS:
-        yield from _found(schema.get(word), value)
+    for word in ("if", "then", "else"):
+        if word in schema:
+            yield from _found(schema[word], value)
     if isinstance(value, Mapping):
         yield from _in_mapping(schema, value)
     elif isinstance(value, list | tuple):
@@ -39,32 +66,37 @@ def _found(schema: Any, value: Any) -> Iterator[str]:
 
 
 def _in_mapping(schema: Mapping[str, Any], value: Mapping[str, Any]) -> Iterator[str]:
-    named = schema.get("properties", {})
-    patterns = schema.get("patternProperties", {})
+    named = schema.get("properties", _NOTHING)
+    for key in named:
+        if key in value:
+            yield from _found(named[key], value[key])
+    patterns = schema.get("patternProperties", _NOTHING)
     others = schema.get("additionalProperties")
-    for key, item in value.items():
-        known = key in named
-        if known:
-            yield from _found(named[key], item)
-        if patterns:
-            for pattern in _matching(patterns, key):
-                known = True
-                yield from _found(patterns[pattern], item)
-        if not known:
-            yield from _found(others, item)
+    if not patterns and not others:
+        return
+    taken = set(named)
+    for pattern in patterns:
+        for key in _matching(pattern, value):
+            taken.add(key)
+            yield from _found(patterns[pattern], value[key])
+    if isinstance(others, Mapping):
+        for key in value:
+            if key not in taken:
+                yield from _found(others, value[key])
 
 
-def _matching(patterns: Mapping[str, Any], key: str) -> Iterator[str]:
+def _matching(pattern: str, keys: Mapping[str, Any]) -> list[str]:
     # The engine that validates is the one that decides, so that the two never differ.
     from uwf_core.cas.schemas import CompiledSchema
 
-    for pattern in patterns:
-        if not CompiledSchema({"pattern": pattern}).violations(key):
-            yield pattern
+    compiled = CompiledSchema({"pattern": pattern})
+    return [key for key in keys if not compiled.violations(key)]
 
 
 def _in_list(schema: Mapping[str, Any], value: list[Any] | tuple[Any, ...]) -> Iterator[str]:
     first = schema.get("prefixItems", ())
     rest = schema.get("items")
     for index, item in enumerate(value):
-        yield from _found(first[index] if index < len(first) else rest, item)
+        each = first[index] if index < len(first) else rest
+        if each:
+            yield from _found(each, item)

@@ -13,7 +13,7 @@ from uwf_core.cas import variables
 from uwf_core.cas.codec import decode, encode
 from uwf_core.cas.hashing import META, PRIMITIVES, ref_of, sha256_of
 from uwf_core.cas.records import check_same, damaged, verify_record
-from uwf_core.cas.references import references_in
+from uwf_core.cas.references import marked_places, references_in
 from uwf_core.cas.refusals import check_schema, refused
 from uwf_core.cas.schemas import META_SCHEMA, CompiledSchema
 from uwf_core.errors import (
@@ -51,6 +51,7 @@ class Store:
         self._lock = RLock()
         self._durability: bool | None = None
         self._schemas: dict[str, Mapping[str, Any]] = {META: META_SCHEMA}
+        self._places: dict[str, Mapping[str, Any]] = {}
         self._compiled: dict[str, CompiledSchema] = {}
         self._fresh_types: dict[str, int] = {}
         for name, ref in PRIMITIVES.items():
@@ -113,7 +114,7 @@ class Store:
         found = self._compile(type_, schema).violations_of_plain(plain)
         if found:
             raise refused(type_, schema, found)
-        return self._put(Ref(type_), data, references_in(schema, plain))
+        return self._put(Ref(type_), data, references_in(self._places_of(type_, schema), plain))
 
     def put_text(self, text: str) -> Ref:
         """Store a text as a node of the primitive type `string`."""
@@ -180,6 +181,12 @@ class Store:
         if compiled is None:
             compiled = self._compiled[type_] = CompiledSchema(schema)
         return compiled
+
+    def _places_of(self, type_: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        places = self._places.get(type_)
+        if places is None:
+            places = self._places[type_] = marked_places(schema)
+        return places
 
     # -- reading nodes ---------------------------------------------------------------------------
 

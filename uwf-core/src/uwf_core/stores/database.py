@@ -26,9 +26,10 @@ _BUSY_SECONDS = 60.0
 _MAKING = offset_of("\0making the store")
 
 # `node.ref`, `type` and `edges` are references as 64-bit integers, moved by 2^63 so that they sort
-# alike. Rows lie in the order of their first put, which packs pages full; `touched` counts from
-# `created`; `edges` is NULL for the type alone; `guard` is a checksum over what no hash covers.
-# `variable.status` repeats the tag of that name for its index. `holder` is display, not the lock.
+# alike. Rows lie in the order of their first put, which packs pages full. `touched` counts from
+# `created`; `edges` leaves the type out and is NULL when nothing is left; `guard` is a checksum
+# over what no hash covers. `variable.status` repeats the tag of that name for its index. `holder`
+# is for display, not the lock.
 _TABLES = """
 CREATE TABLE node (
     type INTEGER NOT NULL, ref INTEGER NOT NULL, created INTEGER NOT NULL,
@@ -201,8 +202,8 @@ class Database:
         os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         with closing(_connected(draft, "rw")) as connection:
             connection.execute("PRAGMA page_size = 8192")
+            connection.execute("PRAGMA synchronous = OFF")  # it is synced once, when it is whole
             connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
             connection.executescript(
                 f"BEGIN; {_TABLES} PRAGMA application_id = {_APPLICATION}; "
                 f"PRAGMA user_version = {VERSION}; COMMIT"
@@ -211,8 +212,9 @@ class Database:
         if os.path.exists(self.path + "-wal"):
             os.replace(self.path + "-wal", self.path + "-wal.orphan")
         _remove(self.path + "-shm")
+        _sync(draft)
         os.rename(draft, self.path)
-        _sync_folder(os.path.dirname(self.path))
+        _sync(os.path.dirname(self.path))
 
 
 def _connected(path: str, mode: str) -> sqlite3.Connection:
@@ -250,12 +252,13 @@ def _remove(path: str) -> None:
         return
 
 
-def _sync_folder(path: str) -> None:
-    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+def _sync(path: str) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        os.fsync(folder)
+        os.fsync(file)
     finally:
-        os.close(folder)
+        os.close(file)
 
 
 def _primary(error: sqlite3.Error) -> int:

@@ -3,12 +3,11 @@
 import struct
 from collections.abc import Iterable
 
-from uwf_core.ids import B32, Ref
+from uwf_core.ids import B32, Ref, ref_text
 
 _HALF = 1 << 63
 _LIMIT = 1 << 64
 _TO_PYTHON = str.maketrans(B32, "0123456789abcdefghijklmnopqrstuv")
-_PAIRS = [high + low for high in B32 for low in B32]
 
 
 def number_of(ref: str) -> int | None:
@@ -21,16 +20,7 @@ def number_of(ref: str) -> int | None:
 
 def ref_of_number(number: int) -> str:
     """The reference that `number` stands for."""
-    bits = number + _HALF
-    return (
-        B32[bits >> 60]
-        + _PAIRS[bits >> 50 & 1023]
-        + _PAIRS[bits >> 40 & 1023]
-        + _PAIRS[bits >> 30 & 1023]
-        + _PAIRS[bits >> 20 & 1023]
-        + _PAIRS[bits >> 10 & 1023]
-        + _PAIRS[bits & 1023]
-    )
+    return ref_text(number + _HALF)
 
 
 def range_of(prefix: str) -> tuple[int, int] | None:

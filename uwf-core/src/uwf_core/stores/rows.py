@@ -18,6 +18,9 @@ VARIABLE_COLUMNS = "name, value, status, tags, created, updated, checksum"
 HOLDER_COLUMNS = "offset, name, pid, start, host, since"
 
 _GUARDED = struct.Struct(">qqqq")
+_WITHOUT_TYPE = b"-"
+"""Ends the edges of a record that do not name its type."""
+
 _DAMAGE = (struct.error, TypeError, ValueError, OverflowError, IndexError)
 
 
@@ -29,11 +32,17 @@ def row_of_record(record: Record) -> Row:
     """
     type_, ref = _number(record.type), _number(record.ref)
     touched = record.touched_ms - record.created_ms
-    edges = None
-    if record.edges != (record.type,):
-        edges = packed(_number(each) for each in record.edges)
+    edges = _packed_edges(record)
     guard = guard_of(type_, ref, record.created_ms, touched, edges)
     return (type_, ref, record.created_ms, touched, guard, edges, record.sha256, record.data)
+
+
+def _packed_edges(record: Record) -> bytes | None:
+    """The edges, as short as can be: the type is known, and most often the only one."""
+    others = [each for each in record.edges if each != record.type]
+    if len(others) == len(record.edges):
+        return packed(map(_number, others)) + _WITHOUT_TYPE
+    return packed(map(_number, others)) if others else None
 
 
 def _number(ref: str) -> int:
@@ -73,10 +82,12 @@ def record_of_row(row: Row) -> Record:
 
 
 def edges_of(type_: int, edges: bytes | None) -> tuple[str, ...]:
-    """The edges of a row; `edges` is NULL where the type is the only one."""
+    """The inverse of how a row keeps edges: without the type, which is one of them, and sorted."""
     if edges is None:
         return (ref_of_number(type_),)
-    return tuple(ref_of_number(each) for each in unpacked(edges))
+    if len(edges) % 8:
+        return tuple(ref_of_number(each) for each in unpacked(edges[: -len(_WITHOUT_TYPE)]))
+    return tuple(ref_of_number(each) for each in sorted((type_, *unpacked(edges))))
 
 
 def is_guarded(row: Row) -> bool:
