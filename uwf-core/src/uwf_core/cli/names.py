@@ -46,7 +46,12 @@ _WORKFLOW_ROWS: Final[Mapping[str, Entry]] = {
     "check": Row("workflow.check:check", "Report every fault of workflow files", _FILE),
     "graph": Row("workflow.show:graph", "Draw a workflow as Mermaid text", ("workflow",)),
     "list": Row("workflow.show:list_", "List the workflows that can be started here"),
-    "new": Row("workflow.new:new", "Write a starter file that passes the check"),
+    "new": Row(
+        "workflow.new:new",
+        "Write a starter, or an example, that passes the check",
+        (),
+        ("--from=text", "--examples"),
+    ),
     "show": Row("workflow.show:show", "Show a workflow's definition", ("workflow",)),
 }
 
@@ -201,6 +206,9 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "log": Noun("What commands did, and why they failed", _LOG_ROWS),
     "doctor": Row("doctor:doctor", "Check this installation and say what to repair"),
     "prompt": Noun("Documents that teach an agent to use uwf", _PROMPT_ROWS),
+    "demo": Row(
+        "demo:demo", "See a workflow at work: a failing test is repaired", (), ("--dir=dir",)
+    ),
     "completion": Row("completion:completion", "Print a shell's completion script", ("shell",)),
 }
 

@@ -81,12 +81,7 @@ def starter(name: str) -> str:
     Raises:
         UsageError: `name` is no name for a workflow.
     """
-    if not NAME.match(name):
-        raise UsageError(
-            f"{name!r} is no name for a workflow",
-            hint="a name is letters, digits, `.`, `_` and `-`, the first a letter or digit",
-        )
-    return _TEXT.format(name=_scalar(name), schema=schema_path())
+    return _TEXT.format(name=name_text(name), schema=schema_path())
 
 
 def schema_path() -> str:
@@ -94,8 +89,17 @@ def schema_path() -> str:
     return str(files("uwf_core.workflow") / SCHEMA_FILE)
 
 
-def _scalar(name: str) -> str:
-    """The name as YAML text: in quotes where it would be read as a number or a truth value."""
+def name_text(name: str) -> str:
+    """A workflow's name as YAML: in quotes where it would be read as a number or a truth value.
+
+    Raises:
+        UsageError: `name` is no name for a workflow.
+    """
     from uwf_core.workflow.yaml_nodes import plain_value
 
+    if not NAME.match(name):
+        raise UsageError(
+            f"{name!r} is no name for a workflow",
+            hint="a name is letters, digits, `.`, `_` and `-`, the first a letter or digit",
+        )
     return name if isinstance(plain_value(name), str) else f'"{name}"'

@@ -1,0 +1,55 @@
+"""`uwf demo`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from uwf_core.cli.frame import command
+from uwf_core.cli.outcome import watch
+from uwf_core.cli.render.style import Screen
+from uwf_core.cli.session import Session
+from uwf_core.cli.signals import cancel_on_signals
+
+
+@command("demo", "uwf demo", "uwf demo --dir /tmp/try-uwf")
+@click.option(
+    "--dir", "folder", metavar="DIR", help="An empty or new folder; a temporary one by default."
+)
+def demo(session: Session, folder: str | None) -> int:
+    """See a workflow at work: a failing test in a small project is repaired.
+
+    Files really change and tests really run; the agents are played by a script, so no key, model
+    or server is needed. Everything is in one folder, with a store of its own.
+    """
+    from uwf_core.demo.play import play
+
+    with cancel_on_signals() as cancel, watch(session) as live:
+        played = play(session.env, folder, live, cancel)
+    session.emit(played["document"], _text)
+    return played["exit_code"]
+
+
+def _text(document: Mapping[str, Any], screen: Screen) -> str:
+    from shlex import quote
+
+    from uwf_core.cli.render.table import fields
+    from uwf_core.demo.play import tests_line
+
+    where = fields(
+        [
+            ("thread", f"{document['thread']}  {screen.status(document['status'])}"),
+            ("tests", tests_line("before", document["testsBefore"])),
+            ("", tests_line("after", document["testsAfter"])),
+            ("agent", f"{document['agent']}: {document['playedBy']}"),
+            ("project", document["project"]),
+            ("store", document["store"]),
+            ("remove", f"rm -r {quote(document['folder'])}"),
+        ],
+        screen,
+    )
+    lines = [document["text"].rstrip("\n"), "", screen.paint("─" * 40, "dim"), where, ""]
+    lines.append(screen.paint("go on with", "bold"))
+    for each in document["next"]:
+        lines += [f"  {each['command']}", screen.paint(f"      {each['shows']}", "dim")]
+    return "\n".join(lines)

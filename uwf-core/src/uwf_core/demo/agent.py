@@ -1,0 +1,327 @@
+"""The agent of `uwf demo`: a script, no model. It plays the four roles of fix-bug by fixed rules.
+
+What it does is real all the same: it reads and changes the files of the working folder, runs the
+tests, tries the code out, and decides by what it finds. It needs nothing but the standard library
+and speaks the command protocol, so it is an example of a command agent as well:
+
+    agent.py --thread ID --role R --prompt TEXT --mode run|fork|ask [--session ID]
+
+`UWF_EVENTS` names a file to which turns are appended as they happen, and the last line on stdout is
+the reply. (`UWF_REQUEST` names one with the whole request, which rules do not need.) Sessions are
+files in `sessions`, beside this script.
+"""
+
+import argparse
+import json
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Mapping
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
+
+SESSIONS = Path(__file__).resolve().parent / "sessions"
+CODE = "invoice.py"
+TESTS = "test_invoice.py"
+CUT_OFF = "int(net * VAT_PERCENT / 100)"
+HALF_TO_EVEN = "round(net * VAT_PERCENT / 100)"
+HALF_UP = "(net * VAT_PERCENT + 50) // 100"
+NEW_TEST = """
+    def test_half_a_cent_counts_as_a_whole_one(self) -> None:
+        self.assertEqual(vat(150), 29)
+"""
+TEST_SECONDS = 60
+AMOUNTS_TRIED = 1000
+
+
+class AgentError(Exception):
+    """A failure to report, by the kinds of the command protocol."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class Session:
+    """What this role said earlier in this thread: a file of JSON lines, one for each run."""
+
+    def __init__(self, name: str | None) -> None:
+        self.name = name or f"demo-{uuid.uuid4().hex[:12]}"
+        self.file = SESSIONS / f"{Path(self.name).name}.jsonl"
+        if name is not None and not self.file.is_file():
+            raise AgentError("session_lost", f"there is no session {name} in {SESSIONS}")
+        SESSIONS.mkdir(mode=0o700, exist_ok=True)
+
+    def remember(self, said: str) -> None:
+        """Add a line."""
+        with self.file.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(said) + "\n")
+
+    def said(self) -> list[str]:
+        """Everything that was said in it, oldest first."""
+        if not self.file.exists():
+            return []
+        lines = self.file.read_text(encoding="utf-8").splitlines()
+        return [json.loads(line) for line in lines]
+
+
+class TestRun(NamedTuple):
+    """How the project's tests ended."""
+
+    green: bool
+    ran: int
+    output: str
+
+
+class Desk:
+    """The working folder, with what can be done in it. Everything done is told as a turn."""
+
+    def __init__(self, folder: Path, events: str | None) -> None:
+        self.folder = folder
+        self.turns = 0
+        self._events = events
+
+    def say(self, text: str) -> None:
+        """A turn that only says something."""
+        self._turn({"text": text})
+
+    def read(self, name: str) -> str:
+        """The text of a file of the project."""
+        try:
+            text = (self.folder / name).read_text(encoding="utf-8")
+        except OSError as error:
+            raise AgentError(
+                "bad_request",
+                f"this script knows the demo's project alone, and {self.folder} has no {name}",
+            ) from error
+        self._used("read_file", {"path": name}, text)
+        return text
+
+    def replace(self, name: str, old: str, new: str) -> None:
+        """Change a file of the project."""
+        text = self.read(name)
+        (self.folder / name).write_text(text.replace(old, new), encoding="utf-8")
+        self._used("edit_file", {"path": name, "old": old, "new": new}, "done")
+
+    def append(self, name: str, text: str) -> None:
+        """Add to the end of a file of the project."""
+        with (self.folder / name).open("a", encoding="utf-8") as stream:
+            stream.write(text)
+        self._used("append_file", {"path": name, "text": text}, "done")
+
+    def tests(self) -> TestRun:
+        """Run the project's tests, in a process of their own; -B: no stale byte code."""
+        done = subprocess.run(
+            [sys.executable, "-B", "-m", "unittest"],
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            timeout=TEST_SECONDS,
+            check=False,
+        )
+        output = done.stdout.strip()
+        self._used("run_command", {"command": "python3 -m unittest"}, output)
+        ran = re.search(r"^Ran (\d+) test", output, re.MULTILINE)
+        return TestRun(done.returncode == 0, int(ran[1]) if ran else 0, output)
+
+    def try_out(self, name: str, function: str) -> Callable[[int], int]:
+        """A function of a file of the project, to be called with values of one's own."""
+        found: Callable[[int], int] = runpy.run_path(str(self.folder / name))[function]
+        self._used("try_out", {"path": name, "function": function}, "")
+        return found
+
+    def _used(self, tool: str, arguments: Mapping[str, str], result: str) -> None:
+        call = {
+            "id": f"call-{self.turns}",
+            "name": tool,
+            "arguments": json.dumps(arguments),
+            "result": result,
+        }
+        self._turn({"text": "", "toolCalls": [call]})
+
+    def _turn(self, turn: dict[str, Any]) -> None:
+        self.event({"turn": {"index": self.turns, "role": "assistant", **turn}})
+        self.turns += 1
+
+    def event(self, event: Mapping[str, Any]) -> None:
+        """Tell uwf something at once, not only at the end."""
+        if self._events:
+            with open(self._events, "a", encoding="utf-8") as stream:
+                stream.write(json.dumps(event) + "\n")
+
+
+class Answer(NamedTuple):
+    """What a role delivers: the typed fields, and a text for people."""
+
+    fields: Mapping[str, Any]
+    text: str
+
+    def document(self) -> str:
+        """Frontmatter and text. JSON is YAML, so each value is written as JSON."""
+        lines = [f"{key}: {json.dumps(value)}" for key, value in self.fields.items()]
+        return "\n".join(["---", *lines, "---", self.text, ""])
+
+
+def plan(desk: Desk, _instruction: str) -> Answer:
+    """The planner: run the tests, find the line, change nothing."""
+    run = desk.tests()
+    if run.green:
+        question = f"All {run.ran} tests pass, and this script knows one fault only. What is it?"
+        return Answer({"$status": "unclear", "question": question}, "Nothing is red.")
+    red = re.search(r"^(?:FAIL|ERROR): (\w+)", run.output, re.MULTILINE)
+    told = re.search(r"^AssertionError: (.*)$", run.output, re.MULTILINE)
+    lines = desk.read(CODE).splitlines()
+    line = next((n for n, text in enumerate(lines, 1) if "VAT_PERCENT /" in text), 1)
+    test, difference = red[1] if red else "a test", told[1] if told else "an error"
+    where = f"{CODE}:{line}"
+    return Answer(
+        {
+            "$status": "planned",
+            "file": CODE,
+            "plan": f"`{test}` fails with {difference}. The tax in {where} is cut off instead of "
+            "rounded; round it.",
+        },
+        f"One of {run.ran} tests is red: `{test}` ({difference}).\n\nThe cause is in {where}:\n\n"
+        f"```python\n{lines[line - 1].strip()}\n```\n\nA fraction of a cent is thrown away.",
+    )
+
+
+def develop(desk: Desk, _instruction: str) -> Answer:
+    """The developer: the obvious repair first, the thorough one when the review asks for it."""
+    code = desk.read(CODE)
+    if CUT_OFF in code:
+        desk.replace(CODE, CUT_OFF, HALF_TO_EVEN)
+        summary, files = "The tax is rounded instead of cut off.", [CODE]
+    elif HALF_TO_EVEN in code:
+        desk.replace(CODE, HALF_TO_EVEN, HALF_UP)
+        desk.append(TESTS, NEW_TEST)
+        summary = "Half a cent is rounded up, in whole numbers; a test says so."
+        files = [CODE, TESTS]
+    else:
+        summary, files = "There was nothing left to change.", []
+    run = desk.tests()
+    state = "green" if run.green else "red"
+    return Answer(
+        {"$status": "done", "summary": summary, "files": files},
+        f"{summary} All {run.ran} tests have run: {state}.",
+    )
+
+
+def review(desk: Desk, _instruction: str) -> Answer:
+    """The reviewer: try a thousand amounts against exact arithmetic."""
+    vat = desk.try_out(CODE, "vat")
+    wrong = [net for net in range(AMOUNTS_TRIED) if vat(net) != exact_vat(net)]
+    desk.say(f"{AMOUNTS_TRIED} amounts tried, {len(wrong)} with a wrong tax: {wrong[:5]}")
+    if not wrong:
+        return Answer(
+            {"$status": "approved"},
+            f"The first {AMOUNTS_TRIED} amounts all have the tax that exact arithmetic gives.",
+        )
+    net = wrong[0]
+    rows = [f"| {each} | {vat(each)} | {exact_vat(each)} |" for each in wrong[:5]]
+    return Answer(
+        {
+            "$status": "rejected",
+            "comments": f"vat({net}) gives {vat(net)}, and {Decimal(net * 19) / 100} cents have to "
+            f"become {exact_vat(net)}: half a cent is not always rounded up. Count in whole cents, "
+            "and add a test for it.",
+        },
+        f"{len(wrong)} of the first {AMOUNTS_TRIED} amounts have a wrong tax:\n\n"
+        + "\n".join(["| net | vat | exact |", "|---|---|---|", *rows]),
+    )
+
+
+def exact_vat(net: int) -> int:
+    """What the tax has to be, worked out in another way than the project does."""
+    return int((Decimal(net) * 19 / 100).quantize(Decimal(1), rounding=ROUND_HALF_UP))
+
+
+def test(desk: Desk, _instruction: str) -> Answer:
+    """The tester: run all tests and say what they say."""
+    run = desk.tests()
+    text = f"`python3 -m unittest` says:\n\n```text\n{run.output}\n```"
+    if run.green and run.ran:
+        return Answer({"$status": "passed", "tests": run.ran}, text)
+    return Answer({"$status": "failed", "report": run.output or "no tests ran"}, text)
+
+
+ROLES: Mapping[str, Callable[[Desk, str], Answer]] = {
+    "planner": plan,
+    "developer": develop,
+    "reviewer": review,
+    "tester": test,
+}
+
+
+def play(call: argparse.Namespace) -> dict[str, Any]:
+    """`--mode run`: play the role, in its session."""
+    if call.role not in ROLES:
+        raise AgentError(
+            "bad_request", f"this script plays {', '.join(ROLES)} of fix-bug, not {call.role}"
+        )
+    session = Session(call.session)
+    desk = Desk(Path.cwd(), os.environ.get("UWF_EVENTS"))
+    desk.event({"session": session.name})
+    answer = ROLES[call.role](desk, call.prompt)
+    desk.say(answer.text)
+    session.remember(answer.document())
+    return {
+        "output": answer.document(),
+        "sessionId": session.name,
+        "usage": {"turns": desk.turns},
+        "agentVersion": "demo",
+    }
+
+
+def fork(call: argparse.Namespace) -> dict[str, Any]:
+    """`--mode fork`: a new session that remembers what the old one does."""
+    old, new = Session(call.session), Session(None)
+    shutil.copyfile(old.file, new.file)
+    return {"sessionId": new.name}
+
+
+def ask(call: argparse.Namespace) -> dict[str, Any]:
+    """`--mode ask`: a script cannot think about a question, but it can say what it remembers."""
+    session = Session(call.session)
+    said = "\n".join(f"````\n{each}````\n" for each in session.said())
+    remembers = f"this is what I said in this session:\n\n{said}" if said else "I remember nothing."
+    return {
+        "output": f"I am a script and cannot think about your question, but {remembers}",
+        "sessionId": session.name,
+    }
+
+
+MODES: Mapping[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
+    "run": play,
+    "fork": fork,
+    "ask": ask,
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Answer one call; the reply is the last line on stdout."""
+    parser = argparse.ArgumentParser(description="The scripted agent of `uwf demo`.")
+    parser.add_argument("--thread", required=True)
+    parser.add_argument("--role", required=True)
+    parser.add_argument("--prompt", required=True)
+    parser.add_argument("--mode", choices=MODES, default="run")
+    parser.add_argument("--session")
+    call = parser.parse_args(arguments)
+    try:
+        reply = MODES[call.mode](call)
+    except AgentError as error:
+        reply = {"error": {"kind": error.kind, "message": str(error)}}
+    print(json.dumps(reply))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,152 @@
+"""The demo from start to end: lay out, run the workflow, look at the tests, say how to go on."""
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypedDict
+
+from uwf_core.demo.site import AGENT, WORKFLOW, Site, lay_out
+from uwf_core.demo.suite import Tests, run_tests
+from uwf_core.engine.documents import ExecDocument, StepResult
+from uwf_core.engine.engine import Engine, open_engine
+from uwf_core.engine.read import read_thread
+from uwf_core.engine.run import Outcome, RunOptions, exec_thread
+from uwf_core.engine.start import StartOptions, start_thread
+from uwf_core.engine.watch import Watch
+from uwf_core.errors import ExitCode
+from uwf_core.process.cancel import Cancel
+
+TASK = "The total of an invoice is off by one cent: 0.99 and 1.00 plus tax should be 2.37."
+PLAYED_BY = "a script that ships with uwf; no model, no key, no server"
+
+
+class Next(TypedDict):
+    """A command to go on with, as it can be pasted into a shell, and what it shows."""
+
+    command: str
+    shows: str
+
+
+class DemoDocument(ExecDocument):
+    """What `demo` gives: the run's document, the tests before and after, and where it all is.
+
+    `text` is the whole thread as Markdown.
+    """
+
+    agent: str
+    playedBy: str  # noqa: N815 (a key of the document)
+    testsBefore: Tests  # noqa: N815 (a key of the document)
+    testsAfter: Tests  # noqa: N815 (a key of the document)
+    folder: str
+    project: str
+    home: str
+    store: str
+    text: str
+    next: list[Next]
+
+
+class Played(TypedDict):
+    """A demo that was played: its document, and the exit code that says whether it succeeded."""
+
+    document: DemoDocument
+    exit_code: int
+
+
+def play(env: Mapping[str, str], folder: str | None, watch: Watch, cancel: Cancel) -> Played:
+    """Play the demo in `folder` (a new temporary one by default); nothing of the user's is touched.
+
+    Raises:
+        UsageError: the folder is not empty or cannot be written.
+    """
+    site = lay_out(folder)
+    own_env = site.environment(env)
+    watch.notice(f"a small project with a failing test, and the workflow {WORKFLOW}: {site.folder}")
+    watch.notice(f"all roles are played by {PLAYED_BY}")
+    before = run_tests(site.project, own_env, cancel)
+    watch.notice(tests_line("tests before", before))
+    engine = open_engine(env=own_env, cwd=str(site.project), on_fault=lambda _: None)
+    try:
+        started = start_thread(engine, StartOptions(WORKFLOW, TASK, ".", AGENT), watch)
+        options = RunOptions(until_done=True)
+        outcome = exec_thread(engine, started["thread"], options, watch, cancel)
+        after = run_tests(site.project, own_env, Cancel())
+        watch.notice(tests_line("tests after", after))
+        document = _document(engine, site, outcome, (before, after))
+    finally:
+        engine.close()
+    good = not before["green"] and outcome.document["done"] and after["green"]
+    failed = outcome.exit_code or ExitCode.FAILED
+    return {"document": document, "exit_code": ExitCode.DONE if good else failed}
+
+
+def tests_line(what: str, tests: Tests) -> str:
+    """`tests before: red (1 of 3 fails)`."""
+    if tests["green"]:
+        return f"{what}: green ({tests['ran']} pass)"
+    return f"{what}: red ({tests['failed']} of {tests['ran']} fail)"
+
+
+def _document(
+    engine: Engine, site: Site, outcome: Outcome, tests: tuple[Tests, Tests]
+) -> DemoDocument:
+    document = outcome.document
+    return {
+        **document,
+        "agent": str(site.agent),
+        "playedBy": PLAYED_BY,
+        "testsBefore": tests[0],
+        "testsAfter": tests[1],
+        "folder": str(site.folder),
+        "project": str(site.project),
+        "home": str(site.home),
+        "store": engine.store.location(),
+        "text": read_thread(engine, document["thread"]),
+        "next": _next(site, document),
+    }
+
+
+def _next(site: Site, document: ExecDocument) -> list[Next]:
+    uwf = f"UWF_HOME={shlex.quote(str(site.home))} {own_command()}"
+    thread = document["thread"]
+    listed: Next = {
+        "command": f"{uwf} step list {thread}",
+        "shows": "who did what, and for how long",
+    }
+    review = _first(document["steps"], "reviewer")
+    if review is None:
+        return [listed]
+    return [
+        listed,
+        {
+            "command": f"{uwf} step read {review} --prompt",
+            "shows": "all that the reviewer was told: the work, not the developer's session",
+        },
+        {
+            "command": f'{uwf} step ask {review} -p "Why did you reject it?"',
+            "shows": "the session of that step, asked afterwards; the thread stays as it is",
+        },
+    ]
+
+
+def _first(steps: list[StepResult], role: str) -> str | None:
+    return next((each["step"] for each in steps if each["role"] == role and each["step"]), None)
+
+
+def own_command() -> str:
+    """How to call this very uwf from any shell: by its name where that is found outside of this
+    environment's folder (which may be on the PATH of this process alone), else by its path.
+    """
+    beside = Path(sys.executable).parent
+    others = [
+        each for each in os.get_exec_path() if not (Path(each).exists() and beside.samefile(each))
+    ]
+    script = beside / "uwf"
+    found = shutil.which("uwf", path=os.pathsep.join(others))
+    if found is not None and script.exists() and Path(found).samefile(script):
+        return "uwf"
+    if script.exists():
+        return shlex.quote(str(script))
+    return f"{shlex.quote(sys.executable)} -m uwf_core"

@@ -1,0 +1,1 @@
+"""Example workflows, as files to copy: `uwf workflow new NAME --from EXAMPLE`."""
