@@ -3,23 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from uwf_core.config.secret_names import SHORTEST, is_secret_name, secrets_of_environment
+
 if TYPE_CHECKING:
     from uwf_core.config.settings import Settings
 
 MASK = "********"
-_LONG_ENOUGH = 8
-"""Shorter values occur by chance in ordinary text; they are masked by their name only."""
-
-_WORDS = frozenset(
-    (
-        *("apikey", "auth", "authorization", "bearer", "cookie", "credential", "credentials"),
-        *("key", "passphrase", "passwd", "password", "pat", "pwd", "secret", "token"),
-    )
-)
-_ENDINGS = ("apikey", "password", "passwd", "passphrase", "secret", "token", "credentials")
-_ABOUT = frozenset(("dir", "env", "file", "folder", "name", "path", "sock", "socket", "url"))
-"""Last words that say that the value is not the secret but about it (`SSH_AUTH_SOCK`)."""
-_FOLDERS = frozenset(("PWD", "OLDPWD"))
 
 
 def secrets(settings: "Settings") -> frozenset[str]:
@@ -27,9 +16,8 @@ def secrets(settings: "Settings") -> frozenset[str]:
     the environment and `.env`) and options, passwords in addresses. Redaction takes these.
     """
     found = set(_of_providers(settings))
-    for name, value in settings.environment.items():
-        if is_secret_name(name):
-            found.add(value)
+    found |= secrets_of_environment(settings.environment)
+    for value in settings.environment.values():
         found.update(_url_password(value))
     for agent in settings.agents.values():
         found.update(_in_options(agent.options))
@@ -37,17 +25,9 @@ def secrets(settings: "Settings") -> frozenset[str]:
     return frozenset(value for value in found if value.strip())
 
 
-def is_secret_name(name: str) -> bool:
-    """Whether what bears this name (`OPENAI_API_KEY`, `apiKey`, `github-token`) is a secret."""
-    words = list(_words(name))
-    if not words or name in _FOLDERS or words[-1] in _ABOUT:
-        return False
-    return any(word in _WORDS or word.endswith(_ENDINGS) for word in words)
-
-
 def masked(settings: "Settings", value: Any) -> Any:
     """A JSON-like value with what bears a secret's name, and every known secret, masked."""
-    known = sorted((each for each in secrets(settings) if len(each) >= _LONG_ENOUGH), key=len)
+    known = sorted((each for each in secrets(settings) if len(each) >= SHORTEST), key=len)
     return _masked(value, known[::-1])
 
 
@@ -93,20 +73,3 @@ def _url_password(text: str) -> Iterator[str]:
     _, colon, password = user.partition(":")
     if at and colon and password:
         yield password
-
-
-def _words(name: str) -> Iterator[str]:
-    """The words of a name in snake, kebab or camel case, lower case."""
-    word = ""
-    for character in name:
-        if not character.isalnum():
-            if word:
-                yield word.lower()
-            word = ""
-        elif character.isupper() and word and not word[-1].isupper():
-            yield word.lower()
-            word = character
-        else:
-            word += character
-    if word:
-        yield word.lower()

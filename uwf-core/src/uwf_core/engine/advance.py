@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from uwf_core.agents.secrets import guess
 from uwf_core.api.events import StepFailed, StepFinished
 from uwf_core.engine.attempt import (
     close_with_question,
@@ -129,7 +130,7 @@ def _failed_event(told: Told, step: Ref, failure: AgentFailure, message: str) ->
 
 def _message(run: "Run", failure: AgentFailure) -> str:
     text = f"{failure.message} ({failure.hint})" if failure.hint else failure.message
-    return run.engine.redactor.text(text)
+    return guess(run.engine.redactor.text(text))
 
 
 def _spoken(told: Told, step: Ref | None) -> Spoken:

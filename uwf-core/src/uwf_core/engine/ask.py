@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from uwf_core.agents.choose import Candidates, Choice, choose_agent, resolve_agent
+from uwf_core.agents.choose import Candidates, Choice, choose_agent, recorded_agent, resolve_agent
 from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import ask_call, fork_call, run_call, speaks_from
 from uwf_core.agents.watch import NoSink
@@ -94,7 +94,7 @@ def _choose(engine: "Engine", step: Step, word: str | None) -> Choice:
     usual = choose_agent(candidates, known, workflow=name, role=step.payload["role"])
     if usual.name == step.payload["agent"]:
         return usual
-    return resolve_agent(step.payload["agent"], known, source="the step's agent")
+    return recorded_agent(step.payload["agent"], known)
 
 
 def _call(engine: "Engine", step: Step, agent: OpenAgent, cancel: "Cancel") -> Mapping[str, Any]:

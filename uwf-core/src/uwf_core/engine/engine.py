@@ -107,11 +107,9 @@ class Engine:
     def redactor(self) -> "Redactor":
         """Takes known secrets out of whatever is stored or printed."""
         from uwf_core.agents.redact import Redactor
-        from uwf_core.agents.secrets import secrets_of_environment
         from uwf_core.config.secrets import secrets
 
-        environment = self.settings.environment
-        return Redactor(secrets(self.settings) | secrets_of_environment(environment))
+        return Redactor(secrets(self.settings))
 
     @cached_property
     def model(self) -> "Model | None":

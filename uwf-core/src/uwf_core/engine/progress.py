@@ -183,7 +183,7 @@ def _redacted(turn: "Turn", redactor: "Redactor") -> "Turn":
     from dataclasses import replace
 
     def clean(text: str | None) -> Any:
-        return None if text is None else redactor.text(text)
+        return None if text is None else redactor.partial(text)
 
     calls = tuple(
         replace(call, arguments=clean(call.arguments), result=clean(call.result))

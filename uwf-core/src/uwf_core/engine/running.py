@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from uwf_core.agents.choose import Candidates, Choice, Known, choose_agent, resolve_agent
+from uwf_core.agents.choose import Candidates, Choice, Known, choose_agent, recorded_agent
 from uwf_core.agents.open import OpenAgent, open_agent
 from uwf_core.agents.supervise import close_call
 from uwf_core.api.agent import AgentContext
@@ -91,7 +91,7 @@ def _keep_agent(
 ) -> Choice:
     """The agent that a step recorded; with its alias's options where that is the usual choice."""
     usual = choose_agent(candidates, known, workflow=workflow, role=role)
-    return usual if usual.name == name else resolve_agent(name, known, source="the step's agent")
+    return usual if usual.name == name else recorded_agent(name, known)
 
 
 def _file_name(word: str) -> str:

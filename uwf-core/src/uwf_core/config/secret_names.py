@@ -1,0 +1,125 @@
+"""Which variables and settings hold a secret, by their names. Pure but for `exists`."""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+
+SHORTEST = 8
+"""Shorter values occur by chance in ordinary text; they are masked by their name only."""
+
+_SECRET_WORDS = frozenset(
+    [
+        "AUTH",
+        "AUTHORIZATION",
+        "BEARER",
+        "COOKIE",
+        "KEY",
+        "KEYS",
+        "APIKEY",
+        "TOKEN",
+        "SECRET",
+        "SECRETS",
+        "PASSWORD",
+        "PASSWORDS",
+        "PASSWD",
+        "PASSPHRASE",
+        "PASSCODE",
+        "PWD",
+        "PAT",
+        "CREDENTIAL",
+        "CREDENTIALS",
+        "CREDS",
+    ]
+)
+_SECRET_ENDS = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "CREDENTIALS")
+"""How a word may end that was written together: DBPASSWORD, AUTHTOKEN."""
+_HARMLESS_ENDS = frozenset(
+    [
+        "ALG",
+        "ALGORITHM",
+        "AUDIENCE",
+        "BACKEND",
+        "BINDING",
+        "BINDINGS",
+        "COUNT",
+        "DIR",
+        "DIRECTORY",
+        "ENABLED",
+        "ENCODING",
+        "ENDPOINT",
+        "ENV",
+        "EXPIRY",
+        "FIELD",
+        "FILE",
+        "FILENAME",
+        "FOLDER",
+        "FORMAT",
+        "HEADER",
+        "HELPER",
+        "HOME",
+        "HOST",
+        "HOSTNAME",
+        "ISSUER",
+        "LAYOUT",
+        "LENGTH",
+        "LIFETIME",
+        "LIMIT",
+        "MANAGER",
+        "MAP",
+        "MODE",
+        "NAME",
+        "PATH",
+        "POLICY",
+        "PORT",
+        "PREFIX",
+        "PROJECT",
+        "PROMPT",
+        "PROVIDER",
+        "REGION",
+        "SIZE",
+        "SOCK",
+        "SOCKET",
+        "STORE",
+        "SUFFIX",
+        "TIMEOUT",
+        "TTL",
+        "TYPE",
+        "URI",
+        "URL",
+        "USER",
+        "USERNAME",
+        "VERSION",
+    ]
+)
+"""Last words of names that tell about a secret and are none: TOKEN_URL, PASSWORD_STORE_DIR."""
+_FOLDER_NAMES = frozenset(("PWD", "OLDPWD"))
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_USER_INFO = re.compile(r"://[^/?#\s]*@")
+
+
+def secrets_of_environment(
+    env: Mapping[str, str], *, exists: Callable[[str], bool] = os.path.exists
+) -> set[str]:
+    """The values of the variables whose names say that they are secret.
+
+    A name says so by a whole word (`OPENAI_API_KEY`, `githubToken`, `DB_PASSWD`; not `MONKEY`),
+    unless its last word makes it something harmless (`TOKEN_URL`, `PASSWORD_STORE_DIR`). A value
+    that is the path of something that exists is none.
+    """
+    return {
+        value
+        for name, value in env.items()
+        if len(value) >= SHORTEST
+        and is_secret_name(name, value)
+        and not (value.startswith("/") and exists(value))
+    }
+
+
+def is_secret_name(name: str, value: str = "") -> bool:
+    """Whether a variable of this name holds a secret; an address counts if it names a password."""
+    if name in _FOLDER_NAMES:
+        return False
+    words = [word.upper() for word in _WORDS.findall(name)]
+    if not any(word in _SECRET_WORDS or word.endswith(_SECRET_ENDS) for word in words):
+        return False
+    return words[-1] not in _HARMLESS_ENDS or bool(_USER_INFO.search(value))
