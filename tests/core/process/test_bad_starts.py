@@ -1,6 +1,10 @@
 """What cannot be started is refused before anything runs, naming the cause and the cure."""
 
+import importlib.util
+import marshal
 import os
+import resource
+import struct
 import threading
 import time
 from pathlib import Path
@@ -9,9 +13,10 @@ from typing import Any
 import pytest
 
 from uwf_core.errors import AgentInterrupted, BadRequest, InternalFailure, Unavailable
+from uwf_core.process import launch, reaper
 from uwf_core.process.cancel import Cancel
 
-from .conftest import Runner, marked, open_files
+from .conftest import Runner, eventually, marked, open_files
 
 
 def script(folder: Path, text: str, mode: int = 0o755) -> str:
@@ -146,3 +151,48 @@ def test_a_reaper_that_cannot_start_is_told_and_leaves_nothing(
         runner.run("/bin/true")
     assert open_files() == before
     assert marked(runner.marker) == []
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="limits per process are Linux's")
+def test_a_system_out_of_open_files_is_told_and_leaves_nothing(runner: Runner) -> None:
+    """One file after the other is missing: at each place the start is undone."""
+    runner.run("/bin/true")
+    before = open_files()
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    refused = 0
+    try:
+        free = [number for number in range(64) if number not in before]
+        for count in range(1, 16):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (free[count], hard))
+            try:
+                runner.run("/bin/true")
+            except InternalFailure as error:
+                refused += 1
+                assert "open files" in (error.hint or "")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert refused >= 8
+    assert open_files() == before
+    assert eventually(lambda: not marked(runner.marker))
+
+
+def test_a_compiled_reaper_of_another_source_is_not_run(
+    runner: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after an upgrade into a folder whose compiled files cannot be replaced."""
+    source = Path(reaper.__file__)
+    assert reaper.__spec__ is not None
+    stale = tmp_path / "reaper.pyc"
+    compile_to(b"print('stale')\n", source, stale)
+    monkeypatch.setattr(reaper.__spec__, "cached", str(stale))
+    assert runner.run("/bin/echo", "fresh").stdout == b"fresh\n"
+    compile_to(source.read_bytes(), source, stale)
+    assert launch._script() == str(stale)
+    assert runner.run("/bin/echo", "compiled").stdout == b"compiled\n"
+
+
+def compile_to(text: bytes, source: Path, target: Path) -> None:
+    """Compile `text` as the file `source`, with its own size and that file's time."""
+    code = compile(text, str(source), "exec")
+    header = struct.pack("<III", 0, int(source.stat().st_mtime), len(text))
+    target.write_bytes(importlib.util.MAGIC_NUMBER + header + marshal.dumps(code))

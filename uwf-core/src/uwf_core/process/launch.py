@@ -1,9 +1,10 @@
 """Starting a program under its reaper: the pipes between, and the word whether it runs."""
 
-# ruff: noqa: PTH100, PTH110
+# ruff: noqa: PTH100, PTH116
 # On the path of every program; the rest of this room does without pathlib.
 
 import os
+import struct
 import sys
 import time
 from collections.abc import Mapping
@@ -15,23 +16,13 @@ from uwf_core.process.cancel import Cancel
 from uwf_core.process.identity import ProcessId, boot_id, start_of_ticks
 from uwf_core.process.leftovers import ATTEMPT_VARIABLE
 from uwf_core.process.locate import locate, refusal
+from uwf_core.process.records import Program
 
 if TYPE_CHECKING:
     import subprocess
 
 _START_SECONDS = 60.0
 """How long a reaper may take to start its program; a dead network folder takes for ever."""
-
-
-class Launch(NamedTuple):
-    """What to start. `stdin` says whether the program gets a pipe (else /dev/null)."""
-
-    argv: tuple[str, ...]
-    cwd: str
-    env: Mapping[str, str]
-    stdin: bool
-    first_signal: int | None
-    grace_seconds: float
 
 
 class Running(NamedTuple):
@@ -93,7 +84,7 @@ class _Pipes:
             os.close(self.ours.pop())
 
 
-def launch(order: Launch, cancel: Cancel | None) -> Running:
+def launch(program: Program, grace_seconds: float, cancel: Cancel | None) -> Running:
     """Start a program under a reaper; it runs when this returns.
 
     Raises:
@@ -102,24 +93,27 @@ def launch(order: Launch, cancel: Cancel | None) -> Running:
         AgentInterrupted: cancelled before it ran.
         InternalFailure: the reaper could not be started.
     """
-    path = locate(order.argv, order.cwd, order.env)
+    path = locate(program.argv, program.cwd, program.env)
     if cancel is not None and cancel.is_set():
-        raise AgentInterrupted(f"cancelled before {order.argv[0]} was started")
+        raise AgentInterrupted(f"cancelled before {program.argv[0]} was started")
+    order = _order(program, path, grace_seconds)
     pipes = _Pipes()
     try:
-        return _launch(order, path, pipes, cancel)
+        return _launch(program, order, pipes, cancel)
     except BaseException:
         pipes.close()
         raise
 
 
-def _launch(order: Launch, path: bytes, pipes: _Pipes, cancel: Cancel | None) -> Running:
+def _launch(program: Program, order: reaper.Order, pipes: _Pipes, cancel: Cancel | None) -> Running:
     import subprocess
 
     try:
         control, their_control = pipes.to_child()
         status, their_status = pipes.from_child()
-        stdin, their_stdin = pipes.to_child() if order.stdin else (None, subprocess.DEVNULL)
+        stdin, their_stdin = (
+            pipes.to_child() if program.stdin != b"" else (None, subprocess.DEVNULL)
+        )
         stdout, their_stdout = pipes.from_child()
         stderr, their_stderr = pipes.from_child()
         child = subprocess.Popen(
@@ -128,19 +122,20 @@ def _launch(order: Launch, path: bytes, pipes: _Pipes, cancel: Cancel | None) ->
             stdout=their_stdout,
             stderr=their_stderr,
             pass_fds=(their_control, their_status),
-            env=_reaper_environment(order.env),
+            env=_reaper_environment(program.env),
             cwd="/",
             start_new_session=True,
         )
     except OSError as error:
         raise InternalFailure(
-            f"the reaper of {order.argv[0]} cannot be started: {error}"
+            f"the reaper of {program.argv[0]} cannot be started: {error}",
+            hint="does the system allow more processes and open files?",
         ) from error
     pipes.close_theirs()
     try:
-        _send(control, _encode(order, path))
+        _send(control, order.encode())
         word, news = _first_word(status, cancel)
-        leader = _leader(word, order, path, stderr)
+        leader = _leader(word, program, order.path, stderr)
     except BaseException:
         pipes.close()  # the lifeline too: the reaper ends whatever it may have started
         _collect(child)
@@ -151,9 +146,19 @@ def _launch(order: Launch, path: bytes, pipes: _Pipes, cancel: Cancel | None) ->
 
 
 def _script() -> str:
-    """The reaper's file: compiled where the import of it has left that, which saves 3 ms."""
+    """The reaper's file: the compiled one if it is that of this source, which saves 3 ms.
+
+    Its header is four times four bytes: magic number, flags, the source's time and size (PEP 552).
+    """
     compiled = reaper.__spec__.cached if reaper.__spec__ else None
-    return compiled if compiled and os.path.exists(compiled) else reaper.__file__
+    try:
+        with open(compiled or os.devnull, "rb") as file:
+            header = file.read(16)
+        source = os.stat(reaper.__file__)
+    except OSError:
+        return reaper.__file__
+    belongs = struct.pack("<III", 0, int(source.st_mtime) & 0xFFFFFFFF, source.st_size)
+    return compiled if compiled and header[4:] == belongs else reaper.__file__
 
 
 def _reaper_environment(env: Mapping[str, str]) -> dict[str, str]:
@@ -162,13 +167,13 @@ def _reaper_environment(env: Mapping[str, str]) -> dict[str, str]:
     return dict(os.environ) if marker is None else {**os.environ, ATTEMPT_VARIABLE: marker}
 
 
-def _encode(order: Launch, path: bytes) -> bytes:
-    request = reaper.Order(os.getpid(), order.grace_seconds, order.first_signal or 0)
-    request.path = path
-    request.cwd = os.fsencode(os.path.abspath(order.cwd))
-    request.argv = [word.encode() for word in order.argv]
-    request.env = {os.fsencode(name): os.fsencode(value) for name, value in order.env.items()}
-    return request.encode()
+def _order(program: Program, path: bytes, grace_seconds: float) -> reaper.Order:
+    order = reaper.Order(os.getpid(), grace_seconds, program.first_signal or 0)
+    order.path = path
+    order.cwd = os.fsencode(os.path.abspath(program.cwd))
+    order.argv = [word.encode() for word in program.argv]
+    order.env = {os.fsencode(name): os.fsencode(value) for name, value in program.env.items()}
+    return order
 
 
 def _send(control: int, data: bytes) -> None:
@@ -205,7 +210,7 @@ def _first_word(status: int, cancel: Cancel | None) -> tuple[list[bytes], bytes]
     return line.split(), news
 
 
-def _leader(word: list[bytes], order: Launch, path: bytes, stderr: int) -> ProcessId:
+def _leader(word: list[bytes], program: Program, path: bytes, stderr: int) -> ProcessId:
     """The program, or the reason why it does not run."""
     match word:
         case [b"started", pid, ticks]:
@@ -214,7 +219,7 @@ def _leader(word: list[bytes], order: Launch, path: bytes, stderr: int) -> Proce
             return ProcessId(int(pid), start_of_ticks(ticks.decode(), boot_id()))
         case [b"failed", stage, number]:
             text = os.fsdecode(path)
-            raise refusal(order.argv[0], text, order.cwd, stage.decode(), int(number))
+            raise refusal(program.argv[0], text, program.cwd, stage.decode(), int(number))
         case _:
             os.set_blocking(stderr, False)
             try:
@@ -222,8 +227,17 @@ def _leader(word: list[bytes], order: Launch, path: bytes, stderr: int) -> Proce
             except BlockingIOError:
                 said = ""
             raise InternalFailure(
-                f"the reaper of {order.argv[0]} died before it could start it: {said or 'no word'}"
+                f"the reaper of {program.argv[0]} died before it could start it"
+                + (f": {said}" if said else "")
             )
+
+
+def abandon(running: Running) -> None:
+    """Let go of a program that nobody can watch: its lifeline is cut, so its reaper ends it."""
+    for fd in (running.control, running.status, running.stdin, running.stdout, running.stderr):
+        if fd is not None:
+            os.close(fd)
+    _collect(running.reaper)
 
 
 def _collect(child: "subprocess.Popen[bytes]") -> None:

@@ -15,16 +15,16 @@ command looks for it.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Self
 
+from uwf_core.errors import InternalFailure
 from uwf_core.process.cancel import Cancel
 from uwf_core.process.identity import ProcessId
-from uwf_core.process.launch import Launch, launch
-from uwf_core.process.leftovers import ATTEMPT_VARIABLE
-from uwf_core.process.pump import End, Pump, Watch
+from uwf_core.process.launch import abandon, launch
+from uwf_core.process.pump import Pump
+from uwf_core.process.records import End, ProcessLimits, Program, ProgramResult
 
 __all__ = [
     "ChildProgram",
@@ -35,65 +35,6 @@ __all__ = [
     "run_program",
     "start_program",
 ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
-    """What to run.
-
-    Attributes:
-        argv: the program and its arguments; a bare name is looked up on the PATH of `env`, a
-            path with a separator starts at `cwd`.
-        cwd: its working folder.
-        env: its whole environment; nothing is added.
-        stdin: bytes to feed before closing (none: it reads /dev/null); None keeps stdin open.
-        first_signal: sent to the program's process group before TERM when the tree is stopped.
-    """
-
-    argv: tuple[str, ...]
-    cwd: str
-    env: Mapping[str, str] = field(repr=False)
-    stdin: bytes | None = field(default=b"", repr=False)
-    first_signal: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessLimits:
-    """What a program is held to.
-
-    Attributes:
-        total_seconds: how long it may run; None for ever.
-        idle_seconds: how long it may go without a byte on stdout or stderr, or a `touch`.
-        grace_seconds: from TERM to KILL; half of it from a first signal to TERM.
-        output_bytes: how much stdout is taken.
-    """
-
-    total_seconds: float | None = 3600.0
-    idle_seconds: float | None = None
-    grace_seconds: float = 5.0
-    output_bytes: int = 16 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProgramResult:
-    """How a program ended; its tree is gone.
-
-    Attributes:
-        exit_code: the program's own; the signal, negative, that ended it (as in subprocess).
-        end: why it ended; the exit code is exact even if we ended it.
-        stdout: all of it, up to the cap.
-        stderr: its last 64 KB.
-        duration_ms: from the program's start to its end.
-        left_behind: something of its tree could not be ended (another user's, or stuck in the
-            kernel).
-    """
-
-    exit_code: int
-    end: End
-    stdout: bytes = field(repr=False)
-    stderr: bytes = field(repr=False)
-    duration_ms: int
-    left_behind: bool = False
 
 
 class ChildProgram:
@@ -196,29 +137,18 @@ def start_program(
         Unavailable: there is no such program or folder, or it cannot be executed.
         BadRequest: a text in argv, cwd or env that no program can be given (NUL, lone surrogate).
         AgentInterrupted: cancelled before it ran.
-        InternalFailure: the reaper could not be started.
+        InternalFailure: the reaper or the thread that watches could not be started.
     """
-    running = launch(
-        Launch(
-            argv=program.argv,
-            cwd=program.cwd,
-            env=program.env,
-            stdin=program.stdin != b"",
-            first_signal=program.first_signal,
-            grace_seconds=limits.grace_seconds,
-        ),
-        cancel,
-    )
-    watch = Watch(
-        total_seconds=limits.total_seconds,
-        idle_seconds=limits.idle_seconds,
-        grace_seconds=limits.grace_seconds,
-        output_bytes=limits.output_bytes,
-        cancel=cancel,
-        marker=program.env.get(ATTEMPT_VARIABLE),
-    )
-    pump = Pump(running, watch, program.stdin)
-    pump.start()
+    running = launch(program, limits.grace_seconds, cancel)
+    try:
+        pump = Pump(running, program, limits, cancel)
+        pump.start()
+    except (OSError, RuntimeError) as error:  # no further file or thread
+        abandon(running)
+        raise InternalFailure(
+            f"{program.argv[0]} cannot be watched: {error}",
+            hint="does the system allow more threads and open files?",
+        ) from error
     child = ChildProgram(running.leader, pump)
     if on_start is not None:
         try:

@@ -12,14 +12,13 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from enum import Enum
-from typing import NamedTuple
 
 from uwf_core.process.cancel import Cancel
 from uwf_core.process.identity import ProcessId
 from uwf_core.process.launch import Running
-from uwf_core.process.leftovers import end_leftovers
+from uwf_core.process.leftovers import ATTEMPT_VARIABLE, end_leftovers
 from uwf_core.process.reaper import KILL_SECONDS, LINGER_SECONDS, STOP
+from uwf_core.process.records import End, ProcessLimits, Program
 from uwf_core.process.tree import kill_family
 
 STDERR_TAIL_BYTES = 64 * 1024
@@ -29,36 +28,12 @@ _CHUNK = 64 * 1024
 _REAPER_SLACK_SECONDS = 5.0
 
 
-class End(Enum):
-    """Why a program ended."""
-
-    EXITED = "exited"
-    """By itself, or by a signal that was not ours."""
-    TIMED_OUT = "timed-out"
-    """Ended by us: the total limit."""
-    STALLED = "stalled"
-    """Ended by us: nothing heard for longer than the idle limit."""
-    TOO_LARGE = "too-large"
-    """Ended by us: more on stdout than is taken."""
-    CANCELLED = "cancelled"
-    """Ended by us: the cancel token was set, or `ChildProgram.stop` called."""
-
-
-class Watch(NamedTuple):
-    """What the pump holds a program to. `marker`: the attempt's mark in its environment."""
-
-    total_seconds: float | None
-    idle_seconds: float | None
-    grace_seconds: float
-    output_bytes: int
-    cancel: Cancel | None
-    marker: str | None
-
-
 class Pump:
     """Moves bytes and watches limits, from the start of a program until its tree is gone."""
 
-    def __init__(self, running: Running, watch: Watch, feed: bytes | None) -> None:
+    def __init__(
+        self, running: Running, program: Program, limits: ProcessLimits, cancel: Cancel | None
+    ) -> None:
         self.changed = threading.Condition()
         self.stdout = bytearray()
         self.stdout_over = False
@@ -72,10 +47,12 @@ class Pump:
         self.heard_at = self.started_at = time.monotonic()
         self.stderr = bytearray()
         self._running = running
-        self._watch = watch
+        self._limits = limits
+        self._cancel = cancel
+        self._marker = program.env.get(ATTEMPT_VARIABLE)
         self._news = b""
-        self._input = bytearray(feed or b"")
-        self._input_over = feed is not None
+        self._input = bytearray(program.stdin or b"")
+        self._input_over = program.stdin is not None
         self._input_dropped = running.stdin is None
         self._stop_asked = False
         self._give_up_at: float | None = None
@@ -83,11 +60,20 @@ class Pump:
         self._open: dict[int, Callable[[], object]] = {}
         self._wake_read, self._wake_write = os.pipe()
         self._listen()
-        self._thread = threading.Thread(target=self._run, name="uwf-pump", daemon=True)
 
     def start(self) -> None:
-        """Begin; the program runs already."""
-        self._thread.start()
+        """Begin; the program runs already.
+
+        Raises:
+            RuntimeError: the system gives no further thread.
+        """
+        thread = threading.Thread(target=self._run, name="uwf-pump", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            os.close(self._wake_read)
+            os.close(self._wake_write)
+            raise
 
     # Called by other threads.
 
@@ -223,7 +209,7 @@ class Pump:
     def _read_stdout(self) -> bool:
         """Read once; whether there may be more."""
         data = self._read(self._running.stdout)
-        room = self._watch.output_bytes - len(self.stdout)
+        room = self._limits.output_bytes - len(self.stdout)
         if len(data) > room and self.end is None:
             self._stop(End.TOO_LARGE)
         with self.changed:
@@ -279,14 +265,13 @@ class Pump:
                 self._drop(self._running.status)
         elif self._is_cancelled():
             self._stop(End.CANCELLED)
-        elif _passed(self.started_at, self._watch.total_seconds, now):
+        elif _passed(self.started_at, self._limits.total_seconds, now):
             self._stop(End.TIMED_OUT)
-        elif _passed(self.heard_at, self._watch.idle_seconds, now):
+        elif _passed(self.heard_at, self._limits.idle_seconds, now):
             self._stop(End.STALLED)
 
     def _is_cancelled(self) -> bool:
-        cancel = self._watch.cancel
-        return self._stop_asked or (cancel is not None and cancel.is_set())
+        return self._stop_asked or (self._cancel is not None and self._cancel.is_set())
 
     def _stop(self, end: End) -> None:
         self.end = end
@@ -298,7 +283,7 @@ class Pump:
 
     def _expect_end(self) -> None:
         """From now on the reaper is busy ending the tree: know when it should have done so."""
-        patience = 1.5 * self._watch.grace_seconds + LINGER_SECONDS + KILL_SECONDS
+        patience = 1.5 * self._limits.grace_seconds + LINGER_SECONDS + KILL_SECONDS
         self._give_up_at = time.monotonic() + patience + _REAPER_SLACK_SECONDS
 
     def _end_what_is_left(self) -> None:
@@ -308,8 +293,8 @@ class Pump:
             return
         identity = ProcessId.of(reaper.pid) or ProcessId(reaper.pid, "gone")
         kill_family(identity, self._running.leader)
-        if self._watch.marker is not None:
-            end_leftovers(self._watch.marker, grace_seconds=0)
+        if self._marker is not None:
+            end_leftovers(self._marker, grace_seconds=0)
 
     def _wait_for_reaper(self, seconds: float) -> int | None:
         import subprocess
