@@ -113,9 +113,9 @@ def on_terminal(
 
 
 def check_golden(name: str, text: str) -> None:
-    """Compare with a golden file; UWF_GOLDEN=write writes it anew."""
+    """Compare with a golden file; WRITE_GOLDEN=1 writes it anew."""
     file = GOLDEN / name
-    if os.environ.get("UWF_GOLDEN") == "write":
+    if os.environ.get("WRITE_GOLDEN"):
         file.parent.mkdir(exist_ok=True)
         file.write_text(text + "\n", encoding="utf-8")
     assert text + "\n" == file.read_text(encoding="utf-8")

@@ -1,0 +1,92 @@
+"""The static table says what the commands themselves say, without importing them."""
+
+import re
+
+import click
+import pytest
+from cli_kit import check_golden
+
+from uwf_core.cli.frame import Command
+from uwf_core.cli.main import Root
+from uwf_core.cli.names import COMMANDS, EVERYWHERE, RETIRED, Noun
+
+COMING_LATER = {
+    ("cas", "verify"), ("cas", "gc"), ("cas", "import"), ("bundle",), ("thread", "export"),
+    ("plugin", "check"), ("plugin", "new"),
+}  # fmt: skip
+
+
+def rows(entries=COMMANDS, path=()):
+    for name, entry in entries.items():
+        if isinstance(entry, Noun):
+            yield from rows(entry.rows, (*path, name))
+        else:
+            yield (*path, name), entry
+
+
+ALL = dict(rows())
+
+
+def load(path) -> click.Command:
+    command: click.Command = Root()
+    for name in path:
+        command = command.get_command(click.Context(command), name)  # type: ignore[attr-defined]
+    return command
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_completion_knows_the_options_of_each_command(path):
+    options = [
+        param for param in load(path).params if isinstance(param, click.Option) and not param.hidden
+    ]
+    real = {(option.opts[-1], option.is_flag) for option in options}
+    known = {
+        (name.partition("=")[0], "=" not in name) for name in (*ALL[path].options, *EVERYWHERE)
+    }
+    assert known == real
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_every_command_shows_an_example_that_is_a_call_of_it(path):
+    command = load(path)
+    assert isinstance(command, Command)
+    assert command.name == path[-1]
+    assert command.examples
+    for example in command.examples:
+        assert " ".join(("uwf", *path)) in example or path[-1] == "fork"
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_every_command_says_what_it_does_and_what_each_option_means(path):
+    command = load(path)
+    assert command.help
+    silent = [
+        param.name
+        for param in command.params
+        if isinstance(param, click.Option) and not param.hidden and not param.help
+    ]
+    assert silent == []
+
+
+def test_no_command_is_called_by_a_name_of_the_past():
+    assert set(RETIRED) & set(ALL) == set()
+
+
+def test_what_is_to_come_is_not_there_yet():
+    assert {path[: len(later)] for later in COMING_LATER for path in ALL} & COMING_LATER == set()
+
+
+@pytest.mark.parametrize("name", ["", "thread", "thread exec", "thread list", "step", "cas"])
+def test_help_is_as_it_was_agreed(uwf, name):
+    """Commands of other distributions may be installed; their lines say `from`."""
+    answer = uwf(*name.split(), "--help")
+    assert answer.code == 0
+    own = re.sub(r"(?m)^  \S+ +from \S+\n", "", answer.out.rstrip("\n"))
+    check_golden(f"help-{name.replace(' ', '-') or 'uwf'}.txt", own)
+
+
+@pytest.mark.parametrize("words", [(), ("thread",), ("cas", "schema")], ids=" ".join)
+def test_a_group_without_a_command_shows_its_help(uwf, words):
+    answer = uwf(*words)
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.startswith("Usage: uwf")

@@ -1,0 +1,101 @@
+"""Words on the command line: texts from files and stdin, moments, quotas, answers."""
+
+import io
+import time
+from datetime import datetime, timedelta
+
+import click
+import pytest
+from cli_kit import ASKS, WROTE
+
+from uwf_core.cli.words import Moment
+
+
+def task_of(uwf) -> str:
+    return uwf("thread", "read", "@last").out
+
+
+def test_a_prompt_comes_from_a_file(uwf, project):
+    (project.folder / "task.md").write_text("# Task\n\nRepair the total.\n")
+    assert uwf("thread", "start", "pair", "-p", "@task.md").code == 0
+    assert "Repair the total." in task_of(uwf)
+
+
+def test_a_prompt_comes_from_stdin(uwf, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("Straße\n".encode())))
+    assert uwf("thread", "start", "pair", "-p", "-").code == 0
+    assert "Straße" in task_of(uwf)
+
+
+@pytest.mark.parametrize("prompt", ["", "  \n", "@empty.md", "@latin.md"])
+def test_a_prompt_that_is_blank_or_no_text_is_refused(uwf, project, prompt):
+    (project.folder / "empty.md").write_text("\n")
+    (project.folder / "latin.md").write_bytes(b"caf\xe9")
+    assert uwf("thread", "start", "pair", "-p", prompt).code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "back"),
+    [("7d", timedelta(days=7)), ("12h", timedelta(hours=12)), ("30m", timedelta(minutes=30))],
+)
+def test_a_span_counts_back_from_now(text, back):
+    moment = Moment().convert(text, None, None)
+    assert abs((time.time() - back.total_seconds()) * 1000 - moment) < 5_000
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-01-31", "2026-01-31T10:30", "2026-01-31T10:30:00Z", "2026-01-31T10:30+02:00"]
+)
+def test_a_moment_is_an_iso_date_in_local_time_unless_it_says_otherwise(text):
+    wanted = datetime.fromisoformat(text).timestamp() * 1000
+    assert Moment().convert(text, None, None) == wanted
+
+
+@pytest.mark.parametrize("text", ["soon", "7", "d", "-3d", "2026-13-01", "9999999d"])
+def test_anything_else_is_no_moment(text):
+    with pytest.raises(click.BadParameter):
+        Moment().convert(text, None, None)
+
+
+def test_the_statuses_of_a_list_can_be_chosen(uwf, project):
+    for _ in range(2):
+        uwf("thread", "start", "pair", "-p", "x")
+    uwf("run", "pair", "-p", "x")
+    statuses = [each["status"] for each in uwf("thread", "list").document["threads"]]
+    assert statuses == ["idle", "idle"]
+    counts = {
+        "--all": 3,
+        "--status completed": 1,
+        "--status active": 2,
+        "--all --limit 1": 1,
+        "--all --limit 1 --offset 3": 0,
+        "--after 1h": 2,
+        "--before 1h": 0,
+        "--all --workflow pair": 3,
+    }
+    for words, count in counts.items():
+        assert len(uwf("thread", "list", *words.split()).document["threads"]) == count, words
+
+
+def test_answers_come_as_json_file_or_fields(uwf, project):
+    for given in (
+        ['{"$status": "done", "summary": "s"}'],
+        ["@answer.json"],
+        ["$status=done", "summary=s"],
+    ):
+        (project.folder / "answer.json").write_text('{"$status": "done", "summary": "s"}')
+        assert uwf("run", "pair", "-p", "x", "--agent", "human").code == 3
+        options = [word for each in given for word in ("--answer", each)]
+        answer = uwf("thread", "resume", "@last", *options)
+        assert answer.document["steps"][0]["failure"] is None, answer.err
+        assert answer.document["steps"][0]["status"] == "suspended"  # the reviewer asks as well
+        assert answer.document["steps"][0]["step"]
+
+
+def test_a_role_that_asks_suspends_the_thread_with_code_three(uwf, project):
+    project.script([ASKS, WROTE])
+    answer = uwf("run", "pair", "-p", "x")
+    assert answer.code == 3
+    assert answer.document["steps"][0]["suspendMessage"] == "Which one?"
+    text = uwf("thread", "show", "@last", "--format", "text").out
+    assert "Which one?" in text
