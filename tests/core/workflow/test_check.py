@@ -130,6 +130,24 @@ def test_a_valid_workflow_is_completed_with_every_default() -> None:
     assert workflow["graph"]["writer"]["more"]["location"] is None
 
 
+def test_the_place_of_a_tag_is_right_in_every_style_of_text() -> None:
+    """Literal, folded, quoted and plain text; braces in a comment of the header do not count."""
+    styles = {
+        "| # like {{x}}\n        One.\n\n          {{bad}}": (3, 11),
+        ">-\n        One\n        two {{bad}}": (2, 13),
+        "'One\n\n        two {{bad}}'": (2, 13),
+        "One {{_body}}\n        two {{bad}}": (1, 13),
+        '"a \\n \\"b {{_body}} {{bad}}"': (0, 35),
+    }
+    for text, (below, column) in styles.items():
+        changed = VALID.replace('"{{{_body}}} {{$status}}"}', "Done.}").replace(
+            "{role: $END, prompt: Done.}", f"\n      role: $END\n      prompt: {text}"
+        )
+        [problem] = check_text(changed, "valid.yaml").problems
+        begin = changed[: changed.index("prompt: " + text)].count("\n") + 1
+        assert (problem.line - begin, problem.column) == (below, column)
+
+
 def test_warnings_alone_leave_a_workflow_valid() -> None:
     checked = check_text(VALID.replace("version: 1\n", ""), "valid.yaml")
     assert [each.severity for each in checked.problems] == ["warning"]

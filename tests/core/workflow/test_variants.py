@@ -77,6 +77,25 @@ oneOf: [{properties: {$status: {const: a}}}, {properties: {$status: {const: b}}}
     assert [each.status for each in variants(schema)] == ["a"]
 
 
+def test_keywords_that_belong_together_are_not_torn_apart_or_joined() -> None:
+    """`additionalProperties`, and `if` with `then`, mean what they mean in their own schema."""
+    schema = _schema("""
+type: object
+properties: {a: {}}
+if: {required: [a]}
+oneOf:
+  - properties: {$status: {const: open}}
+    required: [$status]
+    then: {required: [never]}
+  - properties: {$status: {const: closed}}
+    required: [$status]
+    additionalProperties: false
+""")
+    open_, closed = variants(schema)
+    assert Draft202012Validator(open_.schema).is_valid({"$status": "open", "a": 1})
+    assert not Draft202012Validator(closed.schema).is_valid({"$status": "closed", "a": 1})
+
+
 def test_local_references_are_resolved_also_with_words_beside_them() -> None:
     schema = _schema("""
 $defs:
@@ -124,6 +143,14 @@ def test_a_reference_that_cannot_be_followed_is_a_fault(ref: Any, code: str) -> 
     }
     faults = inline_refs(schema).faults
     assert [fault.code for fault in faults] == [code]
+
+
+def test_definitions_that_refer_to_each_other_are_one_fault() -> None:
+    schema = _schema("""
+$defs: {a: {items: {$ref: "#/$defs/b"}}, b: {items: {$ref: "#/$defs/a"}}}
+properties: {x: {$ref: "#/$defs/a"}}
+""")
+    assert [fault.code for fault in inline_refs(schema).faults] == ["recursive-ref"]
 
 
 def test_definitions_that_double_each_other_are_refused_at_once() -> None:
@@ -227,7 +254,7 @@ _PART = st.fixed_dictionaries(
             _FIELD, st.sampled_from([{}, {"type": "string"}, {"type": "integer"}]), max_size=2
         ),
         "required": st.lists(_FIELD, max_size=2, unique=True),
-        "additionalProperties": st.sampled_from([True, {"type": "string"}]),
+        "additionalProperties": st.sampled_from([False, True, {"type": "string"}]),
         "minProperties": st.integers(0, 2),
         "if": st.just({"required": ["a"]}),
         "then": st.just({"required": ["b"]}),
