@@ -14,7 +14,7 @@ from uwf_core.cas.store import Store
 from uwf_core.errors import UnknownIdError
 from uwf_core.stores.memory import open_memory
 from uwf_core.workflow.check import check_file, check_text
-from uwf_core.workflow.content import reference_of
+from uwf_core.workflow.content import description_of, reference_of
 from uwf_core.workflow.definition import WORKFLOW_TYPE, Limits, is_workflow, read_definition
 from uwf_core.workflow.publish import WORKFLOW_SCHEMA, publish
 from uwf_core.workflow.registry import StoreRegistry, register, registered, registry
@@ -175,6 +175,17 @@ def test_a_fault_that_the_node_would_not_show_never_passes_for_what_was_publishe
     full.write_text(FULL.replace(old, new, 1))
     assert not check_file(str(full)).valid
     assert reference_of(str(full)) is None
+
+
+def test_a_listing_can_describe_a_file_whatever_is_wrong_with_it(full: Path) -> None:
+    assert description_of(str(full)) == "Everything that can be said.\n"
+    full.write_text("description: still here\nname: [\n")
+    assert description_of(str(full)) == ""
+    full.write_text("description: still here\nname: []\nname: 3\n")
+    assert description_of(str(full)) == "still here"
+    full.write_bytes(b"\xff")
+    assert description_of(str(full)) == ""
+    assert description_of(str(full.parent)) == ""
 
 
 def test_the_reference_of_a_file_costs_no_check() -> None:

@@ -1,4 +1,4 @@
-"""The reference that a file's workflow would get, found without checking the file.
+"""What a workflow's file can say without a check: its description, and its reference.
 
 Only what passed the check is ever published. So if the store has this reference, a check would
 find nothing new, and starting a thread from a file that did not change costs no check: neither
@@ -10,14 +10,15 @@ from typing import Any
 
 from uwf_core.cas.codec import encode
 from uwf_core.cas.hashing import META, ref_of
-from uwf_core.errors import PayloadError
+from uwf_core.errors import DefinitionError, PayloadError, UsageError
 from uwf_core.ids import Ref
 from uwf_core.workflow.definition import WORKFLOW_TYPE
 from uwf_core.workflow.file_name import expected_name
 from uwf_core.workflow.load import load_text
 from uwf_core.workflow.local_refs import inline_refs
 from uwf_core.workflow.source_file import read_text
-from uwf_core.workflow.yaml_nodes import YamlMapping, to_value
+from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar, to_value
+from uwf_core.workflow.yaml_source import compose_all
 
 _LIMITS = dict.fromkeys(("maxSteps", "maxTokens", "maxCostUsd", "maxMinutes"))
 _WORKFLOW: dict[str, Any] = {"version": 1, "description": "", "limits": {}}
@@ -57,6 +58,21 @@ def reference_of(file: str) -> Ref | None:
         return ref_of(WORKFLOW_TYPE, encode(workflow))
     except (_Unclear, PayloadError):
         return None
+
+
+def description_of(file: str) -> str:
+    """What the workflow in a file says it is for; empty where the file cannot be understood.
+
+    For listings: one unreadable file must not break them, and `workflow check` says why it is.
+    """
+    try:
+        node = compose_all(read_text(file), file=file, include=True).node
+    except (UsageError, DefinitionError):
+        return ""
+    said = node.values.get("description") if isinstance(node, YamlMapping) else None
+    if not isinstance(said, YamlScalar) or said.tag is not None:
+        return ""
+    return said.value if isinstance(said.value, str) else ""
 
 
 def _completed(given: Any) -> dict[str, Any]:
