@@ -90,7 +90,7 @@ def test_kill_9_of_uwf_ends_both_of_two_programs(runner: Runner) -> None:
 def test_uwf_killed_at_any_moment_of_a_start_leaves_nothing(runner: Runner) -> None:
     """Between Popen and exec too: the reaper starts nothing unless its order is whole."""
     moments = random.Random(7)
-    for _ in range(8):
+    for _ in range(6):
         engine = runner.engine("", "/bin/sleep", 61)
         time.sleep(0.05 + moments.random() * 0.12)
         kill_and_close(engine)
@@ -196,7 +196,9 @@ def test_a_reaper_that_does_not_answer_does_not_hang_the_wait(
 ) -> None:
     monkeypatch.setattr(pump, "KILL_SECONDS", 0)
     monkeypatch.setattr(pump, "_REAPER_SLACK_SECONDS", 0.2)
-    child: ChildProgram = runner.start("daemonise.py", tmp_path / "pid", "stay", "bare")
+    child: ChildProgram = runner.start(
+        "daemonise.py", tmp_path / "pid", "stay", "bare", grace_seconds=0.05
+    )
     daemon = daemon_of(tmp_path / "pid")
     above = parent_of(child.identity.pid)
     os.kill(above, signal.SIGSTOP)
