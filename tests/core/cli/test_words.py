@@ -88,7 +88,7 @@ def test_answers_come_as_json_file_or_fields(uwf, project):
         options = [word for each in given for word in ("--answer", each)]
         answer = uwf("thread", "resume", "@last", *options)
         assert answer.document["steps"][0]["failure"] is None, answer.err
-        assert answer.document["steps"][0]["status"] == "suspended"  # the reviewer asks as well
+        assert answer.document["status"] == "idle"
         assert answer.document["steps"][0]["step"]
 
 

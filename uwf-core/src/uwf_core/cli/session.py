@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeVar
 
 from uwf_core.cli.render.style import Screen, is_terminal, screen_of
@@ -36,8 +37,8 @@ class Session:
         self.logged = False
         self.thread: str | None = None
         self.failure: tuple[str, str] | None = None
-        self.stdout: TextIO = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
-        self.stderr: TextIO = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+        self.stdout: TextIO = _writable(sys.stdout)
+        self.stderr: TextIO = _writable(sys.stderr)
         self._engine: Engine | None = None
 
     @property
@@ -146,6 +147,15 @@ class Session:
         sink = open(os.devnull, "w")  # noqa: SIM115 (it replaces the stream until the end)
         os.dup2(sink.fileno(), stream.fileno())
         return sink
+
+
+def _writable(stream: TextIO | None) -> TextIO:
+    """The stream, made to escape what its encoding lacks; nowhere if it is closed."""
+    if stream is None:
+        return open(os.devnull, "w")
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+    return stream
 
 
 def now_ms() -> int:
