@@ -9,6 +9,7 @@ ever sees half of one. Reading makes nothing and needs no leave to write.
 
 import os
 import sqlite3
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -95,9 +96,8 @@ class Database:
         writer is not the last; and the reader may not write. The log is copied when it is long.
         """
         if self._writer is not None:
-            if self._reader is None:
-                self._reader = _connected(self.path, "ro")
             with suppress(sqlite3.Error):  # then closing copies the log: slower, and as safe
+                self._reader = self._reader or _connected(self.path, "ro")
                 self._reader.execute("SELECT 1 FROM node LIMIT 1").fetchone()
             self._writer.close()
             self._writer = None
@@ -117,7 +117,7 @@ class Database:
 
     def _exists(self) -> bool:
         try:
-            return os.stat(self.path).st_size > 0
+            found = os.stat(self.path)
         except FileNotFoundError:
             self._check_folder()
             return False
@@ -127,6 +127,13 @@ class Database:
                 where=self.path,
                 hint="check the path in `store`, and that its folders are yours to read",
             ) from error
+        if stat.S_ISDIR(found.st_mode):
+            raise StoreError(
+                "the store is a folder, not a file",
+                where=self.path,
+                hint="set `store` to a file, such as `sqlite:store.db`",
+            )
+        return found.st_size > 0
 
     def _check_folder(self) -> None:
         folder = os.path.dirname(self.path)

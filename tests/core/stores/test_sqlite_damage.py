@@ -1,0 +1,156 @@
+"""Flipped bits and changed columns: damage is noticed, and never read as something else."""
+
+import contextlib
+import random
+import shutil
+import sqlite3
+
+import pytest
+
+from uwf_core.errors import (
+    CorruptNodeError,
+    UwfError,
+)
+
+LINKED = {"properties": {"next": {"anyOf": [{"type": "string", "format": "ocas_ref"}, {}]}}}
+
+
+def settled(path):
+    """Copy the log into the file, as a long-lived process would; only the file is left."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def filled(store):
+    """Nodes of several sizes and some variables."""
+    linked, last = store.put_schema(LINKED), None
+    with store.transaction():
+        for number in range(12):
+            last = store.put(linked, {"next": last, "text": "x" * 10 ** (number % 5)})
+            store.put_text(f"text {number}")
+            store.set_variable(f"@uwf/thread/{number}", last, {"status": "idle", "n": "1"}, None)
+    return contents(store)
+
+
+def contents(store):
+    """All that can be read, by name; what is missing or refused is not in it."""
+    found = {}
+    refs = [ref for ref, *_ in attempt(lambda: list(store.edges()), [])]
+    for ref in refs:
+        found[ref] = attempt(lambda ref=ref: (store.get(ref), store.refs(ref)))
+    for number in range(12):
+        name = f"@uwf/thread/{number}"
+        found[name] = attempt(lambda name=name: store.variable(name))
+    for each in attempt(lambda: store.listing("@uwf/")[0], []):
+        found[f"listed {each.name}"] = each
+    for each in attempt(lambda: store.variables("", tags={"status": ["idle"]}, limit=5), []):
+        found[f"listed {each.name}"] = each
+    for ref, edges, _ in attempt(lambda: list(store.edges()), []):
+        found[f"edges of {ref}"] = edges
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def attempt(read, otherwise=None):
+    """What `read` gives; any refusal must be one of ours."""
+    try:
+        return read()
+    except UwfError as error:
+        assert error.message
+        return otherwise
+
+
+def test_a_flipped_bit_in_the_file_never_changes_what_is_read(open_store, tmp_path):
+    store = open_store()
+    before = filled(store)
+    store.close()
+    settled(tmp_path / "store.db")
+    good = (tmp_path / "store.db").read_bytes()
+    source = random.Random(11)
+    noticed = 0
+    for _ in range(150):
+        position = source.choice([source.randrange(len(good)), source.randrange(8192 * 4)])
+        bad = bytearray(good)
+        bad[position] ^= 1 << source.randrange(8)
+        home = tmp_path / "flipped"
+        home.mkdir()
+        (home / "store.db").write_bytes(bad)
+        damaged = open_store(home=home)
+        after = contents(damaged)
+        assert {
+            name: after[name] for name in after.keys() & before.keys()
+        }.items() <= before.items()
+        assert after.keys() <= before.keys()
+        noticed += after != before
+        damaged.close()
+        shutil.rmtree(home)
+    assert noticed > 10
+
+
+def test_a_flipped_bit_in_the_log_shows_an_older_state_and_never_another_one(open_store, tmp_path):
+    store = open_store()
+    store.put_text("first")
+    store.close()
+    settled(tmp_path / "store.db")
+    head, states = None, {None: None}
+    for turn in range(8):
+        with store.transaction():
+            head = store.set_variable("@uwf/a", store.put_text(f"turn {turn}"), {"n": "1"}, head)
+        states[head.value] = head
+    store.close()
+    log = (tmp_path / "store.db-wal").read_bytes()
+    source = random.Random(5)
+    for _ in range(40):
+        bad = bytearray(log)
+        bad[source.randrange(len(log))] ^= 1 << source.randrange(8)
+        (tmp_path / "store.db-wal").write_bytes(bad)
+        again = open_store()
+        seen = again.variable("@uwf/a")
+        assert seen == (states[seen.value] if seen else None)
+        if seen is not None:
+            assert again.text(seen.value).startswith("turn ")
+        again.close()
+        settled_away(tmp_path)
+        (tmp_path / "store.db-wal").write_bytes(log)
+
+
+def settled_away(home):
+    """Forget the index of the log, as a restart of the machine does."""
+    (home / "store.db-shm").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("column", ["created", "touched", "type", "edges", "sha256", "data"])
+def test_a_changed_column_is_noticed_whichever_it_is(open_store, tmp_path, column):
+    store = open_store()
+    linked = store.put_schema(LINKED)
+    ref = store.put(linked, {"next": store.put_text("x")})
+    store.close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "store.db")) as connection:
+        change = {"edges": "x'0011223344556677'", "sha256": "x'00'", "data": "x'a0'"}
+        row = "(SELECT max(rowid) FROM node)"
+        new = change.get(column, f"{column} + 1")
+        connection.execute(f"UPDATE node SET {column} = {new} WHERE rowid = {row}")
+        connection.commit()
+    for read in (store.get, store.refs, lambda ref: store.put(linked, {"next": store.refs(ref)})):
+        with pytest.raises(CorruptNodeError):
+            read(ref)
+    if column not in ("sha256", "data"):
+        with pytest.raises(CorruptNodeError):
+            list(store.edges())
+
+
+def test_one_damaged_thread_does_not_hide_the_others(open_store, tmp_path):
+    store = open_store()
+    filled(store)
+    store.close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "store.db")) as connection:
+        for name, tags in (("3", "{"), ("4", "[]"), ("5", '{"status":5}')):
+            connection.execute(
+                "UPDATE variable SET tags = ? WHERE name = ?", (tags, f"@uwf/thread/{name}")
+            )
+        connection.execute(
+            "UPDATE variable SET value = CAST(x'ff' AS TEXT) WHERE name = '@uwf/thread/6'"
+        )
+        connection.commit()
+    intact, damaged = store.listing("@uwf/thread/")
+    assert sorted(damaged) == [f"@uwf/thread/{number}" for number in (3, 4, 5, 6)]
+    assert len(intact) == 8
