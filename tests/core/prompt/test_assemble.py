@@ -163,6 +163,13 @@ def test_the_parts_stand_in_their_order_stable_ones_first() -> None:
     ]
 
 
+def test_the_instruction_is_given_as_it_was_written() -> None:
+    """A person and a command are shown it without the heading that it has in the prompt."""
+    assembled = assemble(given_input())
+    assert not assembled.parts.instruction.startswith("#")
+    assert assembled.text.endswith(f"# Your instruction\n\n{assembled.parts.instruction}\n")
+
+
 def test_the_stable_parts_are_the_same_bytes_at_every_visit() -> None:
     first = assemble(given_input())
     later = assemble(

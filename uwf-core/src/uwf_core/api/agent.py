@@ -24,7 +24,7 @@ Purpose = Literal["run", "correction", "resume", "poke"]
 Continuation = Literal["new", "continued", "forked"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class AgentSpec:
     """An agent as its distribution announces it; import paths are text, so nothing is loaded.
 
@@ -46,7 +46,7 @@ class AgentSpec:
     api: str = API_VERSION
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class AgentContext:
     """What an agent is made with, beside its options.
 
@@ -59,7 +59,7 @@ class AgentContext:
     state_dir: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Price:
     """USD per million tokens; None is unknown."""
 
@@ -69,7 +69,7 @@ class Price:
     cache_write: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Model:
     """A model of the configuration, with its provider. `api_key` is never printed."""
 
@@ -81,7 +81,7 @@ class Model:
     price: Price | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Usage:
     """What one call used, never cumulative. None is unknown; 0 means measured and none.
 
@@ -106,7 +106,7 @@ class Usage:
         return Usage(**{each.name: total(each.name) for each in fields(Usage)})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ToolCall:
     """One use of a tool. Arguments and result are text as they came (often JSON), never parsed."""
 
@@ -119,7 +119,7 @@ class ToolCall:
     ended_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Turn:
     """One message inside the agent's own loop. `index` counts from 0 within one call."""
 
@@ -146,7 +146,7 @@ class TurnSink(Protocol):
         """What this call has used so far (a total of the call, not an increment)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class RunLimits:
     """What is left for this call: seconds in all, idle seconds (None: no idle limit), bytes."""
 
@@ -156,9 +156,13 @@ class RunLimits:
     reply_bytes: int = 16 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class PromptParts:
-    """The parts of the prompt in their order (stable ones first); empty parts are left out."""
+    """The parts of the prompt in their order (stable ones first); empty parts are left out.
+
+    `instruction` is what this call alone asks for, as its author wrote it: without the heading
+    that it has in the prompt. A person is shown just that, and a command gets it as `--prompt`.
+    """
 
     instructions: str = ""
     task: str = ""
@@ -171,7 +175,7 @@ def _no_process(_identity: "ProcessId") -> None:
     """The default of `on_process`: nobody wants to know."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Call:
     """What every call of an agent carries; `run_program` and `start_program` are the way to run
     a foreign program: with the call's folder, environment, limits, cancel token and reaper.
@@ -239,7 +243,7 @@ class Call:
         return child.run(on_line)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class AgentRequest(Call):
     """One turn of a role.
 
@@ -264,7 +268,7 @@ class AgentRequest(Call):
         return replace(self, **changes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class AskRequest(Call):
     """A question to the session of a past step.
 
@@ -278,7 +282,7 @@ class AskRequest(Call):
     record: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class AgentReply:
     """What an agent gives back: `text` (with frontmatter) or `structured`, one of them.
 

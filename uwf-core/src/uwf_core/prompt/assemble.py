@@ -63,9 +63,10 @@ def assemble(source: PromptInput) -> Assembled:
         task=_task(source.task),
         progress=_progress(source),
         history=_history(source),
-        instruction=f"# Your instruction\n\n{source.instruction.strip()}",
+        instruction=source.instruction.strip(),
     )
-    present = (parts.instructions, parts.task, parts.progress, parts.history, parts.instruction)
+    instruction = f"# Your instruction\n\n{parts.instruction}"
+    present = (parts.instructions, parts.task, parts.progress, parts.history, instruction)
     return Assembled(parts, "\n\n".join(part for part in present if part) + "\n")
 
 
