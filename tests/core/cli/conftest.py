@@ -36,7 +36,7 @@ def uwf(
     for name, value in project.env.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(project.folder)
-    before = signal.getsignal(signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def run(*words: str) -> Answer:
         capfd.readouterr()
@@ -45,4 +45,5 @@ def uwf(
         return Answer(code, out, err)
 
     yield run
-    signal.signal(signal.SIGTERM, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
