@@ -1,0 +1,192 @@
+"""`uwf demo`: a real workflow doing real work, on a machine where nothing is set up."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from uwf_core.demo.play import play
+from uwf_core.process.cancel import Cancel
+from uwf_core.testing.project import CommandOutcome, Project
+
+TEMPLATE = Path(sys.modules["uwf_core.demo.play"].__file__ or "").parent / "templates" / "shop"
+
+
+class Played:
+    """One demo in a process of its own, on a machine with an empty HOME."""
+
+    def __init__(self, root: Path, *words: str) -> None:
+        self.user = Project(root)
+        (root / "tmp").mkdir()
+        (root / "user").mkdir()
+        self.user.env["TMPDIR"] = str(root / "tmp")
+        self.root = root
+        started = time.monotonic()
+        self.outcome: CommandOutcome = self.user.uwf("demo", *words)
+        self.seconds = time.monotonic() - started
+
+    @property
+    def document(self) -> Any:
+        return self.outcome.document
+
+    def uwf(self, *words: str) -> CommandOutcome:
+        """`uwf` on the demo's own home."""
+        return self.user.uwf(*words, env={"UWF_HOME": self.document["home"]})
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    return Played(tmp_path_factory.mktemp("demo"))
+
+
+def unittest_in(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-B", "-m", "unittest"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_demo_ends_completed_in_less_than_thirty_seconds(played: Played):
+    assert played.outcome.exit_code == 0, played.outcome.stderr
+    assert (played.document["status"], played.document["done"]) == ("completed", True)
+    assert played.seconds < 30
+
+
+def test_the_tests_really_turn_from_red_to_green(played: Played, tmp_path: Path):
+    before = unittest_in(shutil.copytree(TEMPLATE, tmp_path / "before"))
+    assert "FAILED (failures=1)" in before.stderr
+    after = unittest_in(Path(played.document["project"]))
+    assert (after.returncode, "Ran 4 tests" in after.stderr) == (0, True)
+    assert played.document["testsBefore"] == {"green": False, "ran": 3, "failed": 1}
+    assert played.document["testsAfter"] == {"green": True, "ran": 4, "failed": 0}
+
+
+def test_the_files_really_change(played: Played):
+    project = Path(played.document["project"])
+    for name in ("invoice.py", "test_invoice.py"):
+        assert (project / name).read_text() != (TEMPLATE / name).read_text()
+    assert not list(project.rglob("__pycache__"))
+
+
+def test_the_reviewer_rejects_once_and_the_developer_answers_it(played: Played):
+    steps = played.uwf("step", "list", "@last").document["steps"][1:]
+    assert [(each["role"], each["status"]) for each in steps] == [
+        ("planner", "planned"),
+        ("developer", "done"),
+        ("reviewer", "rejected"),
+        ("developer", "done"),
+        ("reviewer", "approved"),
+        ("tester", "passed"),
+    ]
+    rejection = played.uwf("step", "show", steps[2]["step"]).document["output"]["comments"]
+    assert "vat(150) gives 28" in rejection
+    assert rejection in played.document["text"]
+    assert played.uwf("step", "show", steps[3]["step"]).document["edgePrompt"].endswith(rejection)
+    assert "Ran 4 tests" in played.uwf("step", "show", steps[5]["step"]).document["body"]
+
+
+def test_each_role_is_one_session_and_shares_it_with_nobody(played: Played):
+    steps = [played.uwf("step", "show", each["step"]).document for each in played.document["steps"]]
+    sessions: dict[str, set[str]] = {}
+    for each in steps:
+        sessions.setdefault(each["role"], set()).add(each["session"])
+    assert {role: len(found) for role, found in sessions.items()} == dict.fromkeys(sessions, 1)
+    assert len(set.union(*sessions.values())) == 4
+    assert [each["continuation"] for each in steps].count("continued") == 2
+
+
+def test_the_demo_says_plainly_that_a_script_plays_the_roles(played: Played):
+    assert played.document["playedBy"].startswith("a script that ships with uwf; no model, no key")
+    assert "played by a script" in played.outcome.stderr
+    assert Path(played.document["agent"]).read_text().startswith('"""The agent of `uwf demo`: a sc')
+
+
+def test_the_demo_touches_nothing_of_the_users(played: Played):
+    """Neither HOME nor the user's UWF_HOME, nor the folder it is called in."""
+    assert list((played.root / "user").iterdir()) == []
+    assert not played.user.home.exists()
+    assert list(played.user.folder.iterdir()) == []
+    assert [each.name for each in (played.root / "tmp").iterdir()] == [
+        Path(played.document["folder"]).name
+    ]
+    assert Path(played.document["store"]).is_relative_to(played.document["folder"])
+
+
+def test_the_three_commands_to_go_on_with_can_be_pasted_as_they_are(played: Played, tmp_path: Path):
+    """In any folder, into any shell, with none of our environment."""
+    env = {"PATH": os.defpath, "HOME": str(tmp_path)}
+    printed = []
+    for each in played.document["next"]:
+        done = subprocess.run(
+            ["sh", "-c", each["command"]], cwd=tmp_path, env=env, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        printed.append(done.stdout)
+    assert len(printed) == 3
+    assert '"role": "tester"' in printed[0]
+    assert "Find out whether the change is right" in printed[1]
+    assert '"continuation": "original"' in printed[2]
+    assert "vat(150)" in printed[2]
+
+
+def test_a_second_demo_knows_nothing_of_the_first_and_text_shows_the_thread(
+    played: Played, tmp_path: Path
+):
+    words = ("--format", "text", "--dir", "trial")
+    second = Played(tmp_path, *words)
+    assert second.outcome.exit_code == 0
+    folder = second.user.folder / "trial"
+    assert list((tmp_path / "tmp").iterdir()) == []
+    told = second.outcome.stdout
+    assert "## Step 3: reviewer, rejected" in told
+    assert "before: red (1 of 3 fail)" in told
+    assert "after: green (4 pass)" in told
+    assert str(folder / "home" / "store.db") in told
+    assert told.count(f"UWF_HOME={folder / 'home'} ") == 3
+    threads = second.user.uwf("thread", "list", "--all", env={"UWF_HOME": str(folder / "home")})
+    assert len(threads.document["threads"]) == 1
+    assert len(played.uwf("thread", "list", "--all").document["threads"]) == 1
+
+    again = second.user.uwf("demo", *words)
+    assert (again.exit_code, again.stdout) == (2, "")
+    assert "not empty" in again.stderr
+
+
+class Meddler:
+    """Follows a demo, and does something when a role's event of a kind comes."""
+
+    def __init__(self, event: str, role: str, act: Any) -> None:
+        self._wanted = (event, role)
+        self._act = act
+
+    def event(self, event: object) -> None:
+        if (type(event).__name__, getattr(event, "role", None)) == self._wanted:
+            self._act()
+
+    def notice(self, text: str) -> None:
+        pass
+
+
+def test_the_demo_fails_if_the_tests_are_red_in_the_end_whatever_the_agents_say(tmp_path: Path):
+    code = tmp_path / "demo" / "project" / "invoice.py"
+    spoil = Meddler("StepFinished", "tester", lambda: code.write_text("broken\n"))
+    outcome = play({"PATH": os.environ["PATH"]}, str(tmp_path / "demo"), spoil, Cancel())
+    assert outcome["document"]["done"]
+    assert not outcome["document"]["testsAfter"]["green"]
+    assert outcome["exit_code"] == 1
+
+
+def test_an_interrupted_demo_says_so_and_can_be_gone_on_with(tmp_path: Path):
+    cancel = Cancel()
+    stop = Meddler("StepFinished", "reviewer", lambda: cancel.set("enough"))
+    outcome = play({"PATH": os.environ["PATH"]}, str(tmp_path / "demo"), stop, cancel)
+    assert outcome["exit_code"] == 130
+    project = Project(tmp_path / "user")
+    home = {"UWF_HOME": str(tmp_path / "demo" / "home")}
+    rest = project.uwf(
+        "thread", "exec", "@last", "--until-done", env={**home, "UWF_DEFAULT_AGENT": "demo"}
+    )
+    assert (rest.exit_code, rest.document["status"]) == (0, "completed")
