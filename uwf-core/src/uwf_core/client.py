@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from uwf_core.engine import ask, control, fork, read, resume, run, show, start, steps, turns
+from uwf_core.engine import ask, close, control, fork, read, resume, run, show, start, steps, turns
 from uwf_core.engine.documents import (
     AnswerDocument,
     ExecDocument,
@@ -31,7 +31,7 @@ from uwf_core.engine.documents import (
     TurnDocument,
 )
 from uwf_core.engine.engine import Engine, open_engine
-from uwf_core.engine.run import Outcome
+from uwf_core.engine.results import Outcome
 from uwf_core.engine.show import ThreadFilter
 from uwf_core.engine.workflows import find_workflow, publish_file
 from uwf_core.ids import Ref
@@ -303,7 +303,7 @@ class Client:
 
     def cancel(self, thread: str) -> ThreadDocument:
         """Close a thread for good."""
-        return control.cancel_thread(self._engine, thread, self._watch)
+        return close.cancel_thread(self._engine, thread, self._watch)
 
     def wait(self, thread: str, timeout_s: float | None = None) -> Outcome:
         """Wait until nobody runs the thread; what its run did."""
@@ -311,7 +311,7 @@ class Client:
 
     def remove(self, thread: str) -> ThreadDocument:
         """Forget a finished thread."""
-        return control.remove_thread(self._engine, thread)
+        return close.remove_thread(self._engine, thread)
 
     # -- reading ---------------------------------------------------------------------------------
 

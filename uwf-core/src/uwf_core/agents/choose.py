@@ -9,7 +9,7 @@ from typing import Any, Literal
 from uwf_core.errors import ConfigError, UnknownIdError, UsageError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Candidates:
     """The words that may choose, strongest first; None is not said.
 
@@ -26,7 +26,7 @@ class Candidates:
     default: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Alias:
     """An entry of `agents` in the configuration: `use` with options, or a command.
 
@@ -45,7 +45,7 @@ class Alias:
     capabilities: Collection[str] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Known:
     """What a word can resolve to.
 
@@ -60,7 +60,7 @@ class Known:
     folder: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Choice:
     """An agent that was chosen, not yet opened.
 

@@ -20,7 +20,7 @@ _NOT_SENT = frozenset(("env", "cancel", "onProcess"))
 """Fields of a request that mean something within one process only."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CommandError:
     """`error` of a reply: a kind of the closed table, or `needs_answer` with a form."""
 
@@ -30,7 +30,7 @@ class CommandError:
     form: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CommandReply:
     """The last line of a command's stdout."""
 
@@ -47,7 +47,7 @@ class CommandReply:
     proof: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CommandEvent:
     """A line of the events file: any of the three."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CheckResult:
     """How one check went; `hint` is the cure."""
 
@@ -14,7 +14,7 @@ class CheckResult:
     hint: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Check:
     """A named check; `run` is called in a child process with a time limit."""
 

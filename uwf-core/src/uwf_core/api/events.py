@@ -7,7 +7,7 @@ from typing import Any
 from uwf_core.api.agent import Turn, Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ThreadStarted:
     """Sent with a thread's first step. Times are ms since 1970."""
 
@@ -18,7 +18,7 @@ class ThreadStarted:
     at_ms: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class StepStarted:
     """An attempt at a step begins. `attempt` counts from 1 within the step."""
 
@@ -30,7 +30,7 @@ class StepStarted:
     at_ms: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TurnTaken:
     """A turn inside the agent's loop, secrets already redacted."""
 
@@ -40,7 +40,7 @@ class TurnTaken:
     turn: Turn
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class StepFinished:
     """A step is stored and the head has moved."""
 
@@ -55,7 +55,7 @@ class StepFinished:
     at_ms: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class StepFailed:
     """An attempt failed. `kind` is one of behaviour.md §8.7."""
 
@@ -70,7 +70,7 @@ class StepFailed:
     at_ms: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ThreadEnded:
     """The thread is `completed` or `cancelled`."""
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 from uwf_core.api.agent import API_VERSION, Model, Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ExtractorSpec:
     """An extractor as its distribution announces it; see `AgentSpec` for the fields."""
 
@@ -18,7 +18,7 @@ class ExtractorSpec:
     api: str = API_VERSION
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ExtractRequest:
     """The agent's raw text and the role's JSON Schema."""
 
@@ -28,7 +28,7 @@ class ExtractRequest:
     options: Any = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ExtractProblem:
     """One thing wrong with the output: `path` is the place (`comments`, `items.2.name`, "" for
     the whole).
@@ -38,7 +38,7 @@ class ExtractProblem:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ExtractReply:
     """`output` (with `$status`) where it is valid, else None and the errors.
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 from uwf_core.api.agent import API_VERSION, Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgeSpec:
     """A judge as its distribution announces it; see `AgentSpec` for the fields."""
 
@@ -18,7 +18,7 @@ class JudgeSpec:
     api: str = API_VERSION
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgeRequest:
     """`cwd` is a copy of the trial's folder; `record` the thread as `uwf thread show` and the
     documents of its steps.
@@ -30,7 +30,7 @@ class JudgeRequest:
     options: Any = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgeReply:
     """`score` is within 0..1; `data` whatever the judge wants to keep, as JSON."""
 

@@ -8,7 +8,7 @@ from uwf_core.api.agent import API_VERSION
 from uwf_core.process.cancel import Cancel
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ToolSpec:
     """A tool: `parameters` is the JSON Schema of its arguments; `factory` is `module:attribute`
     and gives, called without arguments, a `Tool`.
@@ -21,7 +21,7 @@ class ToolSpec:
     api: str = API_VERSION
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ToolContext:
     """Where a tool works: the workspace, the cleaned environment, the cancel token."""
 

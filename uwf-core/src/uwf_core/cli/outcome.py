@@ -9,7 +9,7 @@ from uwf_core.cli.session import Session
 from uwf_core.cli.signals import cancel_on_signals
 
 if TYPE_CHECKING:
-    from uwf_core.engine.run import Outcome
+    from uwf_core.engine.results import Outcome
     from uwf_core.process.cancel import Cancel
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.find import find_thread
-from uwf_core.engine.results import exec_document
-from uwf_core.engine.run import Outcome, RunOptions
+from uwf_core.engine.results import Outcome, exec_document
+from uwf_core.engine.run import RunOptions
 from uwf_core.errors import ExitCode, StoreError, UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.process.detach import start_detached

@@ -51,7 +51,6 @@ def assemble(ending: "Ending", task: "Task", agent: "OpenAgent") -> Briefing:
     engine, role = run.engine, run.definition.roles[task.role]
     plan = plan_session(head.state.role(task.role), agent)
     prompt = _prompt(ending, task, role, own_session=plan.is_own)
-    fresh = _prompt(ending, task, role, own_session=False) if plan.is_own else prompt
     ending.attempt = told(engine, ending.attempt, prompt.text, plan.continues)
     _notice_tools(ending, role, agent)
     request = AgentRequest(
@@ -73,9 +72,12 @@ def assemble(ending: "Ending", task: "Task", agent: "OpenAgent") -> Briefing:
         answer=task.answer,
         tools=role.tools if "tools" in agent.capabilities else None,
     )
-    return Briefing(
-        request, request.with_(prompt=fresh.text, parts=fresh.parts, session=None), plan.forks
-    )
+
+    def fresh() -> AgentRequest:
+        whole = _prompt(ending, task, role, own_session=False) if plan.is_own else prompt
+        return request.with_(prompt=whole.text, parts=whole.parts, session=None)
+
+    return Briefing(request, fresh, plan.forks)
 
 
 def _prompt(ending: "Ending", task: "Task", role: "Role", *, own_session: bool) -> Assembled:

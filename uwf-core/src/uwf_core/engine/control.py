@@ -1,31 +1,20 @@
-"""Threads from outside: stop a run, wait for it, close a thread for good, forget it."""
+"""Threads from outside: stop a run, wait for it."""
 
 import signal
 import time
 from typing import TYPE_CHECKING
 
-from uwf_core.api.events import ThreadEnded
 from uwf_core.engine.documents import ThreadDocument
 from uwf_core.engine.find import find_thread
-from uwf_core.engine.recover import recover
-from uwf_core.engine.results import exec_document
-from uwf_core.engine.run import Outcome
-from uwf_core.engine.run_file import forget_run, read_run
+from uwf_core.engine.results import Outcome, exec_document
+from uwf_core.engine.run_file import read_run
 from uwf_core.engine.show import show_thread
-from uwf_core.engine.watch import Broadcast, Watch
 from uwf_core.errors import BusyError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.process.identity import ProcessId, hostname, send_signal
-from uwf_core.thread.head import head_of, move_head, read_head
-from uwf_core.thread.lifecycle import (
-    cancelled,
-    check_cancel,
-    check_remove,
-    effective,
-    exit_code,
-)
-from uwf_core.thread.lock import holder_of, thread_lock
-from uwf_core.thread.names import attempts_prefix, events_prefix, head_name, turns_prefix
+from uwf_core.thread.head import read_head
+from uwf_core.thread.lifecycle import effective, exit_code
+from uwf_core.thread.lock import holder_of
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder
@@ -44,42 +33,10 @@ def stop_thread(engine: "Engine", word: str) -> ThreadDocument:
         BusyError: it does not stop in time.
     """
     thread = find_thread(engine, word)
-    if not _stop(engine, thread):
+    if not stop_run(engine, thread):
         raise WrongStateError(
             f"nobody runs thread {thread}", hint=f"`uwf thread show {thread}` says where it stands"
         )
-    return show_thread(engine, thread)
-
-
-def cancel_thread(engine: "Engine", word: str, watch: Watch) -> ThreadDocument:
-    """Close a thread for good, after stopping whoever runs it.
-
-    Raises:
-        WrongStateError: it is finished already.
-        BusyError: the run does not stop in time.
-    """
-    thread = find_thread(engine, word)
-    check_cancel(read_head(engine.store, thread).state, thread)
-    _stop(engine, thread)
-    store = engine.store
-    with thread_lock(store, thread, engine.now_ms()):
-        head = recover(engine, read_head(store, thread), watch)
-        check_cancel(head.state, thread)
-        now = engine.now_ms()
-        with store.transaction():
-            event = engine.nodes.put(
-                "event", {"thread": thread, "kind": "cancelled", "atMs": now, "head": head.ref}
-            )
-            store.set_variable(f"{events_prefix(thread)}{now:015}.cancelled", event, {}, None)
-            head = move_head(store, head, head.ref, cancelled(head.state))
-    ended = ThreadEnded(
-        thread=thread,
-        workflow=head.state.workflow,
-        workflow_name=head.state.workflow_name,
-        status="cancelled",
-        at_ms=now,
-    )
-    Broadcast(watch, engine.observers).event(ended)
     return show_thread(engine, thread)
 
 
@@ -108,30 +65,7 @@ def wait_thread(engine: "Engine", word: str, timeout_s: float | None = None) -> 
     return Outcome(exec_document(head._replace(state=state), []), exit_code(state))
 
 
-def remove_thread(engine: "Engine", word: str) -> ThreadDocument:
-    """Forget a finished thread: its names go; its nodes go with the next collection.
-
-    Raises:
-        WrongStateError: it could still go on.
-    """
-    thread = find_thread(engine, word)
-    document = show_thread(engine, thread)
-    store = engine.store
-    with thread_lock(store, thread, engine.now_ms()), store.transaction():
-        variable = store.variable(head_name(thread))
-        if variable is None:
-            raise WrongStateError(f"thread {thread} is gone already")
-        state = head_of(variable).state
-        check_remove(state._replace(status=document["status"]), thread)
-        for prefix in (attempts_prefix(thread), turns_prefix(thread), events_prefix(thread)):
-            for each in store.variables(prefix):
-                store.delete_variable(each)
-        store.delete_variable(variable)
-    forget_run(engine.home, thread)
-    return document
-
-
-def _stop(engine: "Engine", thread: ThreadId) -> bool:
+def stop_run(engine: "Engine", thread: ThreadId) -> bool:
     """Stop whoever runs the thread; whether somebody did.
 
     Raises:

@@ -1,7 +1,7 @@
 """Stages 7 to 9: run the agent, keep what it said, extract; back to 7 for a correction."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,12 +26,12 @@ MAX_CORRECTIONS = 2
 
 class Briefing(NamedTuple):
     """What an agent is asked: the request to continue its session (or begin one), and the same
-    with the whole history, for an agent whose session is lost. `inherited` is a session of a
-    fork's parent, to be forked before it is continued.
+    with the whole history, for an agent whose session is lost (made only when needed).
+    `inherited` is a session of a fork's parent, to be forked before it is continued.
     """
 
     request: AgentRequest
-    fresh: AgentRequest
+    fresh: Callable[[], AgentRequest]
     inherited: str | None
 
 
@@ -89,8 +89,9 @@ class Conversation:
         except SessionLost:
             if self._briefing.inherited is None and request.session is None:
                 raise
-            self.talk.prompt = self._briefing.fresh.prompt
-            self._call(self._briefing.fresh)
+            fresh = self._briefing.fresh()
+            self.talk.prompt = fresh.prompt
+            self._call(fresh)
             self.talk.continuation = "restarted"
 
     def _fork(self, session: str) -> str:
@@ -163,9 +164,6 @@ class Conversation:
                 hint="`uwf step show` on the failed attempt shows what was delivered",
             )
         again = talk.request.with_(purpose="correction", answer=None, session=None)
-        raw = "" if talk.raw is None else self._engine.store.text(talk.raw)
-        appendix = correction_without_session(problems, count, MAX_CORRECTIONS, raw)
-        again = again.with_(prompt=f"{self._briefing.fresh.prompt}\n{appendix}")
         if "continue" in self._agent.capabilities and talk.session is not None:
             text = correction_text(problems, count, MAX_CORRECTIONS)
             try:
@@ -175,6 +173,9 @@ class Conversation:
             except SessionLost:
                 talk.corrections = talk.corrections[:-1]
                 continuation = "restarted"
+        raw = "" if talk.raw is None else self._engine.store.text(talk.raw)
+        appendix = correction_without_session(problems, count, MAX_CORRECTIONS, raw)
+        again = again.with_(prompt=f"{self._briefing.fresh().prompt}\n{appendix}")
         self._send_back(again, problems)
         talk.continuation = continuation
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from uwf_core.agents.choose import Known
     from uwf_core.agents.redact import Redactor
     from uwf_core.api.agent import Model
+    from uwf_core.api.store import StoreSpec
     from uwf_core.cas.store import Store
     from uwf_core.config.settings import Settings
     from uwf_core.engine.nodes import Nodes
@@ -74,15 +75,17 @@ class Engine:
             StoreError: it cannot be opened.
         """
         from uwf_core.cas.store import Store
-        from uwf_core.plugins.scan import STORES
         from uwf_core.stores.open import open_backend
 
-        backend = open_backend(
-            self.settings.store,
-            self.home,
-            lambda scheme: self.plugins.record(STORES, scheme),
-        )
+        backend = open_backend(self.settings.store, self.home, self._foreign_store)
         return Store(backend, self.now_ms)
+
+    def _foreign_store(self, scheme: str) -> "StoreSpec":
+        """The record of a store that is not of the house."""
+        from uwf_core.plugins.scan import STORES
+
+        spec: StoreSpec = self.plugins.record(STORES, scheme)
+        return spec
 
     @cached_property
     def nodes(self) -> "Nodes":

@@ -20,6 +20,13 @@ class StepEnd(NamedTuple):
     result: StepResult
 
 
+class Outcome(NamedTuple):
+    """What a run did, and the exit code that says it."""
+
+    document: ExecDocument
+    exit_code: int
+
+
 class Spoken(NamedTuple):
     """Who spoke, and what it took; all unknown where no agent was started."""
 

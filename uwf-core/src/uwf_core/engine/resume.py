@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.cas.schemas import Violation, violations
 from uwf_core.engine.plan import Intent
-from uwf_core.engine.run import Held, Outcome, RunOptions, go, with_thread
+from uwf_core.engine.results import Outcome
+from uwf_core.engine.run import Held, RunOptions, go, with_thread
 from uwf_core.engine.show import form_of
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import DefinitionError, PayloadError, UsageError, WrongStateError

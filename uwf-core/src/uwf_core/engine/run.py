@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.api.events import ThreadEnded
 from uwf_core.engine.advance import fail_to_route
-from uwf_core.engine.documents import ExecDocument, StepResult
+from uwf_core.engine.documents import StepResult
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.plan import GO_ON, Intent
 from uwf_core.engine.recover import recover
-from uwf_core.engine.results import StepEnd, exec_document
+from uwf_core.engine.results import Outcome, StepEnd, exec_document
 from uwf_core.engine.run_file import forget_run, write_run
 from uwf_core.engine.running import Run
 from uwf_core.engine.step import run_step
@@ -36,13 +36,6 @@ class RunOptions(NamedTuple):
     steps: int = 1
     until_done: bool = False
     agent: str | None = None
-
-
-class Outcome(NamedTuple):
-    """What a run did, and the exit code that says it."""
-
-    document: ExecDocument
-    exit_code: int
 
 
 def exec_thread(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.ids import ThreadId
 
 if TYPE_CHECKING:
-    from uwf_core.engine.run import Outcome
+    from uwf_core.engine.results import Outcome
 
 FOLDER = "runs"
 

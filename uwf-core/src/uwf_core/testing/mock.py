@@ -57,7 +57,7 @@ def uwf_agents() -> Sequence[AgentSpec]:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class MockOptions:
     """`script`: the script's path; without it `UWF_MOCK_SCRIPT` names it."""
 

@@ -24,7 +24,7 @@ def stop(session: Session, thread: str) -> None:
 def cancel(session: Session, thread: str) -> None:
     """Stop a thread if it runs, and close it for good."""
     from uwf_core.cli.render.thread import thread_text
-    from uwf_core.engine.control import cancel_thread
+    from uwf_core.engine.close import cancel_thread
 
     session.thread = thread
     with watch(session) as live:
@@ -49,7 +49,7 @@ def wait(session: Session, thread: str, timeout: float | None) -> int:
 def rm(session: Session, thread: str) -> None:
     """Forget a finished thread; its nodes stay until the store is cleaned."""
     from uwf_core.cli.render.thread import thread_text
-    from uwf_core.engine.control import remove_thread
+    from uwf_core.engine.close import remove_thread
 
     session.thread = thread
     session.emit(remove_thread(session.engine, thread), thread_text)
