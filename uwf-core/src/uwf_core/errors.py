@@ -32,7 +32,7 @@ from typing import Any
 
 
 class ExitCode:
-    """The exit codes of every command (behaviour.md §3)."""
+    """The exit codes of every command; what each means is in `uwf --help`."""
 
     DONE = 0
     FAILED = 1
@@ -132,7 +132,9 @@ class PluginError(UsageError):
 
 
 class DefinitionError(UwfError):
-    """A definition with faults. `problems` are the documents of behaviour.md §2.6."""
+    """A definition with faults. `problems` has all of them, each as the document
+    `{severity, code, file, line, column, message, hint}`.
+    """
 
     code = "invalid-definition"
     exit_code = ExitCode.INVALID
@@ -235,7 +237,9 @@ class AgentStuck(UwfError):
 
 
 class FailureKind(Enum):
-    """The closed table of behaviour.md §8.7: value, exit code, whether the session is kept."""
+    """Every way in which an agent can fail, a closed table: its word, the exit code, whether a
+    later run continues the session, and the meaning.
+    """
 
     UNAVAILABLE = ("unavailable", 6, False, "the program or service is missing, or not signed in")
     AUTH = ("auth", 6, True, "the key or login was refused")

@@ -24,7 +24,7 @@ def b32(number: int, length: int) -> str:
 
 
 class Ref(str):
-    """A node's reference: 13 characters of `B32`, the 64 bits of an XXH64 (store-format)."""
+    """A node's reference: 13 characters of `B32`, the 64 bits of an XXH64."""
 
     __slots__ = ()
     LENGTH = 13

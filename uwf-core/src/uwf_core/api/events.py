@@ -57,7 +57,7 @@ class StepFinished:
 
 @dataclass(frozen=True, kw_only=True)
 class StepFailed:
-    """An attempt failed. `kind` is one of behaviour.md §8.7."""
+    """An attempt failed. `kind` is a word of the closed table of failures (`FailureKind`)."""
 
     thread: str
     number: int
