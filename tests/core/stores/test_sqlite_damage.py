@@ -143,7 +143,7 @@ def test_one_damaged_thread_does_not_hide_the_others(open_store, tmp_path):
     filled(store)
     store.close()
     with contextlib.closing(sqlite3.connect(tmp_path / "store.db")) as connection:
-        for name, tags in (("3", "{"), ("4", "[]"), ("5", '{"status":5}')):
+        for name, tags in (("3", b""), ("4", b"status"), ("5", b"n\0001\0status\0idla")):
             connection.execute(
                 "UPDATE variable SET tags = ? WHERE name = ?", (tags, f"@uwf/thread/{name}")
             )

@@ -11,6 +11,7 @@ import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from threading import RLock
 from typing import Any
 
@@ -220,22 +221,14 @@ class SqliteBackend:
         """Variables by prefix and tags, sorted by name; `status` is the tag with an index."""
         wanted = tags or {}
         sql, values = _query(prefix, wanted.get("status"), after, descending)
-        found: list[Variable] = []
         with self._lock, self._database.faults():
             connection = self._database.reader()
-            if connection is None or limit == 0:
-                return found
-            for row in connection.execute(sql, values):
-                variable = rows.variable_of_row(row)
-                if not all(variable.tags.get(key) in some for key, some in wanted.items()):
-                    continue
-                if offset > 0:
-                    offset -= 1
-                    continue
-                found.append(variable)
-                if len(found) == limit:
-                    break
-        return found
+            if connection is None:
+                return []
+            found: Iterator[Variable] = map(rows.variable_of_row, connection.execute(sql, values))
+            if wanted:
+                found = filter(lambda each: _has(each.tags, wanted), found)
+            return list(islice(found, offset, None if limit is None else offset + limit))
 
     def set_variable(self, variable: Variable, expected: bytes | None) -> bool:
         """Compare-and-set."""
@@ -351,6 +344,10 @@ def _query(
         return one + " AND 0" + order, values
     each = [one + " AND status = ?"] * len(statuses)
     return " UNION ALL ".join(each) + order, [x for s in statuses for x in (*values, s)]
+
+
+def _has(tags: Mapping[str, str], wanted: Mapping[str, Collection[str]]) -> bool:
+    return all(tags.get(key) in values for key, values in wanted.items())
 
 
 def _batches(refs: Iterable[str]) -> Iterator[list[int]]:
