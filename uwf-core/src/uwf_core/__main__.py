@@ -5,10 +5,18 @@
 
 import sys
 
+INTERRUPTED = 130
+
 
 def main() -> int:
     """Run the command that `sys.argv` says; its exit code."""
-    arguments = sys.argv[1:]
+    try:
+        return _run(sys.argv[1:])
+    except KeyboardInterrupt:  # while modules were still loading: nothing has begun
+        return INTERRUPTED
+
+
+def _run(arguments: list[str]) -> int:
     if sys.platform == "win32":
         print("uwf runs on Linux and macOS; on Windows use it within WSL", file=sys.stderr)
         return 2

@@ -19,7 +19,10 @@ def explain(problem: BaseException) -> UwfError:
     """Any exception as an error with a message, a place and a cure."""
     if isinstance(problem, UwfError):
         return problem
-    if isinstance(problem, KeyboardInterrupt | click.Abort):
+    # Python 3.11 turns what interrupts the making of a class into a RuntimeError.
+    if isinstance(problem, KeyboardInterrupt | click.Abort) or isinstance(
+        problem.__cause__, KeyboardInterrupt
+    ):
         return RunInterrupted("interrupted")
     if isinstance(problem, click.ClickException):
         return _usage(problem)

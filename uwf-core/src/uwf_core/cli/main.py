@@ -106,6 +106,8 @@ def main(arguments: Sequence[str]) -> int:
         code = code or report(session, explain(problem), problem, arguments)
     if isinstance(error, AgentStuck):
         _end_now(code)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)  # all is said; the interpreter would show a traceback
     return code
 
 

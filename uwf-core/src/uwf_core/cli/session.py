@@ -1,5 +1,6 @@
 """One call of the command: its format, its streams and the engine it works on."""
 
+import errno
 import os
 import sys
 import time
@@ -12,6 +13,9 @@ from uwf_core.errors import UsageError
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
+
+_READER_LEFT = (errno.EPIPE, errno.EIO)
+"""How a pipe and a terminal say that nobody is there any more."""
 
 Format = Literal["text", "json", "yaml"]
 Document = TypeVar("Document")
@@ -115,12 +119,18 @@ class Session:
         return as_json(document, ascii_only=not wide, compact=compact)
 
     def write(self, text: str) -> None:
-        """Print `text` and a line end on stdout. A reader who has gone is nobody's fault."""
+        """Print `text` and a line end on stdout. A reader who has gone is nobody's fault.
+
+        Raises:
+            OSError: it cannot be written for any other reason, such as a full disk.
+        """
         try:
             self.stdout.write(text if text.endswith("\n") or not text else text + "\n")
             self.stdout.flush()
-        except BrokenPipeError:
+        except OSError as error:
             self.stdout = self._nowhere(self.stdout)
+            if error.errno not in _READER_LEFT:
+                raise
 
     def note(self, text: str) -> None:
         """A line for people on stderr, harmless for the terminal."""
@@ -129,11 +139,11 @@ class Session:
         self.write_error(clean(text))
 
     def write_error(self, text: str) -> None:
-        """Print `text` as it is and a line end on stderr."""
+        """Print `text` as it is and a line end on stderr, if that is still there."""
         try:
             self.stderr.write(text + "\n")
             self.stderr.flush()
-        except BrokenPipeError:
+        except OSError:  # nobody is left to be told, and the work goes on without them
             self.stderr = self._nowhere(self.stderr)
 
     @property

@@ -1,0 +1,132 @@
+"""`kill -9` at any moment: nothing that was said to be stored is lost, and nobody has to repair.
+
+`UWF_KILLS` says how many (40 by default; 300 in the long form), `UWF_KILL_SEED` repeats a run.
+"""
+
+import os
+import random
+import re
+import select
+import signal
+import sqlite3
+import subprocess
+import time
+
+import pytest
+from rig import AGAIN, DONE, SECONDS, Rig, children
+
+KILLS = int(os.environ.get("UWF_KILLS", "40"))
+SEED = int(os.environ.get("UWF_KILL_SEED", str(random.SystemRandom().randrange(1 << 31))))
+SHARES = {"mock": 0.5, "kids": 0.25, "pack": 0.25}
+FINISHED = re.compile(r"^#(\d+) \w+: (?:done|again) \(", re.MULTILINE)
+TURNS = [f"turn {number}" for number in range(5)]
+
+
+class Killer:
+    """Kills one exec after the other, and looks at what each death has left."""
+
+    def __init__(self, rig: Rig, agent: str, seed: int) -> None:
+        self.rig, self.agent = rig, agent
+        self.random = random.Random(seed)
+        self.thread = rig.start("--agent", agent)
+        self.interrupted = 0
+        started = time.monotonic()
+        assert rig.uwf("thread", "exec", self.thread, "-c", "2").exit_code == 0
+        self.usual_seconds = time.monotonic() - started
+
+    def kill_once(self) -> int:
+        """Kill one exec at a random moment; the number of the last step that it told of."""
+        process = self.rig.start_uwf("thread", "exec", self.thread, "-c", "2")
+        said = ""
+        if self.random.random() < 0.5:
+            time.sleep(self.random.uniform(0, self.usual_seconds))
+        else:  # most of the time goes into starting up: aim at the step itself
+            said = _first_line(process)
+            time.sleep(self.random.uniform(0, 0.15 if self.agent == "mock" else 0.4))
+        self._kill(process)
+        _, rest = process.communicate(timeout=SECONDS)
+        return max((int(number) for number in FINISHED.findall(said + rest)), default=0)
+
+    def _kill(self, process: "subprocess.Popen[str]") -> None:
+        """Of `pack` every other time with its reaper, which can then clean up nothing."""
+        both = self.agent == "pack" and self.random.random() < 0.5
+        reapers = children(process.pid) if both else []
+        for pid in (process.pid, *reapers):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+
+    def look(self, seen: int) -> None:
+        """Everything can be read, nothing is lost, nobody is said to run it."""
+        with self.rig.client() as uwf:
+            shown = uwf.show(self.thread)
+            assert shown["running"] is None
+            assert shown["status"] in ("idle", "suspended"), shown
+            if shown["status"] == "suspended":
+                assert shown["suspendReason"] == "interrupted"
+                self.interrupted += 1
+            assert shown["steps"] >= seen, f"step {seen} was told of and is gone"
+            assert [row["status"] for row in uwf.list()] == [shown["status"]]
+            assert uwf.read(self.thread)
+            assert uwf.turns(self.thread)
+            numbers = [row["number"] for row in uwf.steps(self.thread)]
+            assert numbers == list(range(len(numbers)))
+
+    def go_on(self) -> int:
+        """The next exec: done, and nothing of the killed one is left. The number of steps."""
+        with self.rig.client() as uwf:
+            before = uwf.show(self.thread)
+            outcome = uwf.exec(self.thread)
+            step = outcome.document["steps"][-1]
+            assert outcome.exit_code == 0, outcome.document
+            assert outcome.document["status"] == "idle"
+            assert uwf.show(self.thread)["steps"] == before["steps"] + 1
+            stored = uwf.step(step["step"] or "")
+            if before["status"] == "suspended":
+                assert stored["previousAttempts"], "the interrupted attempt is not told of"
+        assert self.rig.living() == [], "left behind by a killed run, after the next command"
+        return int(before["steps"]) + 1
+
+
+@pytest.mark.timeout(60 + 12 * KILLS)
+@pytest.mark.parametrize("agent", SHARES)
+def test_a_run_killed_at_any_moment_loses_nothing_and_leaves_nothing_to_repair(
+    rig: Rig, agent: str
+) -> None:
+    print(f"again with UWF_KILLS={KILLS} UWF_KILL_SEED={SEED}")
+    rig.command_agents("kids", "pack")
+    writer = {**DONE, "turns": TURNS, "delayMs": 10}
+    rig.play(writer, {**AGAIN, "turns": TURNS}, repeat=True)
+    killer = Killer(rig, agent, SEED)
+    told = 0
+    for _ in range(int(KILLS * SHARES[agent])):
+        told = max(told, killer.kill_once())
+        killer.look(told)
+        told = killer.go_on()
+    assert rig.uwf("thread", "exec", killer.thread, "-c", "3").exit_code == 0
+    assert killer.interrupted > 0, "no kill has hit a step: this test proves nothing"
+    _check_whole(rig, killer.thread)
+
+
+def _check_whole(rig: Rig, thread: str) -> None:
+    """The whole store is sound, and the home holds nothing that only a dead process knew."""
+    with rig.client() as uwf:
+        rows = uwf.steps(thread)[1:]
+        steps = [uwf.step(row["step"]) for row in rows]
+        assert [step["number"] for step in steps] == list(range(1, len(steps) + 1))
+        assert len({step["step"] for step in steps}) == len(steps)
+        names = [each.name for each in uwf.nodes.names("@uwf/")]
+    assert [name for name in names if thread in name] == [f"@uwf/thread/{thread}"]
+    connection = sqlite3.connect(rig.home / "store.db")
+    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    connection.close()
+    litter = [file for file in rig.home.rglob("*") if file.is_file() and file.name[0] == "."]
+    assert litter == []
+    assert list(rig.home.glob("agents/*/calls/*")) == []
+
+
+def _first_line(process: "subprocess.Popen[str]") -> str:
+    assert process.stderr is not None
+    ready, _, _ = select.select([process.stderr], [], [], SECONDS)
+    return os.read(process.stderr.fileno(), 1).decode() if ready else ""
