@@ -100,17 +100,18 @@ def _ready(record: Any, checks: list[CheckDocument]) -> Probe:
 
 
 def _checked(check: Any) -> CheckDocument:
+    name = str(getattr(check, "name", check))
     try:
         result = check.run()
         return {
-            "name": check.name,
+            "name": name,
             "state": result.state,
             "message": result.message,
             "hint": result.hint,
         }
     except Exception as error:
         cause = f"the check failed: {type(error).__name__}: {error}"
-        return {"name": str(check), "state": "error", "message": cause, "hint": None}
+        return {"name": name, "state": "error", "message": cause, "hint": None}
 
 
 def main() -> int:

@@ -7,11 +7,12 @@ from uwf_core.errors import UwfError
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
+    from uwf_core.ids import Ref
 
 
 class WorkflowRow(TypedDict):
-    """A workflow that can be started by its name. `workflow` is null for a file, whose content
-    may not be published yet; `source` is local, path or registry.
+    """A workflow that can be started by its name. `workflow` is null for a file whose content is
+    not published yet; `source` is local, path or registry.
     """
 
     name: str
@@ -25,6 +26,7 @@ def list_workflows(
 ) -> list[WorkflowRow]:
     """What each name means here, sorted by name; `notice` gets a line for what is passed over."""
     from uwf_core.engine.workflows import resolve_workflow
+    from uwf_core.workflow.content import description_of
     from uwf_core.workflow.discover import local_workflows, workflows_in
     from uwf_core.workflow.registry import registry
 
@@ -37,35 +39,32 @@ def list_workflows(
         meant = resolve_workflow(engine, name)
         for text in meant.notices[:-1]:
             notice(text)
-        if meant.ref is not None:
-            description = _published(engine, meant.ref)
-        else:
-            description = described(meant.file or "")
         source = "path" if meant.source == "config" else meant.source
-        rows.append(
-            {"name": name, "workflow": meant.ref, "source": source, "description": description}
-        )
+        ref = meant.ref or published(engine, meant.file or "")
+        if meant.file is None:
+            description = _description(engine, ref or "")
+        else:
+            description = description_of(meant.file)
+        rows.append({"name": name, "workflow": ref, "source": source, "description": description})
     return rows
 
 
-def _published(engine: "Engine", ref: str) -> str:
+def published(engine: "Engine", file: str) -> "Ref | None":
+    """The reference of a file's workflow if exactly that is in the store; told without a check."""
+    from uwf_core.workflow.content import reference_of
+    from uwf_core.workflow.definition import is_workflow
+
+    try:
+        ref = reference_of(file)
+        return ref if ref is not None and is_workflow(engine.store, ref) else None
+    except UwfError:
+        return None  # what is wrong with the file is told by whatever uses it
+
+
+def _description(engine: "Engine", ref: str) -> str:
     """The description of a published workflow; what is damaged says so and spoils no list."""
     try:
         payload = engine.store.get(ref).payload
         return str(payload.get("description", ""))
     except UwfError as error:
         return f"({error.message})"
-
-
-def described(file: str) -> str:
-    """The description in a workflow file, read without checking it."""
-    from uwf_core.workflow.source_file import read_text
-    from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar
-    from uwf_core.workflow.yaml_source import compose_all
-
-    try:
-        node = compose_all(read_text(file), file=file, include=True).node
-    except UwfError as error:
-        return f"({error.message})"
-    found = node.values.get("description") if isinstance(node, YamlMapping) else None
-    return found.text if isinstance(found, YamlScalar) else ""

@@ -40,13 +40,15 @@ def graph(session: Session, workflow: str) -> None:
 
 def _definition(session: Session, word: str) -> dict[str, Any]:
     """The definition that a word means, in the shape of a checked file."""
+    from uwf_core.cli.workflow.listing import published
     from uwf_core.engine.workflows import resolve_workflow
 
     meant = resolve_workflow(session.engine, word)
     for text in meant.notices[:-1]:
         session.note(text)
-    if meant.ref is not None:
-        return _as_document(session.engine.definition(meant.ref))
+    ref = meant.ref or published(session.engine, meant.file or word)
+    if ref is not None:
+        return _as_document(session.engine.definition(ref))
     from uwf_core.workflow.check import check_file
 
     return {"workflow": None, **check_file(meant.file or word).require()}

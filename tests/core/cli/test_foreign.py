@@ -1,0 +1,128 @@
+"""Other distributions: their commands, and what happens when one of them is broken."""
+
+import pytest
+
+from uwf_core.testing.project import Project
+
+
+class Site:
+    """A folder of installed distributions, in front of the import path."""
+
+    def __init__(self, folder, project: Project):
+        self.folder = folder
+        self.project = project
+        folder.mkdir()
+
+    def install(self, name: str, entry_points: str, code: str) -> None:
+        module = name.replace("-", "_")
+        (self.folder / f"{module}.py").write_text(code)
+        info = self.folder / f"{module}-1.2.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
+        (info / "entry_points.txt").write_text(entry_points)
+
+    def uwf(self, *words, **env):
+        return self.project.uwf(*words, env={"PYTHONPATH": str(self.folder), **env})
+
+
+@pytest.fixture
+def site(project, tmp_path):
+    return Site(tmp_path / "site", project)
+
+
+GREET = """
+import click
+@click.command("greet")
+@click.argument("name")
+def command(name):
+    "Greet somebody."
+    click.echo(f"hello {name}")
+    if name == "nobody":
+        raise click.ClickException("there is nobody")
+"""
+
+
+def test_a_command_of_another_distribution_is_one_of_ours(site):
+    site.install("uwf-greet", "[uwf.commands]\ngreet = uwf_greet:command\n", GREET)
+    assert "greet       from uwf-greet" in site.uwf("--help").stdout
+    done = site.uwf("greet", "you")
+    assert (done.exit_code, done.stdout) == (0, "hello you\n")
+    assert site.uwf("greet", "--bogus").exit_code == 2
+    assert site.uwf("greet", "nobody").exit_code != 0
+    assert "greet\tfrom uwf-greet" in site.uwf("__complete", "fish", "1", "uwf", "gr").stdout
+
+
+def test_a_broken_command_is_told_in_one_line_and_breaks_nothing_else(site):
+    site.install("uwf-bad", "[uwf.commands]\nbad = uwf_bad:command\n", "raise OSError('no libc')\n")
+    done = site.uwf("bad", "--format", "text")
+    assert done.exit_code == 1
+    assert "uwf-bad 1.2" in done.stderr
+    assert "no libc" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Traceback" in site.uwf("bad", "--debug").stderr
+    for words in (["--help"], ["plugin", "list"], ["thread", "list"], ["config", "show"]):
+        assert site.uwf(*words).exit_code == 0
+
+
+def test_a_blocked_command_is_never_imported(site):
+    site.install("uwf-bad", "[uwf.commands]\nbad = uwf_bad:command\n", "print('imported')\n")
+    done = site.uwf("bad", UWF_BLOCK_PLUGINS="bad")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "blocked" in done.error["message"]
+
+
+def test_a_command_cannot_take_the_name_of_one_of_ours(site):
+    site.install("uwf-run", "[uwf.commands]\nrun = uwf_run:command\n", "print('imported')\n")
+    done = site.uwf("run", "--help")
+    assert "Start a workflow" in done.stdout
+    assert "imported" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [
+        ("raise ImportError('no module torch')\n", "torch"),
+        ("import os; os._exit(7)\n", "(7)"),
+        ("import sys; sys.exit('bye')\n", "exits"),
+    ],
+)
+def test_doctor_names_a_plugin_that_does_not_load_and_survives_it(site, code, word):
+    site.install("uwf-agent-bad", "[uwf.agents]\nbad = uwf_agent_bad\n", code)
+    done = site.uwf("doctor")
+    assert done.exit_code == 1
+    bad = next(each for each in done.document["checks"] if each["name"] == "agents bad")
+    assert (bad["state"], word in bad["message"]) == ("error", True), bad
+    checked = site.uwf("agent", "check", "bad")
+    assert (checked.exit_code, checked.document["ready"]) == (6, False)
+    assert site.uwf("agent", "list").exit_code == 0
+
+
+def test_a_plugin_that_hangs_is_given_up(site, monkeypatch):
+    from uwf_core.cli import probe
+    from uwf_core.engine.engine import open_engine
+
+    monkeypatch.setattr(probe, "SECONDS", 1.0)
+    site.install(
+        "uwf-agent-bad", "[uwf.agents]\nbad = uwf_agent_bad\n", "import time; time.sleep(99)"
+    )
+    env = {**site.project.env, "PYTHONPATH": str(site.folder)}
+    engine = open_engine(env=env, cwd=str(site.project.folder))
+    assert probe.probe(engine, "uwf.agents", "bad")["problem"] == "it does not load within 1 s"
+
+
+def test_the_checks_of_a_plugin_are_run_by_doctor_and_agent_check(site):
+    site.install("uwf-agent-good", "[uwf.agents]\ngood = uwf_agent_good\n", (
+        "from uwf_core.api import AgentSpec, Check, CheckResult, hookimpl\n"
+        "def make(options, context): ...\n"
+        "@hookimpl\ndef uwf_agents():\n"
+        "    return [AgentSpec(name='good', summary='s', factory='uwf_agent_good:make')]\n"
+        "@hookimpl\ndef uwf_checks():\n"
+        "    print('noise')\n"
+        "    bad = CheckResult(state='error', message='not signed in', hint='sign in')\n"
+        "    return [Check(name='login', run=lambda: bad), Check(name='odd', run=lambda: 1 / 0)]\n"
+    ))  # fmt: skip
+    checked = site.uwf("agent", "check", "good").document
+    assert (checked["ready"], checked["reason"]) == (False, "not signed in")
+    names = {each["name"]: each["state"] for each in site.uwf("doctor").document["checks"]}
+    assert names["agents good: login"] == "error"
+    assert names["agents good: odd"] == "error"
