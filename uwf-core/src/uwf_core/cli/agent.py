@@ -1,12 +1,11 @@
 """`uwf agent list` and `uwf agent check`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
 from uwf_core.cli.frame import command
-from uwf_core.cli.render.style import Screen
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode
 
@@ -32,7 +31,9 @@ class AgentRow(TypedDict):
 @command("list", "uwf agent list")
 def list_(session: Session) -> None:
     """List the agents that can be used: installed ones, and the aliases of the configuration."""
-    session.emit({"agents": list(_rows(session.engine))}, _agents_text)
+    from uwf_core.cli.render.agent import agents_text
+
+    session.emit({"agents": list(_rows(session.engine))}, agents_text)
 
 
 @command("check", "uwf agent check human", "uwf agent check ./my-agent")
@@ -44,11 +45,12 @@ def check(session: Session, agent: str) -> int:
     """
     from uwf_core.agents.choose import resolve_agent
     from uwf_core.cli.readiness import agent_readiness
+    from uwf_core.cli.render.agent import readiness_text
 
     engine = session.engine
     choice = resolve_agent(agent, engine.known_agents(engine.cwd))
     document = agent_readiness(engine, choice)
-    session.emit(document, _check_text)
+    session.emit(document, readiness_text)
     return ExitCode.DONE if document["ready"] else ExitCode.AGENT
 
 
@@ -94,38 +96,3 @@ def _alias_row(name: str, choice: "Choice", plugin: Any, default: bool) -> Agent
         "reason": problem,
         "default": default,
     }
-
-
-def _agents_text(document: Mapping[str, Any], screen: Screen) -> str:
-    from uwf_core.cli.render.table import Column, table
-
-    columns = (
-        Column("shown", "AGENT", least=8),
-        Column("status", "STATUS", status=True),
-        Column("from", "FROM", least=8, rank=1),
-        Column("reason", "REASON", least=8, rank=2),
-    )
-    rows = [
-        {
-            **each,
-            "shown": each["name"] + (" (default)" if each["default"] else ""),
-            "from": each["use"] or f"{each['distribution']} {each['version']}",
-            "reason": each["reason"] or "",
-        }
-        for each in document["agents"]
-    ]
-    return table(columns, rows, screen)
-
-
-def _check_text(document: Mapping[str, Any], screen: Screen) -> str:
-    from uwf_core.cli.render.checks import check_lines
-
-    word = "ready" if document["ready"] else "not ready"
-    lines = [f"{document['agent']}: {screen.paint(word, 'ok' if document['ready'] else 'error')}"]
-    if document["capabilities"]:
-        lines.append(f"  can: {', '.join(document['capabilities'])}")
-    if document["reason"]:
-        lines.append(f"  {document['reason']}")
-    if document["hint"]:
-        lines.append(f"  hint: {document['hint']}")
-    return "\n".join([*lines, *check_lines(document["checks"], screen)])

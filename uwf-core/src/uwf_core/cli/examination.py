@@ -1,0 +1,126 @@
+"""What `doctor` looks at; a part that cannot be looked at is a finding and hides no other."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from uwf_core.cli.probe import CheckDocument, probe
+from uwf_core.errors import UwfError
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+
+Checks = Iterator[CheckDocument]
+
+
+def examine(engine: "Engine") -> list[CheckDocument]:
+    """Look at everything, one after the other."""
+    checks: list[CheckDocument] = []
+    for name, look in _LOOKS.items():
+        try:
+            checks += look(engine)
+        except (UwfError, OSError) as error:
+            checks.append(_check(name, "error", str(error), getattr(error, "hint", None)))
+    return checks
+
+
+def _check(name: str, state: str, message: str, hint: str | None = None) -> CheckDocument:
+    return {"name": name, "state": state, "message": message, "hint": hint}
+
+
+def _python(_engine: "Engine") -> Checks:
+    import platform
+    import sqlite3
+
+    from uwf_core import __version__
+
+    yield _check(
+        "uwf",
+        "ok",
+        f"{__version__} on Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}",
+    )
+
+
+def _platform(_engine: "Engine") -> Checks:
+    import sys
+
+    if sys.platform == "darwin":
+        yield _check(
+            "platform",
+            "warning",
+            "macOS: what an agent leaves behind after detaching itself is found only by the "
+            "marker in its environment, by the next command that takes the thread's lock",
+            "nothing to do; on Linux such processes end with the agent",
+        )
+    else:
+        yield _check("platform", "ok", sys.platform)
+
+
+def _home(engine: "Engine") -> Checks:
+    from pathlib import Path
+
+    from uwf_core.config.home import open_to_others
+
+    home = Path(engine.home)
+    if not home.exists():
+        yield _check("home", "ok", f"{home} is not there yet; the first command makes it")
+    elif open_to_others(str(home)):
+        yield _check("home", "warning", f"others can read {home}", f"chmod 700 {home}")
+    else:
+        yield _check("home", "ok", str(home))
+
+
+def _config(engine: "Engine") -> Checks:
+    settings = engine.settings
+    yield _check("configuration", "ok", "valid")
+    for notice in settings.notices:
+        yield _check("configuration", "warning", notice)
+
+
+def _store(engine: "Engine") -> Checks:
+    engine.store.variable("@uwf/doctor/none")
+    yield _check("store", "ok", engine.store.location())
+
+
+def _plugins(engine: "Engine") -> Checks:
+    for plugin in engine.plugins.list():
+        found, state = plugin.found, plugin.status.value
+        name = f"{found.group.removeprefix('uwf.')} {found.name}"
+        if state == "blocked":
+            yield _check(name, "ok", plugin.reason)
+            continue
+        if state != "ready":
+            yield _check(name, "error", f"{state}: {plugin.reason}", "uwf plugin list")
+            continue
+        answer = probe(engine, found.group, found.name)
+        if answer["problem"] is not None:
+            yield _check(name, "error", answer["problem"], answer["hint"])
+            continue
+        yield _check(name, "ok", f"{found.distribution} {found.version}")
+        for each in answer["checks"]:
+            yield {**each, "name": f"{name}: {each['name']}"}
+
+
+def _agent(engine: "Engine") -> Checks:
+    from uwf_core.agents.choose import resolve_agent
+    from uwf_core.cli.readiness import agent_readiness
+
+    word = engine.settings.default_agent
+    if word is None:
+        hint = "uwf config set defaultAgent NAME; uwf agent list"
+        yield _check("default agent", "warning", "none is chosen", hint)
+        return
+    choice = resolve_agent(word, engine.known_agents(engine.cwd), source="defaultAgent")
+    ready = agent_readiness(engine, choice)
+    state = "ok" if ready["ready"] else "error"
+    yield _check("default agent", state, f"{word}: {ready['reason'] or 'ready'}", ready["hint"])
+
+
+_LOOKS: Mapping[str, Callable[["Engine"], Checks]] = {
+    "uwf": _python,
+    "platform": _platform,
+    "home": _home,
+    "configuration": _config,
+    "store": _store,
+    "plugins": _plugins,
+    "default agent": _agent,
+}

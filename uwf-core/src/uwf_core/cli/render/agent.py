@@ -1,0 +1,41 @@
+"""Agents as text."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from uwf_core.cli.render.checks import check_lines
+from uwf_core.cli.render.style import Screen
+from uwf_core.cli.render.table import Column, table
+
+
+def agents_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """The rows of `agent list`."""
+    columns = (
+        Column("shown", "AGENT", least=8),
+        Column("status", "STATUS", status=True),
+        Column("from", "FROM", least=8, rank=1),
+        Column("reason", "REASON", least=8, rank=2),
+    )
+    rows = [
+        {
+            **each,
+            "shown": each["name"] + (" (default)" if each["default"] else ""),
+            "from": each["use"] or f"{each['distribution']} {each['version']}",
+            "reason": each["reason"] or "",
+        }
+        for each in document["agents"]
+    ]
+    return table(columns, rows, screen)
+
+
+def readiness_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """`agent check`."""
+    word = "ready" if document["ready"] else "not ready"
+    lines = [f"{document['agent']}: {screen.paint(word, 'ok' if document['ready'] else 'error')}"]
+    if document["capabilities"]:
+        lines.append(f"  can: {', '.join(document['capabilities'])}")
+    if document["reason"]:
+        lines.append(f"  {document['reason']}")
+    if document["hint"]:
+        lines.append(f"  hint: {document['hint']}")
+    return "\n".join([*lines, *check_lines(document["checks"], screen)])
