@@ -3,14 +3,12 @@
 import posixpath
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from uwf_core.errors import ConfigError, UnknownIdError, UsageError
 
 
-@dataclass(frozen=True, kw_only=True)
-class Candidates:
+class Candidates(NamedTuple):
     """The words that may choose, strongest first; None is not said.
 
     Attributes:
@@ -22,12 +20,11 @@ class Candidates:
 
     flag: str | None = None
     thread: str | None = None
-    overrides: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    overrides: Mapping[str, Mapping[str, str]] = {}
     default: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Alias:
+class Alias(NamedTuple):
     """An entry of `agents` in the configuration: `use` with options, or a command.
 
     Attributes:
@@ -39,14 +36,13 @@ class Alias:
     """
 
     use: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = {}
     command: str | None = None
     args: Sequence[str] = ()
     capabilities: Collection[str] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Known:
+class Known(NamedTuple):
     """What a word can resolve to.
 
     Attributes:
@@ -60,8 +56,7 @@ class Known:
     folder: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Choice:
+class Choice(NamedTuple):
     """An agent that was chosen, not yet opened.
 
     Attributes:
@@ -80,7 +75,7 @@ class Choice:
     name: str
     plugin: str | None = None
     command: tuple[str, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = {}
     where: str = "agents"
     capabilities: frozenset[str] = frozenset()
 
@@ -148,7 +143,7 @@ def recorded_agent(name: str, known: Known, *, source: str = "the step's agent")
     if same is None or same.use == name:
         return resolve_agent(name, known, source=source)
     others = {word: alias for word, alias in known.aliases.items() if word != name}
-    return resolve_agent(name, replace(known, aliases=others), source=source)
+    return resolve_agent(name, known._replace(aliases=others), source=source)
 
 
 def _command_line(word: str, known: Known, source: str) -> Choice:
@@ -216,7 +211,7 @@ def _declared(choice: Choice, alias: Alias, where: str) -> Choice:
             hint=f"there are: {', '.join(sorted(COMMAND_CAPABILITIES))}",
         )
     capabilities = frozenset(alias.capabilities)
-    return replace(choice, where=where, options=alias.options, capabilities=capabilities)
+    return choice._replace(where=where, options=alias.options, capabilities=capabilities)
 
 
 def _unknown(word: str, known: Known, source: str) -> UnknownIdError:

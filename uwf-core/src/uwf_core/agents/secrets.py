@@ -1,25 +1,30 @@
 """What looks like a secret, by its shape alone: for logs and errors, never for what is stored."""
 
 import re
+from functools import cache
 
 from uwf_core.agents.redact import REPLACEMENT
-
-_SHAPES = re.compile(
-    r"""
-      (?P<keep>\b(?:Bearer|Basic)\s+ | \b(?:api[_-]?key|access[_-]?key|(?:auth|access)[_-]?token
-        |token|secret|password|passwd)\b["']?\s*[=:]\s*["']? | ://[^\s/:@?\#]{1,256}: )
-      (?P<value>[^\s"'&,;@]{8,})
-    | \b(?: sk-[\w-]{16,} | gh[oprsu]_\w{20,} | github_pat_\w{20,} | glpat-[\w-]{16,}
-        | xox[a-z]-[\w-]{10,} | (?:AKIA|ASIA)[0-9A-Z]{16} | AIza[\w-]{35} | hf_\w{20,}
-        | npm_\w{30,} | pypi-[\w-]{30,} | eyJ[\w-]{10,}\.[\w-]{5,}\.[\w-]* )
-    | -----BEGIN\ [A-Z ]{0,40}PRIVATE\ KEY-----(?:[^-]|-(?!----))*(?:-----END[^\n]{0,60})?
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
 
 
 def guess(text: str) -> str:
     """`text` without what has the shape of a secret: keys of known services, tokens after
     `Bearer`, values after `password=`, passwords in addresses, private keys. For logs and errors.
     """
-    return _SHAPES.sub(lambda found: (found["keep"] or "") + REPLACEMENT, text)
+    return _shapes().sub(lambda found: (found["keep"] or "") + REPLACEMENT, text)
+
+
+@cache
+def _shapes() -> re.Pattern[str]:
+    """The shapes; compiled when there is something to guess about."""
+    return re.compile(
+        r"""
+          (?P<keep>\b(?:Bearer|Basic)\s+ | \b(?:api[_-]?key|access[_-]?key|(?:auth|access)[_-]?token
+            |token|secret|password|passwd)\b["']?\s*[=:]\s*["']? | ://[^\s/:@?\#]{1,256}: )
+          (?P<value>[^\s"'&,;@]{8,})
+        | \b(?: sk-[\w-]{16,} | gh[oprsu]_\w{20,} | github_pat_\w{20,} | glpat-[\w-]{16,}
+            | xox[a-z]-[\w-]{10,} | (?:AKIA|ASIA)[0-9A-Z]{16} | AIza[\w-]{35} | hf_\w{20,}
+            | npm_\w{30,} | pypi-[\w-]{30,} | eyJ[\w-]{10,}\.[\w-]{5,}\.[\w-]* )
+        | -----BEGIN\ [A-Z ]{0,40}PRIVATE\ KEY-----(?:[^-]|-(?!----))*(?:-----END[^\n]{0,60})?
+        """,
+        re.VERBOSE | re.IGNORECASE,
+    )

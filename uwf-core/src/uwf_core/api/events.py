@@ -1,14 +1,12 @@
 """What observers are told. One frozen object per hook."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.api.agent import Turn, Usage
 
 
-@dataclass(frozen=True, kw_only=True)
-class ThreadStarted:
+class ThreadStarted(NamedTuple):
     """Sent with a thread's first step. Times are ms since 1970."""
 
     thread: str
@@ -18,8 +16,7 @@ class ThreadStarted:
     at_ms: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class StepStarted:
+class StepStarted(NamedTuple):
     """An attempt at a step begins. `attempt` counts from 1 within the step."""
 
     thread: str
@@ -30,8 +27,7 @@ class StepStarted:
     at_ms: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class TurnTaken:
+class TurnTaken(NamedTuple):
     """A turn inside the agent's loop, secrets already redacted."""
 
     thread: str
@@ -40,8 +36,7 @@ class TurnTaken:
     turn: Turn
 
 
-@dataclass(frozen=True, kw_only=True)
-class StepFinished:
+class StepFinished(NamedTuple):
     """A step is stored and the head has moved."""
 
     thread: str
@@ -55,8 +50,7 @@ class StepFinished:
     at_ms: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class StepFailed:
+class StepFailed(NamedTuple):
     """An attempt failed. `kind` is a word of the closed table of failures (`FailureKind`)."""
 
     thread: str
@@ -70,8 +64,7 @@ class StepFailed:
     at_ms: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class ThreadEnded:
+class ThreadEnded(NamedTuple):
     """The thread is `completed` or `cancelled`."""
 
     thread: str

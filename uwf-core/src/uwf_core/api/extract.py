@@ -1,55 +1,9 @@
 """The extractor contract: raw text -> typed output, or the errors to correct."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from uwf_core.api.agent import API_VERSION, Model, Usage
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExtractorSpec:
-    """An extractor as its distribution announces it; see `AgentSpec` for the fields."""
-
-    name: str
-    summary: str
-    factory: str
-    options: str | None = None
-    api: str = API_VERSION
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExtractRequest:
-    """The agent's raw text and the role's JSON Schema."""
-
-    raw: str
-    schema: Mapping[str, Any]
-    model: Model | None = None
-    options: Any = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExtractProblem:
-    """One thing wrong with the output: `path` is the place (`comments`, `items.2.name`, "" for
-    the whole).
-    """
-
-    path: str
-    message: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExtractReply:
-    """`output` (with `$status`) where it is valid, else None and the errors.
-
-    `body` is the text after the frontmatter; `usage` what a model call used, if there was one.
-    """
-
-    output: Mapping[str, Any] | None = None
-    body: str = ""
-    errors: tuple[ExtractProblem, ...] = ()
-    usage: Usage = field(default_factory=lambda: NO_USAGE)
-
 
 NO_USAGE: Usage = Usage(
     turns=0,
@@ -61,6 +15,46 @@ NO_USAGE: Usage = Usage(
     duration_ms=0,
 )
 """The usage of something that calls no model: known, and nothing."""
+
+
+class ExtractorSpec(NamedTuple):
+    """An extractor as its distribution announces it; see `AgentSpec` for the fields."""
+
+    name: str
+    summary: str
+    factory: str
+    options: str | None = None
+    api: str = API_VERSION
+
+
+class ExtractRequest(NamedTuple):
+    """The agent's raw text and the role's JSON Schema."""
+
+    raw: str
+    schema: Mapping[str, Any]
+    model: Model | None = None
+    options: Any = None
+
+
+class ExtractProblem(NamedTuple):
+    """One thing wrong with the output: `path` is the place (`comments`, `items.2.name`, "" for
+    the whole).
+    """
+
+    path: str
+    message: str
+
+
+class ExtractReply(NamedTuple):
+    """`output` (with `$status`) where it is valid, else None and the errors.
+
+    `body` is the text after the frontmatter; `usage` what a model call used, if there was one.
+    """
+
+    output: Mapping[str, Any] | None = None
+    body: str = ""
+    errors: tuple[ExtractProblem, ...] = ()
+    usage: Usage = NO_USAGE
 
 
 @runtime_checkable

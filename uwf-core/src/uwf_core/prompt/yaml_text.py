@@ -7,13 +7,11 @@ ever broken over lines at the left margin, so no value can bring a `---` line in
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from uwf_core.workflow.yaml_nodes import plain_value
 
-_UNPRINTABLE = re.compile(
-    "[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
 _PLAIN = re.compile(r"[\w$<(/.+](?:[^:#]|:(?=\S)|(?<=\S)#)*")
 _LONGEST_SIMPLE_KEY = 200
 """YAML allows 1024 characters before the colon; beyond that a key is written with `?`."""
@@ -85,14 +83,14 @@ def _text(text: str) -> str:
     """A text on one line: plain where nothing could read it as something else, else quoted."""
     is_plain = (
         _PLAIN.fullmatch(text)
-        and not _UNPRINTABLE.search(text)
+        and not _has_unprintable(text)
         and not text.endswith((" ", ":"))
         and text != "<<"
         and isinstance(plain_value(text), str)
     )
     if is_plain:
         return text
-    return _UNPRINTABLE.sub(_escaped, json.dumps(text, ensure_ascii=False))
+    return _unprintable().sub(_escaped, json.dumps(text, ensure_ascii=False))
 
 
 def _escaped(character: "re.Match[str]") -> str:
@@ -108,7 +106,24 @@ def _literal(text: str) -> list[str]:
         return []
     lines = text.removesuffix("\n").split("\n")
     if lines[0][:1] in ("", " ") or any(
-        _UNPRINTABLE.search(line) or line != line.rstrip() for line in lines
+        _has_unprintable(line) or line != line.rstrip() for line in lines
     ):
         return []
     return ["|" if text.endswith("\n") else "|-", *lines]
+
+
+def _has_unprintable(text: str) -> bool:
+    """Whether YAML cannot hold `text` as it is."""
+    if text.isascii() and text.isprintable():
+        return False
+    return _unprintable().search(text) is not None
+
+
+@cache
+def _unprintable() -> re.Pattern[str]:
+    """What YAML cannot hold as it is. The pattern takes milliseconds to compile, and most texts
+    do not need it.
+    """
+    return re.compile(
+        "[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+    )
