@@ -1,0 +1,106 @@
+"""What the scripted model server keeps of each request, and what it sends back."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Dialect = Literal["openai", "anthropic"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRequest:
+    """A request as it came.
+
+    Attributes:
+        path: with its query, as sent.
+        headers: by their lower-case names.
+        raw: the body's bytes; `body` its JSON, None where it is none.
+        dialect: whose form it has; None where it is no request for an answer of the model.
+        turn: the index of the turn that answered it, in the order they were given; None for a
+            side request and everything else that takes no turn.
+    """
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    raw: bytes = field(repr=False)
+    body: Any
+    dialect: Dialect | None = None
+    turn: int | None = None
+
+    @property
+    def messages(self) -> list[Any]:
+        """The messages, [] where there are none."""
+        return self._list("messages")
+
+    @property
+    def tool_names(self) -> list[str]:
+        """The names of the tools that the model is offered, in their order."""
+        return [_tool_name(tool) for tool in self._list("tools")]
+
+    @property
+    def streams(self) -> bool:
+        """Whether a streamed answer is asked for."""
+        return isinstance(self.body, dict) and self.body.get("stream") is True
+
+    @property
+    def key(self) -> str | None:
+        """The key, by whichever header it was sent."""
+        bearer = self.headers.get("authorization", "")
+        return self.headers.get("x-api-key") or bearer.removeprefix("Bearer ").strip() or None
+
+    def document(self) -> dict[str, Any]:
+        """The request as JSON, for a log; the key stands in none of it."""
+        hidden = {"authorization", "x-api-key"}
+        return {
+            "method": self.method,
+            "path": self.path,
+            "headers": {name: text for name, text in self.headers.items() if name not in hidden},
+            "body": self.body,
+            "turn": self.turn,
+        }
+
+    def _list(self, name: str) -> list[Any]:
+        found = self.body.get(name) if isinstance(self.body, dict) else None
+        return found if isinstance(found, list) else []
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelReply:
+    """An answer: one part is a body with its length, several are the events of a stream."""
+
+    parts: tuple[bytes, ...]
+    status: int = 200
+    content_type: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    streamed: bool = False
+
+
+def json_reply(body: Any, *, status: int = 200, retry_after: str | None = None) -> ModelReply:
+    """A reply of one JSON document."""
+    headers = {} if retry_after is None else {"Retry-After": retry_after}
+    data = json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return ModelReply(parts=(data,), status=status, headers=headers)
+
+
+def pieces(text: str) -> list[str]:
+    """A text as a stream delivers it: 24 characters or a fiftieth at a time."""
+    size = max(24, len(text) // 50)
+    return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+def parsed(raw: bytes) -> Any:
+    """The JSON of a body, None where it is none."""
+    try:
+        return json.loads(raw)
+    except ValueError:
+        return None
+
+
+def _tool_name(tool: Any) -> str:
+    if not isinstance(tool, dict):
+        return ""
+    function = tool.get("function")
+    named = function if isinstance(function, dict) else tool
+    return str(named.get("name", ""))
