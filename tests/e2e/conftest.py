@@ -45,8 +45,14 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
+@pytest.fixture(scope="session")
+def pair_text() -> str:
+    """The workflow `pair`: a writer, and a reader who may reject."""
+    return PAIR
+
+
 @pytest.fixture
-def pair(project: Project) -> Project:
+def pair(project: Project, pair_text: str) -> Project:
     """A project with the workflow `pair`."""
-    project.workflow("pair", PAIR)
+    project.workflow("pair", pair_text)
     return project
