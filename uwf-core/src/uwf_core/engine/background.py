@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import Outcome, exec_document
-from uwf_core.engine.run import RunOptions
+from uwf_core.engine.run import RunOptions, at_rest
 from uwf_core.errors import ExitCode, StoreError, UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.process.detach import start_detached
 from uwf_core.thread.head import read_head
+from uwf_core.thread.lifecycle import effective
+from uwf_core.thread.lock import holder_of
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -27,11 +29,16 @@ PATIENCE_SECONDS = 60.0
 def exec_in_background(engine: "Engine", word: str, options: RunOptions) -> Outcome:
     """Start a detached `uwf thread exec` and return as soon as it holds the thread's lock.
 
+    Where there is nothing to run, none is started, and the outcome is that of exec.
+
     Raises:
         UwfError: what kept the child from running, with its own code and message.
         BusyError: somebody runs the thread already.
     """
     thread = find_thread(engine, word)
+    rest = _rest(engine, thread)
+    if rest is not None:
+        return rest
     reader, writer = os.pipe()
     try:
         errors = _errors_path(engine, thread)
@@ -53,6 +60,13 @@ def exec_in_background(engine: "Engine", word: str, options: RunOptions) -> Outc
         raise _why(thread, errors)
     head = read_head(engine.store, thread)
     return Outcome(exec_document(head, [], "running"), ExitCode.DONE)
+
+
+def _rest(engine: "Engine", thread: ThreadId) -> Outcome | None:
+    if holder_of(engine.store, thread) is not None:
+        return None  # the child says who
+    head = read_head(engine.store, thread)
+    return at_rest(head._replace(state=effective(head.state, is_running=False)))
 
 
 def _arguments(thread: ThreadId, options: RunOptions, writer: int) -> list[str]:

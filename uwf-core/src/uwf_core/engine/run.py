@@ -83,7 +83,6 @@ def with_thread(
     """
     thread = find_thread(engine, word)
     with thread_lock(engine.store, thread, engine.now_ms()):
-        forget_run(engine.home, thread)
         head = recover(engine, read_head(engine.store, thread), watch)
         outcome = work(Held(engine, head, Broadcast(watch, engine.observers)))
         try:
@@ -93,25 +92,37 @@ def with_thread(
     return outcome
 
 
-def _exec(held: Held, options: RunOptions, cancel: "Cancel", announce: int | None) -> Outcome:
-    if announce is not None:
-        os.write(announce, b"running\n")
-        os.close(announce)
-    head = held.head
-    waits = head.state.suspension is not None and head.state.suspension.reason in ("role", "limit")
-    if head.state.status == "completed" or waits:
-        return Outcome(exec_document(head, []), exit_code(head.state))
-    if head.state.status == "cancelled":
+def at_rest(head: Head) -> Outcome | None:
+    """What exec says of a thread in which it has nothing to run: it is completed, or waits for a
+    person or for an allowance. None where there is something to run.
+
+    Raises:
+        WrongStateError: it is cancelled.
+    """
+    state = head.state
+    if state.status == "cancelled":
         raise WrongStateError(
             f"thread {head.thread} is cancelled",
             hint=f"`uwf thread fork {head.ref}` goes on from its last step in a new thread",
         )
-    return go(held, options, cancel, GO_ON)
+    waits = state.suspension is not None and state.suspension.reason in ("role", "limit")
+    if state.status == "completed" or waits:
+        return Outcome(exec_document(head, []), exit_code(state))
+    return None
+
+
+def _exec(held: Held, options: RunOptions, cancel: "Cancel", announce: int | None) -> Outcome:
+    rest = at_rest(held.head)
+    if announce is not None:
+        os.write(announce, b"running\n")
+        os.close(announce)
+    return rest or go(held, options, cancel, GO_ON)
 
 
 def go(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent) -> Outcome:
     """Take steps from the head: the first with `intent`, the others simply going on."""
     engine = held.engine
+    forget_run(engine.home, held.head.thread)
     run = Run(
         engine,
         engine.definition(Ref(held.head.state.workflow)),
