@@ -109,6 +109,14 @@ def test_what_is_stored_is_for_its_owner_alone(open_store, tmp_path):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
 
 
+def test_what_a_killed_first_opening_left_is_no_hindrance(open_store, tmp_path):
+    for ending in ("", "-wal", "-shm", "-journal"):
+        (tmp_path / f"store.db.new{ending}").write_bytes(b"half a store")
+    store = open_store()
+    assert store.text(store.put_text("x")) == "x"
+    assert not list(tmp_path.glob("store.db.new*"))
+
+
 def test_a_removed_store_is_made_anew_without_the_log_of_the_old_one(open_store, tmp_path):
     store = open_store()
     old = store.put_text("old")

@@ -80,16 +80,10 @@ class Database:
         if self._writer is None:
             if not self._exists():
                 self._make()
-            connection = _connected(self.path, "rw")
-            try:
-                self._check(connection)
-                connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
-                if sys.platform == "darwin":
-                    connection.execute("PRAGMA fullfsync = 1")  # there fsync alone does not wait
-            except BaseException:
-                connection.close()
-                raise
-            self._writer = connection
+            self._writer = self._checked(_connected(self.path, "rw"))
+            self._writer.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+            if sys.platform == "darwin":
+                self._writer.execute("PRAGMA fullfsync = 1")  # there fsync alone does not wait
         return self._writer
 
     def close(self) -> None:
@@ -149,26 +143,24 @@ class Database:
             )
 
     def _opened_to_read(self) -> sqlite3.Connection:
-        """Open without write access where there is none: each way needs less than the one before.
+        """Open to read; where nothing may be written, not even an index of the log, do without.
 
-        The last one needs nothing, and is right only while there is no log to be read with it.
+        That is right only while there is no log to be read.
         """
-        ways = ["ro", "ro&readonly_shm=1"]
-        if not _has_content(self.path + "-wal"):
-            ways.append("ro&immutable=1")
-        for way in ways:
-            connection = _connected(self.path, way)
-            try:
-                self._check(connection)
-                return connection
-            except (sqlite3.OperationalError, UwfError) as error:
-                connection.close()
-                if way == ways[-1] or isinstance(error, UwfError) or not _lacks_leave(error):
-                    raise
-            except BaseException:
-                connection.close()
+        try:
+            return self._checked(_connected(self.path, "ro"))
+        except sqlite3.OperationalError as error:
+            if not _lacks_leave(error) or _has_content(self.path + "-wal"):
                 raise
-        raise AssertionError("the last way returned or raised")
+            return self._checked(_connected(self.path, "ro&immutable=1"))
+
+    def _checked(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        try:
+            self._check(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def _check(self, connection: sqlite3.Connection) -> None:
         """That the file is a store, of a version that we know."""
@@ -210,7 +202,7 @@ class Database:
         draft = self.path + ".new"
         for ending in ("", "-journal", "-wal", "-shm"):
             _remove(draft + ending)  # left by one who died here
-        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         with closing(_connected(draft, "rw")) as connection:
             connection.execute("PRAGMA page_size = 8192")
             connection.execute("PRAGMA synchronous = OFF")  # it is synced once, when it is whole
@@ -265,7 +257,7 @@ def _remove(path: str) -> None:
 
 def _sync(path: str) -> None:
     """Wait until a file, or the names in a folder, are on the disk."""
-    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)
     finally:

@@ -26,7 +26,6 @@ _END = 1 << 62
 """All offsets lie below; the system counts in 63 bits."""
 
 _RETRY_SECONDS = 0.005
-_MADE_WITH = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
 
 # struct flock: (type, whence, start, length, pid) on Linux, (start, length, pid, type, whence)
 # on macOS; see fcntl(2).
@@ -129,7 +128,7 @@ class LockFile:
     def _opened_to_ask(self) -> int | None:
         if self._file is None:
             try:
-                self._file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+                self._file = os.open(self._path, os.O_RDONLY)
             except (FileNotFoundError, NotADirectoryError):
                 return None
             except OSError as error:
@@ -141,7 +140,7 @@ class LockFile:
             return self._file
         self.close()
         try:
-            self._file = os.open(self._path, _MADE_WITH, 0o600)
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             self._fail(error)
         self._writable = True

@@ -10,13 +10,13 @@ is locked": writers wait for each other.
 import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from threading import RLock
 from typing import Any
 
 from uwf_core.api.store import Holder, LockHandle, Record, Variable
-from uwf_core.errors import CorruptNodeError, StoreError
+from uwf_core.errors import CorruptNodeError, StoreError, UwfError
 from uwf_core.stores import rows
 from uwf_core.stores.database import Database
 from uwf_core.stores.locks import LockFile, offset_of
@@ -268,7 +268,10 @@ class SqliteBackend:
             if not self._locks.owns(offset):
                 return
             self._locks.free(offset)
-            self._write_lightly(_DROP_HOLDER, (offset, holder.pid, holder.start, holder.since_ms))
+            # Nobody believes the row now, so that a full disk need not fail a step that is done.
+            with suppress(UwfError):
+                values = (offset, holder.pid, holder.start, holder.since_ms)
+                self._write_lightly(_DROP_HOLDER, values)
 
     def _write_lightly(self, sql: str, values: Sequence[Any]) -> None:
         if self._in_transaction:
