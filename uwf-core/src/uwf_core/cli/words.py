@@ -10,7 +10,7 @@ import click
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.errors import UsageError
 
-_SPAN = re.compile(r"(\d{1,6})(d|h|m|s)")
+_SPAN = r"([0-9]{1,6})(d|h|m|s)"
 _SPAN_SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 
 Decorator = Callable[[Any], Any]
@@ -125,7 +125,7 @@ class Moment(click.ParamType):  # type: ignore[type-arg]
         """The moment that a text means."""
         if isinstance(value, int):
             return value
-        if span := _SPAN.fullmatch(value):
+        if span := re.fullmatch(_SPAN, value):
             seconds = int(span[1]) * _SPAN_SECONDS[span[2]]
             return now_ms() - int(timedelta(seconds=seconds).total_seconds() * 1000)
         try:
