@@ -139,6 +139,20 @@ def test_a_changed_column_is_noticed_whichever_it_is(open_store, tmp_path, colum
             list(store.edges())
 
 
+def test_putting_it_again_does_not_make_a_damaged_node_look_intact(open_store, tmp_path):
+    """Not even where the error was caught within a transaction that goes on."""
+    store = open_store()
+    ref = store.put_text("x")
+    store.close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "store.db")) as connection:
+        connection.execute("UPDATE node SET created = created + 1")
+        connection.commit()
+    with store.transaction(), contextlib.suppress(CorruptNodeError):
+        store.put_text("x")
+    with pytest.raises(CorruptNodeError):
+        store.get(ref)
+
+
 def test_one_damaged_thread_does_not_hide_the_others(open_store, tmp_path):
     store = open_store()
     filled(store)
