@@ -155,3 +155,17 @@ def test_terminal_escapes_in_an_error_are_neutralised(uwf):
     answer = uwf("thread", "show", "\x1b]0;pwned\x07", "--format", "text")
     assert "\x1b" not in answer.err
     assert "\\x1b" in answer.err or "\\\\x1b" in answer.err
+
+
+def test_terminal_escapes_in_a_notice_are_neutralised(uwf, project, monkeypatch):
+    """A folder's name is foreign text too."""
+    evil = project.folder / "a\x1b]0;pwned\x07"
+    evil.mkdir()
+    uwf("workflow", "add", ".workflow/pair.yaml")
+    (evil / ".workflow").mkdir()
+    text = (project.folder / ".workflow" / "pair.yaml").read_text()
+    (evil / ".workflow" / "pair.yaml").write_text(text)
+    monkeypatch.chdir(evil)
+    answer = uwf("workflow", "list", "--format", "text")
+    assert "uwf config trust" in answer.err
+    assert "\x1b" not in answer.err
