@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import Outcome, exec_document
 from uwf_core.engine.run import RunOptions, at_rest
+from uwf_core.engine.run_file import errors_file
 from uwf_core.errors import ExitCode, StoreError, UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.process.detach import start_detached
@@ -41,7 +42,9 @@ def exec_in_background(engine: "Engine", word: str, options: RunOptions) -> Outc
         return rest
     reader, writer = os.pipe()
     try:
-        errors = _errors_path(engine, thread)
+        errors = errors_file(engine.home, thread)
+        errors.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        said_before = errors.stat().st_size if errors.exists() else 0
         start_detached(
             _arguments(thread, options, writer),
             cwd=engine.cwd,
@@ -57,7 +60,7 @@ def exec_in_background(engine: "Engine", word: str, options: RunOptions) -> Outc
     finally:
         os.close(reader)
     if not is_running:
-        raise _why(thread, errors)
+        raise _why(thread, errors, said_before)
     head = read_head(engine.store, thread)
     return Outcome(exec_document(head, [], "running"), ExitCode.DONE)
 
@@ -79,12 +82,6 @@ def _arguments(thread: ThreadId, options: RunOptions, writer: int) -> list[str]:
     return arguments
 
 
-def _errors_path(engine: "Engine", thread: ThreadId) -> Path:
-    folder = Path(engine.home, "runs")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder / f"{thread}.err"
-
-
 def _hears(reader: int) -> bool:
     """Whether the child says that it holds the lock; False if it ends without a word."""
     deadline = time.monotonic() + PATIENCE_SECONDS
@@ -95,10 +92,10 @@ def _hears(reader: int) -> bool:
     return False
 
 
-def _why(thread: ThreadId, errors: Path) -> UwfError:
-    """What the child has said on stderr, as an error of our own."""
+def _why(thread: ThreadId, errors: Path, start: int) -> UwfError:
+    """What the child has said on stderr, from byte `start` on, as an error of our own."""
     try:
-        lines = errors.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = errors.read_bytes()[start:].decode(errors="replace").splitlines()
     except OSError as error:
         return StoreError(f"the background run of {thread} cannot be read: {error}")
     for line in reversed(lines):

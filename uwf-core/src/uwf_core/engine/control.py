@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.1
 STOP_PATIENCE_SECONDS = 10.0
 """How much longer than the agent's own grace a run may take to stop."""
+NAMING_SECONDS = 1.0
+"""How long whoever has taken a lock may take to say so."""
 
 
 def stop_thread(engine: "Engine", word: str) -> ThreadDocument:
@@ -71,10 +73,10 @@ def stop_run(engine: "Engine", thread: ThreadId) -> bool:
     Raises:
         WrongStateError: it runs on another machine. BusyError: it does not stop in time.
     """
-    holder = holder_of(engine.store, thread)
+    holder = _holder(engine, thread)
     if holder is None:
         return False
-    if holder.host != hostname():
+    if holder.pid and holder.host != hostname():
         raise WrongStateError(
             f"thread {thread} runs on {holder.host}", hint="stop it on that machine"
         )
@@ -82,6 +84,19 @@ def stop_run(engine: "Engine", thread: ThreadId) -> bool:
     patience = engine.settings.limits.grace_seconds * 3 + STOP_PATIENCE_SECONDS
     _wait_for_release(engine, thread, holder, patience)
     return True
+
+
+def _holder(engine: "Engine", thread: ThreadId) -> "Holder | None":
+    """Who runs the thread. A lock is taken a moment before its holder is written down: until then
+    nobody is named, or one who is dead.
+    """
+    deadline = time.monotonic() + NAMING_SECONDS
+    while (holder := holder_of(engine.store, thread)) is not None:
+        is_here = holder.host == hostname() and ProcessId(holder.pid, holder.start).is_alive()
+        if is_here or (holder.pid and holder.host != hostname()) or time.monotonic() >= deadline:
+            return holder
+        time.sleep(POLL_SECONDS / 10)
+    return None
 
 
 def _wait_for_release(

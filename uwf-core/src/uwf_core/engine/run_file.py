@@ -14,10 +14,13 @@ FOLDER = "runs"
 
 
 def write_run(home: str, thread: ThreadId, outcome: "Outcome") -> None:
-    """Keep what a run did. Not synced: it is a convenience, the chain is the truth."""
+    """Keep what a run did. Not synced: it is a convenience, the chain is the truth.
+
+    Its caller holds the thread's lock, so that there is one writer.
+    """
     folder = Path(home, FOLDER)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = folder / f".{thread}.{os.getpid()}"
+    fresh = folder / f".{thread}.json"
     text = json.dumps({"document": outcome.document, "exitCode": outcome.exit_code})
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(descriptor, "w", encoding="utf-8") as file:
@@ -36,5 +39,11 @@ def read_run(home: str, thread: ThreadId) -> dict[str, Any] | None:
 
 
 def forget_run(home: str, thread: ThreadId) -> None:
-    """Remove what was kept."""
-    Path(home, FOLDER, f"{thread}.json").unlink(missing_ok=True)
+    """Remove what was kept, and what a killed process was about to keep."""
+    for name in (f"{thread}.json", f".{thread}.json"):
+        Path(home, FOLDER, name).unlink(missing_ok=True)
+
+
+def errors_file(home: str, thread: ThreadId) -> Path:
+    """Where the background runs of a thread write their stderr."""
+    return Path(home, FOLDER, f"{thread}.err")
