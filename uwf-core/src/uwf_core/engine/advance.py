@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from uwf_core.agents.secrets import guess
 from uwf_core.api.events import StepFailed, StepFinished
 from uwf_core.engine.attempt import (
+    Asking,
     close_with_question,
     close_with_step,
     failed_steps,
@@ -17,7 +18,7 @@ from uwf_core.errors import AgentFailure, FailureKind, NeedsAnswer, RoutingFaile
 from uwf_core.ids import Ref
 from uwf_core.thread.head import Head, move_head
 from uwf_core.thread.index import RoleState, Suspension, ThreadIndex
-from uwf_core.thread.lifecycle import ended, suspended
+from uwf_core.thread.lifecycle import ended, suspended, with_session, without_session
 from uwf_core.thread.status import Reason
 from uwf_core.thread.usage import usage_payload
 
@@ -79,7 +80,9 @@ def wait_for_answer(run: "Run", told: Told, question: NeedsAnswer) -> StepEnd:
             "question",
             {"message": engine.store.put_text(message), "form": engine.store.put_text(form)},
         )
-        close_with_question(engine, attempt, ref)
+        session = told.talk.session if told.talk is not None else attempt.payload["session"]
+        usage = usage_payload(spent(told))
+        close_with_question(engine, attempt, Asking(ref, session, told.completed_ms, usage))
         waiting = Suspension("role", attempt.payload["role"], message, question=ref)
         state = ended(_with_session(_accounted(told), told, keep=True), waiting)
         head = move_head(engine.store, attempt.head, attempt.head.ref, state)
@@ -144,7 +147,8 @@ def _accounted(told: Told) -> ThreadIndex:
     state = told.attempt.head.state
     return state._replace(
         totals=state.totals.plus(usage_payload(spent(told))),
-        running_ms=state.running_ms + told.completed_ms - told.attempt.payload["startedAtMs"],
+        running_ms=state.running_ms
+        + max(0, told.completed_ms - told.attempt.payload["startedAtMs"]),
     )
 
 
@@ -156,7 +160,10 @@ def _spoken_state(told: Told, step: Ref) -> ThreadIndex:
     before = state.role(payload["role"])
     visits = before.visits + (0 if payload["replaces"] else 1)
     role = RoleState(visits, step, payload["number"], talk.session, payload["agent"], False)
-    return state.with_role(payload["role"], role)._replace(steps=payload["number"])
+    return state.with_role(payload["role"], role)._replace(
+        steps=payload["number"],
+        inherited_steps=min(state.inherited_steps, payload["number"] - 1),  # one may be replaced
+    )
 
 
 def _failed_state(told: Told, failure: AgentFailure) -> ThreadIndex:
@@ -164,16 +171,9 @@ def _failed_state(told: Told, failure: AgentFailure) -> ThreadIndex:
 
 
 def _with_session(state: ThreadIndex, told: Told, *, keep: bool) -> ThreadIndex:
-    """The index in which the role's session is the one that the failed attempt leaves behind.
-
-    Where nothing was heard of a session, the one that was there before stays.
-    """
+    """The index in which the role's session is the one that the failed attempt leaves behind."""
     payload = told.attempt.payload
-    before = state.role(payload["role"])
     if not keep:
-        return state.with_role(payload["role"], before._replace(session=None, inherited=False))
+        return without_session(state, payload["role"])
     session = told.talk.session if told.talk is not None else payload["session"]
-    if session is None or session == before.session:
-        return state
-    kept = before._replace(session=session, agent=payload["agent"], inherited=False)
-    return state.with_role(payload["role"], kept)
+    return with_session(state, payload["role"], session, payload["agent"])

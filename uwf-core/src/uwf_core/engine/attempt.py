@@ -2,13 +2,14 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from uwf_core.engine.event import put_event
 from uwf_core.ids import Ref
 from uwf_core.process.identity import ProcessId, hostname
 from uwf_core.thread.head import Head, move_head
 from uwf_core.thread.index import OpenAttempt
 from uwf_core.thread.lifecycle import begun
 from uwf_core.thread.names import attempt_name, attempts_prefix, turns_prefix
-from uwf_core.thread.types import AttemptPayload
+from uwf_core.thread.types import AttemptPayload, UsagePayload
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
@@ -55,6 +56,8 @@ def begin(engine: "Engine", head: Head, task: "Task", agent: str) -> Attempt:
             "marker": marker(head, open_attempt),
             "step": None,
             "question": None,
+            "completedAtMs": None,
+            "usage": None,
         }
         variable = store.set_variable(name, engine.nodes.put("attempt", payload), {}, None)
         head = move_head(store, head, head.ref, begun(head.state, open_attempt))
@@ -87,15 +90,35 @@ def close_with_step(engine: "Engine", attempt: Attempt, step: Ref) -> None:
     _close(engine, attempt, {**attempt.payload, "step": step})
 
 
-def close_with_question(engine: "Engine", attempt: Attempt, question: Ref) -> None:
-    """The attempt waits for a person. Within a transaction."""
-    _close(engine, attempt, {**attempt.payload, "question": question})
+class Asking(NamedTuple):
+    """How an attempt ended that needs a person: its question, its session, when, what it used."""
+
+    question: Ref
+    session: str | None
+    completed_ms: int
+    usage: UsagePayload
 
 
-def _close(engine: "Engine", attempt: Attempt, payload: AttemptPayload) -> None:
-    engine.store.set_variable(
-        attempt.variable.name, engine.nodes.put("attempt", payload), {}, attempt.variable
-    )
+def close_with_question(engine: "Engine", attempt: Attempt, asking: Asking) -> None:
+    """The attempt waits for a person. Within a transaction.
+
+    The step to come does not tell of it, so an event does.
+    """
+    payload: AttemptPayload = {
+        **attempt.payload,
+        "session": asking.session,
+        "question": asking.question,
+        "completedAtMs": asking.completed_ms,
+        "usage": asking.usage,
+    }
+    ref = _close(engine, attempt, payload)
+    put_event(engine, attempt.head, "asked", asking.completed_ms, ref)
+
+
+def _close(engine: "Engine", attempt: Attempt, payload: AttemptPayload) -> Ref:
+    ref = engine.nodes.put("attempt", payload)
+    engine.store.set_variable(attempt.variable.name, ref, {}, attempt.variable)
+    return ref
 
 
 def failed_steps(engine: "Engine", head: Head) -> list[Ref]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from uwf_core.api.events import ThreadEnded
 from uwf_core.engine.control import stop_run
 from uwf_core.engine.documents import ThreadDocument
+from uwf_core.engine.event import put_event
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.recover import recover
 from uwf_core.engine.run_file import forget_run
@@ -36,10 +37,7 @@ def cancel_thread(engine: "Engine", word: str, watch: Watch) -> ThreadDocument:
         check_cancel(head.state, thread)
         now = engine.now_ms()
         with store.transaction():
-            event = engine.nodes.put(
-                "event", {"thread": thread, "kind": "cancelled", "atMs": now, "head": head.ref}
-            )
-            store.set_variable(f"{events_prefix(thread)}{now:015}.cancelled", event, {}, None)
+            put_event(engine, head, "cancelled", now)
             head = move_head(store, head, head.ref, cancelled(head.state))
     ended = ThreadEnded(
         thread=thread,

@@ -10,7 +10,7 @@ from uwf_core.ids import Ref
 from uwf_core.process.leftovers import end_leftovers
 from uwf_core.thread.head import Head, move_head
 from uwf_core.thread.index import Suspension, ThreadIndex
-from uwf_core.thread.lifecycle import INTERRUPTED_MESSAGE, ended
+from uwf_core.thread.lifecycle import INTERRUPTED_MESSAGE, ended, with_session
 from uwf_core.thread.names import attempt_name, turns_prefix
 from uwf_core.thread.types import AttemptPayload
 from uwf_core.thread.usage import usage_payload
@@ -75,8 +75,4 @@ def _state(state: ThreadIndex, told: Told, session: str | None) -> ThreadIndex:
         totals=state.totals.plus(usage_payload(spent(told))),
         running_ms=state.running_ms + max(0, told.completed_ms - payload["startedAtMs"]),
     )
-    before = state.role(payload["role"])
-    if session is None or session == before.session:
-        return state
-    kept = before._replace(session=session, agent=payload["agent"], inherited=False)
-    return state.with_role(payload["role"], kept)
+    return with_session(state, payload["role"], session, payload["agent"])

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.cas.schemas import Violation, violations
+from uwf_core.engine.event import put_event
 from uwf_core.engine.plan import Intent
 from uwf_core.engine.results import Outcome
 from uwf_core.engine.run import Held, RunOptions, go, with_thread
@@ -14,7 +15,6 @@ from uwf_core.errors import DefinitionError, PayloadError, UsageError, WrongStat
 from uwf_core.thread.head import Head, move_head
 from uwf_core.thread.index import Suspension
 from uwf_core.thread.lifecycle import check_poke, check_resume, granted
-from uwf_core.thread.names import event_name
 
 if TYPE_CHECKING:
     from uwf_core.api.extract import ExtractProblem
@@ -83,10 +83,7 @@ def _grant(engine: "Engine", head: Head) -> Head:
         return head
     store, now = engine.store, engine.now_ms()
     with store.transaction():
-        event = engine.nodes.put(
-            "event", {"thread": head.thread, "kind": "granted", "atMs": now, "head": head.ref}
-        )
-        store.set_variable(event_name(head.thread, now, head.state.grants), event, {}, None)
+        put_event(engine, head, "granted", now)
         return move_head(store, head, head.ref, granted(head.state))
 
 

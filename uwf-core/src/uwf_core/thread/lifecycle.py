@@ -79,6 +79,24 @@ def granted(index: ThreadIndex) -> ThreadIndex:
     return index._replace(status="idle", suspension=None, grants=index.grants + 1)
 
 
+def with_session(
+    index: ThreadIndex, role: str, session: str | None, agent: str | None
+) -> ThreadIndex:
+    """The session that an attempt without a step leaves behind for its role.
+
+    Where nothing was heard of one, the session that was there before stays.
+    """
+    before = index.role(role)
+    if session is None or session == before.session:
+        return index
+    return index.with_role(role, before._replace(session=session, agent=agent, inherited=False))
+
+
+def without_session(index: ThreadIndex, role: str) -> ThreadIndex:
+    """A failure after which the role begins a session afresh."""
+    return index.with_role(role, index.role(role)._replace(session=None, inherited=False))
+
+
 def check_resume(index: ThreadIndex, thread: str) -> None:
     """Whether `resume` makes sense.
 

@@ -39,9 +39,9 @@ def events_prefix(thread: ThreadId) -> str:
     return f"{EVENTS}{thread}/"
 
 
-def event_name(thread: ThreadId, at_ms: int, count: int) -> str:
-    """One event; the names sort by time."""
-    return f"{EVENTS}{thread}/{at_ms:015}.{count}"
+def event_name(thread: ThreadId, at_ms: int, what: str) -> str:
+    """One event; the names sort by time, `what` tells those of one millisecond apart."""
+    return f"{EVENTS}{thread}/{at_ms:015}.{what}"
 
 
 def ask_name(step: str) -> str:

@@ -163,7 +163,8 @@ class AttemptPayload(TypedDict):
 
     The variable `@uwf/attempt/<thread>/<number>.<try>` points to it. `instruction` is the edge
     prompt with what a person added; `engine` the process that runs it; `marker` is in the
-    environment of everything it starts (`UWF_ATTEMPT`).
+    environment of everything it starts (`UWF_ATTEMPT`). `completedAtMs` and `usage` are of one that
+    ended with a question; of one that failed its step has them.
     """
 
     thread: str
@@ -184,6 +185,8 @@ class AttemptPayload(TypedDict):
     marker: str
     step: str | None
     question: str | None
+    completedAtMs: int | None
+    usage: UsagePayload | None
 
 
 ATTEMPT_SCHEMA: Final = _object(
@@ -205,6 +208,8 @@ ATTEMPT_SCHEMA: Final = _object(
     marker=_TEXT,
     step=_REF_OR_NULL,
     question=_REF_OR_NULL,
+    completedAtMs=_INTEGER_OR_NULL,
+    usage={"anyOf": [USAGE_SCHEMA, {"type": "null"}]},
 )
 
 
@@ -219,19 +224,23 @@ QUESTION_SCHEMA: Final = _object(message=REF, form=REF)
 
 
 class EventPayload(TypedDict):
-    """Something that happened to a thread and is not in its chain."""
+    """Something that happened to a thread and is not in its chain: it was closed, a limit's
+    allowance was granted once more, or `attempt` ended with a question.
+    """
 
     thread: str
-    kind: Literal["cancelled", "granted"]
+    kind: Literal["cancelled", "granted", "asked"]
     atMs: int
     head: str
+    attempt: str | None
 
 
 EVENT_SCHEMA: Final = _object(
     thread=_TEXT,
-    kind={"type": "string", "enum": ["cancelled", "granted"]},
+    kind={"type": "string", "enum": ["cancelled", "granted", "asked"]},
     atMs=_INTEGER,
     head=REF,
+    attempt=_REF_OR_NULL,
 )
 
 

@@ -1,0 +1,154 @@
+"""The index of a thread says what its nodes say, and can be rebuilt from them alone."""
+
+import pytest
+from tests.core.engine.conftest import APPROVED, DONE, REJECTED, UNSURE
+
+from uwf_core.client import Client
+from uwf_core.engine.past import index_of_thread
+from uwf_core.ids import ThreadId
+from uwf_core.testing.project import Project
+from uwf_core.thread.head import read_head
+from uwf_core.thread.index import OpenAttempt, ThreadIndex
+from uwf_core.thread.rebuild import differences
+
+LIMITED = """
+version: 1
+name: short
+limits: {maxSteps: 1}
+roles:
+  worker:
+    goal: Work.
+    frontmatter:
+      oneOf:
+        - {properties: {$status: {const: again}}, required: [$status]}
+        - {properties: {$status: {const: done}}, required: [$status]}
+graph:
+  $START:
+    new: {role: worker, prompt: Work.}
+    resume: {role: worker, prompt: Work.}
+  worker:
+    again: {role: worker, prompt: Again.}
+    done: {role: $END, prompt: Done.}
+"""
+AGAIN = {"role": "worker", "output": {"$status": "again"}}
+
+
+def fail(role: str, kind: str) -> dict[str, object]:
+    return {"role": role, "fail": {"kind": kind, "message": "x"}}
+
+
+def stored_and_rebuilt(uwf: Client, thread: str) -> tuple[ThreadIndex, ThreadIndex]:
+    store = uwf._engine.store
+    head = read_head(store, ThreadId(thread))
+    return head.state, index_of_thread(store, head.thread, head.ref)
+
+
+def check(uwf: Client, thread: str, *, is_limited: bool = False) -> ThreadIndex:
+    stored, rebuilt = stored_and_rebuilt(uwf, thread)
+    assert differences(stored, rebuilt, is_limited=is_limited) == []
+    return rebuilt
+
+
+@pytest.mark.parametrize("kind", ["crashed", "context_too_long", "rate_limit", "invalid_output"])
+def test_failed_attempts_count_before_and_after_the_step_that_names_them(
+    project: Project, uwf: Client, thread: str, kind: str
+) -> None:
+    project.script([fail("developer", kind)])
+    for tries in (1, 2):
+        uwf.exec(thread)
+        assert check(uwf, thread).tries == tries
+    project.script([DONE, APPROVED])
+    uwf.exec(thread, until_done=True)
+    rebuilt = check(uwf, thread)
+    assert (rebuilt.status, rebuilt.tries, rebuilt.steps) == ("completed", 0, 2)
+    assert rebuilt.totals.known["turns"] + rebuilt.totals.unknown.get("turns", 0) >= 2
+
+
+def test_a_question_and_its_answer_are_remembered_after_the_step(
+    project: Project, uwf: Client
+) -> None:
+    thread = uwf.start("loop", "The task.", agent="human")["thread"]
+    uwf.exec(thread)
+    asked = check(uwf, thread)
+    assert asked.suspension is not None
+    assert asked.suspension.question is not None
+    uwf.resume(thread, answer='{"$status": "done"}')
+    answered = check(uwf, thread)
+    assert (answered.steps, answered.tries) == (1, 0)
+    assert answered.running_ms >= asked.running_ms
+
+
+def test_a_poked_step_still_counts_as_used_and_a_fork_counts_its_own_alone(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    project.script([DONE, REJECTED, DONE])
+    uwf.exec(thread, count=2)
+    uwf.poke(thread, "again")
+    assert check(uwf, thread).steps == 2
+    fork = uwf.fork(uwf.show(thread)["head"])["thread"]
+    assert check(uwf, fork).inherited_steps == 2
+    uwf.poke(fork, "once more")
+    rebuilt = check(uwf, fork)
+    assert (rebuilt.steps, rebuilt.inherited_steps) == (2, 1)
+    uwf.poke(fork, "and again")
+    uwf.exec(fork)
+    rebuilt = check(uwf, fork)
+    assert (rebuilt.steps, rebuilt.inherited_steps) == (3, 1)
+    assert rebuilt.roles["reviewer"].inherited is False
+    check(uwf, thread)
+
+
+def test_a_poke_that_fails_and_succeeds_later(project: Project, uwf: Client, thread: str) -> None:
+    project.script([DONE, UNSURE])
+    uwf.exec(thread, count=2)
+    project.script([DONE, fail("reviewer", "crashed")])
+    uwf.poke(thread, "again")
+    assert check(uwf, thread).status == "suspended"
+    project.script([DONE, APPROVED])
+    uwf.exec(thread)
+    assert check(uwf, thread).status == "completed"
+
+
+def test_a_granted_limit_and_a_cancelled_thread(project: Project, uwf: Client) -> None:
+    project.workflow("short", LIMITED)
+    project.script([AGAIN] * 5)
+    thread = uwf.start("short", "The task.")["thread"]
+    assert uwf.exec(thread, count=2).exit_code == 5
+    stored, rebuilt = stored_and_rebuilt(uwf, thread)
+    assert differences(stored, rebuilt, is_limited=True) == []
+    assert differences(stored, rebuilt, is_limited=False) != []
+    uwf.resume(thread)
+    assert check(uwf, thread, is_limited=True).grants == 1
+    uwf.cancel(thread)
+    assert check(uwf, thread).status == "cancelled"
+
+
+def test_an_attempt_under_way_is_known(project: Project, uwf: Client, thread: str) -> None:
+    seen: list[ThreadIndex] = []
+    watching = project.client(on_event=lambda _: seen.append(check(uwf, thread)))
+    project.script([{**DONE, "turns": [{"role": "assistant", "text": "I begin."}]}])
+    with watching:
+        watching.exec(thread)
+    assert OpenAttempt(1, 1, "developer") in [index.attempt for index in seen]
+
+
+def test_every_field_that_is_wrong_is_named(project: Project, uwf: Client, thread: str) -> None:
+    project.script([DONE])
+    uwf.exec(thread)
+    _, right = stored_and_rebuilt(uwf, thread)
+    other = {
+        "status": "completed",
+        "workflow": "0" * 13,
+        "steps": 7,
+        "current_role": "developer",
+        "running_ms": right.running_ms + 1,
+        "grants": 1,
+        "damage": "broken",
+    }
+    for name, value in other.items():
+        found = differences(right._replace(**{name: value}), right, is_limited=False)
+        assert [each.split()[0] for each in found] == [name]
+    roles = right.with_role("developer", right.role("developer")._replace(session="another"))
+    assert "developer" in differences(roles, right, is_limited=False)[0]
+    spent = right._replace(totals=right.totals.plus({"turns": 1}))  # type: ignore[typeddict-item]
+    assert "usage" in differences(spent, right, is_limited=False)[0]

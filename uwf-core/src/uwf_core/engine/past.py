@@ -1,0 +1,162 @@
+"""What a thread's index is rebuilt from, read from the store."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from uwf_core.engine.landing import land
+from uwf_core.engine.plan import body_of_step
+from uwf_core.errors import CorruptNodeError
+from uwf_core.ids import Ref, ThreadId
+from uwf_core.thread.chain import (
+    Step,
+    failure_of,
+    is_start,
+    newest_first,
+    read_start,
+    read_step,
+)
+from uwf_core.thread.index import ThreadIndex
+from uwf_core.thread.names import attempts_prefix, events_prefix
+from uwf_core.thread.rebuild import Land, Origin, Past, Tried, rebuild_index
+from uwf_core.thread.types import AttemptPayload, EventPayload, StepPayload
+
+if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
+    from uwf_core.workflow.definition import Definition
+
+
+def index_of_fork(store: "Store", thread: ThreadId, head: Ref) -> ThreadIndex:
+    """The index of a thread that begins at `head`, a step (that succeeded) or a start.
+
+    Raises:
+        StoreError: something of the chain is missing or damaged.
+    """
+    past = _inherited(store, thread, head)
+    return rebuild_index(past, _landing(store, past))
+
+
+def index_of_thread(store: "Store", thread: ThreadId, head: Ref) -> ThreadIndex:
+    """The index of the thread whose head is `head`, from its chain, attempts and events.
+
+    Raises:
+        StoreError: something of it is missing or damaged.
+    """
+    past = _inherited(store, thread, head)
+    tried = [_tried(store, payload) for payload in _attempts(store, thread)]
+    events = _events(store, thread)
+    failed = [each.payload["step"] for each in tried if each.payload["step"] is not None]
+    asked = [_attempt(store, event["attempt"]) for event in events if event["attempt"]]
+    past = past._replace(
+        beside=_beside(store, thread, past.chain, failed), tried=tried, events=events, asked=asked
+    )
+    return rebuild_index(past, _landing(store, past))
+
+
+def _inherited(store: "Store", thread: ThreadId, head: Ref) -> Past:
+    start, chain = head, list[Step]()
+    if not is_start(store.get(head).payload):
+        start = Ref(read_step(store, head).payload["start"])
+        chain = list(newest_first(store, head, start))
+        _check_chain(chain, start)
+    payload = read_start(store, start)
+    definition = _definition(store, payload["workflow"])
+    origin = Origin(
+        thread=thread,
+        start=start,
+        payload=payload,
+        workflow_name=definition.name,
+        first_role=definition.graph["$START"]["new"].role,
+    )
+    return Past(origin, chain)
+
+
+def _check_chain(chain: list[Step], start: Ref) -> None:
+    """That the steps count down to 1 and all begin at the same start."""
+    for number, step in zip(range(len(chain), 0, -1), chain, strict=True):
+        if step.payload["number"] != number or step.payload["start"] != start:
+            raise CorruptNodeError(
+                f"the step {step.ref} does not belong where the chain has it",
+                hint="`uwf cas verify` names what is damaged",
+            )
+
+
+def _definition(store: "Store", ref: str) -> "Definition":
+    from uwf_core.workflow.definition import read_definition
+
+    return read_definition(store, Ref(ref))
+
+
+def _landing(store: "Store", past: Past) -> Land:
+    """What the graph makes of the newest step."""
+
+    def landed(index: ThreadIndex) -> ThreadIndex:
+        step = past.chain[0]
+        if failure_of(store, step) is not None:
+            raise CorruptNodeError(f"the head {step.ref} is a failed attempt")
+        output = store.get(Ref(step.payload["output"])).payload
+        definition = _definition(store, index.workflow)
+        return land(
+            definition, index, step.payload["role"], output, body_of_step(store, step)
+        ).state
+
+    return landed
+
+
+def _attempts(store: "Store", thread: ThreadId) -> list[AttemptPayload]:
+    variables = store.variables(attempts_prefix(thread))
+    payloads = [_attempt(store, variable.value) for variable in variables]
+    return sorted(payloads, key=lambda payload: (payload["number"], payload["attempt"]))
+
+
+def _attempt(store: "Store", ref: str) -> AttemptPayload:
+    payload = store.get(Ref(ref)).payload
+    if not isinstance(payload, dict) or "marker" not in payload:
+        raise CorruptNodeError(f"node {ref} is no attempt")
+    return payload  # type: ignore[return-value]
+
+
+def _events(store: "Store", thread: ThreadId) -> list[EventPayload]:
+    found: list[EventPayload] = []
+    for variable in store.variables(events_prefix(thread)):
+        payload = store.get(Ref(variable.value)).payload
+        if not isinstance(payload, dict) or "atMs" not in payload:
+            raise CorruptNodeError(f"node {variable.value} is no event")
+        found.append(payload)  # type: ignore[arg-type]
+    return found
+
+
+def _tried(store: "Store", payload: AttemptPayload) -> Tried:
+    if payload["step"] is not None:
+        step = read_step(store, Ref(payload["step"]))
+        return Tried(payload, step.payload, failure_of(store, step))
+    if payload["question"] is not None:
+        question = store.get(Ref(payload["question"])).payload
+        return Tried(payload, message=store.text(Ref(question["message"])))
+    return Tried(payload)
+
+
+def _beside(
+    store: "Store", thread: ThreadId, chain: Iterable[Step], failed: Iterable[str]
+) -> list[StepPayload]:
+    """The thread's own steps beside its chain: what each step names as failed or replaced."""
+    seen: set[str] = {step.ref for step in chain}
+    found: list[StepPayload] = []
+    waiting = [*failed]
+    for step in chain:
+        if step.payload["thread"] == thread:
+            waiting += _named(step.payload)
+    while waiting:
+        ref = waiting.pop()
+        if ref in seen:
+            continue
+        seen.add(ref)
+        payload = read_step(store, Ref(ref)).payload
+        if payload["thread"] == thread:
+            found.append(payload)
+            waiting += _named(payload)
+    return found
+
+
+def _named(payload: StepPayload) -> list[str]:
+    replaced = [payload["replaces"]] if payload["replaces"] is not None else []
+    return [*payload["previousAttempts"], *replaced]
