@@ -7,12 +7,12 @@ passed over, and one of a wrong type is a fault.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from uwf_core.agents.cleaning import check_usage, clean_turn, clean_value
 from uwf_core.api.agent import AgentRequest, AskRequest, Continuation, Turn, Usage
 from uwf_core.api.fields import FieldFault, Path, read_record, shown, write_record
+from uwf_core.api.record import record
 
 PROTOCOL = 1
 Mode = Literal["run", "fork", "ask"]
@@ -20,7 +20,7 @@ _NOT_SENT = frozenset(("env", "cancel", "onProcess"))
 """Fields of a request that mean something within one process only."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class CommandError:
     """`error` of a reply: a kind of the closed table, or `needs_answer` with a form."""
 
@@ -30,7 +30,7 @@ class CommandError:
     form: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class CommandReply:
     """The last line of a command's stdout."""
 
@@ -47,7 +47,7 @@ class CommandReply:
     proof: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class CommandEvent:
     """A line of the events file: any of the three."""
 

@@ -4,9 +4,10 @@ All records are frozen and keyword-only. A field is never removed within a major
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
+from uwf_core.api.record import record
 from uwf_core.process.cancel import Cancel
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ Purpose = Literal["run", "correction", "resume", "poke"]
 Continuation = Literal["new", "continued", "forked"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class AgentSpec:
     """An agent as its distribution announces it; import paths are text, so nothing is loaded.
 
@@ -46,7 +47,7 @@ class AgentSpec:
     api: str = API_VERSION
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class AgentContext:
     """What an agent is made with, beside its options.
 
@@ -59,7 +60,7 @@ class AgentContext:
     state_dir: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Price:
     """USD per million tokens; None is unknown."""
 
@@ -69,7 +70,7 @@ class Price:
     cache_write: float | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Model:
     """A model of the configuration, with its provider. `api_key` is never printed."""
 
@@ -81,7 +82,7 @@ class Model:
     price: Price | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Usage:
     """What one call used, never cumulative. None is unknown; 0 means measured and none.
 
@@ -106,7 +107,7 @@ class Usage:
         return Usage(**{each.name: total(each.name) for each in fields(Usage)})
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ToolCall:
     """One use of a tool. Arguments and result are text as they came (often JSON), never parsed."""
 
@@ -119,7 +120,7 @@ class ToolCall:
     ended_ms: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Turn:
     """One message inside the agent's own loop. `index` counts from 0 within one call."""
 
@@ -146,7 +147,7 @@ class TurnSink(Protocol):
         """What this call has used so far (a total of the call, not an increment)."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class RunLimits:
     """What is left for this call: seconds in all, idle seconds (None: no idle limit), bytes."""
 
@@ -156,7 +157,7 @@ class RunLimits:
     reply_bytes: int = 16 * 1024 * 1024
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PromptParts:
     """The parts of the prompt in their order (stable ones first); empty parts are left out.
 
@@ -175,7 +176,7 @@ def _no_process(_identity: "ProcessId") -> None:
     """The default of `on_process`: nobody wants to know."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Call:
     """What every call of an agent carries; `run_program` and `start_program` are the way to run
     a foreign program: with the call's folder, environment, limits, cancel token and reaper.
@@ -243,7 +244,7 @@ class Call:
         return child.run(on_line)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class AgentRequest(Call):
     """One turn of a role.
 
@@ -268,7 +269,7 @@ class AgentRequest(Call):
         return replace(self, **changes)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class AskRequest(Call):
     """A question to the session of a past step.
 
@@ -282,7 +283,7 @@ class AskRequest(Call):
     record: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class AgentReply:
     """What an agent gives back: `text` (with frontmatter) or `structured`, one of them.
 

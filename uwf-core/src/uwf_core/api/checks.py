@@ -1,11 +1,12 @@
 """What `uwf doctor` asks of plugins."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
+from uwf_core.api.record import record
 
-@dataclass(frozen=True, kw_only=True)
+
+@record
 class CheckResult:
     """How one check went; `hint` is the cure."""
 
@@ -14,7 +15,7 @@ class CheckResult:
     hint: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Check:
     """A named check; `run` is called in a child process with a time limit."""
 

@@ -1,13 +1,14 @@
 """The judge contract: how well did a trial go?"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol, runtime_checkable
 
 from uwf_core.api.agent import API_VERSION, Usage
+from uwf_core.api.record import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class JudgeSpec:
     """A judge as its distribution announces it; see `AgentSpec` for the fields."""
 
@@ -18,7 +19,7 @@ class JudgeSpec:
     api: str = API_VERSION
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class JudgeRequest:
     """`cwd` is a copy of the trial's folder; `record` the thread as `uwf thread show` and the
     documents of its steps.
@@ -30,7 +31,7 @@ class JudgeRequest:
     options: Any = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class JudgeReply:
     """`score` is within 0..1; `data` whatever the judge wants to keep, as JSON."""
 

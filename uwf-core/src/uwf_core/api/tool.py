@@ -1,14 +1,15 @@
 """The tool contract: what the builtin agent can be given beside its own tools."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from uwf_core.api.agent import API_VERSION
+from uwf_core.api.record import record
 from uwf_core.process.cancel import Cancel
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ToolSpec:
     """A tool: `parameters` is the JSON Schema of its arguments; `factory` is `module:attribute`
     and gives, called without arguments, a `Tool`.
@@ -21,7 +22,7 @@ class ToolSpec:
     api: str = API_VERSION
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ToolContext:
     """Where a tool works: the workspace, the cleaned environment, the cancel token."""
 

@@ -14,7 +14,6 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from zlib import crc32
 
@@ -30,6 +29,7 @@ from uwf_core.api.agent import (
 )
 from uwf_core.api.extract import NO_USAGE
 from uwf_core.api.marker import hookimpl
+from uwf_core.api.record import record
 from uwf_core.errors import (
     AgentFailure,
     AgentInterrupted,
@@ -57,7 +57,7 @@ def uwf_agents() -> Sequence[AgentSpec]:
     ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class MockOptions:
     """`script`: the script's path; without it `UWF_MOCK_SCRIPT` names it."""
 

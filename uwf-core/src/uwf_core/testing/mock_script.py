@@ -26,20 +26,21 @@ An item of `outputs` that has `$status`, or any key that is not of the above, is
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from uwf_core.api.agent import Turn, Usage
 from uwf_core.api.extract import NO_USAGE
 from uwf_core.api.fields import FieldFault, camel, read_record
+from uwf_core.api.record import record
 from uwf_core.errors import BadRequest, DefinitionError, FailureKind
 
 GARBAGE = "]]} \x1b[31m%%% not what was asked for \ufffd\ufffd {{{ --- \t"
 """What `garbage: true` delivers: no frontmatter, no JSON, with a terminal escape."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Fail:
     """A failure to play; `kind` is a word of the closed table."""
 
@@ -51,7 +52,7 @@ class Fail:
         FailureKind.of(self.kind)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Suspend:
     """A suspension of the role's own."""
 
@@ -59,7 +60,7 @@ class Suspend:
     form: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Question:
     """A question to a person."""
 
@@ -67,7 +68,7 @@ class Question:
     form: dict[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Play:
     """What one call does; see the module for the fields."""
 
@@ -117,7 +118,7 @@ class Play:
         return sum(item is not None for item in said) + self.hang + self.garbage
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ScriptStep(Play):
     """A step of the script: one play for all calls, or `outputs`."""
 
@@ -147,7 +148,7 @@ class ScriptStep(Play):
 _ACTS = frozenset(("output", "structured", "fail", "hang", "garbage", "suspend"))
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Script:
     """A whole script; `file` names it in messages."""
 

@@ -1,0 +1,124 @@
+"""`record`: a frozen, keyword-only dataclass that is made without generating code.
+
+`dataclasses.dataclass` writes and compiles six methods per class, a millisecond each class, and
+every step of every thread would pay for all records of the contract. A record has the same fields,
+defaults, equality, order of fields and text; `dataclasses.fields`, `replace`, `asdict` and
+`is_dataclass` work on it, and type checkers see a dataclass. Making an instance takes a little
+longer.
+"""
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar, dataclass_transform
+
+_Class = TypeVar("_Class", bound=type)
+
+
+@dataclass_transform(
+    frozen_default=True, kw_only_default=True, field_specifiers=(dataclasses.field,)
+)
+def record(cls: _Class) -> _Class:
+    """Make `cls` a frozen dataclass whose fields are given by keyword.
+
+    Raises:
+        dataclasses.FrozenInstanceError: (an instance) when a field is set or deleted.
+    """
+    members: dict[str, Any] = {}
+    for base in reversed(cls.__mro__[1:]):
+        members |= getattr(base, "__dataclass_fields__", {})
+    for name, annotation in inspect.get_annotations(cls).items():
+        members[name] = _field(cls, name, annotation)
+    setattr(cls, "__dataclass_fields__", members)  # noqa: B010 (no attribute of `type`)
+    setattr(cls, "__dataclass_params__", _PARAMETERS)  # noqa: B010
+    for name, method in _METHODS.items():
+        setattr(cls, name, method)
+    return cls
+
+
+class _Parameters:
+    """What `dataclasses` wants to know of a dataclass."""
+
+    init = repr = eq = frozen = True
+    order = unsafe_hash = False
+
+
+_PARAMETERS = _Parameters()
+
+
+def _field(cls: type, name: str, annotation: Any) -> "dataclasses.Field[Any]":
+    default = cls.__dict__.get(name, dataclasses.MISSING)
+    if isinstance(default, dataclasses.Field):
+        made = default
+        if made.default is dataclasses.MISSING:
+            delattr(cls, name)
+        else:
+            setattr(cls, name, made.default)
+    else:
+        made = dataclasses.field(default=default)
+    made.name, made.type, made.kw_only = name, annotation, True
+    made._field_type = dataclasses._FIELD  # type: ignore[attr-defined]
+    return made
+
+
+def _init(self: Any, **given: Any) -> None:
+    values = self.__dict__
+    missing: list[str] = []
+    for name, each in self.__dataclass_fields__.items():
+        if name in given:
+            values[name] = given.pop(name)
+        elif each.default is not dataclasses.MISSING:
+            values[name] = each.default
+        elif each.default_factory is not dataclasses.MISSING:
+            values[name] = each.default_factory()
+        else:
+            missing.append(name)
+    if given or missing:
+        raise _bad_call(type(self), list(given), missing)
+    check: Callable[[], None] | None = getattr(self, "__post_init__", None)
+    if check is not None:
+        check()
+
+
+def _bad_call(cls: type, unknown: list[str], missing: list[str]) -> TypeError:
+    parts = [f"no field is called {', '.join(map(repr, unknown))}"] if unknown else []
+    parts += [f"missing: {', '.join(map(repr, missing))}"] if missing else []
+    return TypeError(f"{cls.__name__}(): {'; '.join(parts)}")
+
+
+def _values(self: Any) -> tuple[Any, ...]:
+    return tuple(getattr(self, name) for name in self.__dataclass_fields__)
+
+
+def _repr(self: Any) -> str:
+    names = (name for name, each in self.__dataclass_fields__.items() if each.repr)
+    inside = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+    return f"{type(self).__qualname__}({inside})"
+
+
+def _eq(self: Any, other: object) -> Any:
+    if type(other) is not type(self):
+        return NotImplemented
+    return _values(self) == _values(other)
+
+
+def _hash(self: Any) -> int:
+    return hash(_values(self))
+
+
+def _set(self: Any, name: str, value: Any) -> NoReturn:
+    raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _delete(self: Any, name: str) -> NoReturn:
+    raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    "__init__": _init,
+    "__repr__": _repr,
+    "__eq__": _eq,
+    "__hash__": _hash,
+    "__setattr__": _set,
+    "__delattr__": _delete,
+}
