@@ -117,8 +117,9 @@ def _next(site: Site, document: ExecDocument) -> list[Next]:
         "shows": "who did what, and for how long",
     }
     review = _first(document["steps"], "reviewer")
-    if review is None:
-        return [listed]
+    if not document["done"] or review is None:
+        onward = f"{uwf} thread exec {thread} --until-done"
+        return [{"command": onward, "shows": "goes on where the demo stopped"}, listed]
     return [
         listed,
         {
