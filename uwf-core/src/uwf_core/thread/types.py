@@ -308,12 +308,16 @@ class ErrorPayload(TypedDict):
 ERROR_SCHEMA: Final = _object(kind=_TEXT, message=_TEXT, until=_INTEGER_OR_NULL)
 
 SCHEMAS: Final[dict[str, JsonSchema]] = {
-    "start": START_SCHEMA,
-    "step": STEP_SCHEMA,
-    "attempt": ATTEMPT_SCHEMA,
-    "question": QUESTION_SCHEMA,
-    "event": EVENT_SCHEMA,
-    "turn": TURN_SCHEMA,
-    "detail": DETAIL_SCHEMA,
-    "error": ERROR_SCHEMA,
+    kind: {"title": f"uwf {kind}", **schema}
+    for kind, schema in {
+        "start": START_SCHEMA,
+        "step": STEP_SCHEMA,
+        "attempt": ATTEMPT_SCHEMA,
+        "question": QUESTION_SCHEMA,
+        "event": EVENT_SCHEMA,
+        "turn": TURN_SCHEMA,
+        "detail": DETAIL_SCHEMA,
+        "error": ERROR_SCHEMA,
+    }.items()
 }
+"""The type of each kind of node. A change here is a new type: the old one stays readable."""

@@ -12,7 +12,7 @@ from uwf_core.ids import Ref
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
 
-WORKFLOW_TYPE = Ref("24QR7NN5QM4N3")
+WORKFLOW_TYPE = Ref("512FE01Q6NNHW")
 """The type of workflow nodes: the reference of `publish.WORKFLOW_SCHEMA` as a schema node."""
 
 WORKFLOW_TYPES = frozenset((WORKFLOW_TYPE,))

@@ -32,7 +32,7 @@ def _map(values: Any) -> dict[str, Any]:
     return {"type": "object", "additionalProperties": values}
 
 
-WORKFLOW_SCHEMA: Final = _object(
+WORKFLOW_SCHEMA: Final = {"title": "uwf workflow"} | _object(
     version={"type": "integer"},
     name=_TEXT,
     description=_TEXT,
