@@ -19,7 +19,6 @@ def says(role: str, status: str, **fields: Any) -> Mapping[str, Any]:
 
 def example(project: Project, name: str) -> Project:
     """The project with an example of its own."""
-    (project.folder / ".workflow").mkdir()
     made = project.uwf("workflow", "new", f".workflow/{name}.yaml", "--from", name)
     assert made.exit_code == 0, made.stderr
     return project
@@ -64,6 +63,14 @@ def test_an_example_becomes_a_file_of_ones_own_without_a_warning(name: str, proj
 def test_an_example_in_the_package_names_the_schema_beside_it(name: str):
     first = (PACKAGE / f"{name}.yaml").read_text().splitlines()[0]
     assert (PACKAGE / first.removeprefix("# yaml-language-server: $schema=")).is_file()
+
+
+def test_a_new_workflow_of_the_project_can_be_started_by_its_name(project: Project):
+    """Its folder is made where there is none yet; a bad name makes nothing."""
+    assert project.uwf("workflow", "new", ".workflow/-bad.yaml").exit_code == 2
+    assert list(project.folder.iterdir()) == []
+    assert project.uwf("workflow", "new", ".workflow/first.yaml").exit_code == 0
+    assert project.uwf("thread", "start", "first", "-p", "x").exit_code == 0
 
 
 def test_an_unknown_example_or_a_file_that_is_there_changes_nothing(project: Project):

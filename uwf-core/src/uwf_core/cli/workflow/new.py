@@ -28,6 +28,7 @@ def new(session: Session, name: str | None, example: str | None, examples: bool)
     """Write a workflow file that passes the check, to begin with.
 
     NAME is the workflow's name, for NAME.yaml in this folder, or the path of a new .yaml file.
+    What lies in the folder .workflow can be started by its name.
     """
     if examples:
         from uwf_core.examples.shelf import examples as all_examples
@@ -57,6 +58,7 @@ def _text(name: str, example: str | None) -> str:
 
 def _write(file: str, text: str) -> None:
     try:
+        os.makedirs(os.path.dirname(file) or ".", exist_ok=True)  # noqa: PTH103, PTH120
         with open(file, "x", encoding="utf-8") as stream:
             stream.write(text)
     except FileExistsError as error:
