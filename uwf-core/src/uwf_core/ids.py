@@ -67,6 +67,26 @@ def ref_text(digest: int) -> str:
     )
 
 
+_HALF = 1 << 63
+_LIMIT = 1 << 64
+_TO_PYTHON = str.maketrans(B32, "0123456789abcdefghijklmnopqrstuv")
+
+
+def number_of(ref: str) -> int | None:
+    """A reference as a signed 64-bit integer: its hash less 2^63, so that numbers sort as their
+    references do. None if `ref` has not the form of one, or more than 64 bits.
+    """
+    if not Ref.matches(ref):
+        return None
+    number = int(ref.translate(_TO_PYTHON), 32)
+    return number - _HALF if number < _LIMIT else None
+
+
+def ref_of_number(number: int) -> str:
+    """The reference that `number` stands for: the inverse of `number_of`."""
+    return ref_text(number + _HALF)
+
+
 class ThreadId(str):
     """A thread's id: a ULID, 26 characters of `B32` (48 bits of ms since 1970, 80 random bits)."""
 

@@ -110,8 +110,10 @@ class StoreBackend(Protocol):
     def records(self, type: str | None = None, after: str = "") -> Iterator[Record]:
         """All records (of one type) with a reference above `after`, sorted by reference."""
 
-    def edges(self) -> Iterator[tuple[str, tuple[str, ...], int]]:
-        """(reference, edges, touched_ms) of every record, without reading data."""
+    def graph(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
+        """(reference, edges, touched_ms) of every record, without reading data; references as
+        numbers (`ids.number_of`), since a collection goes over millions of them.
+        """
 
     def delete(self, refs: Iterable[str], untouched_since_ms: int) -> int:
         """Remove those of `refs` whose `touched_ms` is below the bound; how many."""

@@ -22,7 +22,7 @@ from uwf_core.errors import (
     MissingNodeError,
     PayloadError,
 )
-from uwf_core.ids import Ref
+from uwf_core.ids import Ref, ref_of_number
 
 _TYPE_FRESH_MS = 10 * 60 * 1000
 """For how long a type that this process has put needs not be put again (gc waits far longer)."""
@@ -272,7 +272,16 @@ class Store:
 
     def edges(self) -> Iterator[tuple[str, tuple[str, ...], int]]:
         """(reference, references and type, touched_ms) of every record."""
-        return self._backend.edges()
+        for number, edges, touched_ms in self._backend.graph():
+            yield ref_of_number(number), tuple(map(ref_of_number, sorted(edges))), touched_ms
+
+    def graph(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
+        """The same as numbers (`ids.number_of`), the edges in any order.
+
+        Raises:
+            CorruptNodeError: the edges of a node are damaged.
+        """
+        return self._backend.graph()
 
     def delete(self, refs: Collection[str], untouched_since_ms: int) -> int:
         """Remove those of `refs` that nobody has put since; how many."""

@@ -6,6 +6,8 @@ from threading import RLock
 from typing import TypeVar
 
 from uwf_core.api.store import Holder, LockHandle, Record, Variable
+from uwf_core.errors import StoreError
+from uwf_core.ids import number_of
 
 _Kept = TypeVar("_Kept", Record, Variable)
 
@@ -72,11 +74,12 @@ class MemoryBackend:
             found = sorted(self._records.values(), key=lambda each: each.ref)
         return (each for each in found if each.ref > after and type in (None, each.type))
 
-    def edges(self) -> Iterator[tuple[str, tuple[str, ...], int]]:
-        """(reference, edges, touched_ms) of every record as they are now."""
+    def graph(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
+        """(reference, edges, touched_ms) of every record as they are now, as numbers."""
         with self._lock:
             found = list(self._records.values())
-        return ((each.ref, each.edges, each.touched_ms) for each in found)
+        for each in found:
+            yield _number(each.ref), tuple(map(_number, each.edges)), each.touched_ms
 
     def delete(self, refs: Iterable[str], untouched_since_ms: int) -> int:
         """Remove those of `refs` that nobody has touched since."""
@@ -184,6 +187,13 @@ def _write(table: dict[str, _Kept], key: str, value: _Kept | None) -> None:
         table.pop(key, None)
     else:
         table[key] = value
+
+
+def _number(ref: str) -> int:
+    number = number_of(ref)
+    if number is None:
+        raise StoreError(f"{ref!r} is no reference")
+    return number
 
 
 def _utf8(name: str) -> bytes:

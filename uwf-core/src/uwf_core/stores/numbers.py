@@ -3,24 +3,9 @@
 import struct
 from collections.abc import Iterable
 
-from uwf_core.ids import B32, Ref, ref_text
+from uwf_core.ids import B32, Ref, number_of
 
 _HALF = 1 << 63
-_LIMIT = 1 << 64
-_TO_PYTHON = str.maketrans(B32, "0123456789abcdefghijklmnopqrstuv")
-
-
-def number_of(ref: str) -> int | None:
-    """The number that stands for `ref`; None if it is no reference of 64 bits."""
-    if not Ref.matches(ref):
-        return None
-    number = int(ref.translate(_TO_PYTHON), 32)
-    return number - _HALF if number < _LIMIT else None
-
-
-def ref_of_number(number: int) -> str:
-    """The reference that `number` stands for."""
-    return ref_text(number + _HALF)
 
 
 def range_of(prefix: str) -> tuple[int, int] | None:

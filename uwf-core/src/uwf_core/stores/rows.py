@@ -8,11 +8,17 @@ from xxhash import xxh32_intdigest
 
 from uwf_core.api.store import Holder, Record, Variable
 from uwf_core.errors import StoreError
-from uwf_core.stores.numbers import number_of, packed, ref_of_number, unpacked
+from uwf_core.ids import number_of, ref_of_number
+from uwf_core.stores.numbers import packed, unpacked
 
 Row = tuple[Any, ...]
 
 RECORD_COLUMNS = "type, ref, created, touched, guard, edges, sha256, data"
+RECORD_COLUMNS_OF_SMALL = RECORD_COLUMNS.replace(
+    "data", "CASE WHEN length(data) <= 65536 THEN data END"
+)
+"""The same, without data that is too large to hold much of it at once."""
+
 VARIABLE_COLUMNS = "name, value, status, tags, created, updated, checksum"
 HOLDER_COLUMNS = "offset, name, pid, start, host, since"
 
@@ -84,9 +90,16 @@ def edges_of(type_: int, edges: bytes | None) -> tuple[str, ...]:
     """The inverse of how a row keeps edges: without the type, which is one of them, and sorted."""
     if edges is None:
         return (ref_of_number(type_),)
+    return tuple(ref_of_number(each) for each in sorted(edge_numbers(type_, edges)))
+
+
+def edge_numbers(type_: int, edges: bytes | None) -> tuple[int, ...]:
+    """The same as numbers, in any order."""
+    if edges is None:
+        return (type_,)
     if len(edges) % 8:
-        return tuple(ref_of_number(each) for each in unpacked(edges[: -len(_WITHOUT_TYPE)]))
-    return tuple(ref_of_number(each) for each in sorted((type_, *unpacked(edges))))
+        return unpacked(edges[: -len(_WITHOUT_TYPE)])
+    return (type_, *unpacked(edges))
 
 
 def is_guarded(row: Row) -> bool:

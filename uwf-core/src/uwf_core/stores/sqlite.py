@@ -17,13 +17,22 @@ from typing import Any
 
 from uwf_core.api.store import Holder, LockHandle, Record, Variable
 from uwf_core.errors import CorruptNodeError, StoreError, UwfError
+from uwf_core.ids import number_of, ref_of_number
+from uwf_core.process import crash_points
 from uwf_core.stores import rows
 from uwf_core.stores.database import Database
 from uwf_core.stores.locks import LockFile, offset_of
-from uwf_core.stores.numbers import number_above, number_of, range_of, ref_of_number
-from uwf_core.stores.rows import HOLDER_COLUMNS, RECORD_COLUMNS, VARIABLE_COLUMNS, Row
+from uwf_core.stores.numbers import number_above, range_of
+from uwf_core.stores.rows import (
+    HOLDER_COLUMNS,
+    RECORD_COLUMNS,
+    RECORD_COLUMNS_OF_SMALL,
+    VARIABLE_COLUMNS,
+    Row,
+)
 
 _BATCH = 500
+_BATCH_OF_DATA = 100
 _UNKNOWN = Holder(0, "", "", 0)
 """Who holds a lock in the moment between taking it and saying so."""
 
@@ -83,11 +92,14 @@ class SqliteBackend:
             with self._database.faults():
                 connection = self._writer(durable)
                 connection.execute("BEGIN IMMEDIATE")
+            crash_points.reach("transaction")
             self._in_transaction = True
             try:
                 yield
+                crash_points.reach("commit")
                 with self._database.faults():
                     connection.execute("COMMIT")
+                crash_points.reach("committed")
             finally:
                 self._in_transaction = False
                 if connection.in_transaction:
@@ -136,6 +148,7 @@ class SqliteBackend:
     def put(self, record: Record) -> Record | None:
         """Insert, or touch what is there."""
         new = rows.row_of_record(record)
+        crash_points.reach("node")
         with self._writing() as connection:
             found = connection.execute(_GET, (new[1],)).fetchall()
             if not found:
@@ -158,19 +171,24 @@ class SqliteBackend:
         return [ref_of_number(row[0]) for row in self._rows(sql, (*span, limit))]
 
     def records(self, type: str | None = None, after: str = "") -> Iterator[Record]:
-        """All records (of one type) above `after`, sorted by reference; one in memory at a time."""
+        """All records (of one type) above `after`, sorted by reference; few in memory at a time."""
         condition = "" if type is None else " AND type = ?"
         kind = () if type is None else (number_of(type),)
-        sql = f"SELECT ref FROM node WHERE ref >= ?{condition} ORDER BY ref LIMIT {_BATCH}"
+        sql = (
+            f"SELECT {RECORD_COLUMNS_OF_SMALL} FROM node WHERE ref >= ?{condition} "
+            f"ORDER BY ref LIMIT {_BATCH_OF_DATA}"
+        )
         start = number_above(after)
         while start is not None and (batch := self._rows(sql, (start, *kind))):
-            for (number,) in batch:
-                for row in self._rows(_GET, (number,)):
+            for row in batch:
+                if row[-1] is not None:
                     yield rows.record_of_row(row)
-            start = number_above(ref_of_number(batch[-1][0]))
+                else:
+                    yield from map(rows.record_of_row, self._rows(_GET, (row[1],)))
+            start = number_above(ref_of_number(batch[-1][1]))
 
-    def edges(self) -> Iterator[tuple[str, tuple[str, ...], int]]:
-        """(reference, edges, touched_ms) of every record, without reading data."""
+    def graph(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
+        """(reference, edges, touched_ms) of every record as numbers, without reading data."""
         sql = (
             "SELECT rowid, type, ref, created, touched, guard, edges FROM node WHERE rowid > ? "
             f"ORDER BY rowid LIMIT {10 * _BATCH}"
@@ -178,11 +196,10 @@ class SqliteBackend:
         last = -1
         while batch := self._rows(sql, (last,)):
             last = batch[-1][0]
-            for _, *row in batch:
-                type_, ref, created, touched, _, edges = row
-                if not rows.is_guarded(tuple(row)):
+            for _, type_, ref, created, touched, guard, edges in batch:
+                if not rows.is_guarded((type_, ref, created, touched, guard, edges)):
                     raise self._damaged(ref)
-                yield ref_of_number(ref), rows.edges_of(type_, edges), created + touched
+                yield ref, rows.edge_numbers(type_, edges), created + touched
 
     def _damaged(self, number: Any) -> CorruptNodeError:
         name = ref_of_number(number) if isinstance(number, int) else "without a name"
@@ -233,6 +250,7 @@ class SqliteBackend:
     def set_variable(self, variable: Variable, expected: bytes | None) -> bool:
         """Compare-and-set."""
         row = rows.row_of_variable(variable)
+        crash_points.reach("variable")
         with self._writing() as connection:
             if expected is None:
                 return connection.execute(_ADD_VARIABLE, row).rowcount == 1

@@ -25,6 +25,7 @@ import pytest
 from uwf_core.api.store import Holder, Record, StoreBackend, StoreSpec, Variable
 from uwf_core.cas.codec import encode
 from uwf_core.cas.hashing import META, PRIMITIVES, ref_of, sha256_of, variable_checksum
+from uwf_core.ids import number_of
 
 TEXT = PRIMITIVES["string"]
 
@@ -165,15 +166,17 @@ class StoreContract:
         assert list(backend.records(after=stored[7].ref)) == stored[8:]
         assert list(backend.records(after=stored[-1].ref)) == []
 
-    def test_edges_of_all_records(self, backend: StoreBackend) -> None:
-        """With the time of the last put."""
+    def test_the_graph_of_all_records(self, backend: StoreBackend) -> None:
+        """As numbers, with the time of the last put."""
         first = record("one")
         second = record("two", links=(first.ref,), at_ms=2000)
         for each in (first, second, first._replace(touched_ms=3000)):
             backend.put(each)
-        assert sorted(backend.edges()) == sorted(
-            [(first.ref, (str(TEXT),), 3000), (second.ref, second.edges, 2000)]
-        )
+        found = {ref: (set(edges), at_ms) for ref, edges, at_ms in backend.graph()}
+        assert found == {
+            number_of(each.ref): ({number_of(edge) for edge in each.edges}, at_ms)
+            for each, at_ms in ((first, 3000), (second, 2000))
+        }
 
     def test_delete_spares_what_was_touched_since(self, backend: StoreBackend) -> None:
         """And says how many are gone."""
