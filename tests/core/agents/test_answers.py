@@ -51,7 +51,7 @@ def test_every_kind_of_failure_can_be_reported(kind: FailureKind, code: int) -> 
         ({"output": "x", "continuation": "maybe"}, "continuation"),
         ({"output": "x", "error": "it failed"}, "error"),
         ({"error": {"message": "no kind"}}, "error.kind"),
-        ({"error": {"kind": "rate_limit", "until": "soon"}}, "error.until"),
+        ({"error": {"kind": "rate_limited", "until": "soon"}}, "error.until"),
         ({"error": {"kind": "needs_answer", "message": "m"}}, "error.form"),
     ],
 )
@@ -64,7 +64,7 @@ def test_a_field_of_a_wrong_type_is_named_with_its_place(reply: dict[str, Any], 
 def test_an_unknown_kind_of_failure_is_a_crash_that_lists_the_known_ones() -> None:
     with pytest.raises(Crashed, match=r"'boredom'.*so dull") as failure:
         reply_of(said(error={"kind": "boredom", "message": "so dull"}))
-    assert "rate_limit" in (failure.value.hint or "")
+    assert "rate_limited" in (failure.value.hint or "")
 
 
 def test_null_is_as_good_as_missing() -> None:

@@ -446,7 +446,7 @@ def test_a_failure_can_be_reported_with_any_exit_code(
 
 
 def test_a_rate_limit_says_until_when(command: Command, request_for: RequestFor, told: Any) -> None:
-    error = {"kind": "rate_limit", "until": 1_700_000_000_000}
+    error = {"kind": "rate_limited", "until": 1_700_000_000_000}
     with pytest.raises(RateLimited) as failure:
         run_call(command("wrong"), says(request_for, error=error), told)
     assert failure.value.until_ms == 1_700_000_000_000

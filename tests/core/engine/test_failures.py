@@ -32,13 +32,13 @@ def test_each_kind_of_failure_has_its_exit_code_and_the_next_exec_goes_on(
 
 
 def test_a_failed_attempt_can_be_looked_at(project: Project, uwf: Client, thread: str) -> None:
-    fail = {"fail": {"kind": "rate_limit", "message": "slow down", "untilMs": 1_900_000_000_000}}
+    fail = {"fail": {"kind": "rate_limited", "message": "slow down", "untilMs": 1_900_000_000_000}}
     project.script([{"role": "developer", "outputs": [fail], "turns": ["Reading"]}])
     result = uwf.exec(thread).document["steps"][0]
     assert result["failure"] is not None and result["failure"]["until"] == 1_900_000_000_000
     assert result["step"] is not None
     step = uwf.step(result["step"])
-    assert step["failure"] is not None and step["failure"]["kind"] == "rate_limit"
+    assert step["failure"] is not None and step["failure"]["kind"] == "rate_limited"
     assert step["status"] is None
 
 

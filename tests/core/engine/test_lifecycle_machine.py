@@ -25,7 +25,7 @@ OUTPUTS = {
         {"$status": "unsure", "comments": "hm"},
     ],
 }
-FAILURES = ["crashed", "timeout", "context_too_long", "rate_limit", "refused"]
+FAILURES = ["crashed", "timeout", "context_too_long", "rate_limited", "refused"]
 
 
 class Life(RuleBasedStateMachine):
@@ -149,7 +149,12 @@ class Life(RuleBasedStateMachine):
     @invariant()
     def what_is_shown_is_what_happened(self) -> None:
         shown = self.uwf.show(self.thread)
-        assert (shown["status"], shown["currentRole"] or "") == (self.status, self.role)
+        waits = self.status == "suspended" and self.reason == "role"
+        assert (shown["status"], shown["suspendedRole"] if waits else shown["currentRole"]) == (
+            self.status,
+            self.role or None,
+        )
+        assert not (waits and shown["currentRole"]), "exec would run nobody"
         assert shown["steps"] == len(self.chain)
         assert [row["role"] for row in self.uwf.steps(self.thread)[1:]] == self.chain
         listed = next(row for row in self.uwf.list() if row["thread"] == self.thread)

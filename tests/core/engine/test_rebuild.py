@@ -49,7 +49,7 @@ def check(uwf: Client, thread: str, *, is_limited: bool = False) -> ThreadIndex:
     return rebuilt
 
 
-@pytest.mark.parametrize("kind", ["crashed", "context_too_long", "rate_limit", "invalid_output"])
+@pytest.mark.parametrize("kind", ["crashed", "context_too_long", "rate_limited", "invalid_output"])
 def test_failed_attempts_count_before_and_after_the_step_that_names_them(
     project: Project, uwf: Client, thread: str, kind: str
 ) -> None:

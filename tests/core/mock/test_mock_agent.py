@@ -137,7 +137,7 @@ def test_an_item_of_outputs_can_fail_or_bring_its_own_usage(stage: Stage) -> Non
         "  - role: writer\n"
         "    usage: {inputTokens: 5}\n"
         "    outputs:\n"
-        "      - fail: {kind: rate_limit, message: slow down, untilMs: 17}\n"
+        "      - fail: {kind: rate_limited, message: slow down, untilMs: 17}\n"
         "      - {output: {$status: done}, usage: {costUsd: 0.5}, body: text}\n"
         "      - {$status: done, fail: not an action}\n"
     )

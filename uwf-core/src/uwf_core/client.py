@@ -336,7 +336,7 @@ class Client:
         return turns.list_turns(self._engine, thread, role)
 
     def follow(self, thread: str, role: str | None = None) -> Iterator[TurnDocument]:
-        """The turns of the step under way as they come."""
+        """All turns so far, then those of the step under way as they come."""
         return turns.follow_turns(self._engine, thread, role)
 
     def read(self, thread: str, quota: int = read.QUOTA, before: str | None = None) -> str:

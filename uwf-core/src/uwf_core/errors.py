@@ -243,7 +243,7 @@ class FailureKind(Enum):
 
     UNAVAILABLE = ("unavailable", 6, False, "the program or service is missing, or not signed in")
     AUTH = ("auth", 6, True, "the key or login was refused")
-    RATE_LIMIT = ("rate_limit", 6, True, "the service asks to wait")
+    RATE_LIMIT = ("rate_limited", 6, True, "the service asks to wait")
     CONTEXT_TOO_LONG = ("context_too_long", 6, False, "the model's context is full")
     BAD_REQUEST = ("bad_request", 6, True, "the provider refused the request")
     MAX_TURNS = ("max_turns", 6, True, "the agent's own turn limit was reached")

@@ -28,12 +28,14 @@ def list_turns(engine: "Engine", word: str, role: str | None = None) -> list[Tur
 
 
 def follow_turns(engine: "Engine", word: str, role: str | None = None) -> Iterator[TurnDocument]:
-    """The turns of the step under way as they come, until the run ends or another step begins.
+    """All turns so far, then those of the step under way as they come, until that step ends.
 
     A turn that grows (a tool's result arrives) comes again, with the same `index`.
     """
     thread = find_thread(engine, word)
-    first = read_head(engine.store, thread).state.attempt
+    head = read_head(engine.store, thread)
+    first = head.state.attempt
+    yield from _wanted(_stored_turns(engine, head), role)
     seen: dict[int, str] = {}
     while first is not None:
         is_running = holder_of(engine.store, thread) is not None
@@ -65,10 +67,14 @@ def _wanted(
     return (turn for turn in turns if role is None or turn["role"] == role)
 
 
-def _all_turns(engine: "Engine", head: Head) -> Iterator[TurnDocument]:
+def _stored_turns(engine: "Engine", head: Head) -> Iterator[TurnDocument]:
     steps = list(newest_first(engine.store, head.ref, Ref(head.state.start)))
     for step in reversed(steps):
         yield from turns_of_step(engine, step)
+
+
+def _all_turns(engine: "Engine", head: Head) -> Iterator[TurnDocument]:
+    yield from _stored_turns(engine, head)
     if head.state.attempt is not None:
         for _, _, turn in _open_turns(engine, head, head.state.attempt):
             yield turn

@@ -10,7 +10,7 @@
       - role: reviewer
         outputs:                        # one for each call of this step: corrections, retries,
           - {$status: nonsense}         # pokes; the last one repeats
-          - {fail: {kind: rate_limit, message: slow down, untilMs: 1700000000000}}
+          - {fail: {kind: rate_limited, message: slow down, untilMs: 1700000000000}}
           - {output: {$status: approved}, usage: {costUsd: 0.1}}
 
 The first step of the list is played by the first step of a thread, and so on. With `repeat: true`

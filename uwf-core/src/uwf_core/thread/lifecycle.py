@@ -28,7 +28,8 @@ def effective(index: ThreadIndex, *, is_running: bool, is_whole: bool = True) ->
     if not is_whole or index.damage is not None:
         return index._replace(status="corrupt")
     if is_running:
-        return index._replace(status="running", suspension=None)
+        role = index.attempt.role if index.attempt else index.current_role
+        return index._replace(status="running", current_role=role, suspension=None)
     if index.attempt is not None:
         return interrupted(index)
     return index
@@ -48,19 +49,17 @@ def begun(index: ThreadIndex, attempt: OpenAttempt) -> ThreadIndex:
 
 def ended(index: ThreadIndex, suspension: Suspension) -> ThreadIndex:
     """An attempt ended without a step: suspended, and one try more."""
-    return index._replace(
-        status="suspended",
-        current_role=suspension.role,
-        suspension=suspension,
-        attempt=None,
-        tries=index.tries + 1,
-    )
+    return suspended(index, suspension)._replace(tries=index.tries + 1)
 
 
 def suspended(index: ThreadIndex, suspension: Suspension) -> ThreadIndex:
-    """The thread waits, without a failed attempt."""
+    """The thread waits, without a failed attempt. Only after a failure would exec run a role."""
+    goes_on = suspension.reason in ("failure", "interrupted")
     return index._replace(
-        status="suspended", current_role=suspension.role, suspension=suspension, attempt=None
+        status="suspended",
+        current_role=suspension.role if goes_on else None,
+        suspension=suspension,
+        attempt=None,
     )
 
 
@@ -76,7 +75,10 @@ def cancelled(index: ThreadIndex) -> ThreadIndex:
 
 def granted(index: ThreadIndex) -> ThreadIndex:
     """The same allowance once more, after a limit."""
-    return index._replace(status="idle", suspension=None, grants=index.grants + 1)
+    role = index.suspension.role if index.suspension else index.current_role
+    return index._replace(
+        status="idle", current_role=role, suspension=None, grants=index.grants + 1
+    )
 
 
 def with_session(
