@@ -86,20 +86,34 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
             hint="`uwf workflow list` shows the workflows that there are",
         )
     payload = node.payload
+    roles, graph = payload["roles"], payload["graph"]
+    order = _reading_order(graph)
     return Definition(
         ref=ref,
         name=payload["name"],
         description=payload["description"],
         roles={
-            name: _role(name, role, store.schema(Ref(role["frontmatter"])))
-            for name, role in payload["roles"].items()
+            name: _role(name, roles[name], store.schema(Ref(roles[name]["frontmatter"])))
+            for name in order
+            if name in roles
         },
         graph={
-            name: {status: Edge(**edge) for status, edge in edges.items()}
-            for name, edges in payload["graph"].items()
+            name: {status: Edge(**edge) for status, edge in graph[name].items()} for name in order
         },
         limits=_limits(payload["limits"]),
     )
+
+
+def _reading_order(graph: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The names of the graph in the order in which a thread may come to them, `$START` first.
+
+    A node keeps its mappings sorted by key, so that the file's own order is not known here.
+    """
+    order = ["$START"]
+    for name in order:
+        targets = (edge["role"] for edge in graph[name].values())
+        order += [each for each in dict.fromkeys(targets) if each in graph and each not in order]
+    return order + [name for name in graph if name not in order]
 
 
 def _role(name: str, payload: Mapping[str, Any], schema: Mapping[str, Any]) -> Role:
