@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from uwf_core.errors import InternalFailure
+from uwf_core.process import crash_points
 from uwf_core.process.identity import ProcessId, hostname
+from uwf_core.process.private import make_folder
 
 _OWNER = "owner.json"
 
@@ -44,6 +46,7 @@ def exchange(state_dir: str, document: bytes) -> Iterator[Exchange]:
             files = Exchange(folder / "request.json", folder / "events.jsonl")
             _write(files.request, document)
             _write(files.events, b"")
+            crash_points.reach("exchange")
         except OSError as fault:
             raise InternalFailure(
                 f"the files of a call cannot be written: {fault}",
@@ -58,8 +61,7 @@ def exchange(state_dir: str, document: bytes) -> Iterator[Exchange]:
 def _new_folder(state_dir: str) -> Path:
     """A folder of our own, which says whose it is."""
     calls = Path(state_dir, "calls")
-    for parent in (calls.parent, calls):
-        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(str(calls))
     _sweep(calls)
     folder = Path(tempfile.mkdtemp(dir=calls))
     owner = {"host": hostname(), **ProcessId.own()._asdict()}

@@ -1,12 +1,14 @@
 """`UWF_HOME`: the folder that is uwf's own, and how files in it are written."""
 
 # Every command comes through here, and pathlib is not imported for that:
-# ruff: noqa: PTH100, PTH103, PTH105, PTH108, PTH116, PTH117, PTH118
+# ruff: noqa: PTH100, PTH105, PTH108, PTH116, PTH117, PTH118
 
 import os
 from collections.abc import Mapping
 
 from uwf_core.errors import ConfigError
+from uwf_core.process import crash_points
+from uwf_core.process.private import make_folder
 
 CONFIG_FILE = "config.yaml"
 ENV_FILE = ".env"
@@ -52,7 +54,7 @@ def prepare_home(home: str) -> None:
         ConfigError: it cannot be created.
     """
     try:
-        os.makedirs(home, mode=0o700, exist_ok=True)
+        make_folder(home)
     except OSError as error:
         raise ConfigError(
             f"the folder for uwf cannot be created: {error.strerror}",
@@ -98,6 +100,7 @@ def write_private(file: str, text: str) -> None:
                 stream.write(text)
                 stream.flush()
                 os.fsync(descriptor)
+            crash_points.reach("private-file")
             os.replace(temporary, target)
         except BaseException:
             os.unlink(temporary)

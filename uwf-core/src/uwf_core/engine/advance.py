@@ -16,6 +16,7 @@ from uwf_core.engine.record import Told, put_error, put_output, put_step, spent
 from uwf_core.engine.results import Spoken, StepEnd, failure_document, step_result
 from uwf_core.errors import AgentFailure, FailureKind, NeedsAnswer, RoutingFailed
 from uwf_core.ids import Ref
+from uwf_core.process import crash_points
 from uwf_core.thread.head import Head, move_head
 from uwf_core.thread.index import RoleState, Suspension, ThreadIndex
 from uwf_core.thread.lifecycle import ended, suspended, with_session, without_session
@@ -43,6 +44,7 @@ def advance(run: "Run", told: Told, step: Ref) -> StepEnd:
     role = attempt.payload["role"]
     landing = land(run.definition, _spoken_state(told, step), role, output, body)
     forget_attempts(run.engine, attempt.head)
+    crash_points.reach("advance")
     head = move_head(run.engine.store, attempt.head, step, landing.state)
     failure = landing.failure
     reported = None if failure is None else failure_document(failure, _message(run, failure))
@@ -62,6 +64,7 @@ def fail(run: "Run", told: Told, failure: AgentFailure) -> StepEnd:
         step = put_step(engine, told, error, [])
         close_with_step(engine, attempt, step)
         state = ended(_failed_state(told, failure), waiting)
+        crash_points.reach("fail")
         head = move_head(engine.store, attempt.head, attempt.head.ref, state)
     run.watch.event(_failed_event(told, step, failure, message))
     document = failure_document(failure, message)
@@ -85,6 +88,7 @@ def wait_for_answer(run: "Run", told: Told, question: NeedsAnswer) -> StepEnd:
         close_with_question(engine, attempt, Asking(ref, session, told.completed_ms, usage))
         waiting = Suspension("role", attempt.payload["role"], message, question=ref)
         state = ended(_with_session(_accounted(told), told, keep=True), waiting)
+        crash_points.reach("question")
         head = move_head(engine.store, attempt.head, attempt.head.ref, state)
     return StepEnd(head, step_result(head.state, _spoken(told, None)))
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.engine.event import put_event
 from uwf_core.ids import Ref
+from uwf_core.process import crash_points
 from uwf_core.process.identity import ProcessId, hostname
 from uwf_core.thread.head import Head, move_head
 from uwf_core.thread.index import OpenAttempt
@@ -60,6 +61,7 @@ def begin(engine: "Engine", head: Head, task: "Task", agent: str) -> Attempt:
             "usage": None,
         }
         variable = store.set_variable(name, engine.nodes.put("attempt", payload), {}, None)
+        crash_points.reach("begin")
         head = move_head(store, head, head.ref, begun(head.state, open_attempt))
     return Attempt(open_attempt.name, variable, payload, head)
 
@@ -76,6 +78,7 @@ def told(engine: "Engine", attempt: Attempt, prompt: str, session: str | None) -
             "session": session,
         }
         ref = engine.nodes.put("attempt", payload)
+        crash_points.reach("told")
         variable = store.set_variable(attempt.variable.name, ref, {}, attempt.variable)
     return attempt._replace(variable=variable, payload=payload)
 

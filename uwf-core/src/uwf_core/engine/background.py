@@ -16,6 +16,7 @@ from uwf_core.engine.run_file import errors_file
 from uwf_core.errors import ExitCode, StoreError, UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.process.detach import start_detached
+from uwf_core.process.private import make_folder
 from uwf_core.thread.head import read_head
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of
@@ -43,7 +44,7 @@ def exec_in_background(engine: "Engine", word: str, options: RunOptions) -> Outc
     reader, writer = os.pipe()
     try:
         errors = errors_file(engine.home, thread)
-        errors.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(str(errors.parent))
         said_before = errors.stat().st_size if errors.exists() else 0
         start_detached(
             _arguments(thread, options, writer),

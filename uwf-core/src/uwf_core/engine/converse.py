@@ -14,6 +14,7 @@ from uwf_core.engine.price import priced
 from uwf_core.errors import EmptyReply, InvalidOutput, SessionLost, TimedOut
 from uwf_core.extract.correction import correction_text, correction_without_session
 from uwf_core.ids import Ref
+from uwf_core.process import crash_points
 from uwf_core.thread.types import CorrectionPayload
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ class Conversation:
                 self.talk.spend(self._progress.usage_seen)
             self.talk.session = self._progress.session_seen or request.session
             raise
+        crash_points.reach("reply")
         self.talk.spend(priced(reply.usage, request.model))
         self.talk.reply = reply
         self.talk.session = reply.session
@@ -132,6 +134,7 @@ class Conversation:
             text = redactor.text(reply.text or "")
             self.talk.reply = replace(reply, text=text)
         with self._engine.store.transaction(durable=False):
+            crash_points.reach("keep")
             self.talk.raw = self._engine.store.put_text(text)
         if not text.strip():
             raise EmptyReply("the agent answered with nothing")

@@ -6,7 +6,7 @@ whole and no process rotates a file that another one has just begun.
 """
 
 # `log` is answered without pathlib, which takes longer than reading the log:
-# ruff: noqa: PTH103, PTH105, PTH110, PTH116
+# ruff: noqa: PTH105, PTH110, PTH116
 
 import fcntl
 import json
@@ -17,6 +17,8 @@ from typing import Any, Final, NotRequired, TypedDict
 
 from uwf_core.errors import AmbiguousIdError, StoreError, UnknownIdError
 from uwf_core.ids import b32
+from uwf_core.process import crash_points
+from uwf_core.process.private import make_folder
 
 FORMAT: Final = 1
 FILE_BYTES: Final = 2 * 1024 * 1024
@@ -82,6 +84,7 @@ class LogFile:
         try:
             with self._locked():
                 self._rotate()
+                crash_points.reach("log")
                 _append_all(self._file(0), line)
         except OSError as error:
             raise StoreError(
@@ -142,7 +145,7 @@ class LogFile:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        make_folder(self.folder)
         descriptor = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.ids import Ref, ThreadId
+from uwf_core.process import crash_points
 from uwf_core.thread.names import turn_name
 from uwf_core.thread.types import ToolCallPayload, TurnPayload
 from uwf_core.thread.usage import usage_payload
@@ -141,6 +142,7 @@ class Progress:
     def _store(self, waiting: "dict[int, Turn]", tags: dict[str, str]) -> None:
         place = self._place
         with place.store.transaction(durable=False):
+            crash_points.reach("progress")
             for index, turn in sorted(waiting.items()):
                 ref = put_turn(place, index, turn)
                 self._turns[index] = place.store.set_variable(

@@ -8,6 +8,7 @@ from uwf_core.api.agent import Usage
 from uwf_core.errors import AgentFailure
 from uwf_core.extract.typed import SUSPEND_SCHEMA
 from uwf_core.ids import Ref
+from uwf_core.process import crash_points
 from uwf_core.thread.types import ErrorPayload, StepPayload
 from uwf_core.thread.usage import usage_payload
 from uwf_core.workflow.variants import SUSPEND
@@ -81,6 +82,7 @@ def put_step(engine: "Engine", told: Told, output: Ref, previous: list[Ref]) -> 
         "corrections": list(talk.corrections) if talk is not None else [],
         "previousAttempts": [str(ref) for ref in previous],
     }
+    crash_points.reach("record")
     return engine.nodes.put("step", payload)
 
 

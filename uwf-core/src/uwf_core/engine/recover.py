@@ -7,6 +7,7 @@ from uwf_core.engine.record import Told, put_error, put_step, spent
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import AgentInterrupted
 from uwf_core.ids import Ref
+from uwf_core.process import crash_points
 from uwf_core.process.leftovers import end_leftovers
 from uwf_core.thread.head import Head, move_head
 from uwf_core.thread.index import Suspension, ThreadIndex
@@ -53,6 +54,7 @@ def recover(engine: "Engine", head: Head, watch: Watch) -> Head:
         state = ended(_state(head.state, told, session), waiting)
         for loose in engine.store.variables(turns_prefix(head.thread)):
             engine.store.delete_variable(loose)
+        crash_points.reach("recover")
         return move_head(engine.store, head, head.ref, state)
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.ids import ThreadId
+from uwf_core.process import crash_points
+from uwf_core.process.private import make_folder
 
 if TYPE_CHECKING:
     from uwf_core.engine.results import Outcome
@@ -19,12 +21,13 @@ def write_run(home: str, thread: ThreadId, outcome: "Outcome") -> None:
     Its caller holds the thread's lock, so that there is one writer.
     """
     folder = Path(home, FOLDER)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(str(folder))
     fresh = folder / f".{thread}.json"
     text = json.dumps({"document": outcome.document, "exitCode": outcome.exit_code})
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
+    crash_points.reach("run-file")
     fresh.replace(folder / f"{thread}.json")
 
 

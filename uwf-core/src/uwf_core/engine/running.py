@@ -13,9 +13,16 @@ from uwf_core.api.events import StepStarted, ThreadStarted, TurnTaken
 from uwf_core.engine.attempt import Attempt
 from uwf_core.engine.progress import Place, Progress
 from uwf_core.engine.record import Told
-from uwf_core.errors import AgentFailure, AgentInterrupted, AgentStuck, TimedOut
+from uwf_core.errors import (
+    AgentFailure,
+    AgentInterrupted,
+    AgentStuck,
+    InternalFailure,
+    TimedOut,
+)
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.plugins.scan import AGENTS
+from uwf_core.process.private import make_folder
 
 if TYPE_CHECKING:
     from uwf_core.api.agent import Turn
@@ -69,11 +76,11 @@ def opened_agent(engine: "Engine", choice: Choice) -> Iterator[OpenAgent]:
     """
     plugins = engine.plugins
     name = choice.plugin
-    folder = Path(engine.home, "agents", _file_name(choice.word))
+    folder = _folder_of_agent(engine.home, choice.word)
     agent = open_agent(
         choice,
         lambda name: plugins.record(AGENTS, name),
-        AgentContext(name=choice.word, state_dir=str(folder)),
+        AgentContext(name=choice.word, state_dir=folder),
         distribution=None if name is None else str(plugins.found(AGENTS, name)),
         load_attribute=lambda name, path: plugins.attribute(AGENTS, name, path),
         guard=plugins.guard,
@@ -92,6 +99,19 @@ def _keep_agent(
     """The agent that a step recorded; with its alias's options where that is the usual choice."""
     usual = choose_agent(candidates, known, workflow=workflow, role=role)
     return usual if usual.name == name else recorded_agent(name, known)
+
+
+def _folder_of_agent(home: str, word: str) -> str:
+    """Where an agent keeps what is its own; made here, so that it is for its owner alone."""
+    folder = str(Path(home, "agents", _file_name(word)))
+    try:
+        make_folder(folder)
+    except OSError as error:
+        raise InternalFailure(
+            f"the agent's folder cannot be made: {error.strerror}",
+            hint=f"make room, or make {home} writable",
+        ) from error
+    return folder
 
 
 def _file_name(word: str) -> str:

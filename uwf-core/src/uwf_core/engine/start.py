@@ -9,6 +9,7 @@ from uwf_core.engine.watch import Watch
 from uwf_core.engine.workflows import find_workflow
 from uwf_core.errors import UsageError
 from uwf_core.ids import ThreadId
+from uwf_core.process import crash_points
 from uwf_core.thread.head import create_head
 from uwf_core.thread.index import ThreadIndex
 from uwf_core.thread.types import StartPayload
@@ -61,6 +62,7 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> Start
             current_role=definition.graph["$START"]["new"].role,
             agent=options.agent,
         )
+        crash_points.reach("start")
         create_head(store, thread, start, index)
     return {"workflow": workflow, "workflowName": definition.name, "thread": thread}
 

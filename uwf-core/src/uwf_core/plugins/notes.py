@@ -5,7 +5,7 @@ writer died. Format: JSON `{"group", "name", "distribution", "version"}`.
 """
 
 # Every step loads a plugin, and pathlib is not imported for that:
-# ruff: noqa: PTH103, PTH108
+# ruff: noqa: PTH108
 
 import contextlib
 import fcntl
@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from uwf_core.plugins.scan import Found
+from uwf_core.process.private import make_folder
 
 _FOLDER = "loading"
 
@@ -64,7 +65,7 @@ def _write(home: str, found: Found) -> tuple[int, str] | None:
     folder = f"{home}/{_FOLDER}"
     file = f"{folder}/{os.getpid()}-{found.group}-{found.name.replace('/', '_')}"
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        make_folder(folder)
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
     except OSError:
         return None

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.errors import AgentInterrupted, InternalFailure, Unavailable
-from uwf_core.process import reaper
+from uwf_core.process import crash_points, reaper
 from uwf_core.process.cancel import Cancel
 from uwf_core.process.identity import ProcessId, boot_id, start_of_ticks
 from uwf_core.process.leftovers import ATTEMPT_VARIABLE
@@ -116,6 +116,7 @@ def _launch(program: Program, order: reaper.Order, pipes: _Pipes, cancel: Cancel
         )
         stdout, their_stdout = pipes.from_child()
         stderr, their_stderr = pipes.from_child()
+        crash_points.reach("spawn")
         child = subprocess.Popen(
             [sys.executable, "-I", "-S", _script(), str(their_control), str(their_status)],
             stdin=their_stdin,
@@ -140,6 +141,7 @@ def _launch(program: Program, order: reaper.Order, pipes: _Pipes, cancel: Cancel
         pipes.close()  # the lifeline too: the reaper ends whatever it may have started
         _collect(child)
         raise
+    crash_points.reach("spawned")
     for fd in pipes.ours:
         os.set_blocking(fd, False)
     return Running(child, leader, control, status, stdin, stdout, stderr, news)

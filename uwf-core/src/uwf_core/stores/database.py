@@ -5,7 +5,7 @@ ever sees half of one. Reading makes nothing and needs no leave to write.
 """
 
 # Every command opens a store, and pathlib takes as long to load as sqlite3.
-# ruff: noqa: PTH102, PTH104, PTH105, PTH108, PTH110, PTH112, PTH116, PTH120
+# ruff: noqa: PTH104, PTH105, PTH108, PTH110, PTH112, PTH116, PTH120
 
 import os
 import sqlite3
@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 
 from uwf_core.errors import BusyError, CorruptNodeError, StoreError, StoreVersionError, UwfError
+from uwf_core.process import crash_points
+from uwf_core.process.private import make_folder
 from uwf_core.stores.locks import LockFile, offset_of
 
 VERSION = 1
@@ -184,7 +186,7 @@ class Database:
     def _make(self) -> None:
         try:
             if self._may_make_folder:
-                _make_folder(os.path.dirname(self.path))
+                make_folder(os.path.dirname(self.path))
             self._locks.wait(_MAKING, _BUSY_SECONDS)
             try:
                 if not self._exists():
@@ -216,7 +218,9 @@ class Database:
             os.replace(self.path + "-wal", self.path + "-wal.orphan")
         _remove(self.path + "-shm")
         _sync(draft)
+        crash_points.reach("store-draft")
         os.rename(draft, self.path)
+        crash_points.reach("store-made")
         _sync(os.path.dirname(self.path))
 
 
@@ -238,14 +242,6 @@ def _has_content(path: str) -> bool:
         return os.stat(path).st_size > 0
     except OSError:
         return False
-
-
-def _make_folder(path: str) -> None:
-    """Make it and what is missing above it, each for its owner alone."""
-    if not os.path.isdir(path):
-        _make_folder(os.path.dirname(path))
-        with suppress(FileExistsError):
-            os.mkdir(path, 0o700)
 
 
 def _remove(path: str) -> None:

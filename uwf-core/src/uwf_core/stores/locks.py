@@ -19,6 +19,7 @@ from typing import NoReturn
 from xxhash import xxh64_intdigest
 
 from uwf_core.errors import BusyError, StoreError
+from uwf_core.process import crash_points
 
 _SET = getattr(fcntl, "F_OFD_SETLK", fcntl.F_SETLK)
 _ASK = getattr(fcntl, "F_OFD_GETLK", fcntl.F_GETLK)
@@ -61,6 +62,7 @@ class LockFile:
         except OSError as error:
             self._fail(error)
         self._own.add(offset)
+        crash_points.reach("locked")
         return True
 
     def wait(self, offset: int, seconds: float) -> None:

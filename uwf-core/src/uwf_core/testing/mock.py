@@ -259,7 +259,9 @@ def _failure(play: Play, session: str) -> AgentFailure:
 
 
 def _count(file: Path) -> int:
-    return int(file.read_text(encoding="ascii")) if file.is_file() else 0
+    """0 also for what a power cut has emptied: nothing is synced here."""
+    text = file.read_text(encoding="ascii", errors="replace") if file.is_file() else ""
+    return int(text) if text.isdecimal() else 0
 
 
 def _write(file: Path, text: str) -> None:

@@ -1,0 +1,37 @@
+"""Folders of ours are for their owner alone, all the way up to what was there before."""
+
+import os
+import stat
+
+import pytest
+
+from uwf_core.process.private import make_folder
+
+
+def mode(path) -> int:
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+def test_every_folder_that_is_made_is_closed_to_others_whatever_the_umask(tmp_path):
+    before = os.umask(0)
+    try:
+        make_folder(str(tmp_path / "home" / "agents" / "mock"))
+    finally:
+        os.umask(before)
+    for name in ("home", "home/agents", "home/agents/mock"):
+        assert mode(tmp_path / name) == 0o700
+
+
+def test_a_folder_that_is_there_stays_as_its_owner_made_it(tmp_path):
+    (tmp_path / "home").mkdir(mode=0o750)
+    make_folder(str(tmp_path / "home" / "logs"))
+    assert mode(tmp_path / "home") == 0o750
+    make_folder(str(tmp_path / "home"))
+
+
+def test_a_file_in_the_way_is_an_error(tmp_path):
+    (tmp_path / "home").write_text("")
+    with pytest.raises(FileExistsError):
+        make_folder(str(tmp_path / "home"))
+    with pytest.raises(NotADirectoryError):
+        make_folder(str(tmp_path / "home" / "logs"))
