@@ -110,6 +110,9 @@ def _answer(engine: "Engine", held: Held, options: ResumeOptions) -> dict[str, A
     return cleaned
 
 
+_WRITE = "write field=value, a JSON object, or @file with one of these"
+
+
 def parse_answer(text: str, form: Mapping[str, Any]) -> dict[str, Any]:
     """An answer from the command line: a JSON object, or lines of `field=value`.
 
@@ -127,11 +130,11 @@ def parse_answer(text: str, form: Mapping[str, Any]) -> dict[str, Any]:
         if not equals or not name.strip():
             raise PayloadError(
                 f"{line!r} is no answer",
-                hint="write field=value, a JSON object, or @file with one of these",
+                hint=_WRITE,
             )
         answer[name.strip()] = _value(value, name.strip(), form)
     if not answer:
-        raise PayloadError("the answer is empty", hint="write field=value or a JSON object")
+        raise PayloadError("the answer is empty", hint=_WRITE)
     return answer
 
 
@@ -139,9 +142,9 @@ def _json_answer(text: str) -> dict[str, Any]:
     try:
         answer = json.loads(text)
     except ValueError as error:
-        raise PayloadError(f"the answer is no JSON: {error}") from error
+        raise PayloadError(f"the answer is no JSON: {error}", hint=_WRITE) from error
     if not isinstance(answer, dict):
-        raise PayloadError("the answer is no JSON object")
+        raise PayloadError("the answer is no JSON object", hint=_WRITE)
     return answer
 
 

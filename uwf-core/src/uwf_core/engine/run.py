@@ -11,7 +11,7 @@ from uwf_core.engine.find import find_thread
 from uwf_core.engine.plan import GO_ON, Intent
 from uwf_core.engine.recover import recover
 from uwf_core.engine.results import Outcome, StepEnd, exec_document
-from uwf_core.engine.run_file import forget_run, write_run
+from uwf_core.engine.run_file import write_run
 from uwf_core.engine.running import Run
 from uwf_core.engine.step import run_step
 from uwf_core.engine.watch import Broadcast, Watch
@@ -122,7 +122,6 @@ def _exec(held: Held, options: RunOptions, cancel: "Cancel", announce: int | Non
 def go(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent) -> Outcome:
     """Take steps from the head: the first with `intent`, the others simply going on."""
     engine = held.engine
-    forget_run(engine.home, held.head.thread)
     run = Run(
         engine,
         engine.definition(Ref(held.head.state.workflow)),

@@ -11,6 +11,7 @@ from uwf_core.engine.brief import assemble
 from uwf_core.engine.converse import Conversation
 from uwf_core.engine.plan import Intent, moderate
 from uwf_core.engine.results import StepEnd
+from uwf_core.engine.run_file import forget_run
 from uwf_core.engine.running import Ending, announce, opened_agent
 from uwf_core.errors import AgentFailure, AgentStuck, InternalFailure, NeedsAnswer, UwfError
 from uwf_core.thread.head import Head
@@ -32,6 +33,7 @@ def run_step(run: "Run", head: Head, intent: Intent) -> StepEnd:
     task = moderate(run.engine.store, run.definition, head, intent)  # 5
     choice = run.choose_agent(head, task)
     ending = Ending(run, begin(run.engine, head, task, choice.name))
+    forget_run(run.engine.home, head.thread)
     announce(run, ending.attempt)
     try:
         with opened_agent(run.engine, choice) as agent:

@@ -107,7 +107,9 @@ def check_resume(index: ThreadIndex, thread: str) -> None:
     """
     if index.status in ("suspended", "completed"):
         return
-    hint = f"`uwf thread exec {thread}` goes on" if index.status == "idle" else None
+    hint = f"`uwf thread exec {thread}` goes on"
+    if index.status == "cancelled":
+        hint = "`uwf thread fork STEP` goes on from one of its steps in a new thread"
     raise WrongStateError(
         f"thread {thread} is {index.status}; only a suspended or completed one can be resumed",
         hint=hint,
@@ -147,7 +149,10 @@ def check_cancel(index: ThreadIndex, thread: str) -> None:
         WrongStateError: the thread is finished already.
     """
     if index.status in FINISHED:
-        raise WrongStateError(f"thread {thread} is {index.status} already")
+        raise WrongStateError(
+            f"thread {thread} is {index.status} already",
+            hint=f"`uwf thread rm {thread}` forgets it",
+        )
 
 
 def check_remove(index: ThreadIndex, thread: str) -> None:

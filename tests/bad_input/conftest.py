@@ -1,0 +1,29 @@
+"""Projects on which wrong things are tried."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent / "crash")]
+
+from refusals import World  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """One for all tests of a module: nothing that they do may change it."""
+    world = World(tmp_path_factory.mktemp("world"))
+    world.fill()
+    yield world
+    world.close()
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Iterator[World]:
+    """A project of the test's own, empty as yet."""
+    rig = World(tmp_path)
+    yield rig
+    rig.close()
+    assert rig.living() == []
