@@ -1,0 +1,46 @@
+"""The arguments of a tool call: a mapping, or an error whose text is the answer to the model."""
+
+import json
+from typing import Any, NoReturn
+
+from uwf_core.api.agent import ToolCall
+
+_SHOWN = 200
+
+
+class ToolArgumentsError(ValueError):
+    """Arguments that are no JSON object. Its text tells the model what is wrong with them."""
+
+
+def parse_arguments(call: ToolCall) -> dict[str, Any]:
+    """The arguments of `call` as a mapping; nothing at all stands for none.
+
+    Raises:
+        ToolArgumentsError: they are no JSON object.
+    """
+    text = call.arguments.strip()
+    if text in ("", "null"):
+        return {}
+    try:
+        arguments = json.loads(text, parse_constant=_refuse_constant)
+    except ValueError as fault:
+        raise _wrong(call, f"are no JSON: {fault}") from fault
+    except RecursionError as fault:
+        raise _wrong(call, "are nested too deeply") from fault
+    if not isinstance(arguments, dict):
+        raise _wrong(call, f"are a JSON {type(arguments).__name__}, no object")
+    return arguments
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no JSON")
+
+
+def _wrong(call: ToolCall, fault: str) -> ToolArgumentsError:
+    shown = call.arguments
+    if len(shown) > _SHOWN:
+        shown = f"{shown[:_SHOWN]}… ({len(call.arguments)} characters)"
+    return ToolArgumentsError(
+        f"The arguments of {call.name} {fault}. They were: {shown}\n"
+        "Nothing was done. Call the tool again with one complete JSON object."
+    )
