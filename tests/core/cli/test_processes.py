@@ -141,6 +141,7 @@ def test_a_signal_ends_a_command_that_only_waits(project):
     assert (late.exit_code, late.stdout) == (75, "")
     second = project.uwf("thread", "exec", thread)
     assert (second.exit_code, second.stdout, second.error["code"]) == (75, "", "busy")
+    assert f"uwf thread wait {thread}" in second.error["hint"]
     assert project.uwf("thread", "stop", thread).document["status"] == "suspended"
     assert project.uwf("thread", "wait", thread).exit_code == 130
 

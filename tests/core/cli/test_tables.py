@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render import thread as thread_render
 from uwf_core.cli.render.checks import check_lines
+from uwf_core.cli.render.form import form_text
 from uwf_core.cli.render.problem import problem_lines
 from uwf_core.cli.render.step import answer_text, step_text, steps_text, turns_text
 from uwf_core.cli.render.style import Screen, cells
@@ -200,3 +201,29 @@ def test_durations_are_short_words(ms, text):
 def test_unknown_usage_is_left_out_and_never_zero():
     assert amounts.usage(UNKNOWN) == ""
     assert amounts.usage({**UNKNOWN, "costUsd": 0.0}) == "$0.0000"
+
+
+def test_a_form_says_each_way_to_answer_and_what_its_fields_are():
+    approved = {"properties": {"$status": {"const": "approved"}}, "required": ["$status"]}
+    comments = {"type": "string", "description": "What must change."}
+    rejected = {
+        "properties": {"$status": {"const": "rejected"}, "comments": comments},
+        "required": ["$status", "comments"],
+    }
+    assert form_text({"type": "object", "oneOf": [approved, rejected]}).splitlines() == [
+        "$status=approved",
+        "$status=rejected",
+        "- `comments` (text): What must change.",
+    ]
+    assert form_text({"properties": {"leave": {"type": "boolean"}}, "required": ["leave"]}) == (
+        "- `leave` (true or false)"
+    )
+
+
+def test_a_thread_that_can_go_on_says_who_is_next_and_how():
+    step = {**FAILED["steps"][0], "currentRole": "reviewer"}
+    shown = exec_text({**FAILED, "status": "idle", "steps": [step]}, Screen(80, False))
+    assert shown.splitlines()[1:] == [
+        f"{FAILED['thread']} idle; next: reviewer",
+        f"go on: uwf thread exec {FAILED['thread']}",
+    ]

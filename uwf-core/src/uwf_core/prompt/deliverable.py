@@ -1,7 +1,7 @@
 """What a role must deliver, told from its schema: one example per `$status`, and its fields."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from uwf_core.prompt.example import example, flattened, main_type
@@ -65,6 +65,11 @@ def deliverable(schema: Mapping[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
+def field_notes(properties: Mapping[str, Any], required: Collection[str]) -> list[str]:
+    """One Markdown list item for each field but `$status`: its type, its bounds, what it is."""
+    return list(_notes(properties, required, ""))
+
+
 def example_output(variant: Variant) -> dict[str, Any]:
     """A mapping that satisfies `variant`, `$status` first."""
     names = dict.fromkeys((*variant.properties, *sorted(variant.required)))
@@ -73,7 +78,7 @@ def example_output(variant: Variant) -> dict[str, Any]:
 
 
 def _form(variant: Variant) -> str:
-    notes = "\n".join(_notes(variant.properties, variant.required, ""))
+    notes = "\n".join(field_notes(variant.properties, variant.required))
     text = f"## `$status: {variant.status}`\n\n{_shown(example_output(variant), '<your text>')}"
     return f"{text}\n\n{notes}" if notes else text
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from uwf_core.errors import BusyError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.names import lock_name
 
@@ -23,7 +24,13 @@ def thread_lock(store: "Store", thread: ThreadId, now_ms: int) -> Iterator[None]
     from uwf_core.process.identity import ProcessId, hostname
 
     own = ProcessId.own()
-    handle = store.lock(lock_name(thread), Holder(own.pid, own.start, hostname(), now_ms))
+    try:
+        handle = store.lock(lock_name(thread), Holder(own.pid, own.start, hostname(), now_ms))
+    except BusyError as error:
+        raise BusyError(
+            error.message,
+            hint=f"`uwf thread wait {thread}` waits for it; `uwf thread stop {thread}` stops it",
+        ) from error
     try:
         yield
     finally:

@@ -64,8 +64,11 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
 def exec_text(document: Mapping[str, Any], screen: Screen) -> str:
     """What `exec`, `run`, `resume`, `poke` and `wait` did."""
     lines = [step_line(each, screen) for each in document["steps"]]
-    lines.append(f"{document['thread']} {screen.status(document['status'])}")
     last = document["steps"][-1] if document["steps"] else None
+    follows = f"; next: {last['currentRole']}" if last and document["status"] == "idle" else ""
+    lines.append(f"{document['thread']} {screen.status(document['status'])}{follows}")
+    if follows:
+        lines.append(screen.paint(f"go on: uwf thread exec {document['thread']}", "dim"))
     if last and last["suspendMessage"] and document["status"] == "suspended":
         lines.append(last["suspendMessage"])
         lines.append(screen.paint(f"go on: uwf thread show {document['thread']}", "dim"))
@@ -89,9 +92,9 @@ def started_text(document: Mapping[str, Any], screen: Screen) -> str:
 
 
 def _form(form: Any) -> str | None:
-    """The fields that an answer has, with their types."""
+    """The ways to answer, with their fields."""
     if not form:
         return None
-    import json
+    from uwf_core.cli.render.form import form_text
 
-    return json.dumps(form, ensure_ascii=False)
+    return form_text(form)
