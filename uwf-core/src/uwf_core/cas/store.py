@@ -3,7 +3,7 @@
 The backend keeps bytes. Here alone lie CBOR, validation, digests, collisions and references.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import RLock
 from typing import Any, NamedTuple
@@ -13,9 +13,10 @@ from uwf_core.cas import variables
 from uwf_core.cas.codec import decode, encode
 from uwf_core.cas.hashing import META, PRIMITIVES, ref_of, sha256_of
 from uwf_core.cas.records import check_same, damaged, verify_record
-from uwf_core.cas.references import marked_places, references_in
+from uwf_core.cas.references import references_in
 from uwf_core.cas.refusals import check_schema, refused
-from uwf_core.cas.schemas import META_SCHEMA, CompiledSchema
+from uwf_core.cas.schemas import META_SCHEMA
+from uwf_core.cas.types import Types
 from uwf_core.errors import (
     BusyError,
     CorruptNodeError,
@@ -51,8 +52,7 @@ class Store:
         self._lock = RLock()
         self._durability: bool | None = None
         self._schemas: dict[str, Mapping[str, Any]] = {META: META_SCHEMA}
-        self._places: dict[str, Mapping[str, Any]] = {}
-        self._compiled: dict[str, CompiledSchema] = {}
+        self._types = Types()
         self._fresh_types: dict[str, int] = {}
         for name, ref in PRIMITIVES.items():
             self._schemas[ref] = {"type": name}
@@ -111,10 +111,10 @@ class Store:
         data = encode(payload)
         plain = decode(data)
         schema = self.schema(Ref(type_))
-        found = self._compile(type_, schema).violations_of_plain(plain)
+        found = self._types.compiled(type_, schema).violations_of_plain(plain)
         if found:
             raise refused(type_, schema, found)
-        return self._put(Ref(type_), data, references_in(self._places_of(type_, schema), plain))
+        return self._put(Ref(type_), data, references_in(self._types.places(type_, schema), plain))
 
     def put_text(self, text: str) -> Ref:
         """Store a text as a node of the primitive type `string`."""
@@ -159,10 +159,25 @@ class Store:
         )
         with self._writing():
             self._keep_type(type_, ref)
-            before = self._backend.put(record)
-            if before is not None:
-                check_same(before, record)
+            self._insert(record)
         return ref
+
+    def adopt(self, record: Record) -> None:
+        """Store a record of another store, which the caller has checked against its schema; it
+        keeps the time of its first put.
+
+        Raises:
+            CorruptNodeError: its reference or SHA-256 is not that of its bytes.
+            CollisionError: another payload has this reference.
+        """
+        verify_record(record, record.ref)
+        with self._writing():
+            self._insert(record._replace(touched_ms=self._now_ms()))
+
+    def _insert(self, record: Record) -> None:
+        before = self._backend.put(record)
+        if before is not None:
+            check_same(before, record)
 
     def _keep_type(self, type_: Ref, ref: Ref) -> None:
         """Have the type's node in the store, and too young for gc to sweep it meanwhile."""
@@ -175,18 +190,6 @@ class Store:
     def _is_fresh(self, type_: str) -> bool:
         seen = self._fresh_types.get(type_)
         return seen is not None and 0 <= self._now_ms() - seen < _TYPE_FRESH_MS
-
-    def _compile(self, type_: str, schema: Mapping[str, Any]) -> CompiledSchema:
-        compiled = self._compiled.get(type_)
-        if compiled is None:
-            compiled = self._compiled[type_] = CompiledSchema(schema)
-        return compiled
-
-    def _places_of(self, type_: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-        places = self._places.get(type_)
-        if places is None:
-            places = self._places[type_] = marked_places(schema)
-        return places
 
     # -- reading nodes ---------------------------------------------------------------------------
 
@@ -283,7 +286,7 @@ class Store:
         """
         return self._backend.graph()
 
-    def delete(self, refs: Collection[str], untouched_since_ms: int) -> int:
+    def delete(self, refs: Iterable[str], untouched_since_ms: int) -> int:
         """Remove those of `refs` that nobody has put since; how many."""
         with self._writing():
             removed = self._backend.delete(refs, untouched_since_ms)
@@ -317,12 +320,16 @@ class Store:
 
     def listing(self, prefix: str, **choice: Any) -> tuple[list[Variable], list[str]]:
         """As `variables`, but damaged rows are left out and named beside: (intact, damaged)."""
-        with self._lock:
-            found = self._backend.variables(prefix, **choice)
+        found = self.rows(prefix, **choice)
         intact = [each for each in found if variables.is_intact(each)]
         if len(intact) == len(found):
             return intact, []
         return intact, [each.name for each in found if not variables.is_intact(each)]
+
+    def rows(self, prefix: str, **choice: Any) -> list[Variable]:
+        """As `StoreBackend.variables`, **unchecked**."""
+        with self._lock:
+            return self._backend.variables(prefix, **choice)
 
     def set_variable(
         self, name: str, value: str, tags: Mapping[str, str], expected: Variable | None

@@ -113,6 +113,23 @@ def _decoded(data: bytes, where: str) -> str:
         raise UsageError(f"not UTF-8: {error.reason} at byte {error.start}", where=where) from error
 
 
+class Span(click.ParamType):  # type: ignore[type-arg]
+    """A span of time such as 7d, 12h, 30m or 0s; its value is in seconds."""
+
+    name = "span"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The seconds that a text means."""
+        if isinstance(value, float):
+            return value
+        span = _SPAN.fullmatch(value)
+        if span is None:
+            self.fail(f"{value!r} is no span of time (7d, 12h, 30m, 0s)", param, ctx)
+        return float(int(span[1]) * _SPAN_SECONDS[span[2]])
+
+
 class Moment(click.ParamType):  # type: ignore[type-arg]
     """A moment: an ISO date or date and time, or a span back from now such as 7d, 12h or 30m.
 

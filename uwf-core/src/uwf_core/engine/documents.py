@@ -168,3 +168,25 @@ class AnswerDocument(TypedDict):
     continuation: Literal["original", "reconstructed"]
     session: str | None
     usage: UsagePayload
+
+
+class KeptDocument(TypedDict):
+    """How many nodes a collection kept for a reason, and how many variables gave it."""
+
+    reason: str
+    variables: int
+    nodes: int
+
+
+class CollectDocument(TypedDict):
+    """What `cas gc` gives: `nodes` there were; those put at `keptSinceMs` or later were kept.
+
+    `freed` is what went, or with `dryRun` would go; `dropped` names variables that went.
+    """
+
+    dryRun: bool
+    keptSinceMs: int
+    nodes: int
+    kept: list[KeptDocument]
+    freed: int
+    dropped: list[str]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from uwf_core.engine.documents import StartedDocument
 from uwf_core.engine.watch import Watch
 from uwf_core.engine.workflows import find_workflow
-from uwf_core.errors import UsageError
+from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.ids import ThreadId
 from uwf_core.process import crash_points
 from uwf_core.thread.head import create_head
@@ -42,6 +42,10 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> Start
     definition = engine.definition(workflow)
     now, store = engine.now_ms(), engine.store
     with store.transaction():
+        if not store.has(workflow):  # a collection came between
+            raise UnknownIdError(
+                f"the workflow {workflow} is not in the store any more", hint="start it again"
+            )
         payload: StartPayload = {
             "workflow": workflow,
             "prompt": store.put_text(engine.redactor.text(prompt)),

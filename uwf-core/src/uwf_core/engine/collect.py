@@ -1,0 +1,64 @@
+"""`cas gc`: the variables of uwf as roots, and the report."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from uwf_core.cas.gc import Rules, collect
+from uwf_core.engine.documents import CollectDocument
+from uwf_core.thread.lock import running_threads
+from uwf_core.thread.names import ASKS, ATTEMPTS, EVENTS, HEADS, TURNS
+from uwf_core.workflow.registry import PREFIX as REGISTRY
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+
+DAY_SECONDS = 86_400
+OTHER = "other names"
+
+_REASONS = {
+    HEADS: "threads",
+    REGISTRY: "registered workflows",
+    EVENTS: "events of threads",
+    ATTEMPTS: "attempts under way",
+    TURNS: "turns under way",
+    ASKS: "sessions of questions",
+}
+
+
+class CollectOptions(NamedTuple):
+    """How long what nobody reaches is kept, in seconds; whether to change nothing."""
+
+    grace_seconds: float = DAY_SECONDS
+    dry_run: bool = False
+
+
+def collect_garbage(engine: "Engine", options: CollectOptions) -> CollectDocument:
+    """Free what no variable leads to and nobody has put for the time of grace.
+
+    While a thread runs, everything that was put since it began stays as well: a step refers to it
+    only at its end.
+
+    Raises:
+        CorruptNodeError: the store is damaged; nothing was freed.
+    """
+    now = engine.now_ms()
+    begun = [holder.since_ms for holder in running_threads(engine.store).values()]
+    since = min([now - int(options.grace_seconds * 1000), *begun])
+    rules = Rules((*_REASONS.values(), OTHER), _reason_of, _anchor_of)
+    found = collect(engine.store, rules, since, now, dry_run=options.dry_run)
+    return {
+        "dryRun": options.dry_run,
+        "keptSinceMs": since,
+        "nodes": found.nodes,
+        "kept": [{**each._asdict()} for each in found.kept],  # type: ignore[typeddict-item]
+        "freed": found.freed,
+        "dropped": list(found.dropped),
+    }
+
+
+def _reason_of(name: str) -> str:
+    return next((why for area, why in _REASONS.items() if name.startswith(area)), OTHER)
+
+
+def _anchor_of(name: str) -> str | None:
+    """The session that answers questions about a step is kept as long as somebody has the step."""
+    return name.removeprefix(ASKS) if name.startswith(ASKS) else None
