@@ -8,6 +8,8 @@ import pytest
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent / "crash")]
 
+pytest.register_assert_rewrite("refusals", "rig")
+
 from refusals import World  # noqa: E402
 
 

@@ -79,12 +79,19 @@ class World(Rig):
         before = self.state()
         answer = self.call(*arguments, **options)
         check_refused(answer, exit_code, code)
-        assert self.state() == before, "a refused command has left something behind"
+        marks = differences(before, self.state())
+        assert not marks, f"a refused command has changed {marks}"
         return answer.error
 
     def close(self) -> None:
         if self._shell is not None:
             self._shell.communicate()
+
+
+def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """The files that are there or not, or have changed."""
+    names = sorted({*before, *after})
+    return [name for name in names if before.get(name) != after.get(name)]
 
 
 def check_refused(answer: Any, exit_code: int, code: str) -> None:

@@ -8,7 +8,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "crash"))
 
-from rig import Rig
+pytest.register_assert_rewrite("rig")
+
+from rig import Rig  # noqa: E402
 
 
 @pytest.fixture

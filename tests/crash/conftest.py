@@ -8,7 +8,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from rig import Rig, eventually
+pytest.register_assert_rewrite("rig")
+
+from rig import Rig, eventually  # noqa: E402
 
 
 @pytest.fixture

@@ -114,11 +114,11 @@ class Rig(Project):
 
     def state(self) -> dict[str, str]:
         """Digests of all that matters below home and project: files byte by byte, the store by its
-        nodes and variables (its log and its lock are no content).
+        nodes and variables. Its log is no content, and neither are locks, which stay for good.
         """
         found = {}
         for file in sorted(path for path in self.root.rglob("*") if path.is_file()):
-            if not file.name.startswith("store.db"):
+            if not file.name.startswith("store.db") and file.suffix != ".lock":
                 found[str(file.relative_to(self.root))] = _digest(file.read_bytes())
         store = self.home / "store.db"
         if store.exists():

@@ -24,7 +24,9 @@ class Call(NamedTuple):
 
 
 def write_log(session: Session, call: Call) -> None:
-    """Log a call that ran or changed something; a log that cannot be written is said, no more."""
+    """Log a call that ran or changed something. A log that cannot be written is said, no more; and
+    not where the call failed, whose error says what is wrong and comes last.
+    """
     from uwf_core.cli.failure import explain
     from uwf_core.cli.redaction import redacted
     from uwf_core.engine.log_file import LogFile
@@ -36,7 +38,8 @@ def write_log(session: Session, call: Call) -> None:
     try:
         log.append(_entry(session, call))
     except StoreError as problem:
-        session.note(f"note: {problem.message} ({problem.where})")
+        if call.error is None:
+            session.note(f"note: {problem.message} ({problem.where})")
 
 
 def _entry(session: Session, call: Call) -> "LogEntry":
