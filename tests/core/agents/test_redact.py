@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from uwf_core.agents.redact import REPLACEMENT, Redactor
 from uwf_core.agents.secrets import guess
-from uwf_core.config.secret_names import is_secret_name, secrets_of_environment
+from uwf_core.api.secret_names import is_secret_name, secrets_of_environment
 
 SECRETS = st.text(min_size=8, max_size=30).filter(
     lambda value: value not in REPLACEMENT and REPLACEMENT not in value
