@@ -27,6 +27,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+from uwf_core.errors import DefinitionError
 from uwf_core.testing import model_server_anthropic as anthropic
 from uwf_core.testing import model_server_openai as openai
 from uwf_core.testing.model_server_http import Answer, ModelHttpServer
@@ -273,7 +274,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
-    script = read_model_script(options.script)
+    try:
+        script = read_model_script(options.script)
+    except DefinitionError as fault:
+        parser.error(f"{fault} ({fault.hint})" if fault.hint else str(fault))
     log = _Log(options.log) if options.log else None
     with ScriptedModel(script=script, port=options.port, on_request=log) as model:
         print(model.port, flush=True)

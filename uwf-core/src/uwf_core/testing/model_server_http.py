@@ -29,8 +29,7 @@ Answering = Callable[[ModelRequest], Answer]
 class ModelHttpServer(ThreadingHTTPServer):
     """A server on 127.0.0.1, a thread for each connection; `closing` ends whatever waits."""
 
-    daemon_threads = True
-    block_on_close = True
+    daemon_threads = True  # whoever forgets to close is not kept from exiting
     request_queue_size = 64
 
     def __init__(self, port: int, answering: Answering) -> None:
@@ -38,8 +37,17 @@ class ModelHttpServer(ThreadingHTTPServer):
         self.closing = threading.Event()
         self.faults: list[BaseException] = []
         self._open: set[socket.socket] = set()
+        self._workers: list[threading.Thread] = []
         self._lock = threading.Lock()
         super().__init__(("127.0.0.1", port), _Handler)
+
+    def process_request(self, request: object, client_address: object) -> None:
+        """As the parent; the thread is kept in mind, so that `close` can wait for it."""
+        thread = threading.Thread(
+            target=self.process_request_thread, args=(request, client_address), daemon=True
+        )
+        self._workers.append(thread)
+        thread.start()
 
     def get_request(self) -> tuple[socket.socket, tuple[str, int]]:
         """As the parent; the connection is kept in mind, so that it can be closed."""
@@ -72,6 +80,8 @@ class ModelHttpServer(ThreadingHTTPServer):
             with contextlib.suppress(OSError):  # it is closed already
                 connection.shutdown(socket.SHUT_RDWR)
         self.server_close()
+        for thread in self._workers:
+            thread.join()
 
 
 class _Handler(BaseHTTPRequestHandler):
