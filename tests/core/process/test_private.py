@@ -9,7 +9,7 @@ from uwf_core.process.private import make_folder
 
 
 def mode(path) -> int:
-    return stat.S_IMODE(os.stat(path).st_mode)
+    return stat.S_IMODE(path.stat().st_mode)
 
 
 def test_every_folder_that_is_made_is_closed_to_others_whatever_the_umask(tmp_path):

@@ -44,7 +44,7 @@ def _pass_by(name: str) -> None:
     """Nothing is asked for here."""
 
 
-def _killer(wanted: str) -> Callable[[str], None]:
+def killer(wanted: str) -> Callable[[str], None]:
     """What kills this process at the point, and the time, that `wanted` names."""
     import signal
     from itertools import count
@@ -59,5 +59,5 @@ def _killer(wanted: str) -> Callable[[str], None]:
     return reach
 
 
-reach = _killer(os.environ[VARIABLE]) if VARIABLE in os.environ else _pass_by
+reach = killer(os.environ[VARIABLE]) if VARIABLE in os.environ else _pass_by
 """Say that a point is reached."""

@@ -38,6 +38,7 @@ from uwf_core.errors import (
     NeedsAnswer,
     SessionLost,
 )
+from uwf_core.process.private import make_folder
 from uwf_core.testing.mock_script import Play, Script, read_script
 
 SCRIPT_VARIABLE = "UWF_MOCK_SCRIPT"
@@ -265,9 +266,9 @@ def _count(file: Path) -> int:
 
 
 def _write(file: Path, text: str) -> None:
-    """Write a small file so that it is there whole or not at all; the agent's folders are 0700."""
-    for folder in (file.parent.parent, file.parent):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """Write a small file, for its owner alone, so that it is there whole or not at all."""
+    make_folder(str(file.parent))
     part = file.with_name(f".{file.name}.{os.getpid()}")
-    part.write_text(text, encoding="utf-8")
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as stream:
+        stream.write(text)
     part.replace(file)

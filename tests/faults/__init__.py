@@ -1,0 +1,1 @@
+"""What may go wrong around uwf, made to go wrong: `nox -s faults`. See README.md."""

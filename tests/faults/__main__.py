@@ -1,0 +1,68 @@
+"""`python -m tests.faults`: make everything go wrong, print the table; 1 if uwf gave way."""
+
+import argparse
+import gc
+import os
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.faults.experiments import experiments, warm
+from tests.faults.shim import VARIABLE, build
+from tests.faults.table import Effort, Row, conduct, lines
+
+SHORT = 0.02
+
+
+def main(words: list[str]) -> int:
+    """Make the experiments that the words ask for."""
+    parser = argparse.ArgumentParser(prog="nox -s faults --", description=__doc__)
+    parser.add_argument("--short", action="store_true", help="a part of everything, for CI")
+    parser.add_argument("--share", type=float, help="how much of everything, 1.0 is all")
+    parser.add_argument("--seed", type=int, default=None, help="repeats a run")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--only", nargs="*", metavar="WORD", help="the rows that hold a word")
+    wanted = parser.parse_args(words)
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="uwf-faults-", dir=memory) as name:
+        folder = Path(name).resolve()
+        if VARIABLE not in os.environ:
+            return _under_shim(folder, words)
+        seed = random.SystemRandom().randrange(1 << 31) if wanted.seed is None else wanted.seed
+        share = wanted.share or (SHORT if wanted.short else 1.0)
+        rows = _rows(folder, Effort(seed, share, wanted.workers), wanted.only)
+    print("\n".join(lines(rows)), flush=True)
+    return 1 if any(row.faults for row in rows) else 0
+
+
+def _under_shim(folder: Path, words: list[str]) -> int:
+    """This program again, with the disk that can fail below it."""
+    library = build(folder)
+    env = {**os.environ, VARIABLE: library, "PYTHONHASHSEED": "0"}
+    if not library.startswith("no"):
+        env["LD_PRELOAD"] = library
+    command = [sys.executable, "-m", "tests.faults", *words]
+    return os.spawnve(os.P_WAIT, sys.executable, command, env)
+
+
+def _rows(folder: Path, effort: Effort, only: list[str] | None) -> list[Row]:
+    os.environ.pop("LD_PRELOAD", None)  # for the programs that are started from here
+    warm(folder / "warm")
+    gc.collect()
+    gc.freeze()  # children share what is there by now
+    rows = []
+    for number, experiment in enumerate(experiments(folder)):
+        if only and not any(word in experiment.what for word in only):
+            continue
+        print(f"faults: {experiment.what} …", end="", file=sys.stderr, flush=True)
+        started = time.monotonic()
+        rows.append(conduct(experiment, effort._replace(seed=effort.seed + number)))
+        faults = f"{rows[-1].count} tried, {len(rows[-1].faults)} failures"
+        print(f" {faults}, {time.monotonic() - started:.1f} s", file=sys.stderr, flush=True)
+    return rows
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

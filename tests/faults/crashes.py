@@ -1,0 +1,108 @@
+"""The process dies: at every named crash point, and at any moment."""
+
+import os
+import random
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
+
+from tests.faults.forked import spread
+from tests.faults.scenarios import SCENARIOS, Scene, dying, scene
+from tests.faults.table import Case, Effort
+from tests.faults.world import World, unsound
+
+from uwf_core.process import crash_points
+
+
+class Death(NamedTuple):
+    """A process that dies: in which scene, where (`point:count`), or after how many seconds."""
+
+    scene: Scene
+    where: str = ""
+    seconds: float = 0.0
+
+
+def at_every_point(world: World, effort: Effort) -> Iterator[Case]:
+    """Die at every crash point of every scenario: the first, the middle and the last time that it
+    is reached; in the long form every time.
+    """
+    deaths, reached = list[Death](), set[str]()
+    for name in SCENARIOS:
+        there = scene(world, name)
+        counts = _trace(there)
+        new = set(counts) - reached
+        reached |= set(counts)
+        for point, count in sorted(counts.items()):
+            times = range(1, count + 1) if effort.share >= 1 else {1, (count + 1) // 2, count}
+            if effort.share >= 1 or point in new:
+                deaths += [Death(there, f"{point}:{each}") for each in times]
+    for point in set(crash_points.POINTS) - reached:
+        yield Case(point, "no scenario comes to this point")
+    for death, fault in spread(deaths, _die, effort.workers):
+        yield Case(f"{death.scene.name}, {death.where}", fault)
+
+
+def _trace(there: Scene) -> Counter[str]:
+    """How often the commands of a scene come to each point, everything going well."""
+    fd = os.memfd_create("points")
+
+    def arm() -> None:
+        crash_points.reach = lambda name: _note(fd, name)
+
+    there.world.put(there.home)
+    ended, acks = there.world.play(there.commands, arm)
+    assert len(acks) == len(there.commands), ended
+    with open(fd, "rb") as file:
+        file.seek(0)
+        return Counter(file.read().decode().split())
+
+
+def _note(fd: int, name: str) -> None:
+    os.write(fd, f"{name}\n".encode())
+
+
+def at_any_moment(world: World, effort: Effort) -> Iterator[Case]:
+    """SIGKILL after a random time, in every scenario in turn."""
+    chance = random.Random(effort.seed)
+    scenes = [(there, _usual_seconds(there)) for there in map(partial(scene, world), SCENARIOS)]
+    deaths = []
+    for number in range(effort.of(_KILLS)):
+        there, seconds = scenes[number % len(scenes)]
+        deaths.append(Death(there, seconds=chance.uniform(0, seconds)))
+    for death, fault in spread(deaths, _die, effort.workers):
+        yield Case(f"{death.scene.name}, killed after {death.seconds * 1000:.1f} ms", fault)
+
+
+_KILLS = 1_000
+
+
+def _usual_seconds(there: Scene) -> float:
+    there.world.put(there.home)
+    started = time.monotonic()
+    there.world.play(there.commands)
+    return time.monotonic() - started
+
+
+def _die(death: Death) -> str | None:
+    there = death.scene
+    mine = there.world.twin(there.world.root / f"home-{os.getpid()}")
+    mine.put(there.home)
+    arm = dying(death.where) if death.where else partial(_die_in, death.seconds)
+    ended, acks = mine.play(there.commands, arm)
+    if not ended.gone and (death.where or len(acks) < len(there.commands)):
+        return f"it did not die, but ended with {ended.code}: {ended.err[-300:]}"
+    return unsound(mine, [*there.acks, *acks], there.doomed)
+
+
+def _die_in(seconds: float) -> None:
+    """Let this process be killed in a while, whatever it does then."""
+
+    def kill() -> None:
+        time.sleep(seconds)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    threading.Thread(target=kill, daemon=True).start()

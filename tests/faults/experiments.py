@@ -1,0 +1,34 @@
+"""Every row of the table. A new experiment is a line here."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from tests.faults.clocks import clocks
+from tests.faults.crashes import at_any_moment, at_every_point
+from tests.faults.io_errors import disk_full, io_errors
+from tests.faults.power_cuts import power_cuts
+from tests.faults.scenarios import SCENARIOS, scene
+from tests.faults.table import Experiment
+from tests.faults.world import World, unsound
+
+
+def experiments(folder: Path) -> Iterator[Experiment]:
+    """All of them, each with a world of its own below `folder`."""
+    yield Experiment("crash points", 300, partial(at_every_point, World(folder / "points")))
+    yield Experiment("kills at any moment", 1_000, partial(at_any_moment, World(folder / "kills")))
+    yield Experiment("power cuts", 10_000, partial(power_cuts, World(folder / "power")))
+    yield Experiment("I/O errors", 2_000, partial(io_errors, World(folder / "errors")))
+    yield Experiment("disk full", 80, partial(disk_full, World(folder / "full")))
+    yield Experiment("wrong clocks", 100, partial(clocks, World(folder / "clocks")))
+
+
+def warm(folder: Path) -> None:
+    """Import here whatever a command imports, so that no child has to."""
+    world = World(folder)
+    for name in SCENARIOS:
+        there = scene(world, name)
+        world.put(there.home)
+        fault = unsound(world, there.acks)
+        if fault is not None:
+            raise AssertionError(f"{name}: a home that nothing happened to is not sound: {fault}")

@@ -1,0 +1,114 @@
+"""The disk refuses: every call in turn, in every way; and a disk that is full from a call on."""
+
+import json
+import os
+import random
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import NamedTuple
+
+from tests.faults.forked import spread
+from tests.faults.scenarios import Scene, scene
+from tests.faults.shim import DISK_FULL, FAULTS, DiskFault, Shim
+from tests.faults.table import Case, Effort
+from tests.faults.world import Ack, World, unsound
+
+SCENES = ("start", "exec", "program", "failures", "names")
+_STEPS = 3
+"""Of the longer scenes only the first commands: later ones do the same again."""
+
+
+class Refusal(NamedTuple):
+    """A call that fails: in which scene, in what way, which one (from 1)."""
+
+    scene: Scene
+    way: str
+    at: int
+
+
+def io_errors(world: World, effort: Effort) -> Iterator[Case]:
+    """Let each call that touches a file of the home fail, in every way that is known."""
+    return _refused(world, effort, FAULTS)
+
+
+def disk_full(world: World, effort: Effort) -> Iterator[Case]:
+    """Let the disk be full from each write on; reading must go on all the while."""
+    return _refused(world, effort, DISK_FULL)
+
+
+def _refused(world: World, effort: Effort, ways: Mapping[str, DiskFault]) -> Iterator[Case]:
+    shim = Shim()
+    refusals = []
+    for name in SCENES:
+        there = scene(world, name)
+        there = there._replace(
+            commands=there.commands[:_STEPS] if name == "exec" else there.commands
+        )
+        for way, calls in _calls(there, shim, ways).items():
+            refusals += [Refusal(there, way, at) for at in range(1, calls + 1)]
+    if effort.share < 1:
+        chance = random.Random(effort.seed)
+        wanted = min(len(refusals), effort.of(len(refusals), least=_LEAST))
+        refusals = chance.sample(refusals, wanted)
+    look = partial(_look, shim, ways)
+    for refusal, fault in spread(refusals, look, effort.workers):
+        yield Case(f"{refusal.scene.name}, {refusal.way}, call {refusal.at}", fault)
+
+
+_LEAST = 40
+
+
+def _calls(there: Scene, shim: Shim, ways: Mapping[str, DiskFault]) -> dict[str, int]:
+    """How many calls the commands of a scene make that may fail, for each way."""
+    fd = os.memfd_create("calls")
+    world = there.world
+    world.put(there.home)
+
+    def arm() -> None:
+        shim.arm(world.home, next(iter(ways.values())), 1 << 40)
+
+    def tell() -> None:
+        seen = {way: shim.seen(fault.kinds) for way, fault in ways.items()}
+        os.write(fd, json.dumps(seen).encode())
+
+    ended, acks = world.play(there.commands, arm, tell)
+    assert len(acks) == len(there.commands), ended
+    with open(fd, "rb") as file:
+        file.seek(0)
+        return dict(json.load(file))
+
+
+def _look(shim: Shim, ways: Mapping[str, DiskFault], refusal: Refusal) -> str | None:
+    there = refusal.scene
+    mine = there.world.twin(there.world.root / f"home-{os.getpid()}")
+    mine.put(there.home)
+    fault = ways[refusal.way]
+    reads = [("thread", "list"), ("thread", "show", "@last")] if fault in DISK_FULL.values() else []
+    commands = [*there.commands, *reads]
+    ended, acks = mine.play(commands, lambda: shim.arm(mine.home, fault, refusal.at))
+    return (
+        _bad_end(len(commands), ended.code, ended.err, acks)
+        or _unreadable(acks)
+        or unsound(mine, [*there.acks, *acks], there.doomed)
+    )
+
+
+def _bad_end(wanted: int, code: int, err: str, acks: list[Ack]) -> str | None:
+    """What is wrong with how the commands ended: each must, with a code and words of ours."""
+    if code != 0 or len(acks) < wanted:
+        return f"ended with {code} after {len(acks)} of {wanted} commands: {err[-500:]}"
+    if "Traceback" in err or "a fault of uwf itself" in err:
+        return f"not an error of ours: {err[-700:]}"
+    for ack in acks:
+        if ack.code and ack.document is None and '"error"' not in err:
+            return f"{' '.join(ack.words)} failed with {ack.code} and said nothing"
+    return None
+
+
+def _unreadable(acks: list[Ack]) -> str | None:
+    """Whether a thread that was acknowledged cannot be read while the disk is full."""
+    started = any(ack.words[:2] == ("thread", "start") and not ack.code for ack in acks)
+    for ack in acks:
+        if ack.words in (("thread", "list"), ("thread", "show", "@last")) and ack.code and started:
+            return f"{' '.join(ack.words)} needs to write: {ack.code}"
+    return None

@@ -1,0 +1,102 @@
+"""What uwf is doing when something goes wrong. A new scenario is a line in SCENARIOS."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.faults.world import Ack, World
+
+from uwf_core.process import crash_points
+
+Words = tuple[str, ...]
+Plan = tuple[list[Ack], Sequence[Words]]
+
+
+class Scene(NamedTuple):
+    """A scenario made ready: the home before it, what is acknowledged, what to do."""
+
+    name: str
+    world: World
+    home: Path
+    acks: list[Ack]
+    commands: Sequence[Words]
+
+    @property
+    def doomed(self) -> frozenset[str]:
+        """The threads that a command removes: nobody is promised that they are there."""
+        return frozenset(words[2] for words in self.commands if words[:2] == ("thread", "rm"))
+
+
+def start(world: World, *words: str) -> tuple[Ack, str]:
+    """Start a thread: the acknowledgement, and the thread."""
+    ack = world.say("thread", "start", "loop", "-p", "The task.", *words)
+    return ack, ack.document["thread"]
+
+
+def _start(world: World) -> Plan:
+    return [], [("thread", "start", "loop", "-p", "The task."), ("thread", "exec", "@last")]
+
+
+def _exec(world: World) -> Plan:
+    ack, thread = start(world)
+    return [ack], [("thread", "exec", thread)] * 5
+
+
+def _program(world: World) -> Plan:
+    """An agent that is a program of its own."""
+    ack, thread = start(world, "--agent", world.agent)
+    return [ack], [("thread", "exec", thread)] * 3
+
+
+def _failures(world: World) -> Plan:
+    """A run that was killed, an agent that fails, a person who is asked."""
+    ack, thread = start(world)
+    killed, _ = world.play([("thread", "exec", thread)], dying("reply:1"))
+    assert killed.gone, killed
+    failing, other = start(world, "--agent", "false -x")
+    asking, third = start(world, "--agent", "human")
+    runs = [("thread", "exec", thread), ("thread", "exec", other), ("thread", "exec", third)]
+    answer = ("thread", "resume", third, "--answer", '{"$status": "done", "note": "I did."}')
+    return [ack, failing, asking], [*runs, answer, ("thread", "exec", other, "--agent", "mock")]
+
+
+def _names(world: World) -> Plan:
+    """What changes names and files beside the chain."""
+    first, thread = start(world)
+    second, other = start(world)
+    acks = [first, second, world.say("thread", "exec", thread, "-c", "2")]
+    step = acks[-1].document["steps"][0]["step"]
+    return acks, [
+        ("config", "set", "limits.graceSeconds", "1"),
+        ("thread", "poke", thread, "-p", "Better."),
+        ("thread", "fork", step),
+        ("thread", "cancel", other),
+        ("thread", "rm", other),
+        ("workflow", "add", ".workflow/loop.yaml"),
+    ]
+
+
+def dying(where: str) -> Callable[[], None]:
+    """Lets the process that calls it die at a crash point, `name:count`."""
+
+    def arm() -> None:
+        crash_points.reach = crash_points.killer(where)
+
+    return arm
+
+
+SCENARIOS = {
+    "start": _start,
+    "exec": _exec,
+    "program": _program,
+    "failures": _failures,
+    "names": _names,
+}
+"""Each makes a home, and gives what was acknowledged by then and the commands to be run."""
+
+
+def scene(world: World, name: str) -> Scene:
+    """The scenario of that name made ready, with its home kept."""
+    world.put(None)
+    acks, commands = SCENARIOS[name](world)
+    return Scene(name, world, world.keep(name), acks, commands)

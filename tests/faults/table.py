@@ -1,0 +1,87 @@
+"""What an experiment found, and the table of all of them."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+
+class Effort(NamedTuple):
+    """How much is tried.
+
+    Attributes:
+        seed: what is random follows from it alone.
+        share: 1.0 is what the promises are stated for; less is quicker.
+        workers: how many processes work at once.
+    """
+
+    seed: int
+    share: float
+    workers: int
+
+    def of(self, whole: int, least: int = 1) -> int:
+        """This share of `whole`, rounded up."""
+        return max(least, -int(-whole * self.share // 1))
+
+
+class Case(NamedTuple):
+    """One thing that was made to go wrong; `fault` is what it did to uwf, None if nothing."""
+
+    name: str
+    fault: str | None = None
+
+
+class Skipped(Exception):
+    """This experiment cannot be made here; the message says why."""
+
+
+class Experiment(NamedTuple):
+    """A row of the table: what goes wrong, and how often at least in the long form."""
+
+    what: str
+    least: int
+    run: Callable[[Effort], Iterable[Case]]
+
+
+class Row(NamedTuple):
+    """What an experiment found."""
+
+    what: str
+    count: int
+    faults: list[Case]
+    seed: int
+    seconds: float
+    skipped: str = ""
+
+
+def conduct(experiment: Experiment, effort: Effort) -> Row:
+    """Make an experiment."""
+    started, count, faults, skipped = time.monotonic(), 0, list[Case](), ""
+    try:
+        for case in experiment.run(effort):
+            count += 1
+            if case.fault is not None:
+                faults.append(case)
+    except Skipped as reason:
+        skipped = str(reason)
+    if not skipped and count < effort.of(experiment.least):
+        faults.append(Case("all", f"only {count} of {effort.of(experiment.least)} were tried"))
+    seconds = time.monotonic() - started
+    return Row(experiment.what, count, faults, effort.seed, seconds, skipped)
+
+
+def lines(rows: Iterable[Row]) -> Iterator[str]:
+    """The table, and below it the faults (the first few of each row)."""
+    rows = list(rows)
+    yield f"{'what':<34} {'count':>7} {'failures':>9} {'seed':>11} {'seconds':>8}"
+    for row in rows:
+        failures = "skipped" if row.skipped else f"{len(row.faults):,}"
+        yield (f"{row.what:<34} {row.count:>7,} {failures:>9} {row.seed:>11} {row.seconds:>8.1f}")
+    count, faults = sum(row.count for row in rows), sum(len(row.faults) for row in rows)
+    yield f"{'all':<34} {count:>7,} {faults:>9,} {'':>11} {sum(r.seconds for r in rows):>8.1f}"
+    for row in rows:
+        if row.skipped:
+            yield f"skipped: {row.what}: {row.skipped}"
+        for case in row.faults[:10]:
+            yield f"FAILED: {row.what}: {case.name}: {case.fault}"
+        if len(row.faults) > 10:
+            yield f"FAILED: {row.what}: … and {len(row.faults) - 10} more"

@@ -1,0 +1,283 @@
+"""A home of uwf to be damaged: what is in it, what is done with it, and whether it is sound."""
+
+import io
+import json
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.faults.forked import Ended, run
+
+from uwf_core.client import Client, StepDocument, ThreadDocument
+from uwf_core.errors import UwfError
+
+WORKFLOW = """
+version: 1
+name: loop
+roles:
+  writer:
+    goal: Write it.
+    frontmatter:
+      type: object
+      properties: {$status: {const: done}, note: {type: string}}
+      required: [$status, note]
+  checker:
+    goal: Check it.
+    frontmatter:
+      oneOf:
+        - properties: {$status: {const: good}}
+          required: [$status]
+        - properties: {$status: {const: again}}
+          required: [$status]
+graph:
+  $START:
+    new: {role: writer, prompt: Write it.}
+    resume: {role: writer, prompt: There is more to do.}
+  writer:
+    done: {role: checker, prompt: "Check it: {{note}}"}
+  checker:
+    good: {role: $END, prompt: Done.}
+    again: {role: writer, prompt: Once more.}
+"""
+_DONE = "---\n$status: done\nnote: all of it\n---\nThis is what I wrote.\n"
+SCRIPT: dict[str, Any] = {
+    "repeat": True,
+    "steps": [
+        {"role": "writer", "outputs": ["I forgot the frontmatter", _DONE], "turns": ["a", "b"]},
+        {"role": "checker", "output": {"$status": "again"}, "turns": ["c"]},
+    ],
+}
+"""The first step of every pair needs a correction, so that every kind of write is there."""
+PROGRAM = """
+read -r _ < "$UWF_REQUEST"
+case "$*" in *"--role writer"*) o='---\\n$status: done\\nnote: x\\n---\\nWritten.';;
+*) o='---\\n$status: again\\n---\\nChecked.';; esac
+echo '{"session": "s-1"}' >> "$UWF_EVENTS"
+printf '%s\\n' "{\\"output\\": \\"$o\\", \\"sessionId\\": \\"s-1\\"}"
+"""
+
+
+class Ack(NamedTuple):
+    """A command that has ended: its words, its exit code, its document."""
+
+    words: tuple[str, ...]
+    code: int
+    document: Any
+
+
+class World:
+    """A project whose home can be put back to what it was, as often as one likes.
+
+    Args:
+        root: an empty folder, best on a disk of memory.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.home = root / "home"
+        self.project = root / "project"
+        (self.project / ".workflow").mkdir(parents=True)
+        (self.project / ".workflow" / "loop.yaml").write_text(WORKFLOW)
+        (root / "script.json").write_text(json.dumps(SCRIPT))
+        (root / "agent.sh").write_text(PROGRAM)
+        self.agent = f"sh {root / 'agent.sh'}"
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "HOME": str(root / "user"),
+            "UWF_HOME": str(self.home),
+            "UWF_DEFAULT_AGENT": "mock",
+            "UWF_MOCK_SCRIPT": str(root / "script.json"),
+        }
+        os.umask(0o022)
+
+    def twin(self, root: Path) -> "World":
+        """The same project with another home, for a process that works beside this one."""
+        other = World.__new__(World)
+        other.__dict__ |= self.__dict__ | {"home": root}
+        other.env = {**self.env, "UWF_HOME": str(root)}
+        return other
+
+    def put(self, home: Path | None) -> None:
+        """Let the home be a copy of this one; empty if None."""
+        shutil.rmtree(self.home, ignore_errors=True)
+        if home is not None:
+            shutil.copytree(home, self.home, symlinks=True)
+
+    def keep(self, name: str) -> Path:
+        """A copy of the home as it is now."""
+        kept = self.root / "kept" / name
+        shutil.rmtree(kept, ignore_errors=True)
+        if not self.home.exists():
+            self.home.mkdir(mode=0o700)
+        shutil.copytree(self.home, kept, symlinks=True)
+        return kept
+
+    def client(self) -> Client:
+        """A client; to be closed."""
+        return Client.open(env=self.env, cwd=self.project)
+
+    def say(self, *words: str) -> Ack:
+        """Run one command that must succeed."""
+        ended, acks = self.play([words])
+        assert ended.code == 0 and acks[0].code == 0, (words, ended.out, ended.err)
+        return acks[0]
+
+    def play(
+        self,
+        commands: Sequence[Sequence[str]],
+        before: Callable[[], None] = lambda: None,
+        after: Callable[[], None] = lambda: None,
+    ) -> tuple[Ended, list[Ack]]:
+        """Run commands one after the other in one child, between `before` and `after` in it; how
+        it ended, and the commands that have.
+        """
+
+        def work(gift: int) -> int:
+            os.environ.clear()
+            os.environ.update(self.env)
+            os.chdir(self.project)
+            before()
+            for words in commands:
+                code, text = command(words)
+                os.write(gift, json.dumps([list(words), code, text]).encode() + b"\n")
+            after()
+            return 0
+
+        ended = run(work)
+        lines = (json.loads(line) for line in ended.gave.splitlines())
+        return ended, [Ack(tuple(words), code, _document(text)) for words, code, text in lines]
+
+
+def command(words: Sequence[str]) -> tuple[int, str]:
+    """Run `uwf` in this process, as its entry point does: exit code, and what it printed."""
+    from uwf_core.cli.main import main
+
+    before = sys.stdout
+    sys.stdout = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    try:
+        code = main(list(words))
+        sys.stdout.flush()
+        return code, sys.stdout.buffer.getvalue().decode()  # type: ignore[attr-defined]
+    finally:
+        sys.stdout = before
+
+
+def _document(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+# -- whether a home is sound ----------------------------------------------------------------------
+
+
+def unsound(
+    world: World,
+    acks: Sequence[Ack],
+    doomed: Collection[str] = (),
+    *,
+    modes: bool = True,
+) -> str | None:
+    """What is wrong with a home after a fault, None if nothing.
+
+    Everything that was acknowledged is there (of `doomed` threads nothing need be), every thread
+    can be read, exec goes on, and nobody else may read anything (`modes`).
+    """
+    try:
+        with world.client() as uwf:
+            threads = [_Thread.read(uwf, row["thread"]) for row in uwf.list()]
+            return (
+                _lost({each.name: each for each in threads}, acks, doomed)
+                or next(filter(None, (each.flaw() for each in threads)), None)
+                or _stuck(uwf)
+                or (_open_to_others(world.home) if modes else None)
+            )
+    except UwfError as error:
+        return f"not sound: {error.document()['error']}"
+
+
+class _Thread(NamedTuple):
+    """A thread, read as a whole."""
+
+    name: str
+    shown: ThreadDocument
+    numbers: list[int]
+    steps: list[StepDocument]
+    prompts: list[str]
+    text: str
+
+    @classmethod
+    def read(cls, uwf: Client, name: str) -> "_Thread":
+        rows = uwf.steps(name)
+        steps = [uwf.step(row["step"]) for row in rows[1:]]
+        prompts = [uwf.prompt(row["step"]) for row in rows[1:]]
+        return cls(
+            name, uwf.show(name), [row["number"] for row in rows], steps, prompts, uwf.read(name)
+        )
+
+    def flaw(self) -> str | None:
+        """What is not as it should be."""
+        if self.shown["running"] is not None:
+            return f"{self.name} is said to run"
+        if self.shown["status"] not in ("idle", "suspended", "completed", "cancelled"):
+            return f"{self.name} is {self.shown['status']}"
+        if self.numbers != list(range(self.shown["steps"] + 1)):
+            return f"{self.name} has the steps {self.numbers}, and says {self.shown['steps']}"
+        if not all(self.prompts) or not all(step["output"] for step in self.steps):
+            return f"a step of {self.name} is not whole"
+        if any(step["agent"] == "mock" and not step["turns"] for step in self.steps):
+            return f"a step of {self.name} has lost its turns"
+        return None if self.text else f"{self.name} reads as nothing"
+
+
+def _lost(
+    threads: Mapping[str, _Thread], acks: Sequence[Ack], doomed: Collection[str]
+) -> str | None:
+    """What was acknowledged and is not there."""
+    for ack in acks:
+        document = ack.document if isinstance(ack.document, dict) else {}
+        name = document.get("thread")
+        if ack.code or name is None or name in doomed:
+            continue
+        if name not in threads:
+            return f"the thread of {' '.join(ack.words)} is lost"
+        there = {step["step"] for step in threads[name].steps}
+        there |= {step["replaces"] or "" for step in threads[name].steps}  # by a poke
+        steps = document.get("steps")
+        told = [each["step"] for each in steps if each["step"]] if isinstance(steps, list) else []
+        failed = [each["step"] for each in steps if each["failure"]] if told else []
+        if not {*told} - {*failed} <= there:
+            return f"a step of {' '.join(ack.words)} is lost"
+        if ack.words[1] == "cancel" and threads[name].shown["status"] != "cancelled":
+            return "a cancelled thread is open again"
+    return None
+
+
+def _stuck(uwf: Client) -> str | None:
+    """Whether exec goes on where it should."""
+    for row in uwf.list():
+        waits = row["suspendReason"] in ("interrupted", "failure")
+        if row["status"] != "idle" and not waits:
+            continue
+        outcome = uwf.exec(row["thread"], agent="mock")
+        if outcome.exit_code != 0 or not outcome.document["steps"][-1]["step"]:
+            return f"exec does not go on: {outcome.document}"
+        if uwf.show(row["thread"])["steps"] != row["steps"] + 1:
+            return "exec went on to another number of steps"
+        return None
+    return None
+
+
+def _open_to_others(home: Path) -> str | None:
+    """What somebody else could read: files are 0600, folders 0700."""
+    for path in (home, *home.rglob("*")):
+        mode = stat.S_IMODE(path.lstat().st_mode)
+        if mode & 0o077:
+            return f"{path.relative_to(home.parent)} has the mode {mode:o}"
+    return None
