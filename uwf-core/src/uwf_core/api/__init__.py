@@ -27,14 +27,16 @@ _HOME = {
     "uwf_core.api.store": (
         "STORE_API_VERSION Holder LockHandle Record StoreBackend StoreSpec Variable"
     ),
-    "uwf_core.api.tool": "Tool ToolContext ToolSpec",
+    "uwf_core.api.tool": "LoadedTool Tool ToolContext ToolSpec",
     "uwf_core.errors": (
         "AgentFailure AgentInterrupted AuthRefused BadRequest ContextTooLong Crashed EmptyReply "
         "FailureKind InternalFailure InvalidOutput MaxBudget MaxTurns NeedsAnswer RateLimited "
         "Refused RoutingFailed SessionLost Stalled StoreError TimedOut TooLarge Truncated "
         "Unavailable UwfError"
     ),
+    "uwf_core.ids": "number_of",
     "uwf_core.process.cancel": "Cancel",
+    "uwf_core.process.failure": "failure_of",
     "uwf_core.process.identity": "ProcessId",
     "uwf_core.process.program": (
         "ChildProgram End ProcessLimits Program ProgramResult run_program start_program"
@@ -59,7 +61,9 @@ if TYPE_CHECKING:
     from uwf_core.api.store import *  # noqa: F403
     from uwf_core.api.tool import *  # noqa: F403
     from uwf_core.errors import *  # noqa: F403
+    from uwf_core.ids import number_of as number_of
     from uwf_core.process.cancel import Cancel as Cancel
+    from uwf_core.process.failure import failure_of as failure_of
     from uwf_core.process.identity import ProcessId as ProcessId
     from uwf_core.process.program import *  # noqa: F403
 

@@ -11,6 +11,7 @@ from uwf_core.api.record import record
 from uwf_core.process.cancel import Cancel
 
 if TYPE_CHECKING:
+    from uwf_core.api.tool import LoadedTool
     from uwf_core.process.identity import ProcessId
     from uwf_core.process.program import ChildProgram, ProgramResult
 
@@ -47,6 +48,11 @@ class AgentSpec:
     api: str = API_VERSION
 
 
+def _no_tools() -> "Sequence[LoadedTool]":
+    """The default of `AgentContext.tools`."""
+    return ()
+
+
 @record
 class AgentContext:
     """What an agent is made with, beside its options.
@@ -54,10 +60,13 @@ class AgentContext:
     Attributes:
         name: the word it was chosen by (an alias of the config or the agent's own name).
         state_dir: a folder (0700, may not exist yet) that is the agent's own and outlives runs.
+        tools: gives the tools that plugins announce (`uwf_tools`), loaded with the first call; for
+            agents whose loop is their own.
     """
 
     name: str
     state_dir: str
+    tools: "Callable[[], Sequence[LoadedTool]]" = field(default=_no_tools, repr=False)
 
 
 @record

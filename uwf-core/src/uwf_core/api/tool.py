@@ -34,3 +34,11 @@ class ToolContext:
 Tool = Callable[[Mapping[str, Any], ToolContext], str]
 """Called with the arguments and the context; the text is the answer to the model. An exception's
 text is an answer as well, marked as an error."""
+
+
+@record
+class LoadedTool:
+    """A tool of a plugin, ready to be called."""
+
+    spec: ToolSpec
+    tool: Tool

@@ -13,6 +13,7 @@ from uwf_core.api.events import StepStarted, ThreadStarted, TurnTaken
 from uwf_core.engine.attempt import Attempt
 from uwf_core.engine.progress import Place, Progress
 from uwf_core.engine.record import Told
+from uwf_core.engine.tools import plugin_tools
 from uwf_core.errors import (
     AgentFailure,
     AgentInterrupted,
@@ -80,7 +81,7 @@ def opened_agent(engine: "Engine", choice: Choice) -> Iterator[OpenAgent]:
     agent = open_agent(
         choice,
         lambda name: plugins.record(AGENTS, name),
-        AgentContext(name=choice.word, state_dir=folder),
+        AgentContext(name=choice.word, state_dir=folder, tools=lambda: plugin_tools(engine)),
         distribution=None if name is None else str(plugins.found(AGENTS, name)),
         load_attribute=lambda name, path: plugins.attribute(AGENTS, name, path),
         guard=plugins.guard,
