@@ -5,6 +5,7 @@ the disk: it survives the death of the process, and costs a long run little.
 """
 
 import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -45,18 +46,16 @@ class Progress:
         self._variable = variable
         self._on_turn = on_turn
         self._lock = threading.Lock()
-        self._wake = threading.Condition(self._lock)
         self._waiting: dict[int, Turn] = {}
         self._tags: dict[str, str] = {}
         self._turns: dict[int, Variable] = {}
         self._base = 0
         self._next = 0
-        self._is_open = True
+        self._stored_at = -FLUSH_SECONDS
+        self._later: threading.Timer | None = None
         self._fault: Exception | None = None
         self._last_usage: Usage | None = None
         self._session: str | None = None
-        self._flusher = threading.Thread(target=self._flush_often, daemon=True)
-        self._flusher.start()
 
     @property
     def session_seen(self) -> str | None:
@@ -77,11 +76,11 @@ class Progress:
     def turn(self, turn: "Turn") -> None:
         """Keep a turn, or a newer state of it."""
         clean = _redacted(turn, self._place.redactor)
-        with self._wake:
+        with self._lock:
             place = self._base + turn.index
             self._next = max(self._next, place + 1)
             self._waiting[place] = clean
-            self._wake.notify()
+            self._store_now_or_soon()
         self._on_turn(clean)
 
     def session(self, session: str) -> None:
@@ -98,9 +97,9 @@ class Progress:
         self._note("process", f"{identity.pid} {identity.start}")
 
     def _note(self, key: str, value: str) -> None:
-        with self._wake:
+        with self._lock:
             self._tags[key] = value
-            self._wake.notify()
+            self._store_now_or_soon()
 
     def finish(self) -> tuple[list[Ref], "Variable"]:
         """Stop listening; the turn nodes in their order, and the attempt's variable.
@@ -108,36 +107,38 @@ class Progress:
         Raises:
             StoreError: progress could not be kept.
         """
-        with self._wake:
-            self._is_open = False
-            self._wake.notify()
-        self._flusher.join()
-        if self._fault is not None:
-            raise self._fault
-        turns = [Ref(self._turns[place].value) for place in sorted(self._turns)]
-        return turns, self._variable
+        with self._lock:
+            if self._later is not None:
+                self._later.cancel()
+            self._store_waiting()
+            if self._fault is not None:
+                raise self._fault
+            turns = [Ref(self._turns[place].value) for place in sorted(self._turns)]
+            return turns, self._variable
 
-    def turn_variables(self) -> "list[Variable]":
-        """The variables of the turns, to be removed when the step holds them."""
-        return list(self._turns.values())
+    def _store_now_or_soon(self) -> None:
+        """Store what waits, or have it stored when the time since the last is long enough."""
+        wait = self._stored_at + FLUSH_SECONDS - time.monotonic()
+        if wait <= 0:
+            self._store_waiting()
+        elif self._later is None:
+            self._later = threading.Timer(wait, self._store_later)
+            self._later.daemon = True
+            self._later.start()
 
-    def _flush_often(self) -> None:
-        while True:
-            with self._wake:
-                self._wake.wait_for(lambda: self._waiting or self._tags or not self._is_open)
-                waiting, self._waiting = self._waiting, {}
-                tags, self._tags = self._tags, {}
-                is_open = self._is_open
-            if waiting or tags:
-                try:
-                    self._store(waiting, tags)
-                except Exception as error:
-                    self._fault = error
-                    return
-            if not is_open:
-                return
-            with self._wake:
-                self._wake.wait_for(lambda: not self._is_open, timeout=FLUSH_SECONDS)
+    def _store_later(self) -> None:
+        with self._lock:
+            try:
+                self._store_waiting()
+            except Exception as error:
+                self._fault = self._fault or error
+
+    def _store_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, {}
+        tags, self._tags = self._tags, {}
+        self._later, self._stored_at = None, time.monotonic()
+        if waiting or tags:
+            self._store(waiting, tags)
 
     def _store(self, waiting: "dict[int, Turn]", tags: dict[str, str]) -> None:
         place = self._place
