@@ -86,6 +86,22 @@ def kids(seconds: float = 0.25, *, bare: bool = True) -> None:
     reply()
 
 
+def litter() -> None:
+    """Deliver, and leave a child and two daemons behind that hold stdout open."""
+    kid(daemon=False, bare=False)
+    kid(daemon=True, bare=False)
+    kid(daemon=True, bare=True)
+    reply()
+
+
+def told() -> None:
+    """Say how long a prompt arrived, and whether it has a NUL."""
+    with open(os.environ["UWF_REQUEST"], encoding="utf-8") as file:
+        task = json.load(file)["parts"]["task"]
+    event(turn={"text": f"{task.count('x')} letters x, NUL: {chr(0) in task}"})
+    reply()
+
+
 def pack() -> None:
     """As `kids`, but all keep the environment."""
     kids(bare=False)

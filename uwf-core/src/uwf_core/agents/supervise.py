@@ -153,13 +153,15 @@ class _Supervised(Generic[_CallType]):
         if self._outer.is_set():
             raise AgentInterrupted(f"stopped before {self._opened.origin} was started")
         with self._opened.guard:
-            self._start(method)
+            thread = self._thread_of(method)
             try:
+                thread.start()
                 reason = self._wait()
             except AgentStuck:
                 raise
             except BaseException:
-                self._stop("interrupted")
+                if thread.ident is not None:  # else it could not even be started
+                    self._stop("interrupted")
                 raise
             finally:
                 self._sink.close()
@@ -171,7 +173,7 @@ class _Supervised(Generic[_CallType]):
             raise self._failure(self._outcome.error) from self._outcome.error
         return self._outcome.result  # type: ignore[return-value]
 
-    def _start(self, method: Callable[[_CallType, TurnSink], object]) -> None:
+    def _thread_of(self, method: Callable[[_CallType, TurnSink], object]) -> threading.Thread:
         def work() -> None:
             try:
                 self._outcome = _Outcome(method(self._call, self._sink), None)
@@ -181,7 +183,7 @@ class _Supervised(Generic[_CallType]):
                 self._done.set()
 
         # A daemon, since a thread that is stuck must not keep the process from ending.
-        threading.Thread(target=work, name=f"agent {self._opened.name}", daemon=True).start()
+        return threading.Thread(target=work, name=f"agent {self._opened.name}", daemon=True)
 
     def _wait(self) -> AgentFailure | None:
         """Wait for the end; the reason why the call was stopped, None if it ended by itself."""
@@ -209,7 +211,7 @@ class _Supervised(Generic[_CallType]):
             return InternalFailure(f"what {origin} says cannot be kept", session=session)
         if now >= deadline:
             return TimedOut(
-                f"{origin} was not done within {self._limits.seconds:g} s",
+                f"{origin} was not done within {round(self._limits.seconds, 1):g} s",
                 session=session,
                 hint="raise the role's `timeout` or `limits -> runSeconds`; "
                 "the next exec continues its session",

@@ -63,9 +63,19 @@ def moderate(store: "Store", definition: "Definition", head: Head, intent: Inten
     """Who is next, and with which instruction.
 
     Raises:
-        RoutingFailed: no edge for the status, a prompt that renders blank, or a location that is
-            no folder.
+        RoutingFailed: no edge for the status, a prompt that renders blank, or a location or
+            working folder that is no folder.
     """
+    task = _task(store, definition, head, intent)
+    if not Path(task.cwd).is_dir():
+        raise RoutingFailed(
+            f"the working folder {task.cwd!r} is no folder any more",
+            hint="make it again, then repeat the command",
+        )
+    return task
+
+
+def _task(store: "Store", definition: "Definition", head: Head, intent: Intent) -> Task:
     state, text = head.state, intent.text
     if intent.kind == "poke":
         return task_of_poke(store, head, text or "")

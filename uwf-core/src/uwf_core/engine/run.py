@@ -157,6 +157,8 @@ def _step(run: Run, head: Head, intent: Intent) -> StepEnd:
     try:
         return run_step(run, head, intent)
     except RoutingFailed as failure:
+        if intent.kind != "go":
+            raise  # what a person asked for cannot be run; the thread stays as it was
         waits = head.state.suspension
         role = head.state.current_role or (waits.role if waits else "")
         return fail_to_route(run, head, failure, role)
