@@ -16,15 +16,18 @@ _CHAT = "/chat/completions"
 
 
 class Address(NamedTuple):
-    """A service. `url` is its base; `place` is what errors call it: no user, no query."""
+    """A service. `url` is its base and `query` what follows every path (Azure's api-version);
+    `place` is what errors call it: no user, no query.
+    """
 
     url: str
+    query: str
     place: str
     loopback: bool
 
     def of(self, path: str) -> str:
         """The address of an endpoint."""
-        return f"{self.url}{path}"
+        return f"{self.url}{path}{self.query}"
 
 
 def read_address(base_url: str) -> Address:
@@ -42,14 +45,15 @@ def read_address(base_url: str) -> Address:
             hint="pip install 'uwf-core[llm]'",
         ) from fault
 
-    text = base_url.strip().rstrip("/").removesuffix(_CHAT)
+    text, mark, query = base_url.strip().partition("?")
+    text = text.rstrip("/").removesuffix(_CHAT)
     try:
         url = httpx.URL(text)
     except (httpx.InvalidURL, UnicodeError) as fault:
         raise BadRequest("baseUrl is no address", hint=_HINT) from fault
     if url.scheme not in ("http", "https") or not url.host:
         raise BadRequest(f"baseUrl is no http address: {_named(url)}", hint=_HINT)
-    return Address(text, _named(url), _is_loopback(url.host))
+    return Address(text, mark + query, _named(url), _is_loopback(url.host))
 
 
 def headers_of(key: str | None, extra: Mapping[str, str]) -> dict[str, str]:

@@ -240,10 +240,10 @@ def _read_events(answer: Answer, draft: Draft, place: str) -> bool:
 
 def _take_event(data: str, draft: Draft, place: str) -> bool:
     """One event; whether it is the last."""
-    if data.strip() == "[DONE]":
-        return True
-    draft.take(_parsed(data, place))
-    return False
+    data = data.strip()
+    if data and data != "[DONE]":
+        draft.take(_parsed(data, place))
+    return data == "[DONE]"
 
 
 def _document(answer: Answer, place: str) -> Any:

@@ -52,6 +52,7 @@ class Service:
             Fault: no answer came.
             AgentFailure: the time was over, or the call cancelled.
         """
+        patience.check()
         wire = self._wire()
         request = wire.client.build_request(
             outgoing.method,

@@ -1,0 +1,114 @@
+"""What goes over the wire."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from uwf_core.api.agent import ToolCall
+from uwf_core.llm.adapt import Manners
+from uwf_core.llm.body import chat_body
+from uwf_core.llm.chat import ChatRequest, ChatTool, Message
+
+CALL = ToolCall(id="c1", name="read_file", arguments='{"path": "a"}')
+CONVERSATION = (
+    Message(role="system", text="You are."),
+    Message(role="user", text="Do."),
+    Message(role="assistant", text="", reasoning="hm", tool_calls=(CALL,)),
+    Message(role="tool", text="content", tool_call_id="c1"),
+)
+
+
+def sent(request, manners=None, stream=False):
+    return json.loads(chat_body("model-1", request, manners or Manners(), stream=stream))
+
+
+def test_a_conversation_is_sent_as_it_is_and_in_its_order():
+    assert sent(ChatRequest(messages=CONVERSATION)) == {
+        "model": "model-1",
+        "messages": [
+            {"role": "system", "content": "You are."},
+            {"role": "user", "content": "Do."},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [
+                    {
+                        "id": "c1",
+                        "type": "function",
+                        "function": {"name": "read_file", "arguments": '{"path": "a"}'},
+                    }
+                ],
+            },
+            {"role": "tool", "tool_call_id": "c1", "content": "content"},
+        ],
+    }
+
+
+def test_reasoning_goes_back_only_to_a_service_that_wants_it():
+    request = ChatRequest(messages=CONVERSATION)
+    assert "reasoning_content" not in sent(request)["messages"][2]
+    wanted = sent(request, Manners(reasoning_back=True))
+    assert wanted["messages"][2]["reasoning_content"] == "hm"
+
+
+def test_nothing_is_sent_that_nobody_asked_for():
+    assert set(sent(ChatRequest(messages=CONVERSATION))) == {"model", "messages"}
+
+
+def test_everything_that_can_be_asked_for(tool):
+    request = ChatRequest(
+        messages=CONVERSATION,
+        tools=(tool,),
+        tool_choice="read_file",
+        parallel_tool_calls=False,
+        schema={"type": "object"},
+        max_tokens=9,
+        temperature=0.0,
+        extra={"seed": 7, "max_tokens": 10},
+    )
+    body = sent(request, stream=True)
+    assert body["tools"][0]["function"]["name"] == "read_file"
+    assert body["tool_choice"] == {"type": "function", "function": {"name": "read_file"}}
+    assert body["parallel_tool_calls"] is False
+    assert body["response_format"]["json_schema"]["schema"] == {"type": "object"}
+    assert (body["seed"], body["max_tokens"], body["temperature"]) == (7, 10, 0.0)
+    assert body["stream_options"] == {"include_usage": True}
+
+
+@given(st.permutations(["grep", "read_file", "write_file", "glob"]))
+@settings(max_examples=20)
+def test_the_order_of_the_tools_changes_no_byte(names):
+    """A provider's cache knows a prompt by its bytes."""
+
+    def body(order):
+        tools = tuple(ChatTool(name=name, description="", parameters={}) for name in order)
+        return chat_body("m", ChatRequest(messages=(), tools=tools), Manners(), stream=True)
+
+    assert body(names) == body(sorted(names))
+
+
+@given(st.lists(st.text(), min_size=1, max_size=4))
+@settings(max_examples=50)
+def test_a_longer_conversation_begins_with_the_bytes_of_the_shorter(texts):
+    def body(count):
+        messages = tuple(Message(role="user", text=text) for text in texts[:count])
+        return chat_body("m", ChatRequest(messages=messages), Manners(), stream=False)
+
+    for count in range(1, len(texts)):
+        assert body(count + 1).startswith(body(count).removesuffix(b"]}"))
+
+
+@pytest.mark.parametrize("arguments", ["{cut", "[1]", '"x"'])
+def test_arguments_that_are_no_json_object_do_not_spoil_a_conversation_for_ever(arguments):
+    """Several services parse what is given back to them, and refuse what they cannot."""
+    call = ToolCall(id="1", name="a", arguments=arguments)
+    body = sent(ChatRequest(messages=(Message(role="assistant", tool_calls=(call,)),)))
+    said = body["messages"][0]["tool_calls"][0]["function"]["arguments"]
+    assert json.loads(said) == {"malformed_arguments": arguments}
+
+
+def test_a_lone_surrogate_can_be_sent():
+    body = sent(ChatRequest(messages=(Message(role="user", text="a\udcffb"),)))
+    assert body["messages"][0]["content"] == "a\udcffb"
