@@ -165,7 +165,7 @@ class Life(RuleBasedStateMachine):
         store = self.uwf._engine.store
         for row in self.uwf.list():
             head = read_head(store, ThreadId(row["thread"]))
-            rebuilt = index_of_thread(store, head.thread, head.ref)
+            rebuilt = index_of_thread(self.uwf._engine, head.thread, head.ref)
             assert differences(head.state, rebuilt, is_limited=False) == []
         assert read_head(store, ThreadId(self.thread)).state.tries == self.failed
 

@@ -40,7 +40,7 @@ def fail(role: str, kind: str) -> dict[str, object]:
 def stored_and_rebuilt(uwf: Client, thread: str) -> tuple[ThreadIndex, ThreadIndex]:
     store = uwf._engine.store
     head = read_head(store, ThreadId(thread))
-    return head.state, index_of_thread(store, head.thread, head.ref)
+    return head.state, index_of_thread(uwf._engine, head.thread, head.ref)
 
 
 def check(uwf: Client, thread: str, *, is_limited: bool = False) -> ThreadIndex:

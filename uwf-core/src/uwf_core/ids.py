@@ -69,17 +69,22 @@ def ref_text(digest: int) -> str:
 
 _HALF = 1 << 63
 _LIMIT = 1 << 64
-_TO_PYTHON = str.maketrans(B32, "0123456789abcdefghijklmnopqrstuv")
+_TO_PYTHON = bytes(
+    b"0123456789abcdefghijklmnopqrstuv"[B32.index(letter)] if letter in B32 else ord("!")
+    for letter in map(chr, range(256))
+)
+"""Turns a reference into the digits of `int(…, 32)`, and whatever is none into what is no digit."""
 
 
 def number_of(ref: str) -> int | None:
     """A reference as a signed 64-bit integer: its hash less 2^63, so that numbers sort as their
     references do. None if `ref` has not the form of one, or more than 64 bits.
     """
-    if not Ref.matches(ref):
+    try:
+        number = int(ref.encode("ascii").translate(_TO_PYTHON), 32)
+    except ValueError:
         return None
-    number = int(ref.translate(_TO_PYTHON), 32)
-    return number - _HALF if number < _LIMIT else None
+    return number - _HALF if number < _LIMIT and len(ref) == Ref.LENGTH else None
 
 
 def ref_of_number(number: int) -> str:

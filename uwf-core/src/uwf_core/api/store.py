@@ -36,7 +36,8 @@ class Record(NamedTuple):
     Attributes:
         ref: 13 characters. type: the schema node's reference.
         sha256: 32 bytes, digest of the same bytes that the reference hashes.
-        data: the payload's CBOR alone. edges: references in the payload, and the type; sorted.
+        data: the payload's CBOR alone.
+        edges: references in the payload, and the type, as numbers (`ids.number_of`); sorted.
         created_ms: first put. touched_ms: last put (what gc sweeps by); both ms since 1970.
     """
 
@@ -44,7 +45,7 @@ class Record(NamedTuple):
     type: str
     sha256: bytes
     data: bytes
-    edges: tuple[str, ...]
+    edges: tuple[int, ...]
     created_ms: int
     touched_ms: int
 
@@ -107,12 +108,12 @@ class StoreBackend(Protocol):
     def find(self, prefix: str, limit: int) -> list[str]:
         """References that begin with `prefix`, sorted, at most `limit`."""
 
-    def records(self, type: str | None = None, after: str = "") -> Iterator[Record]:
-        """All records (of one type) with a reference above `after`, sorted by reference."""
+    def records(self, type: str | None = None) -> Iterator[Record]:
+        """All records (of one type), in any order; few of them in memory at a time."""
 
     def graph(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
-        """(reference, edges, touched_ms) of every record, without reading data; references as
-        numbers (`ids.number_of`), since a collection goes over millions of them.
+        """(reference as a number, edges in any order, touched_ms) of every record, without reading
+        data: a collection goes over millions of them.
         """
 
     def delete(self, refs: Iterable[str], untouched_since_ms: int) -> int:

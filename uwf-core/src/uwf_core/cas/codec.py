@@ -205,6 +205,16 @@ def decode(data: bytes) -> Any:
     return value
 
 
+def is_text(data: bytes) -> bool:
+    """Whether `data` is exactly what `encode` gives for some text."""
+    try:
+        reader = _Reader(data)
+        reader.text()
+    except (CorruptNodeError, IndexError, UnicodeDecodeError):
+        return False
+    return reader.position == len(data)
+
+
 def _corrupt(message: str) -> CorruptNodeError:
     return CorruptNodeError(
         f"these bytes are no payload: {message}", hint="restore the store from a copy"
@@ -292,16 +302,18 @@ class _Reader:
 
     def map(self, depth: int) -> dict[str, Any]:
         self.check_depth(depth)
+        data = self.data
         found: dict[str, Any] = {}
         before = b""
         for _ in range(self.head(_MAP)):
             start = self.position
             key = self.text()
-            encoded = self.data[start : self.position]
+            encoded = data[start : self.position]
             if encoded <= before:
                 raise _corrupt("the keys of a mapping are not in order")
             before = encoded
-            found[key] = self.value(depth - 1)
+            is_short = _TEXT_0 <= data[self.position] < _TEXT_0 + 24
+            found[key] = self.text() if is_short else self.value(depth - 1)
         return found
 
     def check_depth(self, depth: int) -> None:

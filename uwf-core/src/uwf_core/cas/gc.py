@@ -16,6 +16,7 @@ from uwf_core.cas.graph import NOWHERE, Graph
 from uwf_core.cas.hashing import META
 from uwf_core.cas.rows import every_variable
 from uwf_core.errors import BusyError, CorruptNodeError
+from uwf_core.ids import ref_of_number
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -100,7 +101,6 @@ def _graph_of(store: "Store") -> Graph:
     graph = Graph()
     for ref, edges, touched_ms in store.graph():
         graph.add(ref, edges, touched_ms)
-    graph.seal()
     return graph
 
 
@@ -196,7 +196,7 @@ class _Marking:
                     self._check(missing)
             elif ref not in seen:
                 seen.add(ref)
-                waiting += self._store.record(ref).edges
+                waiting += map(ref_of_number, self._store.record(ref).edges)
 
     def revive(self, refs: Iterable[str]) -> int:
         """Mark nodes of the graph and what they lead to; how many that are."""

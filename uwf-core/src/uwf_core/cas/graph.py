@@ -6,7 +6,7 @@ hashes, evenly spread: their first bits find a bucket of one or two positions.
 """
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate
 
 from uwf_core.ids import number_of, ref_of_number
@@ -16,10 +16,12 @@ NOWHERE = -1
 
 _BITS = 64
 _HALF = 1 << 63
+_CHUNK = 1 << 18
+"""How many numbers are held as objects at once."""
 
 
 class Graph:
-    """Nodes and their edges: `add` all nodes, then `seal`, then ask."""
+    """Nodes and their edges: `add` all nodes, then ask."""
 
     def __init__(self) -> None:
         self._refs = array("q")
@@ -29,6 +31,7 @@ class Graph:
         self._slots = array("I")
         self._buckets = array("I")
         self._shift = _BITS
+        self._sealed = 0
 
     def __len__(self) -> int:
         return len(self._refs)
@@ -40,8 +43,11 @@ class Graph:
         self._edges.extend(edges)
         self._ends.append(len(self._edges))
 
-    def seal(self) -> None:
-        """Make positions findable; no node may be added any more."""
+    def _seal(self) -> None:
+        """Make positions findable."""
+        if self._sealed == len(self._refs) > 0:
+            return
+        self._sealed = len(self._refs)
         bits = max(1, len(self._refs).bit_length())
         shift = self._shift = _BITS - bits
         starts = array("I", bytes(4 * ((1 << bits) + 1)))
@@ -59,6 +65,7 @@ class Graph:
 
     def position(self, ref: str) -> int:
         """Where a node is, `NOWHERE` if it is not there."""
+        self._seal()
         number = number_of(ref)
         return NOWHERE if number is None else self._position(number)
 
@@ -102,6 +109,7 @@ class Graph:
         Returns:
             How many were marked, and references on the way that point to nothing.
         """
+        self._seal()
         refs, edges, ends = self._refs, self._edges, self._ends
         slots, buckets, shift = self._slots, self._buckets, self._shift
         half = _HALF
@@ -128,15 +136,20 @@ class Graph:
 
     def dangling(self) -> dict[str, list[int]]:
         """References that point to nothing, each with the positions of the nodes that hold it."""
+        missing: set[int] = set()
+        for first in range(0, len(self._edges), _CHUNK):
+            missing.update(set(self._edges[first : first + _CHUNK]).difference(self._refs))
         found: dict[str, list[int]] = {}
-        for at in range(len(self._refs)):
-            for number in self._edges_at(at):
-                if self._position(number) == NOWHERE:
-                    found.setdefault(ref_of_number(number), []).append(at)
+        if missing:
+            for at in range(len(self._refs)):
+                for number in self._edges_at(at):
+                    if number in missing:
+                        found.setdefault(ref_of_number(number), []).append(at)
         return found
 
     def leading_to(self, positions: Iterable[int]) -> bytearray:
         """One byte for each node: 1 where one of `positions` can be reached from it."""
+        self._seal()
         sources, first = self._reversed()
         marks = bytearray(len(self._refs))
         waiting = array("I")
@@ -170,7 +183,7 @@ class Graph:
                     free[position] += 1
         return sources, first
 
-    def reached(self, root: int, within: bytearray, wanted: "set[int]") -> set[int]:
+    def reached(self, root: int, within: bytearray, wanted: Collection[int]) -> set[int]:
         """Which of the positions `wanted` are reached from `root` over nodes of `within` alone."""
         found, seen, waiting = set[int](), {root}, [root]
         while waiting:

@@ -146,6 +146,15 @@ def schema_problems(schema: Any, path: str = "") -> list[SchemaProblem]:
     return [each._replace(path=f"{path}.{each.path}" if each.path else path) for each in problems]
 
 
+def first_problem(schema: Any) -> SchemaProblem | None:
+    """One of the things that keep a value that `decode` gave from being a type, None if nothing
+    does; jsonschema-rs judges alone, which is quick to load.
+    """
+    if not isinstance(schema, dict):
+        return SchemaProblem("", f"a schema is a mapping, not a {type(schema).__name__}")
+    return next(_by_rule(schema, ()), None) or next(iter(_by_compiling(schema)), None)
+
+
 def _problems(schema: Any) -> list[SchemaProblem]:
     if not isinstance(schema, dict):
         return [
@@ -268,6 +277,10 @@ class CompiledSchema:
                 where=dotted(tuple(getattr(error, "instance_path", ()))) or None,
                 hint="`uwf cas schema add` names all its faults",
             ) from error
+
+    def accepts(self, value: Any) -> bool:
+        """Whether nothing is wrong with a value that `decode` gave."""
+        return bool(self._validator.is_valid(value))
 
     def violations(self, value: Any) -> list[Violation]:
         """What is wrong with `value`; whatever JSON cannot say is a violation as well."""

@@ -16,7 +16,7 @@ from uwf_core.cas.records import check_same, damaged, verify_record
 from uwf_core.cas.references import references_in
 from uwf_core.cas.refusals import check_schema, refused
 from uwf_core.cas.schemas import META_SCHEMA
-from uwf_core.cas.types import Types
+from uwf_core.cas.types import KnownType, Types
 from uwf_core.errors import (
     BusyError,
     CorruptNodeError,
@@ -25,6 +25,8 @@ from uwf_core.errors import (
 )
 from uwf_core.ids import Ref, ref_of_number
 
+_EDGES_OF_TEXT = KnownType(PRIMITIVES["string"], {}).edges("")
+_EDGES_OF_SCHEMA = KnownType(META, {}).edges({})
 _TYPE_FRESH_MS = 10 * 60 * 1000
 """For how long a type that this process has put needs not be put again (gc waits far longer)."""
 
@@ -111,14 +113,15 @@ class Store:
         data = encode(payload)
         plain = decode(data)
         schema = self.schema(Ref(type_))
-        found = self._types.compiled(type_, schema).violations_of_plain(plain)
+        known = self._types.of(type_, schema)
+        found = known.violations(plain)
         if found:
             raise refused(type_, schema, found)
-        return self._put(Ref(type_), data, references_in(self._types.places(type_, schema), plain))
+        return self._put(Ref(type_), data, known.edges(plain))
 
     def put_text(self, text: str) -> Ref:
         """Store a text as a node of the primitive type `string`."""
-        return self._put(PRIMITIVES["string"], encode(text), frozenset())
+        return self._put(PRIMITIVES["string"], encode(text), _EDGES_OF_TEXT)
 
     def put_schema(self, schema: Any, *, trusted: bool = False) -> Ref:
         """Store a schema node; its reference is the type of nodes that conform to it.
@@ -140,12 +143,12 @@ class Store:
             plain = decode(data)
             if not trusted:
                 check_schema(plain)
-        self._put(META, data, frozenset())
+        self._put(META, data, _EDGES_OF_SCHEMA)
         self._schemas[ref] = plain
         self._fresh_types[ref] = self._now_ms()
         return ref
 
-    def _put(self, type_: Ref, data: bytes, references: Collection[str]) -> Ref:
+    def _put(self, type_: Ref, data: bytes, edges: tuple[int, ...]) -> Ref:
         ref = ref_of(type_, data)
         now = self._now_ms()
         record = Record(
@@ -153,7 +156,7 @@ class Store:
             type=type_,
             sha256=sha256_of(type_, data),
             data=data,
-            edges=tuple(sorted({str(type_), *references})),
+            edges=edges,
             created_ms=now,
             touched_ms=now,
         )
@@ -184,7 +187,7 @@ class Store:
         if type_ == ref or self._is_fresh(type_):
             return
         schema_data = encode(self.schema(type_))
-        self._put(META, schema_data, frozenset())
+        self._put(META, schema_data, _EDGES_OF_SCHEMA)
         self._fresh_types[type_] = self._now_ms()
 
     def _is_fresh(self, type_: str) -> bool:
@@ -209,8 +212,7 @@ class Store:
 
     def record(self, ref: str) -> Record:
         """The node's record as stored, its reference and SHA-256 checked; raises as `get`."""
-        with self._lock:
-            record = self._backend.get(ref)
+        record = self.stored(ref)
         if record is None:
             raise MissingNodeError(
                 f"there is no node {ref}",
@@ -219,6 +221,11 @@ class Store:
             )
         verify_record(record, ref)
         return record
+
+    def stored(self, ref: str) -> Record | None:
+        """The node's record, **unchecked**; None if there is none."""
+        with self._lock:
+            return self._backend.get(ref)
 
     def text(self, ref: str) -> str:
         """The text of a node of the primitive type `string`.
@@ -269,9 +276,9 @@ class Store:
         node = self.get(ref)
         return sorted(Ref(each) for each in references_in(self.schema(node.type), node.payload))
 
-    def records(self, type_: str | None = None, after: str = "") -> Iterator[Record]:
-        """All records (of one type) above `after`, sorted by reference, **unchecked**."""
-        return self._backend.records(type_, after)
+    def records(self, type_: str | None = None) -> Iterator[Record]:
+        """All records (of one type), in any order, **unchecked**."""
+        return self._backend.records(type_)
 
     def edges(self) -> Iterator[tuple[str, tuple[str, ...], int]]:
         """(reference, references and type, touched_ms) of every record."""
@@ -279,11 +286,7 @@ class Store:
             yield ref_of_number(number), tuple(map(ref_of_number, sorted(edges))), touched_ms
 
     def graph(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
-        """The same as numbers (`ids.number_of`), the edges in any order.
-
-        Raises:
-            CorruptNodeError: the edges of a node are damaged.
-        """
+        """The same as numbers (`ids.number_of`); both raise CorruptNodeError for damaged edges."""
         return self._backend.graph()
 
     def delete(self, refs: Iterable[str], untouched_since_ms: int) -> int:

@@ -1,33 +1,71 @@
 """What a type is good for: to check payloads, and to find the references in them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from uwf_core.cas.references import marked_places
-from uwf_core.cas.schemas import CompiledSchema
+from uwf_core.cas.references import finder
+from uwf_core.cas.schemas import CompiledSchema, Violation
+from uwf_core.errors import PayloadError
+from uwf_core.ids import Ref, number_of
+
+
+class KnownType:
+    """A schema, made ready when it is first needed.
+
+    Attributes:
+        prefix: what stands before a payload where it is hashed.
+    """
+
+    __slots__ = ("_compiled", "_number", "_references", "_schema", "prefix")
+
+    def __init__(self, ref: str, schema: Mapping[str, Any]) -> None:
+        number = number_of(ref)
+        assert number is not None, "a type is a node"
+        self.prefix = ref.encode("ascii")
+        self._number = number
+        self._schema = schema
+        self._references = finder(schema)
+        self._compiled: CompiledSchema | None = None
+
+    def violations(self, payload: Any) -> Sequence[Violation]:
+        """What is wrong with a payload that `decode` gave.
+
+        Raises:
+            PayloadError: the schema is no valid one.
+        """
+        if self._compiled is None:
+            self._compiled = CompiledSchema(self._schema)
+        compiled = self._compiled
+        return () if compiled.accepts(payload) else compiled.violations_of_plain(payload)
+
+    def edges(self, payload: Any) -> tuple[int, ...]:
+        """The references in a payload, and the type: as numbers, sorted.
+
+        Raises:
+            PayloadError: one of them has more bits than a reference.
+        """
+        edges = {self._number}
+        for ref in self._references(payload):
+            number = number_of(ref)
+            if number is not None:
+                edges.add(number)
+            elif Ref.matches(ref):
+                raise PayloadError(
+                    f"{ref!r} can be no reference: no node has it",
+                    hint="a reference begins with 0 to F",
+                )
+        return tuple(sorted(edges))
 
 
 class Types:
-    """Schemas by their reference, made ready once."""
+    """Schemas by their reference."""
 
     def __init__(self) -> None:
-        self._compiled: dict[str, CompiledSchema] = {}
-        self._places: dict[str, Mapping[str, Any]] = {}
+        self._known: dict[str, KnownType] = {}
 
-    def compiled(self, type_: str, schema: Mapping[str, Any]) -> CompiledSchema:
-        """The schema of `type_`, ready to check values.
-
-        Raises:
-            PayloadError: it is no valid schema.
-        """
-        found = self._compiled.get(type_)
+    def of(self, ref: str, schema: Mapping[str, Any]) -> KnownType:
+        """The type `ref`, whose schema is `schema`."""
+        found = self._known.get(ref)
         if found is None:
-            found = self._compiled[type_] = CompiledSchema(schema)
-        return found
-
-    def places(self, type_: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The places of `schema` that hold references, for `references_in`."""
-        found = self._places.get(type_)
-        if found is None:
-            found = self._places[type_] = marked_places(schema)
+            found = self._known[ref] = KnownType(ref, schema)
         return found

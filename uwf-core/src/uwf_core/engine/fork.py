@@ -27,7 +27,7 @@ def fork_step(engine: "Engine", word: str) -> StartedDocument:
     store, ref = engine.store, find_step(engine, word)
     _check_success(store, ref)
     thread = ThreadId.new(engine.now_ms())
-    index = index_of_fork(store, thread, ref)
+    index = index_of_fork(engine, thread, ref)
     with store.transaction():
         create_head(store, thread, ref, index)
     return {"workflow": index.workflow, "workflowName": index.workflow_name, "thread": thread}

@@ -1,7 +1,7 @@
 """What a thread's index is rebuilt from, read from the store."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from uwf_core.engine.landing import land
 from uwf_core.engine.plan import body_of_step
@@ -25,23 +25,35 @@ if TYPE_CHECKING:
     from uwf_core.workflow.definition import Definition
 
 
-def index_of_fork(store: "Store", thread: ThreadId, head: Ref) -> ThreadIndex:
+class Known(Protocol):
+    """Where the nodes are, and the workflows that were read before: an engine, or a bundle."""
+
+    @property
+    def store(self) -> "Store":
+        """The store."""
+
+    def definition(self, ref: Ref) -> "Definition":
+        """A published workflow."""
+
+
+def index_of_fork(known: Known, thread: ThreadId, head: Ref) -> ThreadIndex:
     """The index of a thread that begins at `head`, a step (that succeeded) or a start.
 
     Raises:
         StoreError: something of the chain is missing or damaged.
     """
-    past = _inherited(store, thread, head)
-    return rebuild_index(past, _landing(store, past))
+    past = _inherited(known, thread, head)
+    return rebuild_index(past, _landing(known, past))
 
 
-def index_of_thread(store: "Store", thread: ThreadId, head: Ref) -> ThreadIndex:
+def index_of_thread(known: Known, thread: ThreadId, head: Ref) -> ThreadIndex:
     """The index of the thread whose head is `head`, from its chain, attempts and events.
 
     Raises:
         StoreError: something of it is missing or damaged.
     """
-    past = _inherited(store, thread, head)
+    store = known.store
+    past = _inherited(known, thread, head)
     tried = [_tried(store, payload) for payload in _attempts(store, thread)]
     events = _events(store, thread)
     failed = [each.payload["step"] for each in tried if each.payload["step"] is not None]
@@ -49,17 +61,18 @@ def index_of_thread(store: "Store", thread: ThreadId, head: Ref) -> ThreadIndex:
     past = past._replace(
         beside=_beside(store, thread, past.chain, failed), tried=tried, events=events, asked=asked
     )
-    return rebuild_index(past, _landing(store, past))
+    return rebuild_index(past, _landing(known, past))
 
 
-def _inherited(store: "Store", thread: ThreadId, head: Ref) -> Past:
+def _inherited(known: Known, thread: ThreadId, head: Ref) -> Past:
+    store = known.store
     start, chain = head, list[Step]()
     if not is_start(store.get(head).payload):
         start = Ref(read_step(store, head).payload["start"])
         chain = list(newest_first(store, head, start))
         _check_chain(chain, start)
     payload = read_start(store, start)
-    definition = _definition(store, payload["workflow"])
+    definition = known.definition(Ref(payload["workflow"]))
     origin = Origin(
         thread=thread,
         start=start,
@@ -80,21 +93,16 @@ def _check_chain(chain: list[Step], start: Ref) -> None:
             )
 
 
-def _definition(store: "Store", ref: str) -> "Definition":
-    from uwf_core.workflow.definition import read_definition
-
-    return read_definition(store, Ref(ref))
-
-
-def _landing(store: "Store", past: Past) -> Land:
+def _landing(known: Known, past: Past) -> Land:
     """What the graph makes of the newest step."""
+    store = known.store
 
     def landed(index: ThreadIndex) -> ThreadIndex:
         step = past.chain[0]
         if failure_of(store, step) is not None:
             raise CorruptNodeError(f"the head {step.ref} is a failed attempt")
         output = store.get(Ref(step.payload["output"])).payload
-        definition = _definition(store, index.workflow)
+        definition = known.definition(Ref(index.workflow))
         return land(
             definition, index, step.payload["role"], output, body_of_step(store, step)
         ).state

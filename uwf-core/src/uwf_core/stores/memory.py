@@ -57,6 +57,8 @@ class MemoryBackend:
 
     def put(self, record: Record) -> Record | None:
         """Insert, or touch what is there."""
+        if number_of(record.ref) is None:
+            raise StoreError(f"{record.ref!r} is no reference, so that it cannot be stored")
         with self._lock:
             before = self._records.get(record.ref)
             new = before._replace(touched_ms=record.touched_ms) if before else record
@@ -68,18 +70,20 @@ class MemoryBackend:
         with self._lock:
             return sorted(ref for ref in self._records if ref.startswith(prefix))[:limit]
 
-    def records(self, type: str | None = None, after: str = "") -> Iterator[Record]:
-        """All records as they are now, sorted by reference."""
+    def records(self, type: str | None = None) -> Iterator[Record]:
+        """All records as they are now."""
         with self._lock:
-            found = sorted(self._records.values(), key=lambda each: each.ref)
-        return (each for each in found if each.ref > after and type in (None, each.type))
+            found = list(self._records.values())
+        return (each for each in found if type in (None, each.type))
 
     def graph(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
         """(reference, edges, touched_ms) of every record as they are now, as numbers."""
         with self._lock:
             found = list(self._records.values())
         for each in found:
-            yield _number(each.ref), tuple(map(_number, each.edges)), each.touched_ms
+            number = number_of(each.ref)
+            assert number is not None, "put has seen to that"
+            yield number, each.edges, each.touched_ms
 
     def delete(self, refs: Iterable[str], untouched_since_ms: int) -> int:
         """Remove those of `refs` that nobody has touched since."""
@@ -187,13 +191,6 @@ def _write(table: dict[str, _Kept], key: str, value: _Kept | None) -> None:
         table.pop(key, None)
     else:
         table[key] = value
-
-
-def _number(ref: str) -> int:
-    number = number_of(ref)
-    if number is None:
-        raise StoreError(f"{ref!r} is no reference")
-    return number
 
 
 def _utf8(name: str) -> bytes:

@@ -17,14 +17,6 @@ def range_of(prefix: str) -> tuple[int, int] | None:
     return low, min(low + (1 << free) - 1, _HALF - 1)
 
 
-def number_above(ref: str) -> int | None:
-    """The lowest number above `ref`, which may be cut short or empty; None: there is none."""
-    if not ref:
-        return -_HALF
-    span = range_of(ref)
-    return span[0] + 1 if span and span[0] + 1 < _HALF else None
-
-
 def packed(numbers: Iterable[int]) -> bytes:
     """Numbers as 8 bytes each, most significant first."""
     found = tuple(numbers)

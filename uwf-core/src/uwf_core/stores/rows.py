@@ -1,7 +1,7 @@
 """Records and variables as rows of the SQLite store, and back."""
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from xxhash import xxh32_intdigest
@@ -15,7 +15,7 @@ Row = tuple[Any, ...]
 
 RECORD_COLUMNS = "type, ref, created, touched, guard, edges, sha256, data"
 RECORD_COLUMNS_OF_SMALL = RECORD_COLUMNS.replace(
-    "data", "CASE WHEN length(data) <= 65536 THEN data END"
+    "data", "CASE WHEN length(data) <= 16384 THEN data END"
 )
 """The same, without data that is too large to hold much of it at once."""
 
@@ -37,17 +37,17 @@ def row_of_record(record: Record) -> Row:
     """
     type_, ref = _number(record.type), _number(record.ref)
     touched = record.touched_ms - record.created_ms
-    edges = _packed_edges(record)
+    edges = _packed_edges(type_, record)
     guard = guard_of(type_, ref, record.created_ms, touched, edges)
     return (type_, ref, record.created_ms, touched, guard, edges, record.sha256, record.data)
 
 
-def _packed_edges(record: Record) -> bytes | None:
+def _packed_edges(type_: int, record: Record) -> bytes | None:
     """The edges, as short as can be: the type is known, and most often the only one."""
-    others = [each for each in record.edges if each != record.type]
+    others = [each for each in record.edges if each != type_]
     if len(others) == len(record.edges):
-        return packed(map(_number, others)) + _WITHOUT_TYPE
-    return packed(map(_number, others)) if others else None
+        return packed(others) + _WITHOUT_TYPE
+    return packed(others) if others else None
 
 
 def _number(ref: str) -> int:
@@ -63,21 +63,21 @@ def guard_of(type_: int, ref: int, created: int, touched: int, edges: bytes | No
     return xxh32_intdigest(fixed if edges is None else fixed + b"+" + edges) - (1 << 31)
 
 
-def record_of_row(row: Row) -> Record:
+def record_of_row(row: Row, type_name: Callable[[int], str] = ref_of_number) -> Record:
     """The record of a row.
 
     One whose columns are damaged comes without its SHA-256, so that the core refuses it: nothing
-    of what it says can be believed.
+    of what it says can be believed. `type_name` is for whoever reads many: types are few.
     """
     type_, ref, created, touched, guard, edges, sha256, data = row
     try:
         intact = guard == guard_of(type_, ref, created, touched, edges)
         return Record(
             ref=ref_of_number(ref),
-            type=ref_of_number(type_),
+            type=type_name(type_),
             sha256=bytes(sha256) if intact else b"",
             data=bytes(data),
-            edges=edges_of(type_, edges),
+            edges=tuple(sorted(edge_numbers(type_, edges))),
             created_ms=int(created),
             touched_ms=created + touched,
         )
@@ -86,15 +86,8 @@ def record_of_row(row: Row) -> Record:
         return Record(name, name, b"", b"", (), 0, 0)
 
 
-def edges_of(type_: int, edges: bytes | None) -> tuple[str, ...]:
-    """The inverse of how a row keeps edges: without the type, which is one of them, and sorted."""
-    if edges is None:
-        return (ref_of_number(type_),)
-    return tuple(ref_of_number(each) for each in sorted(edge_numbers(type_, edges)))
-
-
 def edge_numbers(type_: int, edges: bytes | None) -> tuple[int, ...]:
-    """The same as numbers, in any order."""
+    """The inverse of how a row keeps edges: without the type, which is one of them."""
     if edges is None:
         return (type_,)
     if len(edges) % 8:

@@ -11,6 +11,7 @@ import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from itertools import islice
 from threading import RLock
 from typing import Any
@@ -22,7 +23,7 @@ from uwf_core.process import crash_points
 from uwf_core.stores import rows
 from uwf_core.stores.database import Database
 from uwf_core.stores.locks import LockFile, offset_of
-from uwf_core.stores.numbers import number_above, range_of
+from uwf_core.stores.numbers import range_of
 from uwf_core.stores.rows import (
     HOLDER_COLUMNS,
     RECORD_COLUMNS,
@@ -32,11 +33,11 @@ from uwf_core.stores.rows import (
 )
 
 _BATCH = 500
-_BATCH_OF_DATA = 100
 _UNKNOWN = Holder(0, "", "", 0)
 """Who holds a lock in the moment between taking it and saying so."""
 
 _GET = f"SELECT {RECORD_COLUMNS} FROM node WHERE ref = ?"
+_GET_BY_PLACE = f"SELECT {RECORD_COLUMNS} FROM node WHERE rowid = ?"
 _PUT = f"INSERT INTO node ({RECORD_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _TOUCH = "UPDATE node SET touched = ?, guard = ? WHERE ref = ?"
 _GET_VARIABLE = f"SELECT {VARIABLE_COLUMNS} FROM variable WHERE name = ?"
@@ -170,22 +171,22 @@ class SqliteBackend:
         sql = "SELECT ref FROM node WHERE ref BETWEEN ? AND ? ORDER BY ref LIMIT ?"
         return [ref_of_number(row[0]) for row in self._rows(sql, (*span, limit))]
 
-    def records(self, type: str | None = None, after: str = "") -> Iterator[Record]:
-        """All records (of one type) above `after`, sorted by reference; few in memory at a time."""
+    def records(self, type: str | None = None) -> Iterator[Record]:
+        """All records (of one type) in the order of their first put."""
         condition = "" if type is None else " AND type = ?"
         kind = () if type is None else (number_of(type),)
         sql = (
-            f"SELECT {RECORD_COLUMNS_OF_SMALL} FROM node WHERE ref >= ?{condition} "
-            f"ORDER BY ref LIMIT {_BATCH_OF_DATA}"
+            f"SELECT rowid, {RECORD_COLUMNS_OF_SMALL} FROM node WHERE rowid > ?{condition} "
+            f"ORDER BY rowid LIMIT {_BATCH}"
         )
-        start = number_above(after)
-        while start is not None and (batch := self._rows(sql, (start, *kind))):
+        name_of = lru_cache(_BATCH)(ref_of_number)
+        last = -1
+        while batch := self._rows(sql, (last, *kind)):
+            last = batch[-1][0]
             for row in batch:
-                if row[-1] is not None:
-                    yield rows.record_of_row(row)
-                else:
-                    yield from map(rows.record_of_row, self._rows(_GET, (row[1],)))
-            start = number_above(ref_of_number(batch[-1][1]))
+                if row[-1] is None:  # it is too large to hold many like it
+                    row = (row[0], *self._rows(_GET_BY_PLACE, row[:1])[0])
+                yield rows.record_of_row(row[1:], name_of)
 
     def graph(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
         """(reference, edges, touched_ms) of every record as numbers, without reading data."""

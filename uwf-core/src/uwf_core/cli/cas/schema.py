@@ -39,7 +39,7 @@ def _schemas(session: Session) -> Iterator[dict[str, Any]]:
 
     names: dict[str, str] = {ref: name for name, ref in PRIMITIVES.items()}
     store = session.engine.store
-    for record in store.records(META):
+    for record in sorted(store.records(META)):
         schema = store.schema(record.ref)
         title = names.get(record.ref) or schema.get("title")
         yield {"type": record.ref, "title": title if isinstance(title, str) else None}
