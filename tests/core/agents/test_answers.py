@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uwf_core.agents.answer import EXCERPT_CHARACTERS, Ended, agent_reply, excerpt, reply_of
+from uwf_core.agents.answer import Ended, agent_reply, reply_of
 from uwf_core.errors import AgentFailure, Crashed, FailureKind, NeedsAnswer
+from uwf_core.process.failure import EXCERPT_CHARACTERS, excerpt
 from uwf_core.process.program import End, ProgramResult
 
 

@@ -97,17 +97,18 @@ def test_doctor_names_a_plugin_that_does_not_load_and_survives_it(site, code, wo
     assert site.uwf("agent", "list").exit_code == 0
 
 
-def test_a_plugin_that_hangs_is_given_up(site, monkeypatch):
+def test_a_plugin_that_hangs_is_given_up(site):
     from uwf_core.cli import probe
     from uwf_core.engine.engine import open_engine
 
-    monkeypatch.setattr(probe, "SECONDS", 1.0)
     site.install(
         "uwf-agent-bad", "[uwf.agents]\nbad = uwf_agent_bad\n", "import time; time.sleep(99)"
     )
     env = {**site.project.env, "PYTHONPATH": str(site.folder)}
     engine = open_engine(env=env, cwd=str(site.project.folder))
-    assert probe.probe(engine, "uwf.agents", "bad")["problem"] == "it does not load within 1 s"
+    answer = probe.probe(engine, engine.plugins.found("uwf.agents", "bad"), 1.0)
+    assert "(uwf-agent-bad 1.2) is broken: it does not load within 1 s" in str(answer["problem"])
+    assert "install --upgrade uwf-agent-bad" in str(answer["hint"])
 
 
 def test_the_checks_of_a_plugin_are_run_by_doctor_and_agent_check(site):

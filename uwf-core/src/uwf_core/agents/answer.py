@@ -1,6 +1,5 @@
 """What a command's end means: a reply, or one of the failures. Pure."""
 
-import signal
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -9,19 +8,15 @@ from uwf_core.api.agent import AgentReply, Continuation, Usage
 from uwf_core.api.fields import FieldFault
 from uwf_core.errors import (
     AgentFailure,
-    AgentInterrupted,
     Crashed,
     EmptyReply,
     FailureKind,
     NeedsAnswer,
-    Stalled,
-    TimedOut,
-    TooLarge,
     Truncated,
 )
+from uwf_core.process.failure import excerpt, failure_of
 from uwf_core.process.program import End, ProgramResult
 
-EXCERPT_CHARACTERS = 2000
 NEEDS_ANSWER = "needs_answer"
 
 
@@ -51,17 +46,19 @@ def reply_of(ended: Ended) -> CommandReply:
         AgentFailure: there is none, or it reports one.
         NeedsAnswer: it asks a person.
     """
-    _check_end(ended)
+    failure = _failure(ended)
+    if failure is not None and ended.result.end is not End.EXITED:
+        raise failure
     try:
         reply = _last_line(ended)
     except AgentFailure as fault:
-        if ended.result.exit_code != 0:
-            raise _crashed(ended) from fault
+        if failure is not None:
+            raise failure from fault
         raise
     if reply.error is not None:
         raise _reported(reply.error, reply.session_id, ended)
-    if ended.result.exit_code != 0:
-        raise _crashed(ended)
+    if failure is not None:
+        raise failure
     return reply
 
 
@@ -99,56 +96,6 @@ def malformed(ended: Ended, fault: FieldFault) -> Crashed:
     )
 
 
-def excerpt(text: str, *, of_end: bool = False) -> str:
-    """The beginning (or the end) of a text for a message, with nothing unprintable in it.
-
-    It is cut between words only: half a secret would not be recognised as one.
-    """
-    text = text.strip()
-    if len(text) > EXCERPT_CHARACTERS:
-        cut = text[-EXCERPT_CHARACTERS:] if of_end else text[:EXCERPT_CHARACTERS]
-        words = cut.split(maxsplit=1)[1:] if of_end else cut.rsplit(maxsplit=1)[:-1]
-        if not words:
-            return f"({len(text)} characters without a blank)"
-        text = f"…{words[0]}" if of_end else f"{words[0]}…"
-    return "".join(
-        letter if letter.isprintable() or letter in "\n\t" else _escaped(letter) for letter in text
-    )
-
-
-def _escaped(letter: str) -> str:
-    return letter.encode("unicode_escape").decode("ascii")
-
-
-def _check_end(ended: Ended) -> None:
-    """Raise if we ended the program."""
-    end, who, session = ended.result.end, ended.who, ended.session
-    seconds = ended.result.duration_ms / 1000
-    match end:
-        case End.EXITED:
-            return
-        case End.TIMED_OUT:
-            raise TimedOut(
-                f"{who} was not done within its {seconds:.0f} s",
-                session=session,
-                hint="raise the role's `timeout` or `limits -> runSeconds`",
-            )
-        case End.STALLED:
-            raise Stalled(
-                f"nothing was heard of {who} for too long; it ran {seconds:.0f} s",
-                session=session,
-                hint="raise `limits -> idleSeconds`, or let it append to UWF_EVENTS as it works",
-            )
-        case End.TOO_LARGE:
-            raise TooLarge(
-                f"{who} printed more than is taken",
-                session=session,
-                hint="raise `limits -> replyBytes`, or let it print less",
-            )
-        case End.CANCELLED:
-            raise AgentInterrupted(f"{who} was stopped", session=session)
-
-
 def _last_line(ended: Ended) -> CommandReply:
     lines = ended.result.stdout.rstrip().splitlines()
     if not lines:
@@ -172,22 +119,13 @@ def _last_line(ended: Ended) -> CommandReply:
         ) from fault
 
 
-def _crashed(ended: Ended) -> Crashed:
-    code = ended.result.exit_code
-    how = f"exit code {code}" if code >= 0 else f"the signal {_signal_name(-code)}"
-    return Crashed(f"{ended.who} ended with {how}{_last_words(ended)}", session=ended.session)
+def _failure(ended: Ended) -> AgentFailure | None:
+    return failure_of(ended.result, ended.who, session=ended.session)
 
 
 def _last_words(ended: Ended) -> str:
     said = excerpt(ended.result.stderr.decode(errors="backslashreplace"), of_end=True)
     return f"; on stderr: {said}" if said else ""
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return str(number)
 
 
 def _reported(error: CommandError, session: str | None, ended: Ended) -> AgentFailure | NeedsAnswer:

@@ -140,6 +140,11 @@ def _agents(engine: "Engine") -> Iterator[tuple[str, str]]:
         yield alias, "alias"
 
 
+def _plugins(engine: "Engine") -> Iterator[tuple[str, str]]:
+    for each in engine.plugins.list():
+        yield each.found.name, f"{each.found.group.removeprefix('uwf.')}, {each.status.value}"
+
+
 def _settings(_engine: "Engine") -> Iterator[tuple[str, str]]:
     from uwf_core.config.keys import CONFIG
 
@@ -161,6 +166,7 @@ _FIXED: Final[Mapping[str, str]] = {
     "color": "auto always never",
     "shell": "bash zsh fish",
     "status": "active idle running suspended completed cancelled corrupt",
+    "kind": "agent store extractor judge observer command",
     "type": "string number integer boolean object array null",
     "provider": "openai openrouter xai venice dashscope deepseek siliconflow volcengine kimi glm "
     "stepfun minimax ollama",
@@ -170,5 +176,6 @@ _READ: Final[Mapping[str, Callable[["Engine"], Iterator[tuple[str, str]]]]] = {
     "step": _steps,
     "workflow": _workflows,
     "agent": _agents,
+    "plugin": _plugins,
     "setting": _settings,
 }

@@ -89,13 +89,20 @@ def _plugins(engine: "Engine") -> Checks:
             yield _check(name, "ok", plugin.reason)
             continue
         if state != "ready":
-            yield _check(name, "error", f"{state}: {plugin.reason}", "uwf plugin list")
+            hint = f"uwf plugin check {found.name}"
+            by = f"{found.distribution} {found.version}"
+            yield _check(name, "error", f"{by} is {state}: {plugin.reason}", hint)
             continue
-        answer = probe(engine, found.group, found.name)
+        answer = probe(engine, found)
         if answer["problem"] is not None:
             yield _check(name, "error", answer["problem"], answer["hint"])
             continue
-        yield _check(name, "ok", f"{found.distribution} {found.version}")
+        by = f"{found.distribution} {found.version}"
+        if plugin.warning is not None:
+            cure = "ask its author for a version that demands `uwf-core>=0.1,<1`"
+            yield _check(name, "warning", f"{by}: {plugin.warning}", cure)
+        else:
+            yield _check(name, "ok", by)
         for each in answer["checks"]:
             yield {**each, "name": f"{name}: {each['name']}"}
 

@@ -135,8 +135,18 @@ _AGENT_ROWS: Final[Mapping[str, Entry]] = {
 }
 
 _PLUGIN_ROWS: Final[Mapping[str, Entry]] = {
-    "list": Row("plugin:list_", "List all plugins with version, status and reason"),
-}
+    "check": Row(
+        "plugin.check:check", "Load a plugin and say whether it is ready, or why not", ("plugin",),
+        ("--timeout=text",),
+    ),
+    "list": Row(
+        "plugin.listing:list_", "List all plugins with version, status and reason", (), ("--all",)
+    ),
+    "new": Row(
+        "plugin.new:new", "Write a plugin of your own that passes its tests", ("kind",),
+        ("--dir=dir",),
+    ),
+}  # fmt: skip
 
 _CONFIG_ROWS: Final[Mapping[str, Entry]] = {
     "get": Row("config:get", "Print one setting", ("setting",)),

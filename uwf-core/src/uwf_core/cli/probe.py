@@ -9,12 +9,15 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from uwf_core.errors import UwfError
+from uwf_core.errors import PluginError, UwfError
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
+    from uwf_core.plugins.scan import Found
 
 SECONDS = 20.0
+
+_STATES = ("ok", "warning", "error")
 
 
 class CheckDocument(TypedDict):
@@ -27,65 +30,101 @@ class CheckDocument(TypedDict):
 
 
 class Probe(TypedDict):
-    """What loading told: `problem` is null for a plugin that is ready."""
+    """What loading told: `problem` is null for a plugin that is ready, else `status` says which
+    kind of problem it is.
+    """
 
     summary: str | None
     capabilities: list[str] | None
     checks: list[CheckDocument]
     problem: str | None
     hint: str | None
+    status: str | None
 
 
-def probe(engine: "Engine", group: str, name: str) -> Probe:
+def probe(engine: "Engine", found: "Found", seconds: float = SECONDS) -> Probe:
     """Load the plugin in a child process and say how it is; a child that fails says so too."""
     from uwf_core.process.program import End, ProcessLimits, Program, run_program
 
     program = Program(
-        argv=(sys.executable, "-m", "uwf_core.cli.probe", group, name),
+        argv=(sys.executable, "-m", "uwf_core.cli.probe", found.group, found.name),
         cwd=engine.cwd,
         env=engine.env,
     )
-    result = run_program(program, ProcessLimits(total_seconds=SECONDS, grace_seconds=1.0))
+    result = run_program(program, ProcessLimits(total_seconds=seconds, grace_seconds=1.0))
     if result.end is End.TIMED_OUT:
-        return failed(f"it does not load within {SECONDS:g} s")
+        return _broken(engine, found, f"it does not load within {seconds:g} s")
+    if result.end is not End.EXITED:
+        return _broken(engine, found, "it prints without end while it is loaded")
     lines = result.stdout.decode("utf-8", "replace").splitlines()
     try:
-        found: Probe = json.loads(lines[-1])
+        answer: Probe = json.loads(lines[-1])
     except (IndexError, ValueError):
         said = result.stderr.decode("utf-8", "replace").strip().splitlines()
-        return failed(f"it ends the process ({result.exit_code}){': ' + said[-1] if said else ''}")
-    return found
+        last = f": {said[-1]}" if said else ""
+        return _broken(engine, found, f"{_end_of(result.exit_code)} while it is loaded{last}")
+    return answer
 
 
-def failed(problem: str, hint: str | None = None) -> Probe:
+def _end_of(exit_code: int) -> str:
+    if exit_code >= 0:
+        return f"it ends the process ({exit_code})"
+    from signal import Signals
+
+    try:
+        return f"it dies by {Signals(-exit_code).name}"
+    except ValueError:  # a real-time signal has no name
+        return f"it dies by signal {-exit_code}"
+
+
+def _broken(engine: "Engine", found: "Found", cause: str) -> Probe:
+    from uwf_core.plugins.loading import broken, cure
+
+    return failed(broken(found, cause).message, cure(found, engine.settings.blocked))
+
+
+def failed(problem: str, hint: str | None, status: str | None = None) -> Probe:
     """The answer about a plugin that cannot be used."""
     return {
         "summary": None,
         "capabilities": None,
         "checks": [],
         "problem": problem,
-        "hint": hint or "block it: uwf config set plugins.block '[NAME]'",
+        "hint": hint,
+        "status": status,
     }
 
 
 def look(engine: "Engine", group: str, name: str) -> Probe:
     """Load the plugin here and run its checks."""
-    from uwf_core.plugins.loading import attribute, manager_of
+    try:
+        return _look(engine, group, name)
+    except UwfError as error:
+        # Its metadata fits, else nobody would have asked: so it is its record that does not.
+        return failed(
+            error.message, error.hint, "incompatible" if isinstance(error, PluginError) else None
+        )
+
+
+def _look(engine: "Engine", group: str, name: str) -> Probe:
+    from uwf_core.plugins.loading import foreign_code, manager_of
     from uwf_core.plugins.scan import COMMANDS, EVAL_TASKS, OBSERVERS
 
-    try:
-        found = engine.plugins.found(group, name)
-        if group in (COMMANDS, EVAL_TASKS):
-            attribute(found, found.target)
-            return _ready(None, [])
-        record = None if group == OBSERVERS else engine.plugins.record(group, name)
-        if record is not None:
-            engine.plugins.attribute(group, name, record.factory)
-        with engine.plugins.guard:
-            checks = [check for given in manager_of(found).hook.uwf_checks() for check in given]
-            return _ready(record, [_checked(check) for check in checks])
-    except UwfError as error:
-        return failed(error.message, error.hint)
+    plugins = engine.plugins
+    found = plugins.found(group, name)
+    if group == COMMANDS:
+        plugins.command(name)
+    if group == EVAL_TASKS:
+        plugins.attribute(group, name, found.target)
+    if group in (COMMANDS, EVAL_TASKS):
+        return _ready(None, [])
+    record = None if group == OBSERVERS else plugins.record(group, name)
+    for path in (getattr(record, "factory", None), getattr(record, "options", None)):
+        if path is not None:
+            plugins.attribute(group, name, path)
+    with plugins.guard, foreign_code(found, "uwf_checks"):
+        checks = [check for given in manager_of(found).hook.uwf_checks() for check in given]
+        return _ready(record, [_checked(check) for check in checks])
 
 
 def _ready(record: Any, checks: list[CheckDocument]) -> Probe:
@@ -96,6 +135,7 @@ def _ready(record: Any, checks: list[CheckDocument]) -> Probe:
         "checks": checks,
         "problem": None,
         "hint": None,
+        "status": None,
     }
 
 
@@ -105,11 +145,11 @@ def _checked(check: Any) -> CheckDocument:
         result = check.run()
         return {
             "name": name,
-            "state": result.state,
-            "message": result.message,
-            "hint": result.hint,
+            "state": result.state if result.state in _STATES else "error",
+            "message": str(result.message),
+            "hint": None if result.hint is None else str(result.hint),
         }
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         cause = f"the check failed: {type(error).__name__}: {error}"
         return {"name": name, "state": "error", "message": cause, "hint": None}
 

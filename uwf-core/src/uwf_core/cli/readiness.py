@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, TypedDict
 
-from uwf_core.cli.probe import CheckDocument, probe
+from uwf_core.cli.probe import CheckDocument, Probe, failed, probe
 from uwf_core.errors import UwfError
 
 if TYPE_CHECKING:
@@ -39,9 +39,7 @@ def agent_readiness(engine: "Engine", choice: "Choice") -> Readiness:
             "hint": problem and "correct its `command` in the configuration, or install it",
             "checks": [],
         }
-    from uwf_core.plugins.scan import AGENTS
-
-    found = probe(engine, AGENTS, choice.plugin)
+    found = _probed(engine, choice.plugin)
     faults = [each for each in found["checks"] if each["state"] == "error"]
     return {
         "agent": choice.word,
@@ -62,6 +60,15 @@ def command_problem(choice: "Choice") -> str | None:
 
     program = choice.command[0]
     return None if which(program) else f"there is no program {program!r}"
+
+
+def _probed(engine: "Engine", name: str) -> Probe:
+    from uwf_core.plugins.scan import AGENTS
+
+    try:
+        return probe(engine, engine.plugins.found(AGENTS, name))
+    except UwfError as error:
+        return failed(error.message, error.hint)
 
 
 def _distribution(engine: "Engine", name: str) -> str | None:

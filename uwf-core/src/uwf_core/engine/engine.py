@@ -85,6 +85,7 @@ class Engine:
         from uwf_core.plugins.scan import STORES
 
         spec: StoreSpec = self.plugins.record(STORES, scheme)
+        self.plugins.attribute(STORES, scheme, spec.factory)  # imported as all plugin code is
         return spec
 
     @cached_property

@@ -33,6 +33,26 @@ def demand_problem(requires: Collection[str], installed: str = __version__) -> s
     return None
 
 
+def demand_warning(requires: Collection[str]) -> str | None:
+    """What is unwise in a distribution's demands on uwf-core, though they hold today; else None.
+
+    Without a ceiling the next major version breaks it unseen; an exact pin makes it impossible to
+    install beside others.
+    """
+    if not requires:
+        return "it does not say which uwf-core it needs"
+    if any("===" in each or _pins(each) for each in requires):
+        return f"it pins uwf-core to one version ({', '.join(requires)})"
+    if not any(sign in each.partition(";")[0] for each in requires for sign in ("<", "~=", "==")):
+        return f"it has no ceiling on uwf-core ({', '.join(requires)})"
+    return None
+
+
+def _pins(requirement: str) -> bool:
+    demand = requirement.partition(";")[0]
+    return "==" in demand and ".*" not in demand
+
+
 def _unsatisfied(demand: str, installed: str) -> str:
     return f"it needs {demand}; installed is {installed}"
 

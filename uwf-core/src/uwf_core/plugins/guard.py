@@ -47,8 +47,10 @@ class StdoutGuard:
         if self._stream is not None:
             sys.stdout = self._stream
         if self._descriptor is not None:
-            os.dup2(self._descriptor, _STDOUT)
-            os.close(self._descriptor)
+            # Plugin code may have closed it; whoever loads that code tells so.
+            with contextlib.suppress(OSError):
+                os.dup2(self._descriptor, _STDOUT)
+                os.close(self._descriptor)
             self._descriptor = None
 
 

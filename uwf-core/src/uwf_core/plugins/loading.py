@@ -1,14 +1,14 @@
 """Importing one plugin and asking its hook: whatever it does there, it is its own fault alone."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.errors import PluginBroken, PluginError, RunInterrupted
 from uwf_core.plugins.compatible import api_problem
-from uwf_core.plugins.repair import repair_line
+from uwf_core.plugins.repair import fit_line, repair_line
 from uwf_core.plugins.scan import AGENTS, EXTRACTORS, JUDGES, STORES, TOOLS, Found
 
 if TYPE_CHECKING:
@@ -44,8 +44,16 @@ def broken(found: Found, cause: str) -> PluginBroken:
     """The one clear line about a plugin that cannot be loaded, with the command that repairs it."""
     return PluginBroken(
         f"the plugin {found.name!r} ({found.distribution} {found.version}) is broken: {cause}",
-        hint=f"repair it: {repair_line(found.distribution)}; "
-        f"or block it: uwf config set plugins.block '[{found.name}]'",
+        hint=cure(found),
+    )
+
+
+def cure(found: Found, blocked: Collection[str] = ()) -> str:
+    """What helps against a broken plugin; `blocked` are those that stay blocked besides it."""
+    names = ", ".join(sorted({*blocked, found.name}))
+    return (
+        f"repair it: {repair_line(found.distribution)}; "
+        f"or block it: uwf config set plugins.block '[{names}]'"
     )
 
 
@@ -143,7 +151,7 @@ def incompatible(found: Found, problem: str) -> PluginError:
     """A plugin that does not fit this uwf-core."""
     return PluginError(
         f"the plugin {found.name!r} ({found.distribution} {found.version}) does not fit: {problem}",
-        hint=f"bring both to versions that fit: {repair_line(found.distribution)}",
+        hint=f"bring both to versions that fit: {fit_line(found.distribution)}",
     )
 
 
@@ -157,11 +165,20 @@ def _check_record(found: Found, record: Any, kind: type, announcement: _Announce
         text = repr(record)[:_LONGEST_CAUSE]
         raise broken(found, f"{announcement.hook} gives {text}, which is no {announcement.record}")
     fields: Any = record
-    for field in ("name", "factory"):
-        if not isinstance(getattr(fields, field), str):
+    for field in ("name", "factory", "summary", "description"):
+        if not isinstance(getattr(fields, field, ""), str):
             raise broken(found, f"the {field} of its {announcement.record} is no text")
-    if ":" not in fields.factory:
-        raise broken(found, f"its factory {fields.factory!r} is not like 'module:attribute'")
+    for field in ("factory", "options"):
+        path = getattr(fields, field, None)
+        if path is not None and not (isinstance(path, str) and ":" in path):
+            raise broken(found, f"its {field} {path!r} is not like 'module:attribute'")
+    if not _are_words(getattr(fields, "capabilities", ())):
+        raise broken(found, f"its capabilities {fields.capabilities!r} are no set of texts")
+
+
+def _are_words(value: Any) -> bool:
+    kind = isinstance(value, set | frozenset | list | tuple)
+    return kind and all(isinstance(each, str) for each in value)
 
 
 def _monitor(manager: "pluggy.PluginManager", found: Found, trace: Trace) -> None:

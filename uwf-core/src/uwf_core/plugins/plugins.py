@@ -1,17 +1,18 @@
 """The plugins of this installation: which there are, their status, and the one that is needed."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.errors import PluginBroken, PluginError
-from uwf_core.plugins.compatible import demand_problem
+from uwf_core.plugins.compatible import demand_problem, demand_warning
 from uwf_core.plugins.guard import StdoutGuard
 from uwf_core.plugins.repair import install_line
 from uwf_core.plugins.scan import (
     AGENTS,
     COMMANDS,
+    CORE,
     EVAL_TASKS,
     EXTRACTORS,
     GROUPS,
@@ -22,6 +23,7 @@ from uwf_core.plugins.scan import (
     Found,
     normalised,
     scan,
+    strays,
 )
 
 if TYPE_CHECKING:
@@ -63,6 +65,13 @@ class Plugin(NamedTuple):
     found: Found
     status: Status
     reason: str
+
+    @property
+    def warning(self) -> str | None:
+        """What is unwise about its demands on uwf-core, though it can be used; None if nothing."""
+        if self.found.distribution == CORE:
+            return None
+        return demand_warning(self.found.requires)
 
     def document(self) -> dict[str, Any]:
         """The plugin as JSON, as `uwf plugin list` shows it."""
@@ -138,6 +147,29 @@ class Plugins:
     def _as_loaded(self, plugin: Plugin) -> Plugin:
         error = self._broken.get(plugin.found)
         return plugin if error is None else Plugin(plugin.found, Status.BROKEN, error.message)
+
+    def strays(self) -> Sequence[Plugin]:
+        """What is announced under a group that uwf does not have."""
+        return [Plugin(found, Status.BROKEN, _no_group(found.group)) for found in strays()]
+
+    def named(self, word: str) -> Sequence[Plugin]:
+        """All plugins of that name, or of the distribution of that name.
+
+        Raises:
+            PluginError: there is none; near misses are named.
+        """
+        plugins = [*self.list(), *self.strays()]
+        wanted = normalised(word)
+        found = [
+            plugin
+            for plugin in plugins
+            if plugin.found.name == word or normalised(plugin.found.distribution) == wanted
+        ]
+        if not found:
+            known = [plugin.found.name for plugin in plugins]
+            known += [plugin.found.distribution for plugin in plugins]
+            raise _unknown(_group_of(word), word, known)
+        return found
 
     def found(self, group: str, name: str) -> Found:
         """The plugin that may be loaded by this name.
@@ -233,22 +265,42 @@ class Plugins:
     @contextmanager
     def _loading(self, found: Found) -> Iterator[None]:
         """Around plugin code: a note, our stdout kept clean, and what broke remembered."""
+        from uwf_core.plugins.conduct import keeps_descriptors, stays_one_process
+        from uwf_core.plugins.loading import cure
         from uwf_core.plugins.notes import loading
 
         try:
-            with loading(self._home, found), self.guard:
+            with (
+                keeps_descriptors(found),
+                loading(self._home, found),
+                self.guard,
+                stays_one_process(found),
+            ):
                 yield
         except PluginBroken as error:
+            error.hint = cure(found, self._blocked)
             self._broken[found] = error
             raise
 
 
-def _unknown(group: str, name: str, known: list[str]) -> PluginError:
+def _no_group(group: str) -> str:
     import difflib
 
-    noun = NOUNS[group]
+    near = difflib.get_close_matches(group, GROUPS, n=1)
+    meant = f"did you mean {near[0]}?" if near else f"groups: {', '.join(GROUPS)}"
+    return f"this uwf has no group {group!r}; {meant}"
+
+
+def _group_of(name: str) -> str | None:
+    return next((group for group, known in _ADAPTERS if known == name), None)
+
+
+def _unknown(group: str | None, name: str, known: list[str]) -> PluginError:
+    import difflib
+
+    noun = "plugin" if group is None else NOUNS[group]
     near = difflib.get_close_matches(name, known, n=3)
-    adapter = _ADAPTERS.get((group, name))
+    adapter = None if group is None else _ADAPTERS.get((group, name))
     if adapter is not None:
         hint = f"install it: {install_line(adapter)}"
     elif near:

@@ -6,9 +6,9 @@ first one had, so there every earlier `--with` is named again.
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from uwf_core.plugins.scan import CORE, normalised
 
@@ -18,7 +18,8 @@ UV_RECEIPT = "uv-receipt.toml"
 class Installation(NamedTuple):
     """How uwf was installed: `tool` is pip, uv (no pip inside), pipx or uv-tool.
 
-    `package` is the distribution that a tool was installed for, `beside` what was put beside it.
+    `package` is the distribution that a tool was installed for, `beside` what was put beside it,
+    each with its extras (`uwf-core[llm]`).
     """
 
     tool: str
@@ -45,7 +46,11 @@ def install_line(distribution: str, installation: Installation | None = None) ->
     """The shell command that installs `distribution` beside uwf."""
     installation = installation or this_installation()
     if installation.tool == "uv-tool":
-        others = [each for each in installation.beside if normalised(each) != distribution]
+        others = [
+            each
+            for each in installation.beside
+            if normalised(_name_of(each)) != normalised(distribution)
+        ]
         return _line("uv tool install", installation.package, *_with([*others, distribution]))
     if installation.tool == "pipx":
         return _line("pipx inject", installation.package, distribution)
@@ -56,10 +61,24 @@ def repair_line(distribution: str, installation: Installation | None = None) -> 
     """The shell command that brings `distribution` to its newest version that fits uwf."""
     installation = installation or this_installation()
     if installation.tool == "uv-tool":
-        return _line("uv tool upgrade", installation.package)
+        return _line("uv tool upgrade", _name_of(installation.package))
     if installation.tool == "pipx":
         return _line("pipx inject --force", installation.package, distribution)
     return _line(_pip(installation), "install", "--upgrade", distribution)
+
+
+def fit_line(distribution: str, installation: Installation | None = None) -> str:
+    """The shell command that brings uwf and `distribution` to newest versions that fit together."""
+    installation = installation or this_installation()
+    if installation.tool == "uv-tool":
+        return _line("uv tool upgrade", _name_of(installation.package))
+    if installation.tool == "pipx":
+        return _line("pipx upgrade --include-injected", installation.package)
+    return _line(_pip(installation), "install", "--upgrade", CORE, distribution)
+
+
+def _name_of(requirement: str) -> str:
+    return requirement.partition("[")[0]
 
 
 def _pip(installation: Installation) -> str:
@@ -81,6 +100,12 @@ def _receipt(file: Path) -> list[str]:
 
     try:
         requirements = tomllib.loads(file.read_text("utf-8"))["tool"]["requirements"]
-        return [str(each["name"]) for each in requirements]
+        return [_requirement(each) for each in requirements]
     except (OSError, ValueError, KeyError, TypeError):  # another uv's format
         return []
+
+
+def _requirement(entry: Mapping[str, Any]) -> str:
+    """`{name, extras?}` as on a command line."""
+    extras = ",".join(map(str, entry.get("extras", ())))
+    return f"{entry['name']}[{extras}]" if extras else str(entry["name"])

@@ -14,7 +14,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
 AGENTS = "uwf.agents"
 STORES = "uwf.stores"
@@ -81,7 +81,7 @@ def normalised(name: str) -> str:
     return "-".join(word for word in words if word)
 
 
-def scan(groups: Collection[str] = GROUPS, path: Sequence[str] | None = None) -> list[Found]:
+def scan(groups: Container[str] = GROUPS, path: Sequence[str] | None = None) -> list[Found]:
     """The entry points of `groups`, sorted by group and name.
 
     A distribution that is on several entries of `path` (default `sys.path`) counts where it
@@ -107,6 +107,18 @@ def scan(groups: Collection[str] = GROUPS, path: Sequence[str] | None = None) ->
     return sorted(found, key=lambda each: (each.group, each.name, each.distribution))
 
 
+def strays(path: Sequence[str] | None = None) -> list[Found]:
+    """Entry points of groups that begin like ours and are none: misspelt, or of a newer uwf."""
+    return [each for each in scan(_AnyGroup(), path) if each.group not in GROUPS]
+
+
+class _AnyGroup:
+    """Holds every group whose name begins like ours."""
+
+    def __contains__(self, group: object) -> bool:
+        return isinstance(group, str) and group.startswith("uwf.")
+
+
 def _metadata_folders(entry: str) -> Iterator[tuple[str, str, str]]:
     """(folder, name and version, kind) of each distribution in one entry of the import path.
 
@@ -129,7 +141,7 @@ def _name_part(stem: str) -> str:
     return normalised("-".join(words[:length]))
 
 
-def _section_lines(text: str, groups: Collection[str]) -> Iterator[tuple[str, str, str]]:
+def _section_lines(text: str, groups: Container[str]) -> Iterator[tuple[str, str, str]]:
     """(group, name, target) of each line of the wanted groups; extras after the target go."""
     group = ""
     for line in text.splitlines():

@@ -71,7 +71,7 @@ def _made(spec: StoreSpec, url: str, home: str) -> StoreBackend:
         backend: StoreBackend = factory(url, home)
     except UwfError:
         raise
-    except Exception as error:  # a plugin's code: anything may come
+    except (Exception, SystemExit) as error:  # a plugin's code: anything may come
         raise StoreError(
             f"the store {spec.name!r} failed to open: {type(error).__name__}: {error}",
             where=url,

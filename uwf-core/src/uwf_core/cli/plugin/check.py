@@ -1,0 +1,96 @@
+"""`uwf plugin check`."""
+
+from typing import TYPE_CHECKING, TypedDict
+
+import click
+
+from uwf_core.cli.frame import command
+from uwf_core.cli.probe import SECONDS, CheckDocument, Probe, failed, probe
+from uwf_core.cli.session import Session
+from uwf_core.errors import ExitCode, PluginError
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+    from uwf_core.plugins.plugins import Plugin
+
+
+class Checked(TypedDict):
+    """One plugin, really loaded; `status` is as after that."""
+
+    name: str
+    group: str
+    distribution: str
+    version: str
+    status: str
+    reason: str | None
+    hint: str | None
+    summary: str | None
+    capabilities: list[str] | None
+    checks: list[CheckDocument]
+
+
+@command("check", "uwf plugin check mock", "uwf plugin check uwf-agent-hermes --timeout 5")
+@click.argument("name", metavar="NAME")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1),
+    default=SECONDS,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long loading may take.",
+)
+def check(session: Session, name: str, timeout: float) -> int:
+    """Load a plugin in a process of its own and say whether it is ready, or why not.
+
+    NAME is a plugin's name or a distribution's. Exit code 1 if it is broken or a check of it
+    fails, 2 if it is blocked, does not fit or is claimed twice.
+    """
+    from uwf_core.cli.render.plugin import checked_text
+
+    engine = session.engine
+    plugins = [_checked(engine, each, timeout) for each in engine.plugins.named(name)]
+    ready = all(each["status"] == "ready" for each in plugins)
+    faults = any(check["state"] == "error" for each in plugins for check in each["checks"])
+    document = {"name": name, "ready": ready and not faults, "plugins": plugins}
+    session.emit(document, checked_text)
+    if faults or any(each["status"] == "broken" for each in plugins):
+        return ExitCode.FAILED
+    return ExitCode.DONE if ready else ExitCode.USAGE
+
+
+def _checked(engine: "Engine", plugin: "Plugin", seconds: float) -> Checked:
+    found, status = plugin.found, plugin.status.value
+    answer = probe(engine, found, seconds) if status == "ready" else _refused(engine, plugin)
+    if status == "ready" and answer["problem"] is not None:
+        status = answer["status"] or "broken"
+    return {
+        "name": found.name,
+        "group": found.group,
+        "distribution": found.distribution,
+        "version": found.version,
+        "status": status,
+        "reason": answer["problem"],
+        "hint": answer["hint"],
+        "summary": answer["summary"],
+        "capabilities": answer["capabilities"],
+        "checks": answer["checks"],
+    }
+
+
+def _refused(engine: "Engine", plugin: "Plugin") -> Probe:
+    """Why a plugin is not even loaded, and what helps."""
+    from uwf_core.plugins.plugins import NOUNS, Status
+    from uwf_core.plugins.repair import repair_line
+
+    found = plugin.found
+    if found.group not in NOUNS:
+        return failed(plugin.reason, f"tell its author, or {repair_line(found.distribution)}")
+    try:
+        engine.plugins.found(found.group, found.name)
+    except PluginError as error:
+        if plugin.status is not Status.BLOCKED:
+            return failed(error.message, error.hint)
+    return failed(
+        plugin.reason,
+        "take it out of plugins.block (uwf config get plugins.block) or UWF_BLOCK_PLUGINS",
+    )

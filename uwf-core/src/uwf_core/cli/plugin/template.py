@@ -1,0 +1,139 @@
+"""The distributions that `uwf plugin new` writes: which files each kind has, and what fills them.
+
+A template is a text with words like `@NAME@` in it.
+"""
+
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import NamedTuple
+
+from uwf_core.plugins.scan import AGENTS, COMMANDS, EXTRACTORS, JUDGES, OBSERVERS, STORES
+
+_COMMON = {
+    "pyproject.toml": "common/pyproject.txt",
+    "README.md": "common/readme.txt",
+    ".gitignore": "common/ignore.txt",
+    ".github/workflows/tests.yml": "common/ci.txt",
+    "src/@MODULE@/__init__.py": "common/init.txt",
+}
+
+
+class Kind(NamedTuple):
+    """A kind of plugin.
+
+    Attributes:
+        group: its group of entry points.
+        parts: its modules, each a template of its folder; the first is the entry point's target.
+        attribute: what follows the module in the target.
+        summary: of a new one.
+        use: how it is used, for the README.
+    """
+
+    group: str
+    parts: tuple[str, ...]
+    summary: str
+    use: str
+    attribute: str = ""
+
+
+KINDS: Mapping[str, Kind] = {
+    "agent": Kind(
+        AGENTS,
+        ("plugin", "agent"),
+        "@NAME@ as an agent of uwf",
+        "Installed is usable: `uwf run WORKFLOW -p TASK --agent @NAME@`.",
+    ),
+    "store": Kind(
+        STORES,
+        ("plugin", "backend"),
+        "@NAME@ as a store of uwf",
+        "Choose it by its URL: `uwf config set store @NAME@:place`.",
+    ),
+    "extractor": Kind(
+        EXTRACTORS,
+        ("plugin", "extractor"),
+        "@NAME@ as an extractor of uwf",
+        "Try it after the house's own: `uwf config set extractors '[frontmatter, @NAME@]'`.",
+    ),
+    "judge": Kind(
+        JUDGES,
+        ("plugin", "judge"),
+        "@NAME@ as a judge of uwf-eval",
+        "Name it in a task's `task.yaml`.",
+    ),
+    "observer": Kind(
+        OBSERVERS,
+        ("plugin",),
+        "@NAME@ as an observer of uwf",
+        "Installed is used. It writes to the file that `@VARIABLE@` names.",
+    ),
+    "command": Kind(
+        COMMANDS,
+        ("command",),
+        "the command uwf @NAME@",
+        "Installed is usable: `uwf @NAME@ --help`.",
+        ":command",
+    ),
+}
+
+
+def distribution_of(kind: str, name: str) -> str:
+    """What the distribution of a new plugin is called: `uwf-agent-aider`, `uwf-store-files`."""
+    prefix = f"uwf-{kind}-"
+    return name if name.startswith(prefix) else f"{prefix}{name}"
+
+
+def name_of(kind: str, word: str) -> str:
+    """The plugin's own name: `aider`, also where its distribution was named."""
+    return word.removeprefix(f"uwf-{kind}-")
+
+
+def filled_files(kind: str, name: str, core_version: str) -> Iterator[tuple[str, str]]:
+    """(path, text) of each file of a new distribution.
+
+    Args:
+        kind: one of `KINDS`. name: what a user will type.
+        core_version: the version of uwf-core that it is written for.
+    """
+    words = _words(kind, name, core_version)
+    parts = {f"src/@MODULE@/{part}.py": f"{kind}/{part}.txt" for part in KINDS[kind].parts}
+    tests = {"tests/test_@TEST@.py": f"{kind}/contract.txt"}
+    for path, template in {**_COMMON, **parts, **tests}.items():
+        text = (files(__package__) / "templates" / template).read_text("utf-8")
+        yield _filled(path, words), _filled(text, words).rstrip("\n") + "\n"
+    yield _filled("src/@MODULE@/py.typed", words), ""
+
+
+def _words(kind: str, name: str, core_version: str) -> Mapping[str, str]:
+    chosen = KINDS[kind]
+    distribution = distribution_of(kind, name)
+    module = distribution.replace("-", "_")
+    camel = "".join(part.capitalize() for part in name.split("-"))
+    major, minor, *_ = core_version.split(".")
+    badge = ""
+    if kind not in ("observer", "command"):
+        badge = (
+            f"\n`python -m uwf_core.testing {name}` prints what it can as a table for this page.\n"
+        )
+    return {
+        # First what may itself contain words:
+        "USE": chosen.use,
+        "SUMMARY": chosen.summary,
+        "BADGE": badge,
+        "NAME": name,
+        "DISTRIBUTION": distribution,
+        "MODULE": module,
+        "CLASS": camel if camel.endswith(kind.capitalize()) else camel + kind.capitalize(),
+        "GROUP": chosen.group,
+        "TARGET": f"{module}.{chosen.parts[0]}{chosen.attribute}",
+        "TEST": "contract" if badge else kind,
+        "VARIABLE": f"{module.upper()}_FILE",
+        "FLOOR": f"{major}.{minor}",
+        "CEILING": str(int(major) + 1),
+    }
+
+
+def _filled(text: str, words: Mapping[str, str]) -> str:
+    for word, value in words.items():
+        text = text.replace(f"@{word}@", value)
+    return text

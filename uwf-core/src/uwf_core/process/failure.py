@@ -1,0 +1,89 @@
+"""What a program's end means for the agent that stands behind it."""
+
+import signal
+
+from uwf_core.errors import AgentFailure, AgentInterrupted, Crashed, Stalled, TimedOut, TooLarge
+from uwf_core.process.records import End, ProgramResult
+
+EXCERPT_CHARACTERS = 2000
+
+
+def failure_of(
+    result: ProgramResult, who: str, *, session: str | None = None
+) -> AgentFailure | None:
+    """The failure that a program's end is; None where it ended by itself with exit code 0.
+
+    Args:
+        result: how it ended.
+        who: the program, for the message (`sed`, `the command 'mine'`).
+        session: the agent's session, where one came to be.
+
+    Example:
+        ```python
+        result = request.run_program(["sed", "--version"])
+        failure = failure_of(result, "sed")
+        if failure is not None:
+            raise failure
+        ```
+    """
+    seconds = result.duration_ms / 1000
+    match result.end:
+        case End.TIMED_OUT:
+            return TimedOut(
+                f"{who} was not done within its {seconds:.0f} s",
+                session=session,
+                hint="raise the role's `timeout` or `limits -> runSeconds`",
+            )
+        case End.STALLED:
+            return Stalled(
+                f"nothing was heard of {who} for too long; it ran {seconds:.0f} s",
+                session=session,
+                hint="raise `limits -> idleSeconds`, or let it append to UWF_EVENTS as it works",
+            )
+        case End.TOO_LARGE:
+            return TooLarge(
+                f"{who} printed more than is taken",
+                session=session,
+                hint="raise `limits -> replyBytes`, or let it print less",
+            )
+        case End.CANCELLED:
+            return AgentInterrupted(f"{who} was stopped", session=session)
+        case End.EXITED:
+            return None if result.exit_code == 0 else _crashed(result, who, session)
+
+
+def _crashed(result: ProgramResult, who: str, session: str | None) -> Crashed:
+    code = result.exit_code
+    how = f"exit code {code}" if code > 0 else f"the signal {_signal_name(-code)}"
+    said = excerpt(result.stderr.decode(errors="backslashreplace"), of_end=True)
+    return Crashed(
+        f"{who} ended with {how}" + (f"; on stderr: {said}" if said else ""), session=session
+    )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal has none
+        return str(number)
+
+
+def excerpt(text: str, *, of_end: bool = False) -> str:
+    """The beginning (or the end) of a text for a message, with nothing unprintable in it.
+
+    It is cut between words only: half a secret would not be recognised as one.
+    """
+    text = text.strip()
+    if len(text) > EXCERPT_CHARACTERS:
+        cut = text[-EXCERPT_CHARACTERS:] if of_end else text[:EXCERPT_CHARACTERS]
+        words = cut.split(maxsplit=1)[1:] if of_end else cut.rsplit(maxsplit=1)[:-1]
+        if not words:
+            return f"({len(text)} characters without a blank)"
+        text = f"…{words[0]}" if of_end else f"{words[0]}…"
+    return "".join(
+        letter if letter.isprintable() or letter in "\n\t" else _escaped(letter) for letter in text
+    )
+
+
+def _escaped(letter: str) -> str:
+    return letter.encode("unicode_escape").decode("ascii")
