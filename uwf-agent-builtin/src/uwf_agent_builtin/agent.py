@@ -1,0 +1,207 @@
+"""The agent: calls of the contract become sessions, a workspace, tools and a loop."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from uwf_agent_builtin import __version__, words
+from uwf_agent_builtin.budget import Budget
+from uwf_agent_builtin.loop import Delivery, Loop, Setting
+from uwf_agent_builtin.options import BuiltinOptions
+from uwf_agent_builtin.protection import Protection
+from uwf_agent_builtin.redaction import Redaction, cleaned, secrets_of
+from uwf_agent_builtin.report import Reporter
+from uwf_agent_builtin.sessions.transcript import Sessions, Transcript
+from uwf_agent_builtin.tools.record import Bench
+from uwf_agent_builtin.tools.registry import READING, Registry
+from uwf_agent_builtin.workspace import Workspace
+from uwf_core.api import (
+    AgentContext,
+    AgentFailure,
+    AgentReply,
+    AgentRequest,
+    AskRequest,
+    Model,
+    TurnSink,
+    Unavailable,
+)
+from uwf_core.llm.chat import Message
+from uwf_core.llm.client import ChatClient
+from uwf_core.llm.limits import ChatLimits
+
+_ASK_TURNS = 10
+
+
+class _Task(NamedTuple):
+    """What a call is for: its message, its schema (None: a plain answer), the tools it may use."""
+
+    text: str
+    schema: Mapping[str, Any] | None
+    narrowed: Sequence[str] | None
+    options: BuiltinOptions
+
+
+class BuiltinAgent:
+    """A ReAct agent on the model of the call.
+
+    Args:
+        options: see `BuiltinOptions`.
+        context: `state_dir` keeps the sessions; `tools` are added to the house's.
+    """
+
+    def __init__(self, options: BuiltinOptions | None, context: AgentContext) -> None:
+        self._options = options or BuiltinOptions()
+        self._context = context
+        self._sessions = Sessions(context.state_dir)
+        self._client: ChatClient | None = None
+
+    def run(self, request: AgentRequest, sink: TurnSink) -> AgentReply:
+        """Work until there is a deliverable: a text with frontmatter, or the typed object.
+
+        Raises:
+            AgentFailure: by kind; the session's id is in it.
+        """
+        options = self._options_of(request.options)
+        task = _Task(request.prompt, request.schema or None, request.tools, options)
+        return self._converse(request, task, sink)
+
+    def fork(self, session: str, request: AgentRequest) -> str:
+        """A copy of the session under a new id.
+
+        Raises:
+            SessionLost: there is none to copy.
+        """
+        return self._sessions.fork(session)
+
+    def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
+        """Answer from the session, or from the record alone; with tools that read, no others.
+
+        Raises:
+            AgentFailure: as `run`.
+        """
+        given = self._options_of(request.options)
+        options = replace(given, max_turns=min(_ASK_TURNS, given.max_turns))
+        text = request.question
+        if request.session is None and request.record:
+            text = f"{request.record}\n\n# Question\n\n{text}"
+        narrowed = tuple(tool.name for tool in READING)
+        return self._converse(request, _Task(text, None, narrowed, options), sink)
+
+    def close(self) -> None:
+        """Close the connections to the model."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def _options_of(self, given: Any) -> BuiltinOptions:
+        return given if isinstance(given, BuiltinOptions) else self._options
+
+    def _converse(
+        self, request: AgentRequest | AskRequest, task: _Task, sink: TurnSink
+    ) -> AgentReply:
+        client = self._client_of(request)
+        transcript = self._transcript(request.session)
+        sink.session(transcript.id)
+        try:
+            with _workspace(request.cwd, task.options) as workspace:
+                setting = self._setting(request, task, sink, (client, transcript, workspace))
+                self._begin(setting, task)
+                delivery = Loop(setting).run()
+                return _reply(request, setting, delivery)
+        except AgentFailure as failure:
+            failure.session = failure.session or transcript.id
+            raise
+        finally:
+            transcript.close()
+
+    def _setting(
+        self,
+        request: AgentRequest | AskRequest,
+        task: _Task,
+        sink: TurnSink,
+        opened: tuple[ChatClient, Transcript, Workspace],
+    ) -> Setting:
+        client, transcript, workspace = opened
+        budget = Budget(task.options, request.limits.seconds)
+        call = replace(request, env=cleaned(request.env))
+        key = None if request.model is None else request.model.api_key
+        return Setting(
+            client=client,
+            transcript=transcript,
+            registry=Registry(task.options, self._context.tools(), task.narrowed),
+            bench=Bench(
+                workspace=workspace,
+                call=call,
+                options=task.options,
+                seconds_left=budget.seconds_left,
+            ),
+            budget=budget,
+            report=Reporter(sink),
+            redaction=Redaction(secrets_of(request.env, key)),
+            options=task.options,
+            schema=task.schema,
+        )
+
+    def _begin(self, setting: Setting, task: _Task) -> None:
+        """Say which protection there is, and what is to be done."""
+        names, transcript = setting.registry.names, setting.transcript
+        setting.report.note(words.protection_note(setting.bench.workspace.root, names))
+        for problem in setting.registry.problems:
+            setting.report.note(problem)
+        if not transcript.messages:
+            text = words.system_text(names, deliver=task.schema is not None)
+            transcript.add(Message(role="system", text=text))
+        transcript.add(Message(role="user", text=setting.redaction.text(task.text)))
+
+    def _transcript(self, session: str | None) -> Transcript:
+        return self._sessions.new() if session is None else self._sessions.open(session)
+
+    def _client_of(self, request: AgentRequest | AskRequest) -> ChatClient:
+        model = _model(request.model)
+        if self._client is None or self._client.model != model:
+            self.close()
+            limits = ChatLimits(
+                idle_seconds=request.limits.idle_seconds,
+                total_seconds=request.limits.seconds,
+                reply_bytes=request.limits.reply_bytes,
+            )
+            self._client = ChatClient(model, limits=limits)
+        return self._client
+
+
+@contextmanager
+def _workspace(cwd: str, options: BuiltinOptions) -> Iterator[Workspace]:
+    try:
+        workspace = Workspace(cwd, Protection(options.deny, options.allow_write))
+    except OSError as fault:
+        raise Unavailable(f"the folder {cwd} cannot be entered: {fault.strerror}") from fault
+    try:
+        yield workspace
+    finally:
+        workspace.close()
+
+
+def _model(model: Model | None) -> Model:
+    if model is None:
+        raise Unavailable(
+            "the builtin agent needs a model, and none is configured",
+            hint="uwf setup --provider openai --api-key - --model NAME (or ollama, without a key)",
+        )
+    return model
+
+
+def _reply(request: AgentRequest | AskRequest, setting: Setting, delivery: Delivery) -> AgentReply:
+    transcript, continued = setting.transcript, request.session is not None
+    return AgentReply(
+        text=delivery.text if delivery.structured is None else None,
+        structured=delivery.structured,
+        session=transcript.id,
+        continuation="continued" if continued else "new",
+        proof=f"its transcript held {transcript.earlier} messages" if continued else None,
+        usage=setting.budget.usage(),
+        model=delivery.model or setting.client.model.name,
+        agent_version=__version__,
+        stop_reason=delivery.stop_reason,
+        denials=delivery.denials,
+    )

@@ -1,0 +1,228 @@
+"""The loop: ask the model, do what it wants, ask again, until it delivers."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from uwf_agent_builtin import words
+from uwf_agent_builtin.budget import Budget
+from uwf_agent_builtin.options import BuiltinOptions
+from uwf_agent_builtin.redaction import Redaction
+from uwf_agent_builtin.report import Reporter
+from uwf_agent_builtin.schemas import flat, output_problems, without_foreign_keys
+from uwf_agent_builtin.sessions.transcript import Transcript
+from uwf_agent_builtin.tools.record import Bench
+from uwf_agent_builtin.tools.registry import RESOLVE, Answered, Registry
+from uwf_agent_builtin.window import Gauge, to_leave_out
+from uwf_core.api import AgentInterrupted, ContextTooLong, EmptyReply, ToolCall, Truncated
+from uwf_core.llm.arguments import ToolArgumentsError, parse_arguments
+from uwf_core.llm.chat import ChatReply, ChatRequest, ChatTool, Message
+from uwf_core.llm.client import ChatClient
+
+MAX_NUDGES = 2
+MAX_BAD_DELIVERIES = 4
+_OVERFULL = 0.6
+
+
+class Delivery(NamedTuple):
+    """How the loop ended: a text or the typed object, and what the model's service says of it."""
+
+    text: str | None
+    structured: Mapping[str, Any] | None
+    model: str | None
+    stop_reason: str | None
+    denials: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What a loop works with. `schema` None: a plain answer is wanted."""
+
+    client: ChatClient
+    transcript: Transcript
+    registry: Registry
+    bench: Bench
+    budget: Budget
+    report: Reporter
+    redaction: Redaction
+    options: BuiltinOptions
+    schema: Mapping[str, Any] | None
+
+
+class Loop:
+    """One call of the agent under way."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        self._gauge = Gauge()
+        self._tools = setting.registry.offered()
+        if setting.schema is not None:
+            self._tools += (_resolve_tool(setting.schema),)
+        self._delivered: Mapping[str, Any] | None = None
+        self._bad_deliveries = 0
+        self._denials: dict[str, None] = {}
+
+    def run(self) -> Delivery:
+        """Until there is a delivery.
+
+        Raises:
+            AgentFailure: a limit is reached, or the model's service fails.
+        """
+        nudges = 0
+        while True:
+            self._setting.budget.check()
+            self._warn()
+            reply = self._reply(may_be_empty=nudges < MAX_NUDGES)
+            if reply is not None and reply.tool_calls:
+                self._use_tools(reply)
+                if self._delivered is not None:
+                    return self._delivery(reply, None)
+                nudges = 0
+                continue
+            missing = words.NUDGE if reply is None else self._missing(reply)
+            if missing is None or (reply is not None and nudges >= MAX_NUDGES):
+                assert reply is not None
+                return self._end(reply, missing)
+            nudges += 1
+            self._say(missing)
+
+    def _end(self, reply: ChatReply, missing: str | None) -> Delivery:
+        if missing == words.CUT:
+            raise Truncated(
+                "the model's reply was cut at its greatest length, again and again",
+                hint="the option maxOutputTokens, or the service's own limit, allows no more",
+            )
+        return self._delivery(reply, reply.text)
+
+    def _delivery(self, reply: ChatReply, text: str | None) -> Delivery:
+        return Delivery(text, self._delivered, reply.model, reply.stop_reason, tuple(self._denials))
+
+    def _missing(self, reply: ChatReply) -> str | None:
+        """What is said to the model if its text is no deliverable."""
+        if reply.stop_reason == "length":
+            return words.CUT
+        if self._setting.schema is None or has_frontmatter(reply.text):
+            return None
+        return words.NUDGE
+
+    def _say(self, text: str) -> None:
+        self._setting.transcript.add(Message(role="user", text=text))
+        self._setting.report.note(text)
+
+    def _warn(self) -> None:
+        near = self._setting.budget.warning()
+        if near is not None:
+            self._say(words.warning(near))
+
+    def _reply(self, *, may_be_empty: bool) -> ChatReply | None:
+        """Ask the model; None if it said nothing at all."""
+        setting = self._setting
+        self._fit(setting.options.context_tokens)
+        try:
+            reply = self._ask()
+        except ContextTooLong:
+            room = round(self._gauge.tokens(setting.transcript.messages, self._tools) * _OVERFULL)
+            if not self._fit(room):
+                raise
+            reply = self._ask()
+        except EmptyReply:
+            setting.budget.turns += 1
+            if not may_be_empty:
+                raise
+            return None
+        setting.budget.spend(reply.usage)
+        setting.transcript.add(reply.message)
+        setting.report.reply(reply, setting.budget.usage())
+        return reply
+
+    def _ask(self) -> ChatReply:
+        setting, options = self._setting, self._setting.options
+        messages = tuple(setting.transcript.messages)
+        request = ChatRequest(
+            messages=messages,
+            tools=self._tools,
+            max_tokens=options.max_output_tokens,
+            temperature=options.temperature,
+        )
+        reply = setting.client.chat(
+            request,
+            on_delta=setting.report.delta if options.stream else None,
+            cancel=setting.bench.call.cancel,
+            seconds=max(0.1, setting.budget.seconds_left()),
+        )
+        used = reply.usage
+        parts = (used.input_tokens, used.cache_read_tokens or 0, used.cache_write_tokens or 0)
+        if used.input_tokens is not None:
+            self._gauge.learn(messages, self._tools, sum(each or 0 for each in parts))
+        return reply
+
+    def _fit(self, limit_tokens: int) -> bool:
+        """Leave old results out until it fits; whether any was."""
+        transcript = self._setting.transcript
+        ids = to_leave_out(transcript.messages, self._tools, self._gauge, limit_tokens)
+        if ids:
+            transcript.leave_out(ids)
+            self._setting.report.note(
+                f"the results of {len(ids)} earlier tool calls are left out from here on, to stay "
+                f"within {limit_tokens} tokens"
+            )
+        return bool(ids)
+
+    def _use_tools(self, reply: ChatReply) -> None:
+        """Do what the reply wants, in its order; nothing after a delivery."""
+        setting = self._setting
+        for call in reply.tool_calls:
+            if setting.bench.call.cancel.is_set():
+                raise AgentInterrupted(f"cancelled: {setting.bench.call.cancel.reason}")
+            started = _now_ms()
+            answered = self._answer(call)
+            text = setting.redaction.text(answered.text)
+            setting.transcript.answer(call.id, text, is_error=answered.is_error)
+            if answered.denied is not None:
+                self._denials[answered.denied] = None
+            setting.report.result(
+                replace(
+                    call,
+                    result=text,
+                    is_error=answered.is_error,
+                    started_ms=started,
+                    ended_ms=_now_ms(),
+                )
+            )
+
+    def _answer(self, call: ToolCall) -> Answered:
+        if self._delivered is not None:
+            return Answered(words.NOT_RUN, True)
+        if self._setting.budget.seconds_left() <= 0:
+            return Answered("[not done: no time is left]", True)
+        try:
+            arguments = parse_arguments(call)
+        except ToolArgumentsError as fault:
+            return Answered(str(fault), True)
+        if call.name == RESOLVE and self._setting.schema is not None:
+            return self._resolve(self._setting.schema, arguments)
+        return self._setting.registry.call(call.name, arguments, self._setting.bench)
+
+    def _resolve(self, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> Answered:
+        """Take a delivery if it is valid; after many that are not, it is the engine's to judge."""
+        output = without_foreign_keys(schema, arguments)
+        wrong = output_problems(schema, output)
+        if wrong and self._bad_deliveries < MAX_BAD_DELIVERIES:
+            self._bad_deliveries += 1
+            return Answered("not delivered, for this is wrong:\n" + "\n".join(wrong), True)
+        self._delivered = output
+        return Answered(words.ACCEPTED)
+
+
+def has_frontmatter(text: str) -> bool:
+    """Whether a reply begins with a `---` line; what is in it is for the extractor to say."""
+    return text.removeprefix("\ufeff").lstrip().partition("\n")[0].rstrip() == "---"
+
+
+def _resolve_tool(schema: Mapping[str, Any]) -> ChatTool:
+    return ChatTool(name=RESOLVE, description=words.RESOLVE_DESCRIPTION, parameters=flat(schema))
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

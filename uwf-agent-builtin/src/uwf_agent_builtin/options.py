@@ -1,0 +1,55 @@
+"""The options of the agent, as `agents.<alias>.options` of the configuration has them."""
+
+from uwf_core.api.record import record
+
+
+@record
+class BuiltinOptions:
+    """What a user may say.
+
+    Attributes:
+        max_turns: replies of the model in one call of the agent.
+        max_tokens: tokens of all kinds in one call of the agent; None is no such budget.
+        context_tokens: the window of the model. Old tool output is left out beyond it.
+        max_output_tokens: of one reply of the model; None leaves it to the service.
+        temperature: None leaves it to the service.
+        stream: ask for replies piece by piece, so that they are seen as they come.
+        allow_shell: leave to run commands. What a command does is not confined to the workspace.
+        command_seconds: how long one command may run at most.
+        fetch: whether pages of the public internet may be read.
+        deny: files that no tool touches, as patterns of .gitignore, besides those always protected.
+        allow_write: files that tools may change, as such patterns; None is all but the denied.
+        timeout: seconds for one call of the agent.
+    """
+
+    max_turns: int = 30
+    max_tokens: int | None = None
+    context_tokens: int = 128_000
+    max_output_tokens: int | None = None
+    temperature: float | None = None
+    stream: bool = True
+    allow_shell: bool = False
+    command_seconds: float = 120.0
+    fetch: bool = True
+    deny: tuple[str, ...] = ()
+    allow_write: tuple[str, ...] | None = None
+    timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that make no sense.
+
+        Raises:
+            ValueError: one of them.
+        """
+        for name, least in (("max_turns", 1), ("context_tokens", 1000), ("command_seconds", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{_camel(name)} must be at least {least}")
+        for name in ("max_tokens", "max_output_tokens", "timeout"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise ValueError(f"{_camel(name)} must be above 0")
+
+
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(each.capitalize() for each in others)

@@ -1,0 +1,80 @@
+"""What stays untouched in a workspace, by its path. Pure.
+
+Protected whatever the user allows: git's hooks and configuration (they run programs), uwf's own
+folder, files that hold secrets by custom. Nothing beneath `.git` is written. Deny beats allow.
+"""
+
+import re
+import unicodedata
+
+from uwf_agent_builtin.tools.errors import ToolError
+from uwf_agent_builtin.tools.ignore import Rules
+
+_GIT_SECRET = re.compile(r"config(\..*)?|hooks|credentials|\.git-credentials")
+_EXAMPLES = frozenset((".env.example", ".env.sample", ".env.template", ".env.dist"))
+
+
+class Protection:
+    """Says no.
+
+    Args:
+        deny: patterns of .gitignore for what is never touched.
+        allow_write: such patterns for what may be changed; None is everything else.
+    """
+
+    def __init__(
+        self, deny: tuple[str, ...] = (), allow_write: tuple[str, ...] | None = None
+    ) -> None:
+        self._deny = Rules(deny)
+        self._allow = None if allow_write is None else Rules(allow_write)
+
+    def check(self, path: str, *, write: bool) -> None:
+        """Whether the file or folder at `path` (from the root, without links) may be touched.
+
+        Raises:
+            ToolError: it may not.
+        """
+        why = self.refusal(path, write=write)
+        if why is not None:
+            raise ToolError(f"{path} is protected: {why}")
+
+    def refusal(self, path: str, *, write: bool) -> str | None:
+        """Why `path` may not be touched; None if it may."""
+        if path == ".":
+            return None
+        parts = path.split("/")
+        why = _always([_plain(part) for part in parts], write)
+        if why is not None:
+            return why
+        if any(self._deny.ignores("/".join(parts[:end])) for end in range(1, len(parts) + 1)):
+            return "the option `deny` of the agent names it"
+        if write and self._allow is not None:
+            ends = range(1, len(parts) + 1)
+            if not any(self._allow.ignores("/".join(parts[:end])) for end in ends):
+                return "the option `allowWrite` of the agent does not name it"
+        return None
+
+
+def _always(parts: list[str], write: bool) -> str | None:
+    for index, part in enumerate(parts):
+        if part == ".uwf":
+            return "the folder of uwf"
+        if part in (".git-credentials", ".netrc", ".pgpass"):
+            return "it holds credentials"
+        if part == ".env" or (part.startswith(".env.") and part not in _EXAMPLES):
+            return "it holds secrets by custom"
+        if part == ".git":
+            if write:
+                return "git's own folder is changed by git alone"
+            if any(_GIT_SECRET.fullmatch(below) for below in parts[index + 1 :]):
+                return "git's configuration and hooks"
+    return None
+
+
+def _plain(name: str) -> str:
+    """A name as the least careful file system sees it: no case, no invisible characters, no dots or
+    blanks at its end, no stream behind a colon (`.git::$INDEX_ALLOCATION`).
+    """
+    text = unicodedata.normalize("NFKC", name)
+    text = "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
+    return text.casefold().partition(":")[0].rstrip(" .")

@@ -1,0 +1,122 @@
+"""Values against JSON Schemas: arguments of tools, outputs of roles. Pure; fetches nothing."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
+
+STATUS = "$status"
+SUSPEND = "$SUSPEND"
+_PROBLEMS = 20
+
+
+def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
+    """What is wrong with `value`, each with its place; patterns run in linear time."""
+    from jsonschema_rs import Draft202012Validator, RegexOptions
+
+    validator = Draft202012Validator(
+        dict(schema), pattern_options=RegexOptions(), retriever=_refuse
+    )
+    found = []
+    for error in validator.iter_errors(value):
+        place = ".".join(map(str, error.instance_path))
+        message = error.message if len(error.message) <= 400 else f"{error.message[:400]}…"
+        found.append(f"{place}: {message}" if place else message)
+        if len(found) == _PROBLEMS:
+            break
+    return found
+
+
+def output_problems(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the output of a role. Only the form that has its `$status` is spoken of,
+    so that an error names a field and not a choice of forms.
+    """
+    status = fields.get(STATUS)
+    if status == SUSPEND:
+        reason = fields.get("reason")
+        named = isinstance(reason, str) and bool(reason.strip())
+        return [] if named else ["reason: is missing; it says what a person is needed for"]
+    forms = dict(statuses(schema))
+    if forms and status not in forms:
+        return [f"{STATUS}: is {status!r}; it must be one of {', '.join((*forms, SUSPEND))}"]
+    return problems(forms[str(status)] if forms else schema, fields)
+
+
+def without_foreign_keys(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """`fields` without the top-level keys that the form of its `$status` does not know."""
+    form = dict(statuses(schema)).get(str(fields.get(STATUS)), schema)
+    known = form.get("properties")
+    if not isinstance(known, Mapping):
+        return dict(fields)
+    return {name: value for name, value in fields.items() if name in known}
+
+
+def statuses(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Each `$status` with its form: a whole schema for the outputs that have it."""
+    for word in ("oneOf", "anyOf"):
+        choices = schema.get(word)
+        if isinstance(choices, list):
+            rest = {key: value for key, value in schema.items() if key != word}
+            for choice in choices:
+                if isinstance(choice, Mapping):
+                    yield from statuses(_merged(rest, choice))
+            return
+    status = schema.get("properties", {}).get(STATUS)
+    if isinstance(status, Mapping) and isinstance(status.get("const"), str):
+        yield status["const"], schema
+
+
+def flat(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of outputs as one object without a choice at its top, which is what services take
+    as the parameters of a tool. It is wider than `schema`: what comes is to be checked.
+    """
+    forms = list(statuses(schema))
+    properties: dict[str, Any] = {}
+    for _, form in forms:
+        for name, each in form.get("properties", {}).items():
+            if name != STATUS:
+                known = properties.setdefault(name, [])
+                known += [] if each in known else [each]
+    names = [*dict.fromkeys(status for status, _ in forms), SUSPEND]
+    suspend = {
+        "type": "string",
+        "description": f"for {SUSPEND}: what a person is needed for",
+    }
+    listed = {name: _one_of(each) for name, each in properties.items()}
+    return {
+        "type": "object",
+        "properties": {
+            STATUS: {"type": "string", "enum": names, "description": _needs(forms)},
+            **listed,
+            **({} if "reason" in listed else {"reason": suspend}),
+        },
+        "required": [STATUS],
+    }
+
+
+def _needs(forms: list[tuple[str, Mapping[str, Any]]]) -> str:
+    """Which fields go with which status, in words."""
+    told = []
+    for status, form in forms:
+        required = set(form.get("required", ()))
+        fields = [
+            name if name in required else f"{name} (optional)"
+            for name in form.get("properties", {})
+            if name != STATUS
+        ]
+        told.append(f"{status}: {', '.join(fields) or 'no further field'}")
+    told.append(f"{SUSPEND}: reason (only if you cannot go on without a person)")
+    return "How the work ended, with the fields that go with it. " + "; ".join(told)
+
+
+def _one_of(schemas: list[Any]) -> Any:
+    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+
+
+def _merged(rest: Mapping[str, Any], choice: Mapping[str, Any]) -> dict[str, Any]:
+    """`rest` and `choice` both, as far as a form needs it."""
+    properties = {**rest.get("properties", {}), **choice.get("properties", {})}
+    required = list(dict.fromkeys([*rest.get("required", ()), *choice.get("required", ())]))
+    return {**rest, **choice, "properties": properties, "required": required}
+
+
+def _refuse(uri: str) -> NoReturn:
+    raise ValueError(f"{uri} is not fetched: nothing ever is")

@@ -1,0 +1,1 @@
+"""Sessions: what was said, kept as files that outlive the process."""

@@ -1,0 +1,258 @@
+"""A session as a file of JSON lines, in no provider's form: version 1.
+
+    {"v": 1, "type": "session", "id": "…", "createdMs": 0, "forkedFrom": null}
+    {"type": "message", "role": "system|user|assistant", "text": "…", "reasoning": "…",
+     "toolCalls": [{"id": "…", "name": "…", "arguments": "…"}]}
+    {"type": "answer", "id": "…", "text": "…", "isError": false}       the result of a call
+    {"type": "left_out", "ids": ["…"]}       results left out from then on, to fit into the window
+
+A line is written whole, as soon as the thing has happened; what a killed process had begun to write
+is cut off by the next one. A call without an answer was under way when its process died: the next
+one answers it with that.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from uwf_core.api import SessionLost, ToolCall
+from uwf_core.llm.chat import Message
+
+VERSION = 1
+CRASHED = (
+    "[no result: the process ended while this call was under way. It may have been done in part: "
+    "look before you do it again]"
+)
+LEFT_OUT = "[left out to stay within the model's window; call the tool again if you need it]"
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,80}")
+
+
+@dataclass
+class Transcript:
+    """A session that is being added to.
+
+    Attributes:
+        messages: all of it, as the model is told it; answers are messages of the role `tool`.
+        earlier: how many messages there were when it was opened.
+        errors: the ids of calls whose answers are errors.
+    """
+
+    id: str
+    file: Path
+    messages: list[Message] = field(default_factory=list)
+    earlier: int = 0
+    errors: set[str] = field(default_factory=set)
+    _descriptor: int = -1
+
+    def add(self, message: Message) -> None:
+        """Add what was said by the user or the model."""
+        line: dict[str, Any] = {"type": "message", "role": message.role, "text": message.text}
+        if message.reasoning:
+            line["reasoning"] = message.reasoning
+        if message.tool_calls:
+            line["toolCalls"] = [
+                {"id": call.id, "name": call.name, "arguments": call.arguments}
+                for call in message.tool_calls
+            ]
+        self._write(line)
+        self.messages.append(_sendable(message))
+
+    def answer(self, call_id: str, text: str, *, is_error: bool = False) -> None:
+        """Add the result of a call."""
+        self._write({"type": "answer", "id": call_id, "text": text, "isError": is_error})
+        self.messages.append(Message(role="tool", text=text, tool_call_id=call_id))
+
+    def leave_out(self, ids: list[str]) -> None:
+        """Leave the results of these calls out from now on; the file keeps them."""
+        self._write({"type": "left_out", "ids": ids})
+        self.messages = _without(self.messages, set(ids))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _write(self, line: dict[str, Any]) -> None:
+        # ASCII, so that lone surrogates of a model are no fault here.
+        data = json.dumps(line, ensure_ascii=True).encode() + b"\n"
+        written = 0
+        while written < len(data):
+            written += os.write(self._descriptor, data[written:])
+
+    def lock(self) -> None:
+        """Open the file for adding; nobody else may add to it meanwhile.
+
+        Raises:
+            SessionLost: somebody does.
+        """
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        self._descriptor = os.open(self.file, flags, 0o600)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as fault:
+            self.close()
+            raise SessionLost(
+                f"the session {self.id} is in use by another process", session=self.id
+            ) from fault
+
+
+class Sessions:
+    """The sessions of one agent, in its own folder (0700, files 0600)."""
+
+    def __init__(self, state_dir: str) -> None:
+        self._folder = Path(state_dir, "sessions")
+
+    def new(self, forked_from: str | None = None) -> Transcript:
+        """A session in which nothing was said yet."""
+        for folder in (self._folder.parent, self._folder):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        session = f"builtin-{os.urandom(8).hex()}"
+        transcript = Transcript(session, self._folder / f"{session}.jsonl")
+        transcript.lock()
+        head = {
+            "v": VERSION,
+            "type": "session",
+            "id": session,
+            "createdMs": time.time_ns() // 1_000_000,
+            "forkedFrom": forked_from,
+        }
+        transcript._write(head)
+        return transcript
+
+    def open(self, session: str) -> Transcript:
+        """A session to go on with.
+
+        Raises:
+            SessionLost: it is not there, cannot be read, or is in use.
+        """
+        transcript = Transcript(session, self._existing(session))
+        transcript.lock()
+        try:
+            _load(transcript)
+        except BaseException:
+            transcript.close()
+            raise
+        transcript.earlier = len(transcript.messages)
+        return transcript
+
+    def fork(self, session: str) -> str:
+        """A session that knows the same; its id.
+
+        Raises:
+            SessionLost: there is no such session.
+        """
+        old = Transcript(session, self._existing(session))
+        lines = _lines(old)
+        forked = self.new(session)
+        try:
+            for line in lines[1:]:
+                forked._write(line)
+        finally:
+            forked.close()
+        return forked.id
+
+    def _existing(self, session: str) -> Path:
+        file = self._folder / f"{session}.jsonl"
+        if not _NAME.fullmatch(session) or not file.is_file():
+            raise SessionLost(f"there is no session {session!r}", session=session)
+        return file
+
+
+def _load(transcript: Transcript) -> None:
+    """Read the file; what a killed process left half written or half done is put right."""
+    lines = _lines(transcript, repair=True)
+    open_calls: dict[str, None] = {}
+    left_out: set[str] = set()
+    for line in lines[1:]:
+        match line.get("type"):
+            case "message":
+                message = _message(line)
+                _close_calls(transcript, open_calls)
+                transcript.messages.append(message)
+                open_calls.update(dict.fromkeys(call.id for call in message.tool_calls))
+            case "answer":
+                open_calls.pop(line["id"], None)
+                answer = Message(role="tool", text=line["text"], tool_call_id=line["id"])
+                transcript.messages.append(answer)
+                if line.get("isError"):
+                    transcript.errors.add(line["id"])
+            case "left_out":
+                left_out.update(line["ids"])
+    for call in list(open_calls):
+        transcript.answer(call, CRASHED, is_error=True)
+    transcript.messages = _without(transcript.messages, left_out)
+
+
+def _close_calls(transcript: Transcript, open_calls: dict[str, None]) -> None:
+    """Answer what was never answered before something else was said."""
+    for call in open_calls:
+        transcript.messages.append(Message(role="tool", text=CRASHED, tool_call_id=call))
+    open_calls.clear()
+
+
+def _lines(transcript: Transcript, *, repair: bool = False) -> list[dict[str, Any]]:
+    """The whole lines of a file; a last one without its end is cut off."""
+    data = transcript.file.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    if repair and len(whole) < len(data):
+        with contextlib.suppress(OSError):  # it is passed over as well if it stays
+            os.truncate(transcript.file, len(whole))
+    try:
+        lines = [json.loads(line) for line in whole.splitlines()]
+        head = lines[0]
+        if head["type"] != "session" or head["v"] > VERSION:
+            raise ValueError(f"version {head.get('v')} is not known here")
+    except (ValueError, LookupError, TypeError) as fault:
+        raise SessionLost(
+            f"the session {transcript.id} cannot be read: {fault}", session=transcript.id
+        ) from fault
+    return lines
+
+
+def _message(line: dict[str, Any]) -> Message:
+    calls = tuple(
+        ToolCall(id=call["id"], name=call["name"], arguments=call["arguments"])
+        for call in line.get("toolCalls", ())
+    )
+    return _sendable(
+        Message(
+            role=line["role"],
+            text=line["text"],
+            reasoning=line.get("reasoning", ""),
+            tool_calls=calls,
+        )
+    )
+
+
+def _sendable(message: Message) -> Message:
+    """A message as it is told again: some servers refuse arguments that are no JSON object."""
+    if not any(_is_broken(call.arguments) for call in message.tool_calls):
+        return message
+    calls = tuple(
+        replace(call, arguments="{}") if _is_broken(call.arguments) else call
+        for call in message.tool_calls
+    )
+    return replace(message, tool_calls=calls)
+
+
+def _is_broken(arguments: str) -> bool:
+    try:
+        return not isinstance(json.loads(arguments or "{}"), dict)
+    except (ValueError, RecursionError):
+        return True
+
+
+def _without(messages: list[Message], ids: set[str]) -> list[Message]:
+    return [
+        Message(role="tool", text=LEFT_OUT, tool_call_id=each.tool_call_id)
+        if each.role == "tool" and each.tool_call_id in ids
+        else each
+        for each in messages
+    ]

@@ -1,0 +1,81 @@
+"""list_dir and glob."""
+
+import os
+import stat
+
+from uwf_agent_builtin.tools.errors import ToolError
+from uwf_agent_builtin.tools.ignore import glob_expression
+from uwf_agent_builtin.tools.record import Arguments, Bench, HouseTool, parameters
+from uwf_agent_builtin.tools.walk import files_below
+
+LISTED = 1000
+FOUND = 500
+_FOLDER = {"type": "string", "description": "relative to the workspace; `.` by default"}
+
+
+def list_dir(arguments: Arguments, bench: Bench) -> str:
+    """The entries of a folder, one a line: `name/`, `name -> target`, `name  bytes`."""
+    with bench.workspace.open_folder(arguments.get("path", ".")) as (descriptor, path):
+        names = sorted(os.listdir(descriptor))  # noqa: PTH208 (a descriptor)
+        lines = [_line(descriptor, name) for name in names[:LISTED]]
+    if not lines:
+        return f"[{path} is empty]"
+    if len(names) > LISTED:
+        lines.append(f"[… {len(names) - LISTED} more]")
+    return "\n".join(lines)
+
+
+def _line(folder: int, name: str) -> str:
+    shown = name if name.isprintable() else ascii(name)
+    try:
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if stat.S_ISLNK(status.st_mode):
+            return f"{shown} -> {os.readlink(name, dir_fd=folder)}"
+    except OSError:
+        return f"{shown}  [gone]"
+    if stat.S_ISDIR(status.st_mode):
+        return f"{shown}/"
+    return f"{shown}  {status.st_size}"
+
+
+def glob(arguments: Arguments, bench: Bench) -> str:
+    """The files whose path fits a pattern; a pattern without `/` fits names at any depth."""
+    pattern, path = arguments["pattern"], arguments.get("path", ".")
+    if pattern.startswith("/") or ".." in pattern.split("/"):
+        raise ToolError("the pattern is relative to `path` and cannot leave it")
+    expression = glob_expression(pattern if "/" in pattern else f"**/{pattern}")
+    found, more = list[str](), 0
+    cut: int | None = None
+    for entry in files_below(bench.workspace, path):
+        if bench.call.cancel.is_set():
+            raise ToolError("cancelled")
+        if cut is None:
+            cut = _depth_of(bench, path)
+        if expression.match(entry.path[cut:]):
+            more += len(found) >= FOUND
+            if len(found) < FOUND:
+                found.append(entry.path)
+    if not found:
+        return "[no file fits; what .gitignore names is not looked at]"
+    return "\n".join([*found, *([f"[… {more} more]"] if more else [])])
+
+
+def _depth_of(bench: Bench, path: str) -> int:
+    """How many characters of a found path name the folder that was searched."""
+    with bench.workspace.open_folder(path) as (_, inner):
+        return 0 if inner == "." else len(inner) + 1
+
+
+LIST_DIR = HouseTool(
+    "list_dir",
+    "List a folder: its folders end with `/`, its files have their size in bytes.",
+    parameters((), path=_FOLDER),
+    list_dir,
+)
+GLOB = HouseTool(
+    "glob",
+    "Find files by a pattern such as `*.py` or `src/**/test_*.py`. What .gitignore names is left "
+    f"out. At most {FOUND} paths.",
+    parameters(("pattern",), pattern={"type": "string"}, path=_FOLDER),
+    glob,
+)

@@ -1,0 +1,63 @@
+"""grep: search in a process of its own, see search.py."""
+
+import json
+import sys
+from dataclasses import replace
+
+from uwf_agent_builtin.tools.errors import ToolError
+from uwf_agent_builtin.tools.record import Arguments, Bench, HouseTool, cut, parameters
+from uwf_agent_builtin.tools.search import MATCHES
+from uwf_core.api import End
+
+SECONDS = 30.0
+_CHARACTERS = 40_000
+
+
+def grep(arguments: Arguments, bench: Bench) -> str:
+    """The lines that match, as `path:number: line`."""
+    request = {
+        "path": ".",
+        **arguments,
+        "root": bench.workspace.root,
+        "deny": bench.options.deny,
+    }
+    seconds = min(SECONDS, max(0.1, bench.seconds_left()))
+    limits = replace(bench.call.limits, seconds=seconds, idle_seconds=None)
+    result = replace(bench.call, limits=limits).run_program(
+        [sys.executable, "-I", "-m", "uwf_agent_builtin.tools.search"],
+        stdin=json.dumps(request).encode(),
+    )
+    if result.end is End.TIMED_OUT:
+        raise ToolError(
+            f"the search was not done within {seconds:g} s; take a simpler pattern or fewer files"
+        )
+    try:
+        document = json.loads(result.stdout)
+    except ValueError as fault:
+        words = result.stderr.decode("utf-8", "replace")[-500:]
+        raise ToolError(f"the search ended without a result: {words}") from fault
+    if "error" in document:
+        raise ToolError(document["error"])
+    return cut(document["text"], _CHARACTERS, "matches")
+
+
+GREP = HouseTool(
+    "grep",
+    "Search the text of files with a regular expression (Python's), line by line. Binary files and "
+    f"what .gitignore names are left out. At most {MATCHES} matching lines.",
+    parameters(
+        ("pattern",),
+        pattern={"type": "string"},
+        path={"type": "string", "description": "a folder or file; `.` by default"},
+        glob={"type": "string", "description": "only files that fit, such as *.py"},
+        ignore_case={"type": "boolean"},
+        literal={"type": "boolean", "description": "the pattern is plain text"},
+        context={
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 20,
+            "description": "lines around each match",
+        },
+    ),
+    grep,
+)

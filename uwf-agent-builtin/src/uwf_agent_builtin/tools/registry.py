@@ -1,0 +1,139 @@
+"""The tools of one call: those of the house, those of plugins, narrowed by the role."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from uwf_agent_builtin.options import BuiltinOptions
+from uwf_agent_builtin.schemas import problems
+from uwf_agent_builtin.tools.command import RUN_COMMAND
+from uwf_agent_builtin.tools.errors import ToolError
+from uwf_agent_builtin.tools.fetch import FETCH_URL
+from uwf_agent_builtin.tools.files import EDIT_FILE, READ_FILE, WRITE_FILE
+from uwf_agent_builtin.tools.folders import GLOB, LIST_DIR
+from uwf_agent_builtin.tools.grep import GREP
+from uwf_agent_builtin.tools.record import Bench, HouseTool
+from uwf_core.api import AgentFailure, AgentInterrupted, LoadedTool, ToolContext
+from uwf_core.llm.chat import ChatTool
+
+READING = (READ_FILE, LIST_DIR, GLOB, GREP)
+HOUSE = (READ_FILE, WRITE_FILE, EDIT_FILE, LIST_DIR, GLOB, GREP, RUN_COMMAND, FETCH_URL)
+RESOLVE = "resolve"
+ANSWER_CHARACTERS = 200_000
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+class Answered(NamedTuple):
+    """The answer to a call; `denied` says that it was not allowed, and why."""
+
+    text: str
+    is_error: bool = False
+    denied: str | None = None
+
+
+class Registry:
+    """The tools that may be called, by their names.
+
+    Args:
+        options: what the user allows.
+        plugins: the tools of plugins; one with the name of another one is left out.
+        narrowed: what the role may use; None is everything.
+    """
+
+    def __init__(
+        self,
+        options: BuiltinOptions,
+        plugins: Sequence[LoadedTool] = (),
+        narrowed: Sequence[str] | None = None,
+    ) -> None:
+        self._withheld: dict[str, str] = {}
+        self._tools: dict[str, HouseTool] = {}
+        self.problems: list[str] = []
+        for tool in (*HOUSE, *self._of_plugins(plugins)):
+            why = _withheld(tool.name, options, narrowed)
+            if why is None:
+                self._tools[tool.name] = tool
+            else:
+                self._withheld[tool.name] = why
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tools that may be called."""
+        return tuple(sorted(self._tools))
+
+    def offered(self) -> tuple[ChatTool, ...]:
+        """The tools as the model is told them."""
+        return tuple(
+            ChatTool(name=each.name, description=each.description, parameters=each.parameters)
+            for each in self._tools.values()
+        )
+
+    def call(self, name: str, arguments: dict[str, Any], bench: Bench) -> Answered:
+        """Call a tool; whatever goes wrong in it is an answer.
+
+        Raises:
+            AgentInterrupted: the run is stopped.
+        """
+        tool = self._tools.get(name)
+        if tool is None:
+            return self._unknown(name)
+        wrong = problems(tool.parameters, arguments)
+        if wrong:
+            told = "\n".join(wrong)
+            return Answered(f"the arguments of {name} are wrong; nothing was done:\n{told}", True)
+        try:
+            text = tool.run(arguments, bench)
+        except ToolError as fault:
+            return Answered(str(fault), True)
+        except AgentInterrupted:
+            raise
+        except AgentFailure as fault:
+            return Answered(fault.message, True)
+        except Exception as fault:  # a tool of a plugin, or a fault of ours: the model is told
+            return Answered(f"{name} failed: {type(fault).__name__}: {fault}", True)
+        if len(text) > ANSWER_CHARACTERS:
+            text = f"{text[:ANSWER_CHARACTERS]}\n[… cut at {ANSWER_CHARACTERS} characters]"
+        return Answered(text or "[nothing]")
+
+    def _unknown(self, name: str) -> Answered:
+        there = ", ".join(self.names) or "none"
+        why = self._withheld.get(name)
+        if why is None:
+            return Answered(f"there is no tool {name!r}; there are: {there}", True)
+        return Answered(f"{name} is not allowed: {why}; there are: {there}", True, f"{name}: {why}")
+
+    def _of_plugins(self, plugins: Sequence[LoadedTool]) -> list[HouseTool]:
+        taken, tools = {RESOLVE, *(each.name for each in HOUSE)}, []
+        for loaded in plugins:
+            spec = loaded.spec
+            if spec.name in taken or not _NAME.fullmatch(spec.name):
+                self.problems.append(f"the tool {spec.name!r} of a plugin has a name that is taken")
+                continue
+            taken.add(spec.name)
+            run = _plugin_run(loaded)
+            tools.append(HouseTool(spec.name, spec.description, spec.parameters, run))
+        return tools
+
+
+def _withheld(name: str, options: BuiltinOptions, narrowed: Sequence[str] | None) -> str | None:
+    """Why a tool may not be used."""
+    if narrowed is not None and name not in narrowed:
+        return "this role is narrowed to other tools"
+    if name == RUN_COMMAND.name and not options.allow_shell:
+        return "commands need the option allowShell of the agent"
+    if name == FETCH_URL.name and not options.fetch:
+        return "the option `fetch` of the agent is off"
+    return None
+
+
+def _plugin_run(loaded: LoadedTool) -> Callable[[Any, Bench], str]:
+    def run(arguments: Any, bench: Bench) -> str:
+        context = ToolContext(
+            cwd=bench.workspace.root, env=bench.call.env, cancel=bench.call.cancel
+        )
+        answer = loaded.tool(arguments, context)
+        if not isinstance(answer, str):
+            raise ToolError(f"the tool gave {type(answer).__name__}, no text")
+        return answer
+
+    return run

@@ -1,0 +1,317 @@
+"""The workspace: a folder that no path leaves, whatever links are in it or come to be in it.
+
+Every path is walked component by component from a descriptor of the root, each component opened
+with `O_NOFOLLOW` beneath its parent's descriptor. The kernel never follows a link for us: a link is
+read and its target walked in the same way. So a link that is swapped in between two of our steps is
+found as a link or not at all, and the file that is opened is the one that was checked.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from uwf_agent_builtin.protection import Protection
+from uwf_agent_builtin.tools.errors import ToolError
+
+_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_WALK = _FOLDER | getattr(os, "O_PATH", os.O_RDONLY)
+_LINKS = 40
+_PATH_CHARACTERS = 4096
+
+Opened = tuple[int, os.stat_result]
+
+
+class Place(NamedTuple):
+    """A checked place: the descriptor of its folder, its name in it ("." is the folder itself),
+    and its path from the root ("." is the root).
+    """
+
+    folder: int
+    name: str
+    path: str
+
+
+class Workspace:
+    """A folder with what may be touched in it.
+
+    Args:
+        root: the folder; links in its own path are resolved once, here.
+        protection: what must not be read or written in it.
+
+    Raises:
+        OSError: it is no folder that can be entered.
+    """
+
+    def __init__(self, root: str, protection: Protection) -> None:
+        self.root = os.path.realpath(root)
+        self._given = os.path.normpath(root)
+        self.protection = protection
+        self._root = os.open(self.root, _WALK)
+
+    def close(self) -> None:
+        """Let go of the root."""
+        if self._root >= 0:
+            os.close(self._root)
+            self._root = -1
+
+    @contextmanager
+    def place(self, path: str, *, write: bool = False, make: bool = False) -> Iterator[Place]:
+        """The place that `path` names, for as long as the context lasts.
+
+        Args:
+            path: relative to the root, or absolute and beneath it.
+            write: whether it is to be changed; then more is protected.
+            make: make the folders that it needs.
+
+        Raises:
+            ToolError: it leaves the workspace, is protected, or cannot be reached.
+        """
+        if make:  # before a folder is made for what is refused afterwards
+            self.protection.check(_plain(self.components(path)), write=write)
+        walk = _Walk(self, path, write=write, make=make)
+        try:
+            yield walk.place()
+        except OSError as fault:
+            raise ToolError(f"{shown(path)}: {_words(fault)}") from fault
+        finally:
+            walk.close()
+
+    @contextmanager
+    def open_file(self, path: str) -> Iterator[Opened]:
+        """The descriptor of a regular file to be read, and its status.
+
+        Raises:
+            ToolError: as `place`; or it is no regular file.
+        """
+        with self.place(path) as place:
+            descriptor, status = open_regular(place.folder, place.name, path)
+            try:
+                yield descriptor, status
+            finally:
+                os.close(descriptor)
+
+    @contextmanager
+    def open_folder(self, path: str) -> Iterator[tuple[int, str]]:
+        """The descriptor of a folder to be listed, and its path from the root.
+
+        Raises:
+            ToolError: as `place`; or it is no folder.
+        """
+        with self.place(path) as place:
+            flags = _FOLDER | os.O_RDONLY
+            descriptor = os.open(place.name, flags, dir_fd=place.folder)
+            try:
+                yield descriptor, place.path
+            finally:
+                os.close(descriptor)
+
+    def write_file(self, path: str, change: Callable[[bytes | None], bytes]) -> str:
+        """Put what `change` makes of a file's bytes (None: there is no file) in its place, whole or
+        not at all; the path from the root.
+
+        The new file takes the old one's place by a rename in a folder that is held open, so neither
+        a link nor a further hard link of the old file is written through.
+
+        Raises:
+            ToolError: as `place`; or there is something that is no regular file.
+        """
+        with self.place(path, write=True, make=True) as place:
+            if place.name == ".":
+                raise ToolError(f"{shown(path)} is a folder")
+            old, mode = _old_content(place, path)
+            _replace(place, change(old), mode)
+            return place.path
+
+    def duplicate_root(self) -> int:
+        """A descriptor of the root for a walk; the caller closes it."""
+        return os.dup(self._root)
+
+    def components(self, path: str) -> list[str]:
+        """The components of a path as the model said it, from the root.
+
+        Raises:
+            ToolError: it is no path within the workspace.
+        """
+        if "\0" in path:
+            raise ToolError("a path cannot hold a NUL")
+        if len(path) > _PATH_CHARACTERS:
+            raise ToolError(f"the path is longer than {_PATH_CHARACTERS} characters")
+        if path.startswith("~"):
+            raise ToolError(
+                f"{shown(path)}: ~ is not expanded; paths are relative to the workspace"
+            )
+        return self.inner(path, path)
+
+    def inner(self, target: str, said: str) -> list[str]:
+        """The components of `target`, from the root if it is absolute.
+
+        Raises:
+            ToolError: it is absolute and not beneath the root.
+        """
+        if not target.startswith("/"):
+            return target.split("/")
+        for root in (self.root, self._given):
+            if target == root or target.startswith(root.rstrip("/") + "/"):
+                return target[len(root) :].split("/")
+        raise _outside(said)
+
+
+class _Walk:
+    """One path on its way down. `_folders` has the descriptors from the root, `_names` theirs."""
+
+    def __init__(self, workspace: Workspace, said: str, *, write: bool, make: bool) -> None:
+        self._workspace = workspace
+        self._said = said
+        self._write = write
+        self._make = make
+        self._folders = [workspace.duplicate_root()]
+        self._names: list[str] = []
+        self._links = 0
+        try:
+            self._left = workspace.components(said)[::-1]
+        except ToolError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close every descriptor."""
+        while self._folders:
+            os.close(self._folders.pop())
+
+    def place(self) -> Place:
+        """Walk to the end."""
+        while self._left:
+            name = self._left.pop()
+            if name in ("", "."):
+                continue
+            if name == "..":
+                self._up()
+                continue
+            if self._is_link(name):
+                continue
+            if not any(each not in ("", ".") for each in self._left):
+                return self._check(Place(self._folders[-1], name, "/".join([*self._names, name])))
+            self._down(name)
+        return self._check(Place(self._folders[-1], ".", "/".join(self._names) or "."))
+
+    def _check(self, place: Place) -> Place:
+        self._workspace.protection.check(place.path, write=self._write)
+        return place
+
+    def _up(self) -> None:
+        if not self._names:
+            raise _outside(self._said)
+        os.close(self._folders.pop())
+        self._names.pop()
+
+    def _down(self, name: str) -> None:
+        """Enter a folder; what is protected is not even entered."""
+        self._workspace.protection.check("/".join([*self._names, name]), write=False)
+        folder = self._folders[-1]
+        try:
+            entered = os.open(name, _WALK, dir_fd=folder)
+        except FileNotFoundError:
+            if not self._make:
+                raise
+            os.mkdir(name, 0o777, dir_fd=folder)
+            entered = os.open(name, _WALK, dir_fd=folder)
+        self._folders.append(entered)
+        self._names.append(name)
+
+    def _is_link(self, name: str) -> bool:
+        """Whether `name` is a link here; then what it points to is what is left to walk."""
+        try:
+            target = os.readlink(name, dir_fd=self._folders[-1])
+        except OSError as fault:
+            if fault.errno in (errno.EINVAL, errno.ENOENT):  # no link; or nothing there yet
+                return False
+            raise
+        self._links += 1
+        if self._links > _LINKS:
+            raise ToolError(f"{shown(self._said)}: too many symbolic links")
+        parts = self._workspace.inner(target, self._said)
+        if target.startswith("/"):
+            while self._names:
+                self._up()
+        self._left += parts[::-1]
+        return True
+
+
+def open_regular(folder: int, name: str, said: str) -> Opened:
+    """The descriptor and status of a regular file in a folder; a link is not followed.
+
+    Raises:
+        ToolError: it is no regular file. OSError: it cannot be opened.
+    """
+    # Without O_NONBLOCK a pipe would hold us until somebody writes into it.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+    descriptor = os.open(name, flags, dir_fd=folder)
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(descriptor)
+        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "no regular file"
+        raise ToolError(f"{shown(said)} is {kind}")
+    return descriptor, status
+
+
+def read_descriptor(descriptor: int, most_bytes: int) -> bytes:
+    """The bytes from here on, at most so many."""
+    pieces, left = [], most_bytes
+    while left > 0 and (piece := os.read(descriptor, min(left, 1 << 20))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+def _plain(components: list[str]) -> str:
+    """The path that the components are if there is no link among them."""
+    parts: list[str] = []
+    for part in components:
+        if part == ".." and parts:
+            parts.pop()
+        elif part not in ("", ".", ".."):
+            parts.append(part)
+    return "/".join(parts) or "."
+
+
+def shown(path: str) -> str:
+    """A path as a message shows it."""
+    text = path if len(path) <= 200 else f"{path[:200]}…"
+    return ascii(text) if not text.isprintable() else text
+
+
+def _old_content(place: Place, said: str) -> tuple[bytes | None, int]:
+    try:
+        descriptor, status = open_regular(place.folder, place.name, said)
+    except FileNotFoundError:
+        return None, 0o666
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(), stat.S_IMODE(status.st_mode)
+
+
+def _replace(place: Place, content: bytes, mode: int) -> None:
+    part = f".uwf-part-{os.urandom(6).hex()}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(part, flags, mode, dir_fd=place.folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            if mode != 0o666:  # of a new file the mask decides
+                os.fchmod(file.fileno(), mode & 0o777)
+        os.rename(part, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+    except BaseException:
+        os.unlink(part, dir_fd=place.folder)
+        raise
+
+
+def _outside(said: str) -> ToolError:
+    return ToolError(f"{shown(said)} is outside the workspace; paths are relative to it")
+
+
+def _words(fault: OSError) -> str:
+    if fault.errno in (errno.ELOOP, errno.ENOTDIR):
+        return "a part of the path is no folder"
+    return (fault.strerror or str(fault)).lower()
