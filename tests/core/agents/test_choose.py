@@ -80,7 +80,7 @@ def test_an_alias_can_be_a_command_with_declared_capabilities() -> None:
     [
         ("python agent.py", ("python", "agent.py")),
         ("python 'my agent.py' -x", ("python", "my agent.py", "-x")),
-        ("./agent.sh", ("/home/ada/project/./agent.sh",)),
+        ("./agent.sh", ("/home/ada/project/agent.sh",)),
         ("bin/agent", ("/home/ada/project/bin/agent",)),
         ("/opt/agent", ("/opt/agent",)),
         ("~/agent", ("~/agent",)),

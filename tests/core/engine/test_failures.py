@@ -130,3 +130,10 @@ def test_an_unknown_agent_is_exit_2_and_nothing_is_stored(
         uwf.exec(thread, agent="mokc")
     assert getattr(caught.value, "exit_code", None) == 2
     assert uwf.show(thread) == before
+
+
+def test_show_names_the_failed_attempt(project: Project, uwf: Client, thread: str) -> None:
+    project.script([{"role": "developer", "fail": {"kind": "crashed", "message": "x"}}])
+    failed = uwf.exec(thread).document["steps"][0]["step"]
+    hint = uwf.show(thread).get("hint")
+    assert hint is not None and f"uwf step show {failed}" in hint

@@ -162,7 +162,7 @@ def _command(word: str, source: str, argv: Sequence[str], folder: str) -> Choice
     """A command without declared capabilities; its program's path is made absolute."""
     program = argv[0]
     if "/" in program and not program.startswith("~"):
-        program = posixpath.join(folder, program)
+        program = posixpath.normpath(posixpath.join(folder, program))
     return Choice(
         kind="command",
         word=word,

@@ -13,7 +13,7 @@ from uwf_core.thread.head import Head, head_of, read_head
 from uwf_core.thread.index import Suspension, ThreadIndex
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of, running_threads
-from uwf_core.thread.names import HEADS
+from uwf_core.thread.names import HEADS, attempts_prefix
 from uwf_core.thread.status import FINISHED, OPEN, STATUSES
 from uwf_core.thread.usage import Totals
 
@@ -51,7 +51,7 @@ def show_thread(engine: "Engine", word: str) -> ThreadDocument:
     )
     suspension = _effective(head, holder).suspension
     document["form"] = form_of(engine, head, suspension)
-    document["hint"] = _hint(document, suspension)
+    document["hint"] = _hint(document, suspension, _failed_attempt(engine, head))
     return document
 
 
@@ -218,7 +218,9 @@ def form_of(engine: "Engine", head: Head, suspension: Suspension | None) -> dict
     return form if isinstance(form, dict) else None
 
 
-def _hint(document: ThreadDocument, suspension: Suspension | None) -> str | None:
+def _hint(
+    document: ThreadDocument, suspension: Suspension | None, failed: str | None
+) -> str | None:
     thread = document["thread"]
     match document["status"]:
         case "idle":
@@ -230,15 +232,26 @@ def _hint(document: ThreadDocument, suspension: Suspension | None) -> str | None
         case "corrupt":
             return "the head or the workflow of this thread is damaged or missing"
         case "suspended" if suspension is not None:
-            return _suspended_hint(thread, suspension)
+            return _suspended_hint(thread, suspension, failed)
     return None
 
 
-def _suspended_hint(thread: str, suspension: Suspension) -> str:
+def _failed_attempt(engine: "Engine", head: Head) -> str | None:
+    """The newest failed attempt at the pending step."""
+    found = engine.store.variables(attempts_prefix(head.thread))
+    newest = max(found, key=lambda each: int(each.name.rpartition(".")[2]), default=None)
+    if newest is None:
+        return None
+    step: str | None = engine.store.get(newest.value).payload["step"]
+    return step
+
+
+def _suspended_hint(thread: str, suspension: Suspension, failed: str | None) -> str:
     if suspension.question is not None:
         return f"`uwf thread resume {thread} --answer field=value` answers; `form` says what fits"
     if suspension.reason == "role":
         return f"`uwf thread resume {thread} -p TEXT` lets {suspension.role} go on"
     if suspension.reason == "limit":
         return f"`uwf thread resume {thread}` grants the same allowance once more"
-    return f"`uwf thread exec {thread}` runs {suspension.role} again"
+    again = f"`uwf thread exec {thread}` runs {suspension.role} again"
+    return f"{again}; `uwf step show {failed}` shows the failed attempt" if failed else again
