@@ -78,7 +78,7 @@ def wait_for_answer(run: "Run", told: Told, question: NeedsAnswer) -> StepEnd:
     engine, attempt = run.engine, told.attempt
     message = engine.redactor.text(question.message)
     with engine.store.transaction():
-        form = json.dumps(question.form, ensure_ascii=False)
+        form = json.dumps(engine.redactor.value(dict(question.form)), ensure_ascii=False)
         ref = engine.nodes.put(
             "question",
             {"message": engine.store.put_text(message), "form": engine.store.put_text(form)},

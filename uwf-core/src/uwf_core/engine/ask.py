@@ -12,7 +12,7 @@ from uwf_core.engine.documents import AnswerDocument
 from uwf_core.engine.find import find_step
 from uwf_core.engine.price import priced
 from uwf_core.engine.read import read_step
-from uwf_core.engine.running import opened_agent
+from uwf_core.engine.running import opened_agent, recordable
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import NeedsAnswer, SessionLost, UsageError, WrongStateError
 from uwf_core.ids import Ref
@@ -84,14 +84,16 @@ def _choose(engine: "Engine", step: Step, word: str | None) -> Choice:
     start = read_start(engine.store, Ref(step.payload["start"]))
     known = engine.known_agents(start["cwd"])
     if word is not None:
-        return resolve_agent(word, known)
+        return recordable(engine, resolve_agent(word, known))
     candidates = Candidates(
         thread=start["agent"],
         overrides=engine.settings.agent_overrides,
         default=engine.settings.default_agent,
     )
     name = engine.definition(Ref(start["workflow"])).name
-    usual = choose_agent(candidates, known, workflow=name, role=step.payload["role"])
+    usual = recordable(
+        engine, choose_agent(candidates, known, workflow=name, role=step.payload["role"])
+    )
     if usual.name == step.payload["agent"]:
         return usual
     return recorded_agent(step.payload["agent"], known)
@@ -151,6 +153,9 @@ def _forks(question: _Question) -> Iterator[tuple[bool, str]]:
         forked = fork_call(question.agent, session, _request(question, ""))
     except SessionLost:
         return
+    if question.engine.redactor.text(forked) != forked:
+        yield False, forked  # an id with a secret in it is not stored
+        return
     with store.transaction():
         detail = question.engine.nodes.put("detail", {"session": forked, "turns": []})
         tags = {"session": forked, "agent": question.agent.name}
@@ -197,6 +202,6 @@ def _document(question: _Question, reply: AgentReply, session: str | None) -> An
         "agent": question.agent.name,
         "answer": redactor.text(said),
         "continuation": "original" if speaks_from(reply, session) else "reconstructed",
-        "session": reply.session,
+        "session": None if reply.session is None else redactor.text(reply.session),
         "usage": usage_payload(priced(reply.usage, question.call["model"])),
     }

@@ -114,8 +114,13 @@ class Conversation:
         crash_points.reach("reply")
         self.talk.spend(priced(reply.usage, request.model))
         self.talk.reply = reply
-        self.talk.session = reply.session
+        self.talk.session = self._keepable(reply.session)
         self.talk.continuation = reply.continuation
+
+    def _keepable(self, session: str | None) -> str | None:
+        """A session's id, if it may be stored: redacted it would name nothing."""
+        is_clean = session is None or self._engine.redactor.text(session) == session
+        return session if is_clean else None
 
     def keep(self) -> None:
         """Stage 8: store what the agent said, redacted, before anybody reads it.

@@ -84,9 +84,10 @@ class Progress:
         self._on_turn(clean)
 
     def session(self, session: str) -> None:
-        """Keep the session's id."""
-        self._session = session
-        self._note("session", session)
+        """Keep the session's id; one that holds a secret is not kept, and the session is lost."""
+        if self._place.redactor.text(session) == session:
+            self._session = session
+            self._note("session", session)
 
     def usage(self, usage: "Usage") -> None:
         """Keep what was used so far."""
@@ -189,7 +190,13 @@ def _redacted(turn: "Turn", redactor: "Redactor") -> "Turn":
         return None if text is None else redactor.partial(text)
 
     calls = tuple(
-        replace(call, arguments=clean(call.arguments), result=clean(call.result))
+        replace(
+            call,
+            id=clean(call.id),
+            name=clean(call.name),
+            arguments=clean(call.arguments),
+            result=clean(call.result),
+        )
         for call in turn.tool_calls
     )
     return replace(turn, text=clean(turn.text), reasoning=clean(turn.reasoning), tool_calls=calls)

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from uwf_core.agents.choose import Candidates, Choice, Known, choose_agent, recorded_agent
+from uwf_core.agents.choose import Candidates, Choice, choose_agent, recorded_agent
 from uwf_core.agents.open import OpenAgent, open_agent
 from uwf_core.agents.supervise import close_call
 from uwf_core.api.agent import AgentContext
@@ -62,9 +62,19 @@ class Run(NamedTuple):
             overrides=settings.agent_overrides,
             default=settings.default_agent,
         )
-        if task.agent is None or self.agent is not None:
-            return choose_agent(candidates, known, workflow=self.definition.name, role=task.role)
-        return _keep_agent(task.agent, candidates, known, self.definition.name, task.role)
+        usual = recordable(
+            self.engine,
+            choose_agent(candidates, known, workflow=self.definition.name, role=task.role),
+        )
+        if task.agent is None or self.agent is not None or usual.name == task.agent:
+            return usual  # of a poked step too, with its alias's options
+        return recorded_agent(task.agent, known)
+
+
+def recordable(engine: "Engine", choice: Choice) -> Choice:
+    """A choice whose name may be stored: a command line may hold a secret."""
+    name = engine.redactor.text(choice.name)
+    return choice if name == choice.name else choice._replace(name=name)
 
 
 @contextmanager
@@ -92,14 +102,6 @@ def opened_agent(engine: "Engine", choice: Choice) -> Iterator[OpenAgent]:
         failure = close_call(agent)
         if failure is not None:
             engine.report_fault(failure)
-
-
-def _keep_agent(
-    name: str, candidates: Candidates, known: Known, workflow: str, role: str
-) -> Choice:
-    """The agent that a step recorded; with its alias's options where that is the usual choice."""
-    usual = choose_agent(candidates, known, workflow=workflow, role=role)
-    return usual if usual.name == name else recorded_agent(name, known)
 
 
 def _folder_of_agent(home: str, word: str) -> str:

@@ -37,7 +37,7 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> Start
     prompt = _checked_prompt(options.prompt)
     cwd = _checked_folder(engine, options.cwd)
     if options.agent is not None:
-        engine.check_agent(options.agent, cwd)
+        _check_agent(engine, options.agent, cwd)
     workflow = find_workflow(engine, options.workflow, watch)
     definition = engine.definition(workflow)
     now, store = engine.now_ms(), engine.store
@@ -69,6 +69,16 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> Start
         crash_points.reach("start")
         create_head(store, thread, start, index)
     return {"workflow": workflow, "workflowName": definition.name, "thread": thread}
+
+
+def _check_agent(engine: "Engine", word: str, folder: str) -> None:
+    engine.check_agent(word, folder)
+    if engine.redactor.text(word) != word:
+        raise UsageError(
+            "the agent's command line holds a secret, and a thread keeps its agent's word",
+            where="--agent",
+            hint="let the agent read it from the environment",
+        )
 
 
 def _checked_prompt(prompt: str) -> str:
