@@ -289,7 +289,7 @@ def test_a_server_that_hangs_after_its_last_word_costs_no_wait(junk, connect, qu
     answers.append(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + events)
     started = time.monotonic()
     assert connect(url).chat(question, on_delta=lambda _: None).text == "hi"
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 3
 
 
 @pytest.mark.parametrize(

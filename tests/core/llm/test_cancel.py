@@ -52,7 +52,7 @@ def test_while_it_waits_for_bytes(serve, question, soon, place, stream, kept_ali
     cancel, late = soon
     with pytest.raises(AgentInterrupted, match="the user went"):
         client.chat(question, cancel=cancel, on_delta=(lambda _: None) if stream else None)
-    assert late() < 0.1
+    assert late() < 0.25  # a tenth, and what a busy machine adds
     all_workers_end()
 
 
@@ -61,7 +61,7 @@ def test_while_it_waits_to_try_again(serve, question, soon):
     cancel, late = soon
     with pytest.raises(AgentInterrupted):
         client.chat(question, cancel=cancel)
-    assert late() < 0.1
+    assert late() < 0.25  # a tenth, and what a busy machine adds
 
 
 def test_while_the_connection_does_not_come_up(connect, question, soon):
@@ -78,7 +78,7 @@ def test_while_the_connection_does_not_come_up(connect, question, soon):
         cancel, late = soon
         with pytest.raises(AgentInterrupted):
             client.chat(question, cancel=cancel)
-        assert late() < 0.1
+        assert late() < 0.25  # a tenth, and what a busy machine adds
     all_workers_end(15)
 
 

@@ -78,7 +78,7 @@ def test_everything_that_can_be_asked_for(tool):
 
 
 @given(st.permutations(["grep", "read_file", "write_file", "glob"]))
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 def test_the_order_of_the_tools_changes_no_byte(names):
     """A provider's cache knows a prompt by its bytes."""
 
@@ -90,7 +90,7 @@ def test_the_order_of_the_tools_changes_no_byte(names):
 
 
 @given(st.lists(st.text(), min_size=1, max_size=4))
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 def test_a_longer_conversation_begins_with_the_bytes_of_the_shorter(texts):
     def body(count):
         messages = tuple(Message(role="user", text=text) for text in texts[:count])

@@ -106,7 +106,7 @@ def test_the_whole_call_has_one_limit(serve, question):
     started = time.monotonic()
     with pytest.raises((TimedOut, Unavailable)):
         client.chat(question)
-    assert time.monotonic() - started < 0.8
+    assert time.monotonic() - started < 2
 
 
 @pytest.mark.parametrize("chance", [0.0, 0.5, 1.0])

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uwf_core.llm.think import ThinkSplitter
@@ -36,5 +36,6 @@ def test_a_thought_at_the_start_is_kept_apart(said, text, reasoning):
 
 
 @given(PIECES)
+@settings(deadline=None)
 def test_the_pieces_do_not_matter(pieces):
     assert split(pieces) == split(["".join(pieces)])

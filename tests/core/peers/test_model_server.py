@@ -241,7 +241,7 @@ def test_a_hang_does_not_outlive_the_server():
     started = time.monotonic()
     model.close()
     model.close()
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 3
     assert threading.active_count() == before
     connection.close()
 

@@ -1,8 +1,6 @@
 """Where a service is, what it is sent with each request, and how a broken connection is told."""
 
-import ipaddress
 import socket
-import ssl
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -113,6 +111,8 @@ def _named(url: "httpx.URL") -> str:
 
 
 def _is_loopback(host: str) -> bool:
+    import ipaddress
+
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -127,6 +127,8 @@ def _can_be_sent(text: str) -> bool:
 
 def _not_connected(fault: Exception, address: Address) -> Fault:
     """A connection that did not come to be, told by the error of the system below it."""
+    import ssl
+
     cause = _cause(fault)
     if isinstance(cause, ssl.SSLCertVerificationError):
         text = f"{address.place}: its certificate is not trusted: {cause.verify_message}"

@@ -8,7 +8,6 @@ LM Studio send.
 import json
 import re
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
 from uwf_core.errors import (
@@ -233,6 +232,8 @@ def _number(text: str | None) -> float | None:
 
 
 def _until_date(text: str, now_ms: int) -> float | None:
+    from email.utils import parsedate_to_datetime
+
     try:
         moment = parsedate_to_datetime(text)
     except ValueError:

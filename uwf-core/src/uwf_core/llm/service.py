@@ -1,7 +1,6 @@
 """A service with its connections: requests go out, answers come in piece by piece."""
 
 import contextlib
-import ssl
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +11,8 @@ from uwf_core.llm.failures import Fault
 from uwf_core.llm.limits import ChatLimits
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
 _ERROR_BYTES = 64 * 1024
@@ -88,8 +89,10 @@ class Service:
             timeout=timeout, verify=self._trust(), trust_env=outside, follow_redirects=False
         )
 
-    def _trust(self) -> ssl.SSLContext:
+    def _trust(self) -> "ssl.SSLContext":
         """The certificates to trust; reading them takes longer than all the rest of a client."""
+        import ssl
+
         import httpx
 
         if self._tls is None:
