@@ -1,0 +1,422 @@
+"""No path leaves the workspace, whatever it is called and whatever links are about."""
+
+import ctypes
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from uwf_agent_builtin.protection import Protection
+from uwf_agent_builtin.tools.errors import ToolError
+from uwf_agent_builtin.workspace import Workspace
+
+SECRET = "the secret of another folder"
+PROTECTED = "protected content"
+
+LEAVING = [
+    "..",
+    "../",
+    "../outside",
+    "../outside/secret.txt",
+    "./../outside/secret.txt",
+    "sub/../../outside/secret.txt",
+    "sub/./.././../outside/secret.txt",
+    "sub//..//..//outside//secret.txt",
+    "sub/deep/../../../outside/secret.txt",
+    "../work/../outside/secret.txt",
+    "../work/a.txt",
+    "../../../../../../../../../../etc/passwd",
+    "/etc/passwd",
+    "//etc/passwd",
+    "/etc/../etc/passwd",
+    "/proc/self/environ",
+    "/proc/self/root/etc/passwd",
+    "/proc/self/cwd/../outside/secret.txt",
+    "/dev/null",
+    "/dev/stdin",
+    "/",
+    "//",
+    "/.",
+    "/..",
+    "/tmp",
+    "{outside}/secret.txt",
+    "{outside}",
+    "{work}/../outside/secret.txt",
+    "{work}/sub/../../outside/secret.txt",
+    "{work}//../outside/secret.txt",
+    "{work}/./../outside",
+    "{work}x/secret.txt",
+    "{work}-other/secret.txt",
+    "~",
+    "~/",
+    "~/.ssh/id_rsa",
+    "~root/.bashrc",
+    "~/../outside/secret.txt",
+    "to_outside/secret.txt",
+    "to_outside",
+    "to_outside/",
+    "to_outside/.",
+    "to_outside/../work/a.txt",
+    "to_secret",
+    "to_secret/",
+    "to_etc/passwd",
+    "to_etc",
+    "to_root/etc/passwd",
+    "to_proc/self/environ",
+    "to_parent/outside/secret.txt",
+    "to_parent",
+    "to_up_relative",
+    "sub/to_up",
+    "sub/to_up/secret.txt",
+    "chain_1",
+    "chain_1/secret.txt",
+    "chain_2/secret.txt",
+    "loop_a",
+    "loop_a/x",
+    "loop_self",
+    "loop_self/a.txt",
+    "to_sub/../../outside/secret.txt",
+    "to_sub/to_up/secret.txt",
+    "to_self_work/../outside/secret.txt",
+    "absolute_inside/../../outside/secret.txt",
+    "dangling",
+    "dangling_inside/../../outside/secret.txt",
+    "a.txt/../../outside/secret.txt",
+    "missing/../../outside/secret.txt",
+    "a\0.txt",
+    "\0",
+    "../outside/secret.txt\0.txt",
+    "a.txt\0/../../outside/secret.txt",
+    "x" * 300,
+    "x/" * 3000 + "y",
+    "../" * 50 + "etc/passwd",
+    "\ud800",
+    "..\\outside\\secret.txt",
+    "..%2foutside%2fsecret.txt",
+    "%2e%2e/outside/secret.txt",
+    ".\u2024/outside/secret.txt",
+    "\uff0e\uff0e/outside/secret.txt",
+    "..;/outside/secret.txt",
+    "...",
+    "..../outside/secret.txt",
+    "file:///etc/passwd",
+    "file://{outside}/secret.txt",
+    "\\\\?\\C:\\secret.txt",
+    "C:\\secret.txt",
+    "$HOME/.ssh/id_rsa",
+    "${{HOME}}/.bashrc",
+    "`pwd`/../outside/secret.txt",
+    "$(cat ../outside/secret.txt)",
+    "-",
+    "--help",
+    "|cat /etc/passwd",
+    "; cat /etc/passwd",
+    "pipe",
+    "socket",
+]
+
+GUARDED = [
+    ".env",
+    "./.env",
+    "sub/../.env",
+    "{work}/.env",
+    ".ENV",
+    ".Env",
+    ".env.",
+    ".env ",
+    ".e\u200bnv",
+    ".env.local",
+    ".env.production",
+    "sub/.env",
+    "to_env",
+    "sub/to_env",
+    ".env::$DATA",
+    ".uwf",
+    ".uwf/config.yaml",
+    ".UWF/config.yaml",
+    ".uwf/../.uwf/config.yaml",
+    "sub/.uwf/config.yaml",
+    "to_uwf/config.yaml",
+    ".uwf./config.yaml",
+    ".git/config",
+    ".GIT/config",
+    ".Git/Config",
+    ".git/./config",
+    ".git//config",
+    ".git/../.git/config",
+    ".g\u200cit/config",
+    ".git /config",
+    ".git./config",
+    ".git::$INDEX_ALLOCATION/config",
+    "\uff0egit/config",
+    ".git/hooks/pre-commit",
+    ".git/hooks",
+    ".git/HOOKS/pre-commit",
+    ".git/modules/x/config",
+    ".git/modules/x/hooks/pre-commit",
+    ".git/worktrees/w/config.worktree",
+    ".git/config.lock",
+    "sub/.git/config",
+    "sub/.git/hooks/post-checkout",
+    "to_git/config",
+    "to_git/hooks/pre-commit",
+    "to_hooks/pre-commit",
+    "to_git_config",
+    ".git-credentials",
+    ".netrc",
+    "sub/.pgpass",
+]
+
+GUARDED_WRITES = [
+    ".git",
+    ".git/HEAD",
+    ".git/index",
+    ".git/new",
+    ".git/info/attributes",
+    ".git/objects/aa/bb",
+    "to_git/HEAD",
+    "sub/.git",
+    "newdir/.git",
+    "newdir/.git/hooks/x",
+    "newdir/.uwf/config.yaml",
+    "newdir/.env",
+    ".GIT/HEAD",
+]
+
+
+@pytest.fixture
+def full(desk):
+    """A workspace full of traps."""
+    work, outside = desk.work, desk.outside
+    (outside / "secret.txt").write_text(SECRET)
+    Path(f"{work}x").mkdir()
+    Path(f"{work}x", "secret.txt").write_text(SECRET)
+    (work / "sub" / "deep").mkdir(parents=True)
+    (work / "a.txt").write_text("inside")
+    for folder in (work, work / "sub"):
+        (folder / ".env").write_text(PROTECTED)
+        (folder / ".pgpass").write_text(PROTECTED)
+        (folder / ".uwf").mkdir()
+        (folder / ".uwf" / "config.yaml").write_text(PROTECTED)
+        (folder / ".git" / "hooks").mkdir(parents=True)
+        (folder / ".git" / "config").write_text(PROTECTED)
+        (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+        (folder / ".git" / "hooks" / "pre-commit").write_text(PROTECTED)
+    (work / ".env.local").write_text(PROTECTED)
+    (work / ".netrc").write_text(PROTECTED)
+    (work / ".git-credentials").write_text(PROTECTED)
+    (work / ".git" / "modules" / "x" / "hooks").mkdir(parents=True)
+    (work / ".git" / "modules" / "x" / "config").write_text(PROTECTED)
+    links = {
+        "to_outside": outside,
+        "to_secret": outside / "secret.txt",
+        "to_etc": "/etc",
+        "to_root": "/",
+        "to_proc": "/proc",
+        "to_parent": "..",
+        "to_up_relative": "../outside/secret.txt",
+        "sub/to_up": "../../outside",
+        "chain_1": "chain_2",
+        "chain_2": "sub/to_up",
+        "loop_a": "loop_b",
+        "loop_b": "loop_a",
+        "loop_self": "loop_self",
+        "to_sub": "sub",
+        "to_self_work": ".",
+        "absolute_inside": work / "sub",
+        "dangling": outside / "new.txt",
+        "dangling_inside": "nothing_here",
+        "to_env": ".env",
+        "sub/to_env": "../.env",
+        "to_uwf": ".uwf",
+        "to_git": ".git",
+        "to_hooks": ".git/hooks",
+        "to_git_config": work / ".git" / "config",
+    }
+    for name, target in links.items():
+        (work / name).symlink_to(target)
+    os.mkfifo(work / "pipe")
+    return desk
+
+
+def listing(folder: Path) -> dict[str, str]:
+    """Every file below with its text."""
+    return {
+        str(path.relative_to(folder)): path.read_text()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    }
+
+
+def said(desk, path: str) -> str:
+    if len(path) > 200:
+        return path
+    return path.replace("{outside}", str(desk.outside)).replace("{work}", str(desk.work))
+
+
+@pytest.mark.parametrize("path", LEAVING, ids=ascii)
+def test_no_path_leads_out_of_the_workspace(full, path):
+    path = said(full, path)
+    before = listing(full.outside), listing(full.work)
+    for name, more in (
+        ("read_file", {}),
+        ("list_dir", {}),
+        ("glob", {"pattern": "**"}),
+        ("edit_file", {"old": "secret", "new": "stolen"}),
+    ):
+        answered = full.tool(name, path=path, **more)
+        assert SECRET not in answered.text
+        assert "root:" not in answered.text
+        assert "secret.txt  " not in answered.text
+    assert (listing(full.outside), listing(full.work)) == before
+
+
+@pytest.mark.parametrize("path", ["..", "to_secret", "to_outside", "/etc", "sub/to_up"])
+def test_grep_leads_out_no_more_than_glob_which_walks_alike(full, path):
+    assert full.tool("grep", path=path, pattern=".").is_error
+
+
+@pytest.mark.parametrize("path", LEAVING, ids=ascii)
+def test_nothing_outside_of_the_workspace_is_written(full, path):
+    path = said(full, path)
+    before = listing(full.outside)
+    full.tool("write_file", path=path, content="stolen")
+    assert listing(full.outside) == before
+    assert not Path(f"{full.work}-other").exists()
+    assert Path(f"{full.work}x", "secret.txt").read_text() == SECRET
+
+
+@pytest.mark.parametrize("path", GUARDED, ids=ascii)
+def test_what_is_protected_is_neither_read_nor_written(full, path):
+    path = said(full, path)
+    before = listing(full.work)
+    for name, more in (
+        ("read_file", {}),
+        ("list_dir", {}),
+        ("edit_file", {"old": "protected", "new": "changed"}),
+        ("write_file", {"content": "changed"}),
+    ):
+        answered = full.tool(name, path=path, **more)
+        assert answered.is_error
+        assert PROTECTED not in answered.text
+    assert listing(full.work) == before
+
+
+@pytest.mark.parametrize("path", GUARDED_WRITES, ids=ascii)
+def test_git_alone_writes_into_its_folder(full, path):
+    before = listing(full.work), {each.name for each in full.work.iterdir()}
+    assert full.tool("write_file", path=path, content="x").is_error
+    assert (listing(full.work), {each.name for each in full.work.iterdir()}) == before
+
+
+def test_searching_shows_nothing_that_is_protected(full):
+    found = full.tool("grep", pattern="protected|secret|inside")
+    assert found.text == "a.txt:1: inside"
+    assert full.tool("glob", pattern="**").text == "a.txt"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "a.txt",
+        "./a.txt",
+        "sub/../a.txt",
+        "{work}/a.txt",
+        "to_sub/../a.txt",
+        "absolute_inside/../a.txt",
+        "to_self_work/a.txt",
+        "to_self_work/to_self_work/a.txt",
+        "sub/deep/../../a.txt",
+        "a.txt/",
+    ],
+)
+def test_paths_within_the_workspace_work(full, path):
+    assert full.tool("read_file", path=said(full, path)).text == "inside"
+
+
+def test_a_link_within_is_written_through_to_its_target_and_stays_a_link(full):
+    (full.work / "to_a").symlink_to("a.txt")
+    assert not full.tool("write_file", path="to_a", content="new").is_error
+    assert (full.work / "to_a").is_symlink()
+    assert (full.work / "a.txt").read_text() == "new"
+
+
+def test_a_dangling_link_within_makes_its_target(full):
+    assert not full.tool("write_file", path="dangling_inside", content="new").is_error
+    assert (full.work / "nothing_here").read_text() == "new"
+
+
+def test_a_hard_link_of_another_folder_is_not_written_through(full):
+    os.link(full.outside / "secret.txt", full.work / "hard")
+    full.tool("write_file", path="hard", content="new")
+    assert (full.outside / "secret.txt").read_text() == SECRET
+
+
+def test_examples_of_env_files_are_no_secret(full):
+    assert not full.tool("write_file", path=".env.example", content="A=").is_error
+
+
+def test_a_pipe_does_not_hold_the_agent(full):
+    answered = full.tool("read_file", path="pipe")
+    assert answered.is_error and "regular" in answered.text
+
+
+def test_deny_beats_allow(desk):
+    (desk.work / "keep").mkdir()
+    bench = desk.bench(deny=("keep/", "*.lock"), allow_write=("keep/**", "src/**"))
+    assert not desk.tool("write_file", bench, path="src/a.py", content="x").is_error
+    for path in ("keep/a", "src/a.lock", "other.txt", "srcs/a.py"):
+        assert desk.tool("write_file", bench, path=path, content="x").is_error
+    assert sorted(os.listdir(desk.work)) == ["keep", "src"]  # noqa: PTH208
+
+
+class Swapper:
+    """Swaps a folder for a link to another one and back, each time in one step of the kernel."""
+
+    def __init__(self, folder: Path, outside: Path) -> None:
+        link = folder.with_name("link")
+        link.symlink_to(outside)
+        self._names = os.fsencode(folder), os.fsencode(link)
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._swap)
+        self.swaps = 0
+
+    def __enter__(self) -> "Swapper":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _swap(self) -> None:
+        here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+        one, other = self._names
+        while not self._over.is_set():
+            assert self._libc.renameat2(here, one, here, other, exchange) == 0
+            self.swaps += 1
+
+
+def test_a_link_swapped_in_during_the_call_leads_nowhere(desk):
+    """A thousand reads and writes while a folder keeps becoming a link to the outside."""
+    folder = desk.work / "folder"
+    folder.mkdir()
+    (folder / "file.txt").write_text("inside")
+    (desk.outside / "file.txt").write_text(SECRET)
+    workspace = Workspace(str(desk.work), Protection())
+    seen = {"inside": 0, "error": 0}
+    with Swapper(folder, desk.outside) as swapper:
+        for number in range(1500):
+            try:
+                with workspace.open_file("folder/file.txt") as (descriptor, _):
+                    seen[os.read(descriptor, 100).decode()] += 1
+                workspace.write_file(f"folder/new-{number % 20}.txt", lambda _: b"new")
+            except ToolError:
+                seen["error"] += 1
+    workspace.close()
+    assert swapper.swaps > 50
+    assert seen["inside"] and seen["error"]  # it was met in both states
+    assert os.listdir(desk.outside) == ["file.txt"]  # noqa: PTH208
+    assert (desk.outside / "file.txt").read_text() == SECRET
