@@ -265,3 +265,20 @@ def test_both_validators_say_the_same(schema, values, payload):
     compiled = CompiledSchema(schema)
     for value in (*values, payload):
         assert bool(compiled.violations(value)) != oracle.is_valid(value), value
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {f"p{number}": {} for number in range(50_000)}},
+        {"oneOf": [{"const": number} for number in range(20_000)]},
+        {"enum": [[[number]] for number in range(5_000)]},
+    ],
+    ids=["properties", "alternatives", "values"],
+)
+def test_a_schema_that_would_take_long_to_check_is_refused_at_once(schema):
+    started = time.process_time()
+    (problem,) = schema_problems(schema)
+    assert "more than 10,000 values" in problem.message
+    assert problem.hint
+    assert time.process_time() - started < 3

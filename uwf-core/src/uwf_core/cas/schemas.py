@@ -103,6 +103,12 @@ _REWRITES = {
 }
 
 
+MAX_VALUES = 10_000
+"""The most values (mappings, lists, texts, numbers) that a new schema may hold: checking and
+compiling one takes longer than in proportion.
+"""
+
+
 class SchemaProblem(NamedTuple):
     """A fault of a schema: where it is (`properties.a.$ref`), what is wrong, the rewrite.
 
@@ -166,10 +172,27 @@ def _problems(schema: Any) -> list[SchemaProblem]:
         plain = decode(encode(schema))
     except PayloadError as error:
         return [SchemaProblem(error.where or "", error.message, error.hint)]
+    if _size(plain) > MAX_VALUES:
+        return [_too_large()]
     problems = list(_by_rule(plain, ()))
     named = {problem.keys for problem in problems}
     problems += (each for each in _by_meta_schema(plain) if not _lies_within(each.keys, named))
     return problems or _by_compiling(plain)
+
+
+def _size(value: Any) -> int:
+    """How many values a value holds, itself included."""
+    if isinstance(value, dict):
+        return 1 + sum(map(_size, value.values()))
+    return 1 + sum(map(_size, value)) if isinstance(value, list) else 1
+
+
+def _too_large() -> SchemaProblem:
+    return SchemaProblem(
+        "",
+        f"the schema holds more than {MAX_VALUES:,} values, which would take too long to check",
+        "say less in it; a long list of words can be a `pattern`",
+    )
 
 
 def _lies_within(keys: Keys, places: Collection[Keys]) -> bool:
