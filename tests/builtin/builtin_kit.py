@@ -7,6 +7,7 @@ from typing import Any
 from uwf_agent_builtin.agent import BuiltinAgent
 from uwf_agent_builtin.options import BuiltinOptions
 from uwf_agent_builtin.protection import Protection
+from uwf_agent_builtin.redaction import cleaned
 from uwf_agent_builtin.tools.record import Bench
 from uwf_agent_builtin.tools.registry import Answered, Registry
 from uwf_agent_builtin.workspace import Workspace
@@ -142,7 +143,7 @@ class Desk:
             role="developer",
             step_number=1,
             cwd=str(self.work),
-            env=self.env,
+            env=cleaned(self.env),
             limits=RunLimits(seconds=30.0, grace_seconds=1.0),
         )
         return Bench(workspace=workspace, call=call, options=made, seconds_left=lambda: 30.0)

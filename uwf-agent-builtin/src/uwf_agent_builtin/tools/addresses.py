@@ -3,9 +3,8 @@
 import ipaddress
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-_NAT64_LOCAL = ipaddress.IPv6Network("64:ff9b:1::/48")
-_SITE_LOCAL = ipaddress.IPv6Network("fec0::/10")
-_COMPATIBLE = ipaddress.IPv6Network("::/96")
+_UNICAST = ipaddress.IPv6Network("2000::/3")
+_DOCUMENTS = ipaddress.IPv6Network("3fff::/20")
 # Anycast relays, benchmarks, the metadata services of clouds that lie in public space.
 _SPECIAL_4 = tuple(
     map(
@@ -28,9 +27,7 @@ def is_public(address: str) -> bool:
     carried = _carried(parsed)
     if carried is not None:
         return _is_public_4(carried)
-    if parsed in _NAT64_LOCAL or parsed in _SITE_LOCAL or parsed in _COMPATIBLE:
-        return False
-    return parsed.is_global and not parsed.is_multicast and not parsed.is_reserved
+    return parsed in _UNICAST and parsed not in _DOCUMENTS and parsed.is_global
 
 
 def _is_public_4(address: ipaddress.IPv4Address) -> bool:

@@ -213,17 +213,19 @@ class _Attempt:
         """A connection to the vetted address; the certificate is checked against the name."""
         address, port = self._fetcher.vetted(parts)
         host = parts.hostname or ""
-        plain = socket.create_connection((address, port), timeout=self._check_time())
-        self._socket = plain
-        if self._left:
-            plain.close()
+        opened = socket.create_connection((address, port), timeout=self._check_time())
+        try:
+            self._socket = opened
             self._check_time()
-        connection = http.client.HTTPConnection(_host_header(host), port)
-        if parts.scheme == "https":
-            connection = http.client.HTTPSConnection(_host_header(host), port)
-            context = ssl.create_default_context()
-            self._socket = context.wrap_socket(plain, server_hostname=host)
-        connection.sock = self._socket
+            connection = http.client.HTTPConnection(_host_header(host), port)
+            if parts.scheme == "https":
+                connection = http.client.HTTPSConnection(_host_header(host), port)
+                context = ssl.create_default_context()
+                self._socket = opened = context.wrap_socket(opened, server_hostname=host)
+        except BaseException:
+            opened.close()
+            raise
+        connection.sock = opened
         return connection
 
 
