@@ -19,15 +19,32 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from uwf_core.engine import ask, close, control, fork, read, resume, run, show, start, steps, turns
+from uwf_core.engine import (
+    ask,
+    close,
+    control,
+    export,
+    fork,
+    read,
+    resume,
+    run,
+    show,
+    start,
+    steps,
+    take_in,
+    turns,
+)
 from uwf_core.engine.documents import (
     AnswerDocument,
+    BundleDocument,
     ExecDocument,
+    ImportDocument,
     StartedDocument,
     StepDocument,
     StepResult,
     StepRow,
     ThreadDocument,
+    ThreadRow,
     TurnDocument,
 )
 from uwf_core.engine.engine import Engine, open_engine
@@ -40,9 +57,11 @@ from uwf_core.workflow.registry import register
 
 __all__ = [
     "AnswerDocument",
+    "BundleDocument",
     "Cancel",
     "Client",
     "ExecDocument",
+    "ImportDocument",
     "NodeStore",
     "Outcome",
     "StartedDocument",
@@ -51,6 +70,7 @@ __all__ = [
     "StepRow",
     "ThreadDocument",
     "ThreadFilter",
+    "ThreadRow",
     "TurnDocument",
 ]
 
@@ -313,13 +333,39 @@ class Client:
         """Forget a finished thread."""
         return close.remove_thread(self._engine, thread)
 
+    # -- bundles ---------------------------------------------------------------------------------
+
+    def export_thread(self, thread: str, file: str | os.PathLike[str]) -> BundleDocument:
+        """Write a thread, with everything that it leads to, as a bundle. Errors as
+        `uwf thread export`.
+        """
+        return export.export_thread(self._engine, thread, str(file))
+
+    def import_bundle(
+        self, file: str | os.PathLike[str], *, dry_run: bool = False, as_new: bool = False
+    ) -> ImportDocument:
+        """Take a thread over from a bundle: all of it, or nothing where anything about it is
+        wrong.
+
+        Args:
+            file: what `export_thread` of this or another store wrote.
+            dry_run: check everything and change nothing.
+            as_new: a thread that is here with another head comes under a new id.
+
+        Raises:
+            BundleError: something about the bundle is wrong.
+            WrongStateError: the thread is here with another head.
+        """
+        path = str(Path(self._engine.cwd, file))
+        return take_in.import_bundle(self._engine, path, take_in.ImportOptions(dry_run, as_new))
+
     # -- reading ---------------------------------------------------------------------------------
 
     def show(self, thread: str) -> ThreadDocument:
         """Where a thread stands."""
         return show.show_thread(self._engine, thread)
 
-    def list(self, wanted: ThreadFilter | None = None) -> Sequence[ThreadDocument]:
+    def list(self, wanted: ThreadFilter | None = None) -> Sequence[ThreadRow]:
         """Threads, newest first; the finished ones too unless the filter says otherwise."""
         return show.list_threads(self._engine, wanted or ThreadFilter(all=True))
 

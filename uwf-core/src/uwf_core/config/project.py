@@ -1,15 +1,16 @@
 """The project's own settings: `.uwf/config.yaml` of the nearest folder, and what it may say."""
 
 # Every command comes through here, and pathlib is not imported for that:
-# ruff: noqa: PTH100, PTH118, PTH120
+# ruff: noqa: PTH118
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from uwf_core.config.home import CONFIG_FILE, default_home
 from uwf_core.config.keys import CHOICES, Leaf, Path, key_text
 from uwf_core.config.trust import is_trusted
+from uwf_core.workflow.climb import climb
 
 FOLDER = ".uwf"
 
@@ -45,17 +46,6 @@ def find_project(home: str, cwd: str, env: Mapping[str, str]) -> Project | None:
         if os.path.lexists(file) and os.path.realpath(candidate) not in own:
             return Project(folder, file, is_trusted(home, folder))
     return None
-
-
-def climb(cwd: str) -> Iterator[str]:
-    """`cwd` and the folders above it, up to one that holds `.git` (a folder or a file)."""
-    folder = os.path.abspath(cwd)
-    while True:
-        yield folder
-        above = os.path.dirname(folder)
-        if above == folder or os.path.lexists(os.path.join(folder, ".git")):
-            return
-        folder = above
 
 
 def allowed(project: Project, leaves: dict[Path, Leaf]) -> Allowed:

@@ -4,7 +4,7 @@ Keys are camelCase and stable. Times are integer ms since 1970 (`…AtMs`, `unti
 `workflow` is always a reference, `workflowName` its name.
 """
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, TypedDict
 
 from uwf_core.thread.types import UsagePayload
 
@@ -27,7 +27,18 @@ class FailureDocument(TypedDict):
     until: int | None
 
 
-class StepResult(TypedDict):
+class Standing(TypedDict):
+    """Where a thread stands. `done` = completed."""
+
+    status: Status
+    currentRole: str | None
+    suspendedRole: str | None
+    suspendMessage: str | None
+    suspendReason: str | None
+    done: bool
+
+
+class StepResult(Standing):
     """What one step did. `status` is the thread's after it; `step` the stored step or failed
     attempt, else null.
     """
@@ -35,12 +46,6 @@ class StepResult(TypedDict):
     step: str | None
     role: str | None
     agent: str | None
-    status: Status
-    currentRole: str | None
-    suspendedRole: str | None
-    suspendMessage: str | None
-    suspendReason: str | None
-    done: bool
     durationMs: int
     usage: UsagePayload
     failure: FailureDocument | None
@@ -65,26 +70,25 @@ class RunningDocument(TypedDict):
     startedAtMs: int
 
 
-class ThreadDocument(TypedDict):
-    """A thread, as in `thread list`; `thread show` adds `form` and `hint`."""
+class ThreadRow(Standing):
+    """A row of `thread list`."""
 
     thread: str
     workflow: str
     workflowName: str
     head: str
-    status: Status
-    currentRole: str | None
-    suspendedRole: str | None
-    suspendMessage: str | None
-    suspendReason: str | None
-    done: bool
     steps: int
     usage: UsagePayload
     running: RunningDocument | None
     startedAtMs: int
     updatedAtMs: int
-    form: NotRequired[dict[str, Any] | None]
-    hint: NotRequired[str | None]
+
+
+class ThreadDocument(ThreadRow):
+    """A thread, as `thread show` gives it: a row, the form of an answer, what to do next."""
+
+    form: dict[str, Any] | None
+    hint: str | None
 
 
 class StepRow(TypedDict):
@@ -168,6 +172,33 @@ class AnswerDocument(TypedDict):
     continuation: Literal["original", "reconstructed"]
     session: str | None
     usage: UsagePayload
+
+
+class BundleDocument(TypedDict):
+    """What `thread export` and `bundle verify` give: the thread, its head, the root over all nodes
+    and their SHA-256, how many nodes and bytes there are, and the file.
+    """
+
+    thread: str
+    head: str
+    root: str
+    nodes: int
+    bytes: int
+    file: str
+
+
+class ImportDocument(TypedDict):
+    """What `cas import` gives: the thread as it is called here, how many of the bundle's nodes were
+    (or with `dryRun` would be) added, and whether the thread was made.
+    """
+
+    thread: str
+    head: str
+    root: str
+    nodes: int
+    added: int
+    imported: bool
+    dryRun: bool
 
 
 class KeptDocument(TypedDict):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from uwf_core.engine.documents import ExecDocument, FailureDocument, StepResult
+from uwf_core.engine.documents import ExecDocument, FailureDocument, Standing, StepResult
 from uwf_core.thread.head import Head
 from uwf_core.thread.index import ThreadIndex
 from uwf_core.thread.types import UsagePayload
@@ -42,21 +42,28 @@ def failure_document(failure: "AgentFailure", message: str) -> FailureDocument:
     return {"kind": failure.kind.word, "message": message, "until": failure.until_ms}
 
 
-def step_result(
-    state: ThreadIndex, spoken: Spoken, failure: FailureDocument | None = None
-) -> StepResult:
-    """What one step did, with the thread's state after it."""
+def standing(state: ThreadIndex) -> Standing:
+    """Where a thread stands."""
     suspension = state.suspension
     return {
-        "step": spoken.step,
-        "role": spoken.role,
-        "agent": spoken.agent,
         "status": state.status,
         "currentRole": state.current_role,
         "suspendedRole": suspension.role if suspension else None,
         "suspendMessage": suspension.message if suspension else None,
         "suspendReason": suspension.reason if suspension else None,
         "done": state.status == "completed",
+    }
+
+
+def step_result(
+    state: ThreadIndex, spoken: Spoken, failure: FailureDocument | None = None
+) -> StepResult:
+    """What one step did, with the thread's state after it."""
+    return {
+        "step": spoken.step,
+        "role": spoken.role,
+        "agent": spoken.agent,
+        **standing(state),
         "durationMs": spoken.duration_ms,
         "usage": spoken.usage if spoken.usage is not None else Totals.none().payload(),
         "failure": failure,

@@ -4,8 +4,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from uwf_core.engine.documents import RunningDocument, ThreadDocument
+from uwf_core.engine.documents import RunningDocument, ThreadDocument, ThreadRow
 from uwf_core.engine.find import find_thread
+from uwf_core.engine.results import standing
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.chain import read_step
@@ -46,18 +47,19 @@ def show_thread(engine: "Engine", word: str) -> ThreadDocument:
     head = read_head(engine.store, thread)
     holder = holder_of(engine.store, thread)
     present = engine.store.present({head.ref, Ref(head.state.workflow)})
-    document = _document(
-        head, holder, is_whole=len(present) == len({head.ref, head.state.workflow})
-    )
+    is_whole = len(present) == len({head.ref, head.state.workflow})
+    row = _document(head, holder, is_whole=is_whole)
     suspension = _effective(head, holder).suspension
-    document["form"] = form_of(engine, head, suspension)
-    document["hint"] = _hint(document, suspension, _failed_attempt(engine, head))
-    return document
+    return {
+        **row,
+        "form": form_of(engine, head, suspension),
+        "hint": _hint(row, suspension, _failed_attempt(engine, head)),
+    }
 
 
-def list_threads(engine: "Engine", wanted: ThreadFilter) -> list[ThreadDocument]:
+def list_threads(engine: "Engine", wanted: ThreadFilter) -> list[ThreadRow]:
     """Threads, newest first. A damaged one is listed as corrupt and spoils nothing."""
-    skip, rows = wanted.offset, list[ThreadDocument]()
+    skip, rows = wanted.offset, list[ThreadRow]()
     if wanted.limit is not None and wanted.limit <= 0:
         return rows
     for row in _rows(engine, wanted):
@@ -70,7 +72,7 @@ def list_threads(engine: "Engine", wanted: ThreadFilter) -> list[ThreadDocument]
     return rows
 
 
-def _rows(engine: "Engine", wanted: ThreadFilter) -> Iterator[ThreadDocument]:
+def _rows(engine: "Engine", wanted: ThreadFilter) -> Iterator[ThreadRow]:
     """All rows that fit, newest first; variables are read by the page."""
     statuses = _statuses(wanted)
     running = running_threads(engine.store)
@@ -96,7 +98,7 @@ def _fitting(
     page: "Sequence[Variable]",
     statuses: Sequence[str],
     running: "dict[ThreadId, Holder]",
-) -> Iterator[ThreadDocument]:
+) -> Iterator[ThreadRow]:
     needed = {v.value for v in page} | {v.tags.get("workflow", "") for v in page}
     present = engine.store.present(needed)
     for variable in page:
@@ -109,7 +111,7 @@ def _fitting(
             yield row
 
 
-def _damaged(names: Sequence[str], statuses: Sequence[str]) -> Iterator[ThreadDocument]:
+def _damaged(names: Sequence[str], statuses: Sequence[str]) -> Iterator[ThreadRow]:
     """Rows for heads whose record is damaged: nothing is known of them but the name."""
     if "corrupt" in statuses:
         for name in names:
@@ -143,7 +145,7 @@ def _first_name(wanted: ThreadFilter) -> str | None:
     return HEADS + ThreadId.first_of(wanted.before_ms)
 
 
-def _row(variable: "Variable", holder: "Holder | None", is_whole: bool) -> ThreadDocument:
+def _row(variable: "Variable", holder: "Holder | None", is_whole: bool) -> ThreadRow:
     try:
         return _document(head_of(variable), holder, is_whole=is_whole)
     except CorruptNodeError as error:
@@ -154,20 +156,14 @@ def _effective(head: Head, holder: "Holder | None", is_whole: bool = True) -> Th
     return effective(head.state, is_running=holder is not None, is_whole=is_whole)
 
 
-def _document(head: Head, holder: "Holder | None", *, is_whole: bool) -> ThreadDocument:
+def _document(head: Head, holder: "Holder | None", *, is_whole: bool) -> ThreadRow:
     state = _effective(head, holder, is_whole)
-    suspension = state.suspension
     return {
         "thread": head.thread,
         "workflow": state.workflow,
         "workflowName": state.workflow_name,
         "head": head.ref,
-        "status": state.status,
-        "currentRole": state.current_role,
-        "suspendedRole": suspension.role if suspension else None,
-        "suspendMessage": suspension.message if suspension else None,
-        "suspendReason": suspension.reason if suspension else None,
-        "done": state.status == "completed",
+        **standing(state),
         "steps": state.steps,
         "usage": state.totals.payload(),
         "running": _running(holder),
@@ -176,7 +172,7 @@ def _document(head: Head, holder: "Holder | None", *, is_whole: bool) -> ThreadD
     }
 
 
-def _corrupt(thread: ThreadId, message: str) -> ThreadDocument:
+def _corrupt(thread: ThreadId, message: str) -> ThreadRow:
     return {
         "thread": thread,
         "workflow": "",
@@ -218,13 +214,11 @@ def form_of(engine: "Engine", head: Head, suspension: Suspension | None) -> dict
     return form if isinstance(form, dict) else None
 
 
-def _hint(
-    document: ThreadDocument, suspension: Suspension | None, failed: str | None
-) -> str | None:
-    thread = document["thread"]
-    match document["status"]:
+def _hint(row: ThreadRow, suspension: Suspension | None, failed: str | None) -> str | None:
+    thread = row["thread"]
+    match row["status"]:
         case "idle":
-            return f"`uwf thread exec {thread}` runs {document['currentRole']}"
+            return f"`uwf thread exec {thread}` runs {row['currentRole']}"
         case "running":
             return f"`uwf step turns {thread} --live` follows it; `uwf thread wait {thread}` waits"
         case "completed":

@@ -7,7 +7,7 @@ the folder.
 """
 
 # Read by `thread start` and the listings: pathlib is not imported for that.
-# ruff: noqa: PTH100, PTH113, PTH118, PTH119, PTH120, PTH122, PTH208
+# ruff: noqa: PTH113, PTH118, PTH119, PTH122, PTH208
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.ids import Ref
+from uwf_core.workflow.climb import climb
 from uwf_core.workflow.variants import NAME
 
 FOLDERS = (".workflow", ".workflows")
@@ -94,17 +95,6 @@ def local_workflows(cwd: str) -> list[Found]:
         if found:
             return sorted(found.values())
     return []
-
-
-def climb(cwd: str) -> Iterator[str]:
-    """`cwd` and the folders above it, up to the first that holds `.git`."""
-    folder = os.path.abspath(cwd)
-    while True:
-        yield folder
-        above = os.path.dirname(folder)
-        if above == folder or os.path.lexists(os.path.join(folder, ".git")):
-            return
-        folder = above
 
 
 def workflows_in(folder: str, project: str) -> list[Found]:
