@@ -1,0 +1,394 @@
+"""The loop: until there is a deliverable, within its limits, whatever the model does."""
+
+import json
+import threading
+import time
+from itertools import pairwise
+
+import pytest
+from builtin_kit import DONE, model_at, turn, use
+
+from uwf_core.api import (
+    AgentInterrupted,
+    AuthRefused,
+    BadRequest,
+    ContextTooLong,
+    EmptyReply,
+    LoadedTool,
+    MaxBudget,
+    MaxTurns,
+    RunLimits,
+    TimedOut,
+    ToolSpec,
+    Truncated,
+    Unavailable,
+)
+
+
+def told(server, index=-1):
+    """The messages of a request, as (role, content)."""
+    return [(each["role"], each["content"]) for each in server.requests[index].messages]
+
+
+def test_a_reply_with_frontmatter_ends_the_work(desk):
+    reply = desk.run(DONE)
+    assert reply.text == DONE and reply.structured is None
+    assert (reply.continuation, reply.proof, reply.model) == ("new", None, "scripted")
+    assert reply.usage.turns == 1 and reply.usage.input_tokens > 0
+
+
+def test_a_valid_resolve_ends_the_work(desk):
+    reply = desk.run(turn(use("resolve", **{"$status": "failed", "why": "no"})))
+    assert reply.structured == {"$status": "failed", "why": "no"} and reply.text is None
+
+
+def test_an_invalid_resolve_is_answered_with_its_faults(desk):
+    server = desk.model(
+        turn(use("resolve", **{"$status": "failed", "why": 3})),
+        turn(use("resolve", **{"$status": "perhaps"})),
+        turn(use("resolve", **{"$status": "failed", "why": "no", "foreign": 1})),
+    )
+    reply = desk.agent().run(desk.request(server), desk.sink)
+    assert reply.structured == {"$status": "failed", "why": "no"}
+    first, second = (told(server, index)[-1][1] for index in (1, 2))
+    assert "why: 3 is not of type" in first
+    assert "one of done, failed, $SUSPEND" in second
+
+
+def test_the_parameters_of_resolve_are_the_schema_of_the_role(desk):
+    server = desk.model(DONE)
+    desk.agent().run(desk.request(server), desk.sink)
+    tools = {
+        each["function"]["name"]: each["function"] for each in server.requests[0].body["tools"]
+    }
+    parameters = tools["resolve"]["parameters"]
+    assert parameters["type"] == "object"
+    assert parameters["properties"]["$status"]["enum"] == ["done", "failed", "$SUSPEND"]
+    assert parameters["properties"]["why"] == {"type": "string"}
+    assert not {"oneOf", "anyOf", "allOf", "not", "enum"} & set(parameters)
+
+
+def test_a_role_may_suspend_by_resolve(desk):
+    reply = desk.run(turn(use("resolve", **{"$status": "$SUSPEND", "reason": "which one?"})))
+    assert reply.structured == {"$status": "$SUSPEND", "reason": "which one?"}
+
+
+def test_a_reply_without_frontmatter_is_nudged_and_then_left_to_the_engine(desk):
+    server = desk.model("I am done.", "Really.", "Yes.", "never asked for")
+    reply = desk.agent().run(desk.request(server), desk.sink)
+    assert reply.text == "Yes."
+    assert server.turns_left == 1
+    assert sum("no deliverable" in note for note in desk.sink.notes()) == 2
+
+
+def test_nothing_runs_after_a_delivery_in_the_same_turn(desk):
+    desk.run(
+        turn(
+            use("write_file", path="a", content="1"),
+            use("resolve", **{"$status": "done"}),
+            use("write_file", path="b", content="2"),
+        )
+    )
+    assert (desk.work / "a").exists() and not (desk.work / "b").exists()
+
+
+def test_several_calls_are_done_and_answered_in_their_order(desk):
+    server = desk.model(
+        turn(*(use("write_file", path="n", content=str(number)) for number in range(50))), DONE
+    )
+    desk.agent().run(desk.request(server), desk.sink)
+    answers = [text for role, text in told(server) if role == "tool"]
+    assert len(answers) == 50 and "a new file" in answers[0]
+    assert (desk.work / "n").read_text() == "49"
+    assert [call.id for call in desk.sink.calls()] == [f"call_0_{n}" for n in range(50)]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (use("no_such_tool"), "there is no tool"),
+        (use(""), "there is no tool"),
+        (use("read_file"), '"path" is a required property'),
+        (use("read_file", path=3), "3 is not of type"),
+        (use("read_file", path="a", lines="x"), "not of type"),
+        (use("read_file", path="a", mode="r"), "mode"),
+        ({"name": "read_file", "arguments": '{"path": "a'}, "are no JSON"),
+        ({"name": "read_file", "arguments": "[1]"}, "no object"),
+        ({"name": "read_file", "arguments": "NaN"}, "no JSON"),
+        ({"name": "resolve", "arguments": '{"$status": '}, "are no JSON"),
+        (use("grep", pattern="("), "no regular expression"),
+        (use("glob", pattern="../*"), "cannot leave"),
+        (use("edit_file", path="missing", old="a", new="b"), "does not exist"),
+        (use("read_file", path="missing"), "no such file"),
+        (use("list_dir", path="missing"), "no such file"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value["name"],
+)
+def test_an_error_of_a_tool_is_an_answer(desk, call, words):
+    server = desk.model(turn(call), DONE)
+    assert desk.agent().run(desk.request(server), desk.sink).text == DONE
+    assert words in told(server)[-1][1]
+    assert desk.sink.calls()[0].is_error
+    # What is told again is JSON, which some servers insist on.
+    sent = server.requests[-1].messages[-2]["tool_calls"][0]["function"]["arguments"]
+    assert isinstance(json.loads(sent), dict)
+
+
+def test_endless_tool_calls_end_with_max_turns_and_one_warning(desk):
+    server = desk.model(*[turn(use("list_dir"))] * 40)
+    with pytest.raises(MaxTurns) as failure:
+        desk.agent(max_turns=8).run(desk.request(server), desk.sink)
+    assert failure.value.session == desk.sink.sessions[0]
+    assert len(server.requests) == 8
+    warnings = [note for note in desk.sink.notes() if "are left" in note]
+    assert warnings == ["[note: 3 turns are left. Finish what matters most and deliver.]"]
+
+
+def test_max_turns_is_thirty_by_default(desk):
+    server = desk.model(*[turn(use("list_dir"))] * 40)
+    with pytest.raises(MaxTurns):
+        desk.agent().run(desk.request(server), desk.sink)
+    assert len(server.requests) == 30
+
+
+def test_a_budget_of_tokens_ends_the_call(desk):
+    usage = {"inputTokens": 400, "outputTokens": 100}
+    server = desk.model(*[turn(use("list_dir"), usage=usage)] * 10)
+    with pytest.raises(MaxBudget):
+        desk.agent(max_tokens=2000).run(desk.request(server), desk.sink)
+    assert len(server.requests) == 4
+    assert desk.sink.usages[-1].input_tokens == 1600
+
+
+def test_time_ends_the_call_also_while_the_model_thinks(desk):
+    server = desk.model(turn(use("list_dir")), {"text": DONE, "hang": "start"})
+    started = time.monotonic()
+    limits = RunLimits(seconds=1.0, grace_seconds=1.0)
+    with pytest.raises(TimedOut) as failure:
+        desk.agent().run(desk.request(server, limits=limits), desk.sink)
+    assert time.monotonic() - started < 4
+    assert failure.value.session
+
+
+def test_cancel_ends_the_call_while_the_model_thinks(desk):
+    server = desk.model({"text": DONE, "hang": "middle"})
+    request = desk.request(server)
+    threading.Timer(0.3, request.cancel.set, ("enough",)).start()
+    started = time.monotonic()
+    with pytest.raises(AgentInterrupted):
+        desk.agent().run(request, desk.sink)
+    assert time.monotonic() - started < 3
+
+
+def test_cancel_ends_the_call_while_a_command_runs(desk):
+    server = desk.model(turn(use("run_command", command="sleep 60"), use("list_dir")), DONE)
+    request = desk.request(server)
+    threading.Timer(0.5, request.cancel.set, ("enough",)).start()
+    started = time.monotonic()
+    with pytest.raises(AgentInterrupted):
+        desk.agent(allow_shell=True).run(request, desk.sink)
+    assert time.monotonic() - started < 5
+
+
+def test_the_usage_of_all_replies_is_summed_and_the_cached_part_kept_apart(desk):
+    usage = {"inputTokens": 10, "outputTokens": 5, "cacheReadTokens": 80}
+    reply = desk.run(turn(use("list_dir"), usage=usage), {"text": DONE, "usage": usage})
+    assert reply.usage.turns == 2
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (20, 10)
+    assert reply.usage.cache_read_tokens == 160
+    assert reply.usage.duration_ms is not None
+
+
+def test_usage_that_the_service_does_not_tell_is_unknown(desk):
+    reply = desk.run({"text": DONE, "noUsage": True})
+    assert reply.usage.input_tokens is None and reply.usage.turns == 1
+
+
+def test_text_is_told_as_it_comes(desk):
+    text = DONE + " word" * 200
+    desk.run({"text": text, "pieceBytes": 200, "pieceDelayMs": 8})
+    growing = [state.text for state in desk.sink.states if state.role == "assistant"]
+    assert len(growing) > 2
+    assert all(text.startswith(piece) for piece in growing)
+    assert growing[-1] == text
+
+
+def test_reasoning_is_kept_apart(desk):
+    desk.run({"text": DONE, "reasoning": "Hm."})
+    assert desk.sink.turns()[-1].reasoning == "Hm."
+
+
+def test_without_streaming_it_works_the_same(desk):
+    server = desk.model(turn(use("list_dir")), DONE)
+    assert desk.agent(stream=False).run(desk.request(server), desk.sink).text == DONE
+    assert not any(request.streams for request in server.requests)
+
+
+def test_old_output_is_left_out_first_and_that_is_said(desk):
+    for name in "abcdefgh":
+        (desk.work / name).write_text(f"{name} {name} {name} {name}\n" * 1000)
+    server = desk.model(*[turn(use("read_file", path=name)) for name in "abcdefgh"], DONE)
+    desk.agent(context_tokens=12_000).run(desk.request(server, prompt="THE TASK"), desk.sink)
+    messages = told(server)
+    assert messages[1] == ("user", "THE TASK")
+    answers = [text for role, text in messages if role == "tool"]
+    assert "left out" in answers[0] and answers[-1].startswith("h h")
+    assert answers[-2].startswith("g g")
+    assert any("left out from here on" in note for note in desk.sink.notes())
+    assert all(len(request.raw) < 60_000 for request in server.requests)
+
+
+def test_a_context_that_the_service_finds_too_long_is_shortened_once(desk):
+    for name in "abc":
+        (desk.work / name).write_text(f"{name} {name}\n" * 2000)
+    error = {"error": {"status": 400, "message": "maximum context length exceeded"}}
+    calls = [turn(use("read_file", path=name)) for name in "abc"]
+    reply = desk.run(*calls, turn(use("list_dir")), error, DONE)
+    assert reply.text == DONE
+
+
+def test_a_context_that_stays_too_long_is_the_failure(desk):
+    error = {"error": {"status": 400, "message": "maximum context length exceeded"}}
+    with pytest.raises(ContextTooLong):
+        desk.run(error, error)
+
+
+def test_a_reply_cut_at_its_length_is_asked_for_again(desk):
+    cut = {"text": "---\n$status: do", "stopReason": "length"}
+    assert desk.run(cut, DONE).text == DONE
+    with pytest.raises(Truncated):
+        desk.run(cut, cut, cut, cut)
+
+
+def test_an_empty_reply_is_nudged_then_the_failure(desk):
+    assert desk.run({"text": ""}, DONE).text == DONE
+    with pytest.raises(EmptyReply):
+        desk.run(*[{"text": ""}] * 5)
+
+
+@pytest.mark.parametrize(
+    ("answer", "failure"),
+    [
+        ({"error": {"status": 401, "message": "wrong key"}}, AuthRefused),
+        ({"error": {"status": 404, "message": "no such model"}}, BadRequest),
+        ({"error": {"status": 400, "message": "this model does not support tools"}}, BadRequest),
+        ({"raw": {"contentType": "text/html", "body": "<h1>Login</h1>"}}, None),
+        ({"raw": {"body": "{"}}, None),
+        ({"raw": {"body": "[]"}}, None),
+        ({"raw": {"body": '{"choices": []}'}}, None),
+    ],
+)
+def test_what_a_service_does_wrong_is_a_typed_failure_with_the_session(desk, answer, failure):
+    from uwf_core.api import AgentFailure
+
+    server = desk.model(*[answer] * 8)
+    with pytest.raises(failure or AgentFailure) as caught:
+        desk.agent().run(desk.request(server), desk.sink)
+    assert caught.value.session == desk.sink.sessions[0]
+    assert "sk-a-key" not in caught.value.message
+
+
+def test_without_a_model_it_says_what_to_do(desk):
+    with pytest.raises(Unavailable, match="needs a model") as failure:
+        desk.agent().run(desk.request(None), desk.sink)
+    assert "uwf setup" in failure.value.hint
+
+
+def test_a_server_that_is_not_there(desk):
+    model = model_at("http://127.0.0.1:9/v1")
+    with pytest.raises(Unavailable, match="nobody listens"):
+        desk.agent().run(desk.request(None, model=model), desk.sink)
+
+
+def test_a_narrowed_role_cannot_write_whatever_the_model_says(desk):
+    (desk.work / "a.txt").write_text("old")
+    server = desk.model(
+        turn(
+            use("write_file", path="a.txt", content="new"),
+            use("edit_file", path="a.txt", old="old", new="new"),
+            use("run_command", command="echo new > a.txt"),
+            use("Write_File", path="a.txt", content="new"),
+            use("read_file", path="a.txt"),
+        ),
+        DONE,
+    )
+    agent = desk.agent(allow_shell=True)
+    reply = agent.run(desk.request(server, tools=("read_file", "grep")), desk.sink)
+    assert (desk.work / "a.txt").read_text() == "old"
+    assert server.requests[0].tool_names == ["grep", "read_file", "resolve"]
+    assert [call.is_error for call in desk.sink.calls()] == [True] * 4 + [False]
+    assert len(reply.denials) == 3
+
+
+def test_a_role_narrowed_to_nothing_has_no_tools_but_resolve(desk):
+    server = desk.model(DONE)
+    desk.agent().run(desk.request(server, tools=()), desk.sink)
+    assert server.requests[0].tool_names == ["resolve"]
+
+
+def test_no_secret_reaches_the_model_or_the_transcript(desk):
+    secret = "hunter2-the-secret-value"
+    desk.env |= {"DB_PASSWORD": secret}
+    (desk.work / "conf.txt").write_text(f"password = {secret}\nkey = sk-a-key-of-the-tests\n")
+    server = desk.model(
+        turn(use("read_file", path="conf.txt"), use("run_command", command="env; cat conf.txt")),
+        DONE,
+    )
+    request = desk.request(server, prompt=f"The password is {secret}.")
+    desk.agent(allow_shell=True).run(request, desk.sink)
+    kept = "".join(file.read_text() for file in desk.state.rglob("*") if file.is_file())
+    sent = "".join(request.raw.decode() for request in server.requests)
+    for text in (kept, sent, repr(desk.sink.states)):
+        assert secret not in text and "sk-a-key-of-the-tests" not in text
+    assert "[redacted]" in kept
+
+
+def test_the_beginning_of_the_prompt_stays_the_same_bytes(desk):
+    """So that the provider's cache knows it: each request goes on where the last one ended."""
+    server = desk.model(*[turn(use("list_dir"))] * 4, DONE)
+    desk.agent().run(desk.request(server), desk.sink)
+    bodies = [request.body for request in server.requests]
+    for before, after in pairwise(bodies):
+        assert after["messages"][: len(before["messages"])] == before["messages"]
+        assert after["tools"] == before["tools"]
+
+
+def test_a_tool_of_a_plugin_is_offered_and_called(desk):
+    from uwf_agent_builtin.agent import BuiltinAgent
+    from uwf_core.api import AgentContext
+
+    def shout(arguments, context):
+        return f"{arguments['text'].upper()} in {context.cwd}"
+
+    spec = ToolSpec(
+        name="shout",
+        description="says it loudly",
+        parameters={"type": "object", "properties": {"text": {"type": "string"}}},
+        factory="nowhere:made",
+    )
+    tools = (LoadedTool(spec=spec, tool=shout),)
+    context = AgentContext(name="b", state_dir=str(desk.state), tools=lambda: tools)
+    server = desk.model(turn(use("shout", text="hello")), DONE)
+    agent = BuiltinAgent(None, context)
+    agent.run(desk.request(server), desk.sink)
+    agent.close()
+    assert told(server)[-1][1] == f"HELLO in {desk.work}"
+
+
+def test_it_says_which_protection_is_active_and_which_is_not(desk):
+    desk.run(DONE)
+    assert "files: confined to" in desk.sink.notes()[0]
+    assert "run_command" not in desk.sink.notes()[0]
+    desk.sink.states.clear()
+    desk.run(DONE, options={"allow_shell": True})
+    assert "NOT confined" in desk.sink.notes()[0]
+
+
+def test_a_schema_without_a_choice_is_the_tool_as_it_is(desk):
+    schema = {
+        "type": "object",
+        "properties": {"$status": {"type": "string", "const": "done"}, "n": {"type": "integer"}},
+        "required": ["$status", "n"],
+    }
+    reply = desk.run(turn(use("resolve", **{"$status": "done", "n": 3})), schema=schema)
+    assert reply.structured == {"$status": "done", "n": 3}
