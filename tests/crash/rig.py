@@ -101,6 +101,15 @@ class Rig(Project):
         with self.client() as uwf:
             return dict(uwf.show(thread))
 
+    def said(self, thread: str) -> list[str]:
+        """What the turns so far say, those of the step under way included."""
+        with self.client() as uwf:
+            return [turn["text"] for turn in uwf.turns(thread)]
+
+    def at_work(self, thread: str) -> bool:
+        """Whether the agent `long` (or the like) is in the middle of its work, with all its kin."""
+        return self.said(thread)[-1:] == ["I begin"] and len(list(self.pids.glob("[0-9]*"))) >= 4
+
     def living(self) -> list[str]:
         """What runs of this project: whoever bears its mark, or has written its id into `pids`."""
         found = set(marked(f"UWF_TEST_MARK={self.mark}".encode()))

@@ -75,7 +75,7 @@ def test_wait_prints_the_runs_own_document_and_code(
 def test_a_run_in_the_background_can_be_stopped_and_goes_on(slow: Rig) -> None:
     thread = slow.start("--agent", "long")
     pid = begin(slow, thread)["running"]["pid"]
-    assert eventually(lambda: "I begin" in turns(slow, thread))
+    assert eventually(lambda: "I begin" in slow.said(thread))
     stopped = slow.uwf("thread", "stop", thread)
     assert stopped.exit_code == 0, stopped.stderr
     assert stopped.document["suspendReason"] == "interrupted"
@@ -91,7 +91,7 @@ def test_a_run_in_the_background_can_be_stopped_and_goes_on(slow: Rig) -> None:
 def test_the_turns_of_a_background_run_can_be_followed(slow: Rig) -> None:
     thread = slow.start("--agent", "slow")
     begin(slow, thread)
-    assert eventually(lambda: turns(slow, thread))
+    assert eventually(lambda: slow.said(thread))
     live = slow.uwf("step", "turns", thread, "--live", "--format", "json")
     assert live.exit_code == 0
     texts = [json.loads(line)["text"] for line in live.stdout.splitlines()]
@@ -153,7 +153,7 @@ def test_a_hang_up_of_the_parents_session_does_not_reach_the_run(slow: Rig) -> N
 def test_a_background_run_killed_with_kill_9_is_waited_for_and_goes_on(slow: Rig) -> None:
     thread = slow.start("--agent", "long")
     pid = begin(slow, thread)["running"]["pid"]
-    assert eventually(lambda: "I begin" in turns(slow, thread))
+    assert eventually(lambda: "I begin" in slow.said(thread))
     os.kill(pid, signal.SIGKILL)
     waited = slow.uwf("thread", "wait", thread)
     assert (waited.exit_code, waited.document["steps"]) == (130, [])
@@ -170,9 +170,3 @@ def test_a_failing_command_leaves_the_document_of_the_last_run(rig: Rig) -> None
     assert rig.uwf("thread", "resume", thread).exit_code == 2
     waited = rig.uwf("thread", "wait", thread)
     assert waited.document == ran.document
-
-
-def turns(rig: Rig, thread: str) -> list[str]:
-    """What the turns so far say."""
-    with rig.client() as uwf:
-        return [turn["text"] for turn in uwf.turns(thread)]

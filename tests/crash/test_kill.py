@@ -13,7 +13,7 @@ import subprocess
 import time
 
 import pytest
-from rig import AGAIN, DONE, SECONDS, Rig, children
+from rig import AGAIN, DONE, SECONDS, Rig, children, end, eventually
 
 KILLS = int(os.environ.get("UWF_KILLS", "40"))
 SEED = int(os.environ.get("UWF_KILL_SEED", str(random.SystemRandom().randrange(1 << 31))))
@@ -87,6 +87,33 @@ class Killer:
                 assert stored["previousAttempts"], "the interrupted attempt is not told of"
         assert self.rig.living() == [], "left behind by a killed run, after the next command"
         return int(before["steps"]) + 1
+
+
+@pytest.mark.parametrize("with_reaper", [False, True], ids=["uwf", "uwf-and-reaper"])
+def test_what_a_killed_run_has_left_behind_is_ended_by_the_next_command(
+    rig: Rig, with_reaper: bool
+) -> None:
+    rig.command_agents("long-pack")
+    thread = rig.start("--agent", "long-pack")
+    process = rig.start_uwf("thread", "exec", thread)
+    assert eventually(lambda: rig.at_work(thread))
+    reapers = children(process.pid)
+    assert len(reapers) == 1
+    for pid in (process.pid, *(reapers if with_reaper else [])):
+        os.kill(pid, signal.SIGKILL)
+    end(process)
+    assert rig.show(thread)["running"] is None
+    if with_reaper:
+        assert len(rig.living()) == 4, "nobody is there to end them"
+    (rig.pids / "enough").touch()
+    went_on = rig.uwf("thread", "exec", thread)
+    assert went_on.exit_code == 0, went_on.stderr
+    assert rig.living() == []
+    if with_reaper:
+        assert "ended 4 processes" in went_on.stderr
+    with rig.client() as uwf:
+        step = uwf.step(went_on.document["steps"][0]["step"])
+    assert (step["session"], step["continuation"]) == ("s-1", "continued")
 
 
 @pytest.mark.timeout(60 + 12 * KILLS)

@@ -31,16 +31,11 @@ SLEEP = "import time; time.sleep(600)"
 def die(rig: Rig, thread: str, agent_turn: str = "I begin") -> int:
     """Kill an exec in the middle of its step; its process id."""
     process = rig.start_uwf("thread", "exec", thread)
-    assert eventually(lambda: agent_turn in said(rig, thread))
+    assert eventually(lambda: agent_turn in rig.said(thread))
     process.kill()
     end(process)
     assert eventually(lambda: not rig.living(), 20), "the reaper cleans up"
     return process.pid
-
-
-def said(rig: Rig, thread: str) -> list[str]:
-    with rig.client() as uwf:
-        return [turn["text"] for turn in uwf.turns(thread)]
 
 
 def put_in_place_of(rig: Rig, pid: int, stranger: int) -> None:
@@ -76,7 +71,7 @@ def test_stop_signals_nobody_where_number_and_start_time_do_not_belong_together(
     rig.command_agents("long")
     thread = rig.start("--agent", "long")
     process = rig.start_uwf("thread", "exec", thread)
-    assert eventually(lambda: "I begin" in said(rig, thread))
+    assert eventually(lambda: "I begin" in rig.said(thread))
     put_in_place_of(rig, process.pid, stranger.pid)
     with rig.client() as uwf, pytest.raises(BusyError, match="has not stopped"):
         uwf.stop(thread)

@@ -66,13 +66,6 @@ def on_terminal(rig: Rig, *arguments: str) -> Iterator[Terminal]:
         end(terminal.process)
 
 
-def at_work(rig: Rig, thread: str) -> bool:
-    """Whether the agent is in the middle of its work, with all of its kin."""
-    with rig.client() as uwf:
-        texts = [turn["text"] for turn in uwf.turns(thread)]
-    return texts[-1:] == ["I begin"] and len(list(rig.pids.glob("[0-9]*"))) >= 4
-
-
 def check_kept(rig: Rig, thread: str) -> None:
     """The thread waits, interrupted, and the agent's tree is gone."""
     assert rig.living() == []
@@ -101,7 +94,7 @@ def check_goes_on(rig: Rig, thread: str) -> None:
 def test_ctrl_c_stops_the_whole_tree_keeps_what_was_said_and_exec_goes_on(kin: Rig) -> None:
     thread = kin.start("--agent", "long")
     with on_terminal(kin, "thread", "exec", thread) as terminal:
-        assert eventually(lambda: at_work(kin, thread))
+        assert eventually(lambda: kin.at_work(thread))
         terminal.press_ctrl_c()
         document = terminal.document()
         assert terminal.process.returncode == 130
@@ -114,7 +107,7 @@ def test_ctrl_c_stops_the_whole_tree_keeps_what_was_said_and_exec_goes_on(kin: R
 def test_sigterm_is_like_ctrl_c(kin: Rig) -> None:
     thread = kin.start("--agent", "long")
     process = kin.start_uwf("thread", "exec", thread)
-    assert eventually(lambda: at_work(kin, thread))
+    assert eventually(lambda: kin.at_work(thread))
     process.terminate()
     out, errors = end(process)
     assert process.returncode == 130
@@ -127,7 +120,7 @@ def test_sigterm_is_like_ctrl_c(kin: Rig) -> None:
 def test_a_terminal_that_is_closed_is_like_ctrl_c(kin: Rig) -> None:
     thread = kin.start("--agent", "long")
     with on_terminal(kin, "thread", "exec", thread) as terminal:
-        assert eventually(lambda: at_work(kin, thread))
+        assert eventually(lambda: kin.at_work(thread))
         terminal.close()
         end(terminal.process)
         assert terminal.process.returncode == 130
@@ -138,7 +131,7 @@ def test_a_second_ctrl_c_ends_at_once_and_the_tree_goes_all_the_same(kin: Rig) -
     kin.command_agents("deaf", graceSeconds=30)
     thread = kin.start("--agent", "deaf")
     with on_terminal(kin, "thread", "exec", thread) as terminal:
-        assert eventually(lambda: at_work(kin, thread))
+        assert eventually(lambda: kin.at_work(thread))
         terminal.press_ctrl_c()
         time.sleep(0.3)
         assert terminal.process.poll() is None, "the agent has 30 s to stop"
@@ -154,7 +147,7 @@ def test_a_second_ctrl_c_ends_at_once_and_the_tree_goes_all_the_same(kin: Rig) -
 def test_an_agent_that_ignores_sigterm_is_killed_after_its_grace(kin: Rig) -> None:
     thread = kin.start("--agent", "deaf")
     process = kin.start_uwf("thread", "exec", thread)
-    assert eventually(lambda: at_work(kin, thread))
+    assert eventually(lambda: kin.at_work(thread))
     process.send_signal(signal.SIGINT)
     end(process)
     assert process.returncode == 130
@@ -164,7 +157,7 @@ def test_an_agent_that_ignores_sigterm_is_killed_after_its_grace(kin: Rig) -> No
 def test_stop_within_a_step_suspends_and_exec_goes_on(kin: Rig) -> None:
     thread = kin.start("--agent", "long")
     process = kin.start_uwf("thread", "exec", thread)
-    assert eventually(lambda: at_work(kin, thread))
+    assert eventually(lambda: kin.at_work(thread))
     stopped = kin.uwf("thread", "stop", thread)
     assert stopped.exit_code == 0, stopped.stderr
     assert stopped.document["status"] == "suspended"

@@ -107,14 +107,19 @@ def pack() -> None:
     kids(bare=False)
 
 
-def long() -> None:
+def long(*, bare: bool = True) -> None:
     """As `kids`, but for ever; once the file `enough` is there, say what was told and be done."""
     if os.path.exists(os.path.join(PIDS, "enough")):
         with open(os.environ["UWF_REQUEST"], encoding="utf-8") as file:
             event(turn={"text": json.load(file)["prompt"]})
         reply()
     else:
-        kids(600)
+        kids(600, bare=bare)
+
+
+def long_pack() -> None:
+    """As `long`, but all keep the environment."""
+    long(bare=False)
 
 
 def deaf() -> None:
@@ -133,4 +138,4 @@ def slow() -> None:
 
 
 sign_in()
-globals()[sys.argv[1]]()
+globals()[sys.argv[1].replace("-", "_")]()
