@@ -32,9 +32,9 @@ def _run(arguments: list[str]) -> int:
     import gc
 
     gc.set_threshold(20_000)  # the default looks for cycles a hundred times while modules load
-    from uwf_core.cli.main import main as run
+    from uwf_core.cli.main import process
 
-    return run(arguments)
+    return process(arguments)
 
 
 if __name__ == "__main__":

@@ -84,10 +84,21 @@ def _print_version(context: click.Context, _parameter: click.Parameter, value: A
         context.exit()
 
 
-def main(arguments: Sequence[str]) -> int:
+def process(arguments: Sequence[str]) -> int:
+    """`main` as the whole work of a process, which ends after it."""
+    session = Session()
+    code = main(arguments, session)
+    if session.opened is not None and "plugins" in vars(session.opened):
+        from uwf_core.cli.leaving import leave
+
+        leave(session, code)
+    return code
+
+
+def main(arguments: Sequence[str], session: Session | None = None) -> int:
     """Run `uwf` with these arguments; its exit code."""
     started_ms = now_ms()
-    session = Session()
+    session = session or Session()
     signal.signal(signal.SIGTERM, _interrupt)
     error: BaseException | None = None
     try:

@@ -7,7 +7,7 @@ so that a plugin that hangs, exits or crashes at import tells only about itself.
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 from uwf_core.errors import PluginError, UwfError
 
@@ -154,14 +154,17 @@ def _checked(check: Any) -> CheckDocument:
         return {"name": name, "state": "error", "message": cause, "hint": None}
 
 
-def main() -> int:
-    """Answer about the plugin that the command line names."""
+def main() -> NoReturn:
+    """Answer about the plugin that the command line names, and end: without waiting for threads of
+    the plugin, and without what it prints at the end.
+    """
     from uwf_core.engine.engine import open_engine
 
     engine = open_engine(env=os.environ, cwd=os.getcwd())  # noqa: PTH109
-    print(json.dumps(look(engine, sys.argv[1], sys.argv[2])), flush=True)
-    return 0
+    answer = look(engine, sys.argv[1], sys.argv[2])
+    print("\n" + json.dumps(answer), flush=True)
+    os._exit(0)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

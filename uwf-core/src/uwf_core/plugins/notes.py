@@ -49,7 +49,8 @@ def loading(home: str | None, found: Found) -> Iterator[None]:
             descriptor, file = note
             with contextlib.suppress(OSError):  # somebody tidied up
                 os.unlink(file)
-            os.close(descriptor)
+            with contextlib.suppress(OSError):  # the plugin closed it, which is told elsewhere
+                os.close(descriptor)
 
 
 def take_died(home: str) -> list[Died]:

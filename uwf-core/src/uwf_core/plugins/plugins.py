@@ -265,15 +265,16 @@ class Plugins:
     @contextmanager
     def _loading(self, found: Found) -> Iterator[None]:
         """Around plugin code: a note, our stdout kept clean, and what broke remembered."""
-        from uwf_core.plugins.conduct import keeps_descriptors, stays_one_process
+        from uwf_core.plugins.conduct import interruptible, keeps_descriptors, stays_one_process
         from uwf_core.plugins.loading import cure
         from uwf_core.plugins.notes import loading
 
         try:
             with (
-                keeps_descriptors(found),
+                interruptible(found),
                 loading(self._home, found),
                 self.guard,
+                keeps_descriptors(found),
                 stays_one_process(found),
             ):
                 yield

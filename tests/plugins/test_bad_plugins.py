@@ -1,0 +1,160 @@
+"""Whatever a plugin does, uwf goes on working, names it, and says what helps."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+from bad_plugins import BAD, OBSERVERS, STILL_GOOD, install_observer
+
+ALL = {each.name: each for each in (*BAD, *STILL_GOOD)}
+DIED = ("killed", "crashes", "leaves")
+
+
+@pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad.name)
+def test_check_says_what_is_wrong_with_whom_and_what_helps(bad, installation):
+    bad.install(installation.wheels, installation.site)
+    done = installation.uwf("plugin", "check", bad.name, "--timeout", "2")
+    assert done.exit_code == bad.check, done
+    plugin = next(
+        each for each in done.document["plugins"] if each["distribution"] == bad.distribution
+    )
+    assert (plugin["status"], plugin["version"]) == (bad.status, "1.2")
+    if bad.check:
+        assert bad.cause in plugin["reason"], plugin["reason"]
+        assert plugin["hint"]
+        assert "\n" not in plugin["reason"] + plugin["hint"]
+
+
+@pytest.mark.parametrize(
+    "bad", [each for each in BAD if each.exec is not None], ids=lambda bad: bad.name
+)
+def test_a_step_with_it_fails_with_the_right_code_and_names_it(bad, installation):
+    thread = installation.thread()
+    bad.install(installation.wheels, installation.site)
+    done = installation.uwf("thread", "exec", thread, "--agent", bad.name)
+    assert done.exit_code == bad.exec, done
+    assert "Traceback" not in done.stderr
+    said = done.stdout + done.stderr
+    if bad.name in DIED:
+        said = installation.uwf("plugin", "list").stderr
+        assert f"plugins.block '[{bad.name}]'" in said
+    if bad.group == "uwf.agents":
+        assert f"{bad.distribution} 1.2" in said
+    assert installation.exec_on(thread, "mock") == "completed", "it cannot go on with another one"
+
+
+@pytest.mark.parametrize("bad", STILL_GOOD, ids=lambda bad: bad.name)
+def test_a_plugin_with_bad_manners_is_used_and_spoils_nothing(bad, installation):
+    thread = installation.thread()
+    bad.install(installation.wheels, installation.site)
+    checked = installation.uwf("plugin", "check", bad.name, "--timeout", "10")
+    assert (checked.exit_code, checked.document["ready"]) == (0, True), checked
+    done = installation.uwf("thread", "exec", thread, "--agent", bad.name)
+    assert done.exit_code == 0, done
+    assert done.document["status"] == "completed"
+    assert "noise" not in done.stdout
+    assert bad.cause in done.stderr
+    assert installation.steps(thread) == 1, "a step was made twice"
+
+
+def test_an_import_that_hangs_can_be_interrupted_and_is_named(installation):
+    ALL["hangs"].install(installation.wheels, installation.site)
+    thread = installation.thread()
+    child = subprocess.Popen(
+        installation.project.command("thread", "exec", thread, "--agent", "hangs"),
+        cwd=installation.project.folder,
+        env={**installation.project.env, "PYTHONPATH": str(installation.site)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    notes = installation.project.home / "loading"
+    deadline = time.monotonic() + 30
+    while not (notes.is_dir() and any(notes.iterdir())) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.3)  # the note is written just before the import
+    os.kill(child.pid, signal.SIGINT)
+    stdout, stderr = child.communicate(timeout=30)
+    assert child.returncode == 130, (stdout, stderr)
+    assert "uwf-agent-hangs 1.2" in stdout + stderr
+    assert "Traceback" not in stderr
+
+
+def test_a_plugin_that_closes_everything_ends_its_own_command_and_nothing_else(installation):
+    """Its store and its streams are gone: what is left is the exit code, and the next command."""
+    ALL["closes"].install(installation.wheels, installation.site)
+    thread = installation.thread()
+    done = installation.uwf("thread", "exec", thread, "--agent", "closes")
+    assert done.exit_code == 1
+    assert "uwf-agent-closes 1.2" in installation.uwf("plugin", "list").stderr
+    assert installation.exec_on(thread, "mock") == "completed"
+
+
+def test_a_demand_without_a_ceiling_is_a_warning_of_doctor(installation):
+    ALL["unbounded"].install(installation.wheels, installation.site)
+    done = installation.uwf("doctor")
+    check = next(each for each in done.document["checks"] if "unbounded" in each["name"])
+    assert check["state"] == "warning"
+    assert "uwf-agent-unbounded 1.2" in check["message"]
+    assert "ceiling" in check["message"]
+    assert "uwf-core>=0.1,<1" in check["hint"]
+
+
+def test_a_blocked_plugin_is_never_imported(installation):
+    """By its own name or its distribution's, in the configuration or the environment."""
+    ALL["leaves"].install(installation.wheels, installation.site)
+    blocked = installation.uwf("plugin", "check", "leaves", UWF_BLOCK_PLUGINS="uwf-agent-leaves")
+    assert (blocked.exit_code, blocked.document["plugins"][0]["status"]) == (2, "blocked")
+    installation.uwf("config", "set", "plugins.block", "[leaves]")
+    again = installation.uwf("thread", "exec", installation.thread(), "--agent", "leaves")
+    assert again.exit_code == 2
+    assert "plugins.block" in again.error["hint"]
+
+
+def test_the_cure_keeps_what_is_blocked_already(installation):
+    """To block one more plugin must not free another."""
+    ALL["raises"].install(installation.wheels, installation.site)
+    installation.uwf("config", "set", "plugins.block", "[other]")
+    done = installation.uwf("plugin", "check", "raises")
+    assert "plugins.block '[other, raises]'" in done.document["plugins"][0]["hint"]
+
+
+def test_no_observer_stops_a_step_and_each_is_told_of_once(installation):
+    for name in OBSERVERS:
+        install_observer(name, installation.wheels, installation.site)
+    thread = installation.thread()
+    done = installation.uwf("thread", "exec", thread)
+    assert done.document["status"] == "completed", done
+    for name in set(OBSERVERS) - {"watch_prints"}:
+        assert done.stderr.count(f"uwf-{name.replace('_', '-')} 1.2") == 1, (name, done.stderr)
+    assert installation.steps(thread) == 1
+
+
+COMMANDS = [
+    "plugin list --all", "agent list", "thread list --all", "thread show {thread}",
+    "step list {thread}", "workflow list", "config show --origin", "prompt list", "log list",
+    "agent check human", "plugin check human", "thread exec {idle}", "run one -p again", "doctor",
+]  # fmt: skip
+
+
+def test_the_result_of_every_command_can_be_read_with_all_of_them_installed(installation):
+    idle = installation.thread()
+    thread = installation.thread()
+    assert installation.exec_on(thread, "mock") == "completed"
+    for bad in ALL.values():
+        bad.install(installation.wheels, installation.site)
+    for name in OBSERVERS:
+        install_observer(name, installation.wheels, installation.site)
+    # These two take their time in `doctor`; the last would be nobody's, as it claims our name.
+    blocked = "hangs,floods,uwf-agent-mock"
+    for words in COMMANDS:
+        done = installation.uwf(
+            *words.format(thread=thread, idle=idle).split(), "--format", "json",
+            UWF_BLOCK_PLUGINS=blocked,
+        )  # fmt: skip
+        assert isinstance(json.loads(done.stdout), dict), (words, done)
+        assert "Traceback" not in done.stderr, words
