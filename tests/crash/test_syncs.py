@@ -1,4 +1,4 @@
-"""What a step costs in waiting for the disk, and in which order things become durable."""
+"""What the system is asked for: how often a step waits for the disk, who takes which lock."""
 
 import re
 import shutil
@@ -12,12 +12,12 @@ SYNCED = re.compile(r"\b(fsync|fdatasync|msync)\((\d+)")
 needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 
 
-def syncs(rig: Rig, thread: str, steps: int) -> list[str]:
-    """The syncs of one `thread exec -c STEPS`, in their order."""
+def traced(rig: Rig, calls: str, *arguments: str) -> list[str]:
+    """The system calls of these names that a `uwf` and all its threads make, in their order."""
     trace = rig.root / "trace"
-    strace = ["strace", "-f", "-qq", "-e", "trace=fsync,fdatasync,msync", "-o", str(trace)]
+    strace = ["strace", "-f", "-y", "-qq", "-e", f"trace={calls}", "-o", str(trace)]
     done = subprocess.run(
-        [*strace, *rig.command("thread", "exec", thread, "-c", str(steps))],
+        [*strace, *rig.command(*arguments)],
         cwd=rig.folder,
         env=rig.env,
         capture_output=True,
@@ -28,14 +28,39 @@ def syncs(rig: Rig, thread: str, steps: int) -> list[str]:
     if "ptrace" in done.stderr or "Operation not permitted" in done.stderr:
         pytest.skip("this machine allows no tracing")
     assert done.returncode == 0, done.stderr
-    return [line for line in trace.read_text().splitlines() if SYNCED.search(line)]
+    return trace.read_text().splitlines()
+
+
+def syncs(rig: Rig, thread: str, steps: int) -> int:
+    """How often `thread exec -c STEPS` waits for the disk."""
+    words = ("thread", "exec", thread, "-c", str(steps))
+    return sum(1 for line in traced(rig, "fsync,fdatasync,msync", *words) if SYNCED.search(line))
 
 
 @needs_strace
 def test_a_step_waits_for_the_disk_once(rig: Rig) -> None:
     rig.play({**DONE, "turns": ["one", "two"]}, AGAIN, repeat=True)
     thread = rig.start()
-    one, many = len(syncs(rig, thread, 1)), len(syncs(rig, thread, STEPS))
+    one, many = syncs(rig, thread, 1), syncs(rig, thread, STEPS)
     print(f"{one} syncs for one step, {many} for {STEPS}")
     assert one <= 3
     assert (many - one) / (STEPS - 1) <= 1.2
+
+
+@needs_strace
+def test_asking_never_takes_a_threads_lock(rig: Rig) -> None:
+    """A watcher that tries the lock makes an exec fail that comes in that very moment."""
+    rig.play(DONE, AGAIN, repeat=True)
+    thread = rig.start()
+    locked = re.compile(r"store\.db\.lock>, F_(OFD_)?SETLK")
+    assert any(map(locked.search, traced(rig, "fcntl", "thread", "exec", thread)))
+    for words in (
+        ("thread", "show", thread),
+        ("thread", "list"),
+        ("thread", "read", thread),
+        ("thread", "wait", thread),
+        ("step", "turns", thread, "--live"),
+    ):
+        asked = traced(rig, "fcntl", *words)
+        assert any("store.db.lock" in line for line in asked) or words[1] in ("read", "turns")
+        assert not any(map(locked.search, asked)), words
