@@ -59,7 +59,7 @@ def _rows(folder: Path, effort: Effort, only: list[str] | None) -> list[Row]:
         print(f"faults: {experiment.what} …", end="", file=sys.stderr, flush=True)
         started = time.monotonic()
         rows.append(conduct(experiment, effort._replace(seed=effort.seed + number)))
-        faults = f"{rows[-1].count} tried, {len(rows[-1].faults)} failures"
+        faults = f"{rows[-1].tried} tried, {len(rows[-1].faults)} failures"
         print(f" {faults}, {time.monotonic() - started:.1f} s", file=sys.stderr, flush=True)
     return rows
 

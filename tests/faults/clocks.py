@@ -28,13 +28,11 @@ WAYS = ("once", "to and fro", "at random", "and stands still")
 def clocks(world: World, effort: Effort) -> Iterator[Case]:
     """Let the clock jump within start, exec, poke and fork; by each jump in each way."""
     cases = list(itertools.product(JUMPS, WAYS, range(_CALLS)))
-    if effort.share < 1:
-        cases = random.Random(effort.seed).sample(cases, effort.of(len(cases), least=28))
 
     def look(case: tuple[str, str, int]) -> str | None:
         return _look(world.twin(world.root / f"home-{os.getpid()}"), case, effort.seed)
 
-    for (jump, way, call), fault in spread(cases, look, effort.workers):
+    for (jump, way, call), fault in spread(effort.sample(cases, 28), look, effort.workers):
         yield Case(f"{jump}, {way}, from call {call} of each command on", fault)
 
 

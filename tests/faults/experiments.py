@@ -4,10 +4,16 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from tests.faults.borders import borders
 from tests.faults.clocks import clocks
 from tests.faults.crashes import at_any_moment, at_every_point
+from tests.faults.damage import flips, other_damage
+from tests.faults.hostile_schemas import hostile_schemas
+from tests.faults.hostile_text import hostile_text
 from tests.faults.io_errors import disk_full, io_errors
+from tests.faults.leaks import leaks
 from tests.faults.power_cuts import power_cuts
+from tests.faults.races import races
 from tests.faults.scenarios import SCENARIOS, scene
 from tests.faults.table import Experiment
 from tests.faults.world import World, unsound
@@ -21,6 +27,13 @@ def experiments(folder: Path) -> Iterator[Experiment]:
     yield Experiment("I/O errors", 2_000, partial(io_errors, World(folder / "errors")))
     yield Experiment("disk full", 80, partial(disk_full, World(folder / "full")))
     yield Experiment("wrong clocks", 100, partial(clocks, World(folder / "clocks")))
+    yield Experiment("flipped bits", 500, partial(flips, World(folder / "flips")))
+    yield Experiment("other damage", 400, partial(other_damage, World(folder / "damage")))
+    yield Experiment("writers at once", 200, partial(races, World(folder / "races")))
+    yield Experiment("hostile YAML and frontmatter", 150, partial(hostile_text, folder / "text"))
+    yield Experiment("hostile schemas", 60, partial(hostile_schemas, folder / "schemas"))
+    yield Experiment("secrets told", 120, partial(leaks, World(folder / "leaks")))
+    yield Experiment("names, templates, modes", 250, partial(borders, World(folder / "borders")))
 
 
 def warm(folder: Path) -> None:

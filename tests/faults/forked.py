@@ -10,20 +10,23 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-SECONDS = 60
-"""A child that takes longer is killed: whatever happens, uwf must not hang."""
+SECONDS = 180
+"""A child that takes longer is killed: whatever happens, uwf must not hang. Machines are busy."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 class Ended(NamedTuple):
-    """How a child ended: its exit code, or minus the signal; what it printed; what it gave."""
+    """How a child ended: its exit code, or minus the signal; what it printed; what it gave; for
+    how many seconds it computed.
+    """
 
     code: int
     out: str
     err: str
     gave: bytes
+    seconds: float
 
     @property
     def gone(self) -> bool:
@@ -46,10 +49,11 @@ class Child(NamedTuple):
 
     def wait(self) -> Ended:
         """Wait for its end."""
-        _, status = os.waitpid(self.pid, 0)
+        _, status, used = os.wait4(self.pid, 0)
         texts = [_whole(fd) for fd in (self.out, self.err, self.gift)]
         out, err = (text.decode(errors="replace") for text in texts[:2])
-        return Ended(os.waitstatus_to_exitcode(status), out, err, texts[2])
+        seconds = used.ru_utime + used.ru_stime
+        return Ended(os.waitstatus_to_exitcode(status), out, err, texts[2], seconds)
 
 
 def start(work: Callable[[int], int]) -> Child:

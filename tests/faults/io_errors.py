@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
@@ -46,16 +45,9 @@ def _refused(world: World, effort: Effort, ways: Mapping[str, DiskFault]) -> Ite
         )
         for way, calls in _calls(there, shim, ways).items():
             refusals += [Refusal(there, way, at) for at in range(1, calls + 1)]
-    if effort.share < 1:
-        chance = random.Random(effort.seed)
-        wanted = min(len(refusals), effort.of(len(refusals), least=_LEAST))
-        refusals = chance.sample(refusals, wanted)
     look = partial(_look, shim, ways)
-    for refusal, fault in spread(refusals, look, effort.workers):
+    for refusal, fault in spread(effort.sample(refusals, 40), look, effort.workers):
         yield Case(f"{refusal.scene.name}, {refusal.way}, call {refusal.at}", fault)
-
-
-_LEAST = 40
 
 
 def _calls(there: Scene, shim: Shim, ways: Mapping[str, DiskFault]) -> dict[str, int]:

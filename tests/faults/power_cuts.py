@@ -48,9 +48,8 @@ def power_cuts(world: World, effort: Effort) -> Iterator[Case]:
     for name in CUT:
         recording = _recorded(scene(world, name), shim)
         found = range(sum(1 for _ in recording.states(effort.seed)))
-        wanted = effort.of(len(found), least=min(len(found), 30))
-        chosen = sorted(random.Random(effort.seed).sample(found, wanted))
-        shares = [chosen[number :: effort.workers] for number in range(effort.workers)]
+        chosen = effort.sample(found, 30)
+        shares = [list(chosen[number :: effort.workers]) for number in range(effort.workers)]
         look = partial(_look, recording, effort.seed)
         for share, faults in spread(shares, look, effort.workers):
             if isinstance(faults, str):

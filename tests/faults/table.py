@@ -1,8 +1,11 @@
 """What an experiment found, and the table of all of them."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from random import Random
+from typing import NamedTuple, TypeVar
+
+Item = TypeVar("Item")
 
 
 class Effort(NamedTuple):
@@ -21,6 +24,15 @@ class Effort(NamedTuple):
     def of(self, whole: int, least: int = 1) -> int:
         """This share of `whole`, rounded up."""
         return max(least, -int(-whole * self.share // 1))
+
+    def sample(self, items: Sequence[Item], least: int) -> Sequence[Item]:
+        """This share of the items, `least` of them if there are as many; all in the long form."""
+        wanted = min(len(items), self.of(len(items), least))
+        if wanted == len(items):
+            return items
+        return [
+            items[index] for index in sorted(Random(self.seed).sample(range(len(items)), wanted))
+        ]
 
 
 class Case(NamedTuple):
@@ -46,7 +58,7 @@ class Row(NamedTuple):
     """What an experiment found."""
 
     what: str
-    count: int
+    tried: int
     faults: list[Case]
     seed: int
     seconds: float
@@ -75,8 +87,8 @@ def lines(rows: Iterable[Row]) -> Iterator[str]:
     yield f"{'what':<34} {'count':>7} {'failures':>9} {'seed':>11} {'seconds':>8}"
     for row in rows:
         failures = "skipped" if row.skipped else f"{len(row.faults):,}"
-        yield (f"{row.what:<34} {row.count:>7,} {failures:>9} {row.seed:>11} {row.seconds:>8.1f}")
-    count, faults = sum(row.count for row in rows), sum(len(row.faults) for row in rows)
+        yield (f"{row.what:<34} {row.tried:>7,} {failures:>9} {row.seed:>11} {row.seconds:>8.1f}")
+    count, faults = sum(row.tried for row in rows), sum(len(row.faults) for row in rows)
     yield f"{'all':<34} {count:>7,} {faults:>9,} {'':>11} {sum(r.seconds for r in rows):>8.1f}"
     for row in rows:
         if row.skipped:
