@@ -115,6 +115,8 @@ def template(tmp_path_factory) -> Place:
     done = place.document("run", "pair", "-p", "a task")["thread"]
     thread = place.document("thread", "start", "pair", "-p", "another")["thread"]
     step = place.document("thread", "exec", thread)["steps"][0]["step"]
+    bundle = str(parent / "thread.tar")
+    place.document("thread", "export", done, "-o", bundle)
     entries = place.document("log", "list")
     place.words.update(
         done=done,
@@ -124,6 +126,7 @@ def template(tmp_path_factory) -> Place:
         file="pair.yaml",
         json=str(parent / "payload.json"),
         schema=str(parent / "schema.json"),
+        bundle=bundle,
         log=str(next(iter(entries.values()))[0]["id"]),
     )
     return place

@@ -10,12 +10,6 @@ from uwf_core.cli.frame import Command
 from uwf_core.cli.main import Root
 from uwf_core.cli.names import COMMANDS, EVERYWHERE, RETIRED, Noun
 
-COMING_LATER = {
-    ("cas", "verify"), ("cas", "gc"), ("cas", "import"), ("bundle",), ("thread", "export"),
-    ("plugin", "check"), ("plugin", "new"),
-}  # fmt: skip
-
-
 def rows(entries=COMMANDS, path=()):
     for name, entry in entries.items():
         if isinstance(entry, Noun):
@@ -70,10 +64,6 @@ def test_every_command_says_what_it_does_and_what_each_option_means(path):
 
 def test_no_command_is_called_by_a_name_of_the_past():
     assert set(RETIRED) & set(ALL) == set()
-
-
-def test_what_is_to_come_is_not_there_yet():
-    assert {path[: len(later)] for later in COMING_LATER for path in ALL} & COMING_LATER == set()
 
 
 @pytest.mark.parametrize("name", ["", "thread", "thread exec", "thread list", "step", "cas"])

@@ -336,28 +336,21 @@ class Client:
     # -- bundles ---------------------------------------------------------------------------------
 
     def export_thread(self, thread: str, file: str | os.PathLike[str]) -> BundleDocument:
-        """Write a thread, with everything that it leads to, as a bundle. Errors as
-        `uwf thread export`.
-        """
+        """Write a thread as a bundle. Errors as `uwf thread export`."""
         return export.export_thread(self._engine, thread, str(file))
 
     def import_bundle(
         self, file: str | os.PathLike[str], *, dry_run: bool = False, as_new: bool = False
     ) -> ImportDocument:
-        """Take a thread over from a bundle: all of it, or nothing where anything about it is
-        wrong.
+        """Take a thread over from a bundle: all of it, or nothing. Errors as `uwf cas import`.
 
         Args:
             file: what `export_thread` of this or another store wrote.
             dry_run: check everything and change nothing.
             as_new: a thread that is here with another head comes under a new id.
-
-        Raises:
-            BundleError: something about the bundle is wrong.
-            WrongStateError: the thread is here with another head.
         """
-        path = str(Path(self._engine.cwd, file))
-        return take_in.import_bundle(self._engine, path, take_in.ImportOptions(dry_run, as_new))
+        options = take_in.ImportOptions(dry_run, as_new)
+        return take_in.import_bundle(self._engine, str(Path(self._engine.cwd, file)), options)
 
     # -- reading ---------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@
     │   ├── CorruptNodeError                 bytes that are not what their reference says
     │   ├── CollisionError                   another payload already has this reference
     │   └── StoreVersionError                written by a newer uwf
+    ├── BundleError                 exit 4   a bundle that is not what it has to be
     ├── BusyError                   exit 75  somebody holds the lock, or a wait ran out
     ├── RunInterrupted              exit 130 Ctrl-C or SIGTERM
     ├── LimitError                  exit 5   a limit of the workflow or the command
@@ -192,6 +193,13 @@ class StoreVersionError(StoreError):
     """The store was written by a newer uwf than this one."""
 
     code = "store-version"
+
+
+class BundleError(UwfError):
+    """A bundle is refused: it is cut, changed, incomplete, or holds what does not belong there."""
+
+    code = "invalid-bundle"
+    exit_code = ExitCode.INVALID
 
 
 class BusyError(UwfError):

@@ -62,12 +62,18 @@ class NodeCheck:
                 raise CorruptNodeError("it is no text, though its type says so")
             return self._edges_of_text
         payload = decode(record.data)
-        if type_ is None:
-            return _only(record.type)
-        found = type_.violations(payload)
+        return _only(record.type) if type_ is None else self._edges_by(type_, record.type, payload)
+
+    @staticmethod
+    def _edges_by(type_: KnownType, name: str, payload: Any) -> tuple[int, ...]:
+        """The edges of a payload that its type accepts."""
+        try:
+            found = type_.violations(payload)
+        except PayloadError:  # its type is damaged, which is found where that is checked
+            found = ()
         if found:
             place = f"{found[0].path}: " if found[0].path else ""
-            raise CorruptNodeError(f"its type {record.type} refuses it: {place}{found[0].message}")
+            raise CorruptNodeError(f"its type {name} refuses it: {place}{found[0].message}")
         try:
             return type_.edges(payload)
         except PayloadError as error:
@@ -87,7 +93,9 @@ class NodeCheck:
         if ref not in self._types:
             try:
                 self._types[ref] = KnownType(ref, self._schema_of(ref))
-            except (StoreError, PayloadError):
+            except PayloadError as error:
+                raise CorruptNodeError(f"its type {ref} is no schema") from error
+            except StoreError:
                 self._types[ref] = None
         return self._types[ref]
 

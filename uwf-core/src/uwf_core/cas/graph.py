@@ -90,6 +90,10 @@ class Graph:
         """The positions of nodes that were put at `since_ms` or later."""
         return (position for position, touched in enumerate(self._touched) if touched >= since_ms)
 
+    def edge_numbers(self, position: int) -> tuple[int, ...]:
+        """The edges of the node at a position, as they were added."""
+        return tuple(self._edges_at(position))
+
     def edges(self, position: int) -> Iterator[str]:
         """The references in the node at a position."""
         return (ref_of_number(number) for number in self._edges_at(position))

@@ -20,7 +20,7 @@ def following(
     Raises:
         PayloadError: the name, the value or a tag has not the form of one.
     """
-    _check(name, value, tags)
+    check_form(name, value, tags)
     created = before.created_ms if before else now_ms
     # Never twice the same columns, or a compare-and-set could not tell who came first.
     updated = max(now_ms, before.updated_ms + 1) if before else now_ms
@@ -28,13 +28,18 @@ def following(
     return Variable(name, str(value), dict(tags), created, updated, checksum)
 
 
-def _check(name: str, value: str, tags: Mapping[str, str]) -> None:
-    if not _NAME.fullmatch(name):
+def check_form(name: object, value: object, tags: Mapping[str, str]) -> None:
+    """Whether these can be a variable.
+
+    Raises:
+        PayloadError: the name, the value or a tag has not the form of one.
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise PayloadError(
             f"{name!r} is no name of a variable",
             hint="a name is `@scope/segment/…` of letters, digits, `.`, `_` and `-`",
         )
-    if not Ref.matches(value):
+    if not isinstance(value, str) or not Ref.matches(value):
         raise PayloadError(f"{name} cannot point to {value!r}: that is no reference")
     for key, text in tags.items():
         if not (_is_sayable(key) and _is_sayable(text)):

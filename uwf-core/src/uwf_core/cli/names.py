@@ -63,6 +63,9 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         _THREAD,
         ("--count=text", "--agent=agent", "--background", "--until-done"),
     ),
+    "export": Row(
+        "thread.export:export", "Write a thread into one file", _THREAD, ("--output=file",)
+    ),
     "fork": _FORK,
     "list": Row(
         "thread.show:list_",
@@ -163,13 +166,29 @@ _SCHEMA_ROWS: Final[Mapping[str, Entry]] = {
 }
 
 _CAS_ROWS: Final[Mapping[str, Entry]] = {
+    "gc": Row(
+        "cas.gc:gc", "Free the nodes that nothing leads to", (), ("--dry-run", "--grace=text")
+    ),
     "get": Row("cas.nodes:get", "Print a node"),
     "has": Row("cas.nodes:has", "Say whether a node is there"),
     "hash": Row("cas.put:hash_", "Print a payload's reference; stores nothing", ("type", "file")),
+    "import": Row(
+        "cas.import_:import_", "Take over a thread from a bundle", _FILE, ("--dry-run", "--as-new")
+    ),
     "put": Row("cas.put:put", "Store a payload and print its reference", ("type", "file")),
     "refs": Row("cas.nodes:refs", "List the nodes that a node points to"),
     "schema": Noun("The types of nodes", _SCHEMA_ROWS),
+    "verify": Row(
+        "cas.verify:verify",
+        "Prove that nothing was lost or altered",
+        ("thread",),
+        ("--repair", "--from=file"),
+    ),
     "walk": Row("cas.nodes:walk", "List a node and all that it leads to"),
+}
+
+_BUNDLE_ROWS: Final[Mapping[str, Entry]] = {
+    "verify": Row("bundle:verify", "Prove that a bundle is whole and unaltered", _FILE),
 }
 
 _LOG_ROWS: Final[Mapping[str, Entry]] = {
@@ -213,6 +232,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
         ),
     ),
     "cas": Noun("The store as it is: nodes and their types", _CAS_ROWS),
+    "bundle": Noun("Bundles: threads as files", _BUNDLE_ROWS),
     "log": Noun("What commands did, and why they failed", _LOG_ROWS),
     "doctor": Row("doctor:doctor", "Check this installation and say what to repair"),
     "prompt": Noun("Documents that teach an agent to use uwf", _PROMPT_ROWS),

@@ -124,7 +124,7 @@ class Span(click.ParamType):  # type: ignore[type-arg]
         """The seconds that a text means."""
         if isinstance(value, float):
             return value
-        span = _SPAN.fullmatch(value)
+        span = re.fullmatch(_SPAN, value)
         if span is None:
             self.fail(f"{value!r} is no span of time (7d, 12h, 30m, 0s)", param, ctx)
         return float(int(span[1]) * _SPAN_SECONDS[span[2]])

@@ -10,6 +10,7 @@ from uwf_core.agents.watch import NoSink
 from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, RunLimits
 from uwf_core.engine.documents import AnswerDocument
 from uwf_core.engine.find import find_step
+from uwf_core.engine.foreign import check_choice
 from uwf_core.engine.price import priced
 from uwf_core.engine.read import read_step
 from uwf_core.engine.running import opened_agent, recordable
@@ -94,9 +95,10 @@ def _choose(engine: "Engine", step: Step, word: str | None) -> Choice:
     usual = recordable(
         engine, choose_agent(candidates, known, workflow=name, role=step.payload["role"])
     )
-    if usual.name == step.payload["agent"]:
-        return usual
-    return recorded_agent(step.payload["agent"], known)
+    choice = usual
+    if usual.name != step.payload["agent"]:
+        choice = recorded_agent(step.payload["agent"], known)
+    return check_choice(engine.store, step.payload["start"], choice)
 
 
 def _call(engine: "Engine", step: Step, agent: OpenAgent, cancel: "Cancel") -> Mapping[str, Any]:

@@ -8,14 +8,14 @@ from uwf_core.engine.documents import ThreadDocument
 from uwf_core.engine.event import put_event
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.recover import recover
-from uwf_core.engine.run_file import forget_run
+from uwf_core.engine.run_file import errors_file, forget_run
 from uwf_core.engine.show import show_thread
 from uwf_core.engine.watch import Broadcast, Watch
 from uwf_core.errors import WrongStateError
 from uwf_core.thread.head import head_of, move_head, read_head
 from uwf_core.thread.lifecycle import cancelled, check_cancel, check_remove
 from uwf_core.thread.lock import thread_lock
-from uwf_core.thread.names import attempts_prefix, events_prefix, head_name, turns_prefix
+from uwf_core.thread.names import head_name, prefixes_of
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -65,9 +65,10 @@ def remove_thread(engine: "Engine", word: str) -> ThreadDocument:
             raise WrongStateError(f"thread {thread} is gone already")
         state = head_of(variable).state
         check_remove(state._replace(status=document["status"]), thread)
-        for prefix in (attempts_prefix(thread), turns_prefix(thread), events_prefix(thread)):
+        for prefix in prefixes_of(thread):
             for each in store.variables(prefix):
                 store.delete_variable(each)
         store.delete_variable(variable)
     forget_run(engine.home, thread)
+    errors_file(engine.home, thread).unlink(missing_ok=True)
     return document

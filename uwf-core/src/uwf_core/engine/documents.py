@@ -174,6 +174,36 @@ class AnswerDocument(TypedDict):
     usage: UsagePayload
 
 
+class ProblemDocument(TypedDict):
+    """Something wrong in a store: a node (`damaged`, `missing`), a variable (`damaged`, `stray`),
+    the tags of a head (`tags`; `mark`: nothing but the mark), or the store itself (`unreadable`);
+    `threads` are affected by it.
+    """
+
+    kind: str
+    node: str | None
+    variable: str | None
+    message: str
+    threads: list[str]
+
+
+class VerifyDocument(TypedDict):
+    """What `cas verify` gives: how much was looked at, and all that is wrong.
+
+    `damaged` are all threads that are affected, `marked` those that are listed as corrupt for it,
+    `repaired` the nodes and variables that are whole again.
+    """
+
+    valid: bool
+    nodes: int
+    variables: int
+    threads: int
+    problems: list[ProblemDocument]
+    damaged: list[str]
+    marked: list[str]
+    repaired: list[str]
+
+
 class BundleDocument(TypedDict):
     """What `thread export` and `bundle verify` give: the thread, its head, the root over all nodes
     and their SHA-256, how many nodes and bytes there are, and the file.

@@ -19,7 +19,7 @@ from uwf_core.errors import ExitCode, RoutingFailed, WrongStateError
 from uwf_core.ids import Ref
 from uwf_core.thread.head import Head, move_head, read_head
 from uwf_core.thread.index import Suspension
-from uwf_core.thread.lifecycle import exit_code, suspended
+from uwf_core.thread.lifecycle import check_whole, exit_code, suspended
 from uwf_core.thread.limits import Allowance, check_limits
 from uwf_core.thread.lock import thread_lock
 
@@ -83,7 +83,9 @@ def with_thread(
     """
     thread = find_thread(engine, word)
     with thread_lock(engine.store, thread, engine.now_ms()):
-        head = recover(engine, read_head(engine.store, thread), watch)
+        head = read_head(engine.store, thread)
+        check_whole(head.state, thread)
+        head = recover(engine, head, watch)
         outcome = work(Held(engine, head, Broadcast(watch, engine.observers)))
         try:
             write_run(engine.home, thread, outcome)

@@ -11,6 +11,7 @@ from uwf_core.agents.supervise import close_call
 from uwf_core.api.agent import AgentContext
 from uwf_core.api.events import StepStarted, ThreadStarted, TurnTaken
 from uwf_core.engine.attempt import Attempt
+from uwf_core.engine.foreign import check_choice
 from uwf_core.engine.progress import Place, Progress
 from uwf_core.engine.record import Told
 from uwf_core.engine.tools import plugin_tools
@@ -67,8 +68,10 @@ class Run(NamedTuple):
             choose_agent(candidates, known, workflow=self.definition.name, role=task.role),
         )
         if task.agent is None or self.agent is not None or usual.name == task.agent:
-            return usual  # of a poked step too, with its alias's options
-        return recorded_agent(task.agent, known)
+            choice = usual  # of a poked step too, with its alias's options
+        else:
+            choice = recorded_agent(task.agent, known)
+        return check_choice(self.engine.store, head.state.start, choice)
 
 
 def recordable(engine: "Engine", choice: Choice) -> Choice:

@@ -224,7 +224,7 @@ def _hint(row: ThreadRow, suspension: Suspension | None, failed: str | None) -> 
         case "completed":
             return f"`uwf thread read {thread}` shows all of it"
         case "corrupt":
-            return "the head or the workflow of this thread is damaged or missing"
+            return f"`uwf cas verify {thread}` says what is damaged or missing"
         case "suspended" if suspension is not None:
             return _suspended_hint(thread, suspension, failed)
     return None

@@ -185,8 +185,10 @@ class SqliteBackend:
             last = batch[-1][0]
             for row in batch:
                 if row[-1] is None:  # it is too large to hold many like it
-                    row = (row[0], *self._rows(_GET_BY_PLACE, row[:1])[0])
-                yield rows.record_of_row(row[1:], name_of)
+                    for large in self._rows(_GET_BY_PLACE, row[:1]):
+                        yield rows.record_of_row(large)
+                else:
+                    yield rows.record_of_row(row[1:], name_of)
 
     def graph(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
         """(reference, edges, touched_ms) of every record as numbers, without reading data."""

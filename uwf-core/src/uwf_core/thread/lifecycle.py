@@ -10,7 +10,7 @@
 holds the lock was interrupted.
 """
 
-from uwf_core.errors import ExitCode, FailureKind, WrongStateError
+from uwf_core.errors import CorruptNodeError, ExitCode, FailureKind, WrongStateError
 from uwf_core.thread.index import OpenAttempt, Suspension, ThreadIndex
 from uwf_core.thread.status import FINISHED, Status
 
@@ -97,6 +97,20 @@ def with_session(
 def without_session(index: ThreadIndex, role: str) -> ThreadIndex:
     """A failure after which the role begins a session afresh."""
     return index.with_role(role, index.role(role)._replace(session=None, inherited=False))
+
+
+def check_whole(index: ThreadIndex, thread: str) -> None:
+    """Whether a thread can be run at all.
+
+    Raises:
+        CorruptNodeError: `cas verify` has found it damaged.
+    """
+    if index.damage is not None:
+        raise CorruptNodeError(
+            f"thread {thread} is damaged: {index.damage}",
+            hint=f"`uwf cas verify {thread} --repair --from BUNDLE` repairs it; "
+            "`uwf thread fork` goes on from a step that is intact",
+        )
 
 
 def check_resume(index: ThreadIndex, thread: str) -> None:

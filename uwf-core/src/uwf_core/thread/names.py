@@ -7,6 +7,7 @@ ATTEMPTS = "@uwf/attempt/"
 TURNS = "@uwf/turn/"
 EVENTS = "@uwf/event/"
 ASKS = "@uwf/ask/"
+FOREIGN = "@uwf/foreign/"
 
 
 def head_name(thread: ThreadId) -> str:
@@ -47,6 +48,25 @@ def event_name(thread: ThreadId, at_ms: int, what: str) -> str:
 def ask_name(step: str) -> str:
     """The cached fork that answers questions about a step."""
     return f"{ASKS}{step}"
+
+
+def foreign_name(start: str) -> str:
+    """Says of a start node that it came with a bundle."""
+    return f"{FOREIGN}{start}"
+
+
+def prefixes_of(thread: ThreadId) -> tuple[str, str, str]:
+    """Where a thread's own variables are besides its head."""
+    return attempts_prefix(thread), events_prefix(thread), turns_prefix(thread)
+
+
+def thread_of(name: str) -> ThreadId | None:
+    """The thread that a variable belongs to, None where it is none of a thread's."""
+    for area in (HEADS, ATTEMPTS, TURNS, EVENTS):
+        if name.startswith(area):
+            thread = name.removeprefix(area).partition("/")[0]
+            return ThreadId(thread) if ThreadId.matches(thread) else None
+    return None
 
 
 def lock_name(thread: ThreadId) -> str:

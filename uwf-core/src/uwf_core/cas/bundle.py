@@ -1,0 +1,192 @@
+"""Bundles: a thread as one file that anybody can check, in the layout of ocas 0.4 export.
+
+A plain tar of `cas/<REF>.bin` sorted by reference, `vars.jsonl`, `tags.jsonl` (always empty here),
+and `manifest.json`, which ocas ignores. A bundle is read in place: its nodes are a store that can
+be looked into like any other, and only then copied.
+"""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO, NamedTuple
+
+from uwf_core.api.store import Record, Variable
+from uwf_core.cas import bundle_lines, manifest, node_file, tar
+from uwf_core.cas.hashing import ref_of, sha256_of
+from uwf_core.cas.manifest import Manifest
+from uwf_core.errors import BundleError, CorruptNodeError
+from uwf_core.ids import number_of
+
+FOLDER, ENDING = "cas/", ".bin"
+VARIABLES, TAGS, MANIFEST = "vars.jsonl", "tags.jsonl", "manifest.json"
+
+
+class Caps(NamedTuple):
+    """How much a bundle may hold: nodes, bytes of one node, bytes of each other file."""
+
+    nodes: int = 1_000_000
+    node_bytes: int = 256 * 1024 * 1024
+    file_bytes: int = 256 * 1024 * 1024
+
+
+CAPS = Caps()
+
+
+class _Place(NamedTuple):
+    """Where a node lies in the archive, and the digest that was taken of it."""
+
+    offset: int
+    size: int
+    sha256: bytes
+
+
+class Bundle:
+    """A bundle whose every reference and digest was checked. To be closed, or used with `with`.
+
+    It is also the reading half of a `StoreBackend`: `Store(bundle, clock)` reads its nodes.
+
+    Attributes:
+        manifest: what it promises. contents: the variables, sorted by name. size: in bytes.
+
+    Raises:
+        BundleError: it is no bundle, or not what it promises.
+    """
+
+    def __init__(self, path: str, caps: Caps = CAPS) -> None:
+        self._path = path
+        self._caps = caps
+        self._places: dict[str, _Place] = {}
+        self._file, self.size = _opened(path)
+        try:
+            self._archive = tar.Reader(self._file, self.size)
+            self.manifest, self.contents = self._read()
+        except BundleError as error:
+            self.close()
+            if error.where is None:
+                error.where = path
+            raise
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> "Bundle":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def _read(self) -> tuple[Manifest, Sequence[Variable]]:
+        entry = self._next()
+        while entry.name.startswith(FOLDER):
+            self._add(entry)
+            entry = self._next()
+        variables = bundle_lines.from_bytes(self._content(entry, VARIABLES), self._type_of)
+        if self._content(self._next(), TAGS):
+            raise BundleError("the bundle has tags of nodes, which mean nothing here")
+        nodes = [(ref, place.sha256.hex()) for ref, place in self._places.items()]
+        promised = manifest.from_bytes(self._content(self._next(), MANIFEST), nodes)
+        if self._archive.next() is not None:
+            raise BundleError("the bundle goes on after its manifest")
+        return promised, variables
+
+    def _next(self) -> tar.Entry:
+        entry = self._archive.next()
+        if entry is None:
+            raise BundleError(
+                f"the bundle has no {MANIFEST}",
+                hint="only bundles of `uwf thread export` can be proven to be whole",
+            )
+        return entry
+
+    def _content(self, entry: tar.Entry, name: str) -> bytes:
+        if entry.name != name or entry.mtime:
+            raise BundleError(f"{entry.name} is where {name} has to be in a bundle")
+        if entry.size > self._caps.file_bytes:
+            raise BundleError(f"{name} is larger than {self._caps.file_bytes} bytes")
+        return self._archive.read(entry.offset, entry.size)
+
+    def _add(self, entry: tar.Entry) -> None:
+        ref = entry.name.removeprefix(FOLDER).removesuffix(ENDING)
+        if entry.name != f"{FOLDER}{ref}{ENDING}" or number_of(ref) is None:
+            raise BundleError(f"{entry.name!r} is no name of a node")
+        if self._places and ref <= next(reversed(self._places)):
+            raise BundleError(f"the node {ref} is not in its place, or comes twice")
+        if len(self._places) >= self._caps.nodes:
+            raise BundleError(f"the bundle has more than {self._caps.nodes} nodes")
+        if entry.size > self._caps.node_bytes:
+            raise BundleError(f"the node {ref} is larger than {self._caps.node_bytes} bytes")
+        node = self._node(ref, entry.offset, entry.size)
+        if node.timestamp_ms // 1000 != entry.mtime:
+            raise BundleError(f"the node {ref} has two times")
+        if ref_of(node.type, node.data) != ref:
+            raise BundleError(f"the node {ref} has another reference by its content")
+        self._places[ref] = _Place(entry.offset, entry.size, sha256_of(node.type, node.data))
+
+    def _node(self, ref: str, offset: int, size: int) -> node_file.NodeFile:
+        try:
+            return node_file.from_bytes(self._archive.read(offset, size))
+        except CorruptNodeError as error:
+            raise BundleError(f"the node {ref} cannot be read: {error.message}") from error
+
+    def _type_of(self, ref: str) -> str | None:
+        record = self.get(ref)
+        return None if record is None else record.type
+
+    # -- as a store, to be read ------------------------------------------------------------------
+
+    def get(self, ref: str) -> Record | None:
+        """The node, as a record without edges."""
+        place = self._places.get(ref)
+        if place is None:
+            return None
+        node = self._node(ref, place.offset, place.size)
+        at = node.timestamp_ms
+        return Record(ref, node.type, place.sha256, node.data, (), at, at)
+
+    def present(self, refs: Sequence[str]) -> set[str]:
+        """Those of `refs` that are in the bundle."""
+        return {ref for ref in refs if ref in self._places}
+
+    def records(self, type: str | None = None) -> Iterator[Record]:
+        """All nodes, sorted by reference."""
+        for ref in self._places:
+            record = self.get(ref)
+            if record is not None and type in (None, record.type):
+                yield record
+
+    def variable(self, name: str) -> Variable | None:
+        """The variable, or None."""
+        return next((each for each in self.contents if each.name == name), None)
+
+    def variables(
+        self, prefix: str, *, after: str | None = None, limit: int | None = None
+    ) -> list[Variable]:
+        """Variables by prefix, sorted by name."""
+        found = [each for each in self.contents if each.name.startswith(prefix)]
+        return [each for each in found if after is None or each.name > after][:limit]
+
+    def location(self) -> str:
+        """The path of the file."""
+        return self._path
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _opened(path: str) -> tuple[BinaryIO, int]:
+    try:
+        # A pipe would keep us waiting, a device would never end.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            os.close(descriptor)
+            raise BundleError("this is no file", where=path)
+        return os.fdopen(descriptor, "rb"), found.st_size
+    except OSError as error:
+        raise BundleError(
+            f"the bundle cannot be read: {error.strerror}", where=path, hint="name a file"
+        ) from error

@@ -1,0 +1,79 @@
+"""Writing bundles: the same store gives the same thread the same bytes."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from uwf_core.api.store import Record, Variable
+from uwf_core.cas import bundle_lines, manifest, node_file, tar
+from uwf_core.cas.bundle import CAPS, ENDING, FOLDER, MANIFEST, TAGS, VARIABLES
+from uwf_core.cas.codec import decode
+from uwf_core.cas.manifest import Manifest
+from uwf_core.cas.verify import scan_from
+from uwf_core.errors import BundleError, CorruptNodeError
+from uwf_core.ids import Ref
+
+if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
+
+Inspect = Callable[[str, Any], None]
+"""Is given each node's reference and payload before it is written, and may raise."""
+
+
+def write_bundle(
+    store: "Store",
+    file: BinaryIO,
+    thread: str,
+    head: Ref,
+    variables: Sequence[Variable],
+    inspect: Inspect,
+) -> Manifest:
+    """Write everything that `variables` lead to.
+
+    Args:
+        store: where it is.
+        file: open for writing, from its beginning.
+        thread: the thread that the variables are of.
+        head: its head.
+        variables: what to write, of this thread alone.
+        inspect: looks at each payload first.
+
+    Raises:
+        CorruptNodeError: something of it is damaged or missing.
+        BundleError: a node is too large for a bundle.
+    """
+    nodes: list[tuple[str, str]] = []
+    for ref in _closure(store, [variable.value for variable in variables]):
+        record = store.record(ref)
+        inspect(ref, decode(record.data))
+        _write_node(file, record)
+        nodes.append((ref, record.sha256.hex()))
+    lines = bundle_lines.to_bytes(variables, lambda ref: store.record(ref).type)
+    promised = manifest.manifest_of(thread, head, nodes)
+    for name, content in ((VARIABLES, lines), (TAGS, b""), (MANIFEST, manifest.to_bytes(promised))):
+        _write(file, name, content, 0)
+    file.write(tar.END)
+    return promised
+
+
+def _closure(store: "Store", roots: Sequence[str]) -> list[str]:
+    """All nodes that are reached, checked and sorted."""
+    scan = scan_from(store, roots)
+    for fault in scan.faults:
+        raise CorruptNodeError(
+            f"the node {fault.ref} is {fault.kind}: {fault.message}",
+            hint="`uwf cas verify` names all that is damaged",
+        )
+    return sorted(map(scan.graph.ref, range(len(scan.graph))))
+
+
+def _write_node(file: BinaryIO, record: Record) -> None:
+    content = node_file.to_bytes(node_file.NodeFile(record.type, record.data, record.created_ms))
+    if len(content) > CAPS.node_bytes:
+        raise BundleError(f"the node {record.ref} is too large for a bundle: {len(content)} bytes")
+    _write(file, f"{FOLDER}{record.ref}{ENDING}", content, record.created_ms // 1000)
+
+
+def _write(file: BinaryIO, name: str, content: bytes, mtime: int) -> None:
+    file.write(tar.header(name, len(content), mtime))
+    file.write(content)
+    file.write(tar.padding(len(content)))

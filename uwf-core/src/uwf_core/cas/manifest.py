@@ -1,0 +1,82 @@
+"""What a bundle promises: its nodes with their SHA-256, and the root over all of them.
+
+`{version, thread, head, root, nodes: [[ref, sha256], …]}`, nodes sorted by reference. The root is
+SHA-256 over the head and a line feed, then for each node its reference, a space, its SHA-256 in
+hexadecimal and a line feed: the same in every store that has the same nodes.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from uwf_core.errors import BundleError
+from uwf_core.ids import Ref, ThreadId
+
+VERSION = 1
+_KEYS = ("version", "thread", "head", "root", "nodes")
+
+
+class Manifest(NamedTuple):
+    """The manifest; `nodes` are pairs of reference and SHA-256 in hexadecimal."""
+
+    thread: str
+    head: str
+    root: str
+    nodes: Sequence[tuple[str, str]]
+
+
+def root_of(head: str, nodes: Iterable[tuple[str, str]]) -> str:
+    """The root over a head and nodes that are sorted by reference, in hexadecimal."""
+    digest = sha256(f"{head}\n".encode())
+    for ref, each in nodes:
+        digest.update(f"{ref} {each}\n".encode())
+    return digest.hexdigest()
+
+
+def manifest_of(thread: str, head: str, nodes: Sequence[tuple[str, str]]) -> Manifest:
+    """The manifest of nodes that are sorted by reference."""
+    return Manifest(thread, head, root_of(head, nodes), nodes)
+
+
+def to_bytes(manifest: Manifest) -> bytes:
+    """The file's content."""
+    document = {"version": VERSION, **manifest._asdict()}
+    return json.dumps(document, separators=(",", ":")).encode() + b"\n"
+
+
+def from_bytes(content: bytes, nodes: Sequence[tuple[str, str]]) -> Manifest:
+    """The manifest of an archive that holds `nodes`.
+
+    Raises:
+        BundleError: it has another form, or promises something else.
+    """
+    document = _document(content)
+    if document.get("version") != VERSION:
+        raise BundleError(
+            f"this bundle has version {document.get('version')!r}; this uwf knows {VERSION}",
+            hint="upgrade uwf",
+        )
+    if tuple(document) != _KEYS:
+        raise BundleError(f"the manifest must have {', '.join(_KEYS)}, in this order")
+    thread, head = document["thread"], document["head"]
+    if not (isinstance(thread, str) and ThreadId.matches(thread)):
+        raise BundleError("the manifest names no thread")
+    if not (isinstance(head, str) and Ref.matches(head)):
+        raise BundleError("the manifest names no head")
+    if document["nodes"] != [list(node) for node in nodes]:
+        raise BundleError("the nodes of the bundle are not those that its manifest lists")
+    manifest = manifest_of(thread, head, nodes)
+    if document["root"] != manifest.root:
+        raise BundleError("the root of the manifest is not that of its nodes")
+    return manifest
+
+
+def _document(content: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise BundleError(f"the manifest is no JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise BundleError("the manifest is no mapping")
+    return document

@@ -1,0 +1,149 @@
+"""A bundle as a thread: one thread's names, its nodes of the right kinds, tags that fit them."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.cas.bundle import Bundle
+from uwf_core.cas.bundle_check import check_nodes, store_of
+from uwf_core.cas.codec import decode, encode
+from uwf_core.cas.hashing import META, PRIMITIVES, ref_of
+from uwf_core.engine.tags import wrong_tags
+from uwf_core.errors import BundleError, UwfError
+from uwf_core.ids import Ref, ThreadId
+from uwf_core.thread.head import Head, head_of
+from uwf_core.thread.kinds import wrong_target
+from uwf_core.thread.names import attempts_prefix, events_prefix, head_name, turns_prefix
+from uwf_core.thread.types import SCHEMAS
+from uwf_core.workflow.definition import WORKFLOW_TYPES, read_definition
+from uwf_core.workflow.registry import PREFIX as REGISTRY
+
+if TYPE_CHECKING:
+    from uwf_core.api.store import Variable
+    from uwf_core.cas.graph import Graph
+    from uwf_core.cas.store import Store
+    from uwf_core.workflow.definition import Definition
+
+
+class CheckedBundle:
+    """A bundle that was checked from all sides.
+
+    Attributes:
+        thread: whose thread it is. head: where that stands. graph: which node refers to which.
+
+    Raises:
+        BundleError: something about it is wrong.
+    """
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.bundle = bundle
+        self.graph: Graph = check_nodes(bundle)
+        self.thread = ThreadId(bundle.manifest.thread)
+        self._definitions: dict[Ref, Definition] = {}
+        try:
+            self.head = self._checked_head()
+        except BundleError as error:
+            error.where = error.where or bundle.location()
+            raise
+        except Exception as error:  # data of strangers: whatever it breaks, it is refused
+            why = error.message if isinstance(error, UwfError) else f"{type(error).__name__}"
+            raise BundleError(
+                f"what the bundle holds is no thread: {why}", where=bundle.location()
+            ) from error
+
+    @cached_property
+    def store(self) -> "Store":
+        """The bundle as a store, to be read."""
+        return store_of(self.bundle)
+
+    def definition(self, ref: Ref) -> "Definition":
+        """A workflow in the bundle."""
+        if ref not in self._definitions:
+            definition = read_definition(self.store, ref)
+            _check_graph(definition)
+            self._definitions[ref] = definition
+        return self._definitions[ref]
+
+    @property
+    def starts(self) -> list[str]:
+        """Every start node in the bundle."""
+        return [each.ref for each in self.bundle.records() if self._kinds.get(each.type) == "start"]
+
+    @property
+    def own(self) -> "list[Variable]":
+        """The variables of the thread."""
+        return [each for each in self.bundle.contents if not each.name.startswith(REGISTRY)]
+
+    @property
+    def registered(self) -> "list[Variable]":
+        """Names of workflows."""
+        return self.bundle.variables(REGISTRY)
+
+    def _checked_head(self) -> Head:
+        self._check_kinds()
+        wanted = self._wanted_kinds()
+        for variable in self.bundle.contents:
+            kinds = next((k for area, k in wanted.items() if variable.name.startswith(area)), None)
+            if kinds is None:
+                raise BundleError(f"{variable.name} is no name of thread {self.thread}")
+            if self._kind_of(variable.value) not in kinds:
+                raise BundleError(f"{variable.name} points to no {' or '.join(kinds)}")
+        newest = self.store.variable(head_name(self.thread))
+        if newest is None or newest.value != self.bundle.manifest.head:
+            raise BundleError(f"the bundle has not the head of thread {self.thread} that it names")
+        head = head_of(newest)
+        wrong = wrong_tags(self, head)
+        if wrong:
+            raise BundleError(
+                f"the tags of thread {self.thread} do not say what its steps say: "
+                + "; ".join(wrong)
+            )
+        return head
+
+    def _wanted_kinds(self) -> Mapping[str, tuple[str, ...]]:
+        return {
+            head_name(self.thread): ("step", "start"),
+            attempts_prefix(self.thread): ("attempt",),
+            events_prefix(self.thread): ("event",),
+            turns_prefix(self.thread): ("turn",),
+            REGISTRY: ("workflow",),
+        }
+
+    def _check_kinds(self) -> None:
+        for record in self.bundle.records():
+            kind = self._kinds.get(record.type)
+            if kind is None:
+                continue
+            payload: Any = decode(record.data)
+            wrong = wrong_target(kind, payload, self._kind_of)
+            if wrong is None and kind == "step" and not self._is_object(payload["output"]):
+                wrong = "the output of a step is no object"
+            if wrong is not None:
+                raise BundleError(f"the node {record.ref}: {wrong}")
+
+    def _is_object(self, ref: str) -> bool:
+        return isinstance(self.store.get(ref).payload, dict)
+
+    def _kind_of(self, ref: str) -> str | None:
+        record = self.bundle.get(ref)
+        return None if record is None else self._kinds.get(record.type)
+
+    @cached_property
+    def _kinds(self) -> Mapping[str, str]:
+        """Types of the nodes of threads, by reference."""
+        return {
+            **{ref_of(META, encode(schema)): kind for kind, schema in SCHEMAS.items()},
+            **dict.fromkeys(WORKFLOW_TYPES, "workflow"),
+            PRIMITIVES["string"]: "string",
+        }
+
+
+def _check_graph(definition: "Definition") -> None:
+    """That every edge leads to a role, so that a run can follow it."""
+    known = {*definition.roles, "$END", "$SUSPEND"}
+    if "new" not in definition.graph.get("$START", {}):
+        raise BundleError(f"the workflow {definition.ref} has no beginning")
+    for edges in definition.graph.values():
+        for edge in edges.values():
+            if edge.role not in known:
+                raise BundleError(f"the workflow {definition.ref} leads to no role: {edge.role!r}")

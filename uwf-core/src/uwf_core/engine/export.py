@@ -1,0 +1,112 @@
+"""A thread as a file that somebody else can check and take over."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from uwf_core.api.store import Variable
+from uwf_core.cas.bundle_write import Inspect, write_bundle
+from uwf_core.engine.documents import BundleDocument
+from uwf_core.engine.find import find_thread
+from uwf_core.errors import BundleError, BusyError, UsageError
+from uwf_core.ids import ThreadId
+from uwf_core.thread.head import Head, read_head
+from uwf_core.thread.lock import holder_of
+from uwf_core.thread.names import prefixes_of
+
+if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
+    from uwf_core.engine.engine import Engine
+
+_TRIES = 5
+
+
+def export_thread(engine: "Engine", word: str, path: str) -> BundleDocument:
+    """Write a thread with everything that it leads to, and its own variables, into a file.
+
+    The file (0600) is there once it is whole; one that was there is replaced.
+
+    Raises:
+        UnknownIdError: there is no such thread. BusyError: it runs.
+        CorruptNodeError: something of it is damaged or missing.
+        BundleError: it holds a secret that is known now.
+        UsageError: the file cannot be written.
+    """
+    thread = find_thread(engine, word)
+    head, variables = _own_variables(engine.store, thread)
+    target = Path(engine.cwd, path)
+    with _replacing(target) as file:
+        manifest = write_bundle(
+            engine.store, file, thread, head.ref, variables, _inspect(engine, variables)
+        )
+        size = file.tell()
+    return {
+        "thread": thread,
+        "head": head.ref,
+        "root": manifest.root,
+        "nodes": len(manifest.nodes),
+        "bytes": size,
+        "file": str(target),
+    }
+
+
+def _own_variables(store: "Store", thread: ThreadId) -> tuple[Head, Sequence[Variable]]:
+    """The head and all variables of a thread, as they were at one moment."""
+    for _ in range(_TRIES):
+        head = read_head(store, thread)
+        if holder_of(store, thread) is not None:
+            break
+        variables = [head.variable]
+        for prefix in prefixes_of(thread):
+            variables += store.variables(prefix)
+        if read_head(store, thread).variable == head.variable:
+            return head, variables
+    raise BusyError(
+        f"thread {thread} runs", hint=f"`uwf thread wait {thread}`, then export it again"
+    )
+
+
+def _inspect(engine: "Engine", variables: Sequence[Variable]) -> Inspect:
+    """What was stored before a secret was known is not given away."""
+    redactor = engine.redactor
+
+    def inspect(place: str, payload: Any) -> None:
+        if redactor.value(payload) != payload:
+            raise BundleError(
+                f"{place} holds a secret that is known now; nothing was exported",
+                hint="a node cannot be changed: change the secret where it is used, and take it "
+                "out of the configuration and the environment",
+            )
+
+    for variable in variables:
+        inspect(variable.name, dict(variable.tags))
+    return lambda ref, payload: inspect(f"the node {ref}", payload)
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[BinaryIO]:
+    """A file (0600) that takes the place of `target` once it is written and on the disk.
+
+    Raises:
+        UsageError: it cannot be written; what was there is as it was.
+    """
+    draft = target.with_name(f".{target.name}.{os.getpid()}.new")
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(target)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise UsageError(
+            f"the bundle cannot be written: {error.strerror}",
+            where=str(target),
+            hint="-o names a file in a folder that is yours to write, on a disk with room",
+        ) from error

@@ -1,0 +1,141 @@
+"""A bundle into the store: all of it or nothing."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from uwf_core.cas.bundle import Bundle
+from uwf_core.cas.records import check_same
+from uwf_core.engine.bundle_check import CheckedBundle
+from uwf_core.engine.documents import BundleDocument, ImportDocument
+from uwf_core.engine.foreign import mark_foreign
+from uwf_core.engine.past import index_of_fork
+from uwf_core.errors import BusyError, WrongStateError
+from uwf_core.ids import ThreadId
+from uwf_core.thread.head import create_head
+from uwf_core.thread.names import head_name
+
+if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
+    from uwf_core.engine.engine import Engine
+
+
+class ImportOptions(NamedTuple):
+    """Whether only to look; whether a thread that is there already may come under a new id."""
+
+    dry_run: bool = False
+    as_new: bool = False
+
+
+def verify_bundle(path: str) -> BundleDocument:
+    """Check a bundle from all sides, without any store.
+
+    Raises:
+        BundleError: something about it is wrong.
+    """
+    with Bundle(path) as bundle:
+        CheckedBundle(bundle)
+        return {
+            "thread": bundle.manifest.thread,
+            "head": bundle.manifest.head,
+            "root": bundle.manifest.root,
+            "nodes": len(bundle),
+            "bytes": bundle.size,
+            "file": path,
+        }
+
+
+def import_bundle(engine: "Engine", path: str, options: ImportOptions) -> ImportDocument:
+    """Take a thread into the store: everything, or nothing where anything about it is wrong.
+
+    A thread that is there with the same head is left as it is. With `as_new` one that is there
+    with another head comes once more, under a new id, as a fork of the head that it brings.
+
+    Raises:
+        BundleError: something about the bundle is wrong.
+        CollisionError: the store has another payload under one of its references.
+        WrongStateError: the thread, or the name of a workflow, is there and means something else.
+    """
+    with Bundle(path) as bundle:
+        checked = CheckedBundle(bundle)
+        plan = _plan(engine, checked, options)
+        added = _missing(engine.store, checked) if plan.is_new else 0
+        if plan.is_new and not options.dry_run:
+            with engine.store.transaction():
+                if _plan(engine, checked, options)._replace(thread=plan.thread) != plan:
+                    raise BusyError(f"thread {checked.thread} came meanwhile", hint="try again")
+                _take(engine, checked, plan)
+        return {
+            "thread": plan.thread,
+            "head": checked.head.ref,
+            "root": bundle.manifest.root,
+            "nodes": len(bundle),
+            "added": added,
+            "imported": plan.is_new and not options.dry_run,
+            "dryRun": options.dry_run,
+        }
+
+
+class _Plan(NamedTuple):
+    """What is to be made: the thread's id, whether it is not there yet, whether it is a fork."""
+
+    thread: ThreadId
+    is_new: bool
+    is_fork: bool
+
+
+def _plan(engine: "Engine", checked: CheckedBundle, options: ImportOptions) -> _Plan:
+    store, thread = engine.store, checked.thread
+    for variable in checked.registered:
+        there = store.variable(variable.name)
+        if there is not None and there.value != variable.value and not options.as_new:
+            raise WrongStateError(
+                f"the name {variable.name} means another workflow here ({there.value})",
+                hint="--as-new imports without the name, which stays as it is",
+            )
+    known = store.variable(head_name(thread))
+    if known is None:
+        return _Plan(thread, is_new=True, is_fork=False)
+    if known.value == checked.head.ref:
+        return _Plan(thread, is_new=False, is_fork=False)
+    if not options.as_new:
+        raise WrongStateError(
+            f"thread {thread} is here with another head ({known.value}, not {checked.head.ref})",
+            hint="--as-new imports it as another thread",
+        )
+    return _Plan(ThreadId.new(engine.now_ms()), is_new=True, is_fork=True)
+
+
+def _missing(store: "Store", checked: CheckedBundle) -> int:
+    """How many nodes the store does not have; those that it has must be the same.
+
+    Raises:
+        CollisionError: one of them is another one.
+    """
+    missing = 0
+    for record in checked.bundle.records():
+        there = store.stored(record.ref)
+        if there is None:
+            missing += 1
+        else:
+            check_same(there, record)
+    return missing
+
+
+def _take(engine: "Engine", checked: CheckedBundle, plan: _Plan) -> None:
+    """Write nodes and names. Within a transaction."""
+    store, graph = engine.store, checked.graph
+    foreign = [start for start in checked.starts if not store.has(start)]
+    for position in range(len(graph)):
+        record = checked.bundle.get(graph.ref(position))
+        assert record is not None, "the graph is that of the bundle"
+        store.adopt(record._replace(edges=graph.edge_numbers(position)))
+    for start in foreign:
+        mark_foreign(store, start)
+    for variable in checked.registered:
+        if store.variable(variable.name) is None:
+            store.set_variable(variable.name, variable.value, variable.tags, None)
+    if plan.is_fork:
+        head = checked.head.ref
+        create_head(store, plan.thread, head, index_of_fork(engine, plan.thread, head))
+        return
+    for variable in checked.own:
+        store.set_variable(variable.name, variable.value, variable.tags, None)

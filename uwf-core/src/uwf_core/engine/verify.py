@@ -1,0 +1,253 @@
+"""`cas verify`: the whole store, or what one thread or node leads to. Changes nothing."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from uwf_core.api.store import Variable
+from uwf_core.cas.graph import NOWHERE
+from uwf_core.cas.rows import every_row
+from uwf_core.cas.variables import is_intact
+from uwf_core.cas.verify import Fault, Scan, scan_all, scan_from
+from uwf_core.engine.tags import wrong_tags
+from uwf_core.errors import CorruptNodeError, StoreError
+from uwf_core.ids import Ref, ThreadId
+from uwf_core.thread.head import Head, head_of
+from uwf_core.thread.names import HEADS, head_name, prefixes_of, thread_of
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+
+_TRIES = 3
+
+
+class Problem(NamedTuple):
+    """Something that is wrong; the fields are those of `ProblemDocument`."""
+
+    kind: str
+    message: str
+    node: str | None = None
+    variable: str | None = None
+    threads: tuple[str, ...] = ()
+
+
+class Report(NamedTuple):
+    """What was looked at, and what is wrong with it."""
+
+    nodes: int
+    variables: int
+    threads: int
+    problems: tuple[Problem, ...]
+
+    @property
+    def damaged(self) -> list[str]:
+        """The threads that are affected by anything."""
+        return sorted({thread for problem in self.problems for thread in problem.threads})
+
+    def of_thread(self, thread: str) -> list[Problem]:
+        """What is wrong with one thread."""
+        return [problem for problem in self.problems if thread in problem.threads]
+
+
+class Scope(NamedTuple):
+    """What to look at: all, the nodes that one leads to, or a thread with its variables."""
+
+    node: Ref | None = None
+    thread: ThreadId | None = None
+
+
+def verify(engine: "Engine", scope: Scope) -> Report:
+    """Look at everything within `scope`; whatever is wrong is told, with all threads that it
+    affects, and stops nothing.
+    """
+    whole = _Verification(engine, scope)
+    if scope == Scope() or not (whole.report.problems):
+        return whole.report
+    # Who else is affected can be told by the whole store alone.
+    everything = _Verification(engine, Scope()).report
+    nodes = {problem.node for problem in whole.report.problems if problem.node is not None}
+    kept = [
+        problem
+        for problem in everything.problems
+        if problem.node in nodes or scope.thread in problem.threads or problem.kind == "unreadable"
+    ]
+    return whole.report._replace(problems=tuple(kept))
+
+
+class _Verification:
+    """One look at a scope."""
+
+    def __init__(self, engine: "Engine", scope: Scope) -> None:
+        self._engine = engine
+        self._scope = scope
+        self._problems: list[Problem] = []
+        rows = self._rows()
+        intact = [row for row in rows if self._is_intact(row)]
+        self._roots = self._roots_of(intact)
+        scan = self._scan(rows)
+        self._tell_faults(scan)
+        self._tell_missing_roots(scan, intact)
+        heads = [row for row in intact if row.name.startswith(HEADS)]
+        self._tell_strays(rows)
+        hit = {thread for problem in self._problems for thread in problem.threads}
+        for row in heads:
+            if thread_of(row.name) not in hit:
+                self._check_head(row)
+        self.report = Report(len(scan.graph), len(rows), len(heads), tuple(self._problems))
+
+    # -- variables -------------------------------------------------------------------------------
+
+    def _rows(self) -> list[Variable]:
+        """All variables of the scope; from both ends, where a damaged file hides the middle."""
+        if self._scope.node is not None:
+            return []
+        thread = self._scope.thread
+        found: dict[str, Variable] = {}
+        for prefix in [""] if thread is None else [head_name(thread), *prefixes_of(thread)]:
+            try:
+                found |= {row.name: row for row in every_row(self._engine.store, prefix)}
+            except StoreError as error:
+                self._problems.append(Problem("unreadable", f"names cannot be read: {error}"))
+                found |= {row.name: row for row in self._rows_one_by_one(prefix)}
+        return list(found.values())
+
+    def _rows_one_by_one(self, prefix: str) -> Iterator[Variable]:
+        """As many rows as can be had, from the first one on and from the last one back."""
+        for descending in (False, True):
+            after: str | None = None
+            while True:
+                try:
+                    page = self._engine.store.rows(
+                        prefix, after=after, limit=1, descending=descending
+                    )
+                except StoreError:
+                    break
+                if not page or page[0].name == after:
+                    break
+                after = page[0].name
+                yield page[0]
+
+    def _is_intact(self, row: Variable) -> bool:
+        if is_intact(row):
+            return True
+        message = "its columns are not what their checksum says"
+        self._problems.append(
+            Problem("damaged", message, variable=row.name, threads=_threads(row.name))
+        )
+        return False
+
+    def _roots_of(self, rows: Sequence[Variable]) -> dict[str, list[str]]:
+        """What the variables of each thread point to."""
+        roots: dict[str, list[str]] = {}
+        for row in rows:
+            for thread in _threads(row.name):
+                roots.setdefault(thread, []).append(row.value)
+        return roots
+
+    def _tell_strays(self, rows: Sequence[Variable]) -> None:
+        """Attempts, turns and events of a thread that has no head: that is lost."""
+        names = {row.name for row in rows}
+        for row in rows:
+            for thread in _threads(row.name):
+                if head_name(ThreadId(thread)) not in names and self._is_headless(thread):
+                    message = f"thread {thread}, whose it is, has no head"
+                    self._problems.append(
+                        Problem("stray", message, variable=row.name, threads=(thread,))
+                    )
+
+    def _is_headless(self, thread: str) -> bool:
+        try:
+            return not self._engine.store.rows(head_name(ThreadId(thread)), limit=1)
+        except StoreError:
+            return True
+
+    # -- nodes -----------------------------------------------------------------------------------
+
+    def _scan(self, rows: Sequence[Variable]) -> Scan:
+        store, values = self._engine.store, [row.value for row in rows]
+        if self._scope.node is not None:
+            return scan_from(store, [self._scope.node])
+        if self._scope.thread is not None:
+            return scan_from(store, values)
+        scan = scan_all(store)
+        if scan.unreadable is None:
+            return scan
+        self._problems.append(Problem("unreadable", f"nodes cannot be read: {scan.unreadable}"))
+        return scan_from(store, values)
+
+    def _tell_faults(self, scan: Scan) -> None:
+        affected = scan.affected(self._roots)
+        for index, fault in enumerate(scan.faults):
+            self._problems.append(_problem_of(fault, affected.get(index, ())))
+
+    def _tell_missing_roots(self, scan: Scan, rows: Sequence[Variable]) -> None:
+        for row in rows:
+            if scan.graph.position(row.value) != NOWHERE or self._is_there(row):
+                continue
+            message = f"there is no such node, but {row.name} points to it"
+            self._problems.append(
+                Problem("missing", message, row.value, row.name, _threads(row.name))
+            )
+
+    def _is_there(self, row: Variable) -> bool:
+        """Whether the variable points to a node by now, or is gone."""
+        store = self._engine.store
+        try:
+            return store.has(row.value) or store.variable(row.name) != row
+        except StoreError:
+            return False
+
+    # -- heads -----------------------------------------------------------------------------------
+
+    def _check_head(self, row: Variable) -> None:
+        """Compare a head with its chain; one that moves meanwhile is looked at again."""
+        store = self._engine.store
+        thread = row.name.removeprefix(HEADS)
+        if not ThreadId.matches(thread):
+            self._problems.append(Problem("stray", "this is no thread's id", variable=row.name))
+            return
+        for _ in range(_TRIES):
+            problem = self._problem_of_head(row)
+            now = store.variable(row.name)
+            if now is None or problem is None:
+                return
+            if now == row:
+                self._problems.append(problem)
+                return
+            row = now
+
+    def _problem_of_head(self, row: Variable) -> Problem | None:
+        try:
+            head = head_of(row)
+            wrong = wrong_tags(self._engine, head._replace(state=head.state._replace(damage=None)))
+        except StoreError as error:
+            return Problem("tags", error.message, variable=row.name, threads=_threads(row.name))
+        kind, message = "tags", "; ".join(wrong)
+        if not wrong and head.state.damage is not None:
+            kind, message = "mark", f"nothing is wrong with it by now; it was: {head.state.damage}"
+        return Problem(kind, message, None, row.name, _threads(row.name)) if message else None
+
+
+def _problem_of(fault: Fault, threads: Iterable[str]) -> Problem:
+    return Problem(fault.kind, fault.message, node=fault.ref, threads=tuple(threads))
+
+
+def _threads(name: str) -> tuple[str, ...]:
+    thread = thread_of(name)
+    return () if thread is None else (thread,)
+
+
+def marking_of(problems: Sequence[Problem]) -> str:
+    """What is wrong with a thread, in one line: the mark that its head gets."""
+    first = problems[0]
+    what = f"node {first.node}" if first.node is not None else first.variable or "the store"
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{what}: {first.message}{more}"
+
+
+def broken_head(engine: "Engine", thread: ThreadId) -> Head | None:
+    """The head of a thread as stored, None where that cannot be read."""
+    try:
+        variable = engine.store.variable(head_name(thread))
+        return None if variable is None else head_of(variable)
+    except CorruptNodeError:
+        return None
