@@ -27,7 +27,7 @@ def end_leftovers(marker: str, *, grace_seconds: float) -> int:
     """
     import signal
 
-    left = _find(marker)
+    left = leftovers(marker)
     seen = set(left)
     for process in left:
         send_signal(process, signal.SIGTERM)
@@ -36,19 +36,21 @@ def end_leftovers(marker: str, *, grace_seconds: float) -> int:
     while left and time.monotonic() < deadline:
         time.sleep(0.02)
         left = [process for process in left if process.is_alive()]
-    left = _find(marker) if seen else []
+    left = leftovers(marker) if seen else []
     deadline = time.monotonic() + _KILL_SECONDS
     while left and time.monotonic() < deadline:
         seen.update(left)
         for process in left:
             send_signal(process, signal.SIGKILL)
         time.sleep(0.02)
-        left = _find(marker)
+        left = leftovers(marker)
     return len(seen)
 
 
-def _find(marker: str) -> list[ProcessId]:
-    """The marked processes of ours and what is below them, the living ones."""
+def leftovers(marker: str) -> list[ProcessId]:
+    """The processes of ours whose environment holds the marker, and what is below them: those that
+    live. Never this process nor those above it.
+    """
     table = processes()
     own = os.getpid()
     wanted = f"{ATTEMPT_VARIABLE}={marker}".encode()

@@ -1,0 +1,105 @@
+"""The strangers' distributions, as a folder on the import path, and pytest run on them."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+STRANGERS = Path(__file__).parent / "strangers"
+sys.path.insert(0, str(STRANGERS))
+
+from kit_agents.names import ANNOUNCED_WRONGLY, NAMES  # noqa: E402
+
+BOUNDED = "uwf-core>=0.0.1,<99"
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the metadata of the strangers' distributions."""
+    folder = tmp_path_factory.mktemp("site")
+    agents = dict.fromkeys(NAMES, "kit_agents.plugin")
+    agents |= {name: f"kit_agents.plugin_{name}" for name in ANNOUNCED_WRONGLY}
+    unbounded = {"unbounded": agents.pop("unbounded")}
+    _distribution(folder, "kit-agents", BOUNDED, {"uwf.agents": agents})
+    _distribution(folder, "kit-unbounded", "uwf-core", {"uwf.agents": unbounded})
+    return folder
+
+
+def _distribution(site: Path, name: str, requires: str, groups: dict[str, dict[str, str]]) -> None:
+    folder = site / f"{name.replace('-', '_')}-1.0.dist-info"
+    folder.mkdir()
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\nRequires-Dist: {requires}\n"
+    (folder / "METADATA").write_text(metadata)
+    lines = []
+    for group, entries in groups.items():
+        lines += [f"[{group}]", *(f"{name} = {target}" for name, target in entries.items())]
+    (folder / "entry_points.txt").write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture(scope="session")
+def run_contracts(
+    site: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., "Contracts"]:
+    """Runs pytest on files of contracts as an author would, with the strangers installed."""
+
+    def start(arguments: tuple[str, ...], **variables: str) -> tuple[Path, subprocess.Popen[bytes]]:
+        folder = tmp_path_factory.mktemp("author")
+        (folder / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider --tb=line\n")
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "uwf_core.testing.results"]
+        command += ["--uwf-results", "results.json", "-c", "pytest.ini", "--rootdir", "."]
+        with (folder / "output.txt").open("wb") as output:
+            process = subprocess.Popen(
+                [*command, *arguments],
+                cwd=folder,
+                env={**environment(site), **variables},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        return folder, process
+
+    def run(*arguments: str, parts: int = 1) -> Contracts:
+        started = [start(arguments, KIT_PART=f"{part}/{parts}") for part in range(parts)]
+        whole = Contracts(0, "", [])
+        for folder, process in started:
+            process.wait(timeout=170)
+            output = (folder / "output.txt").read_text()
+            file = folder / "results.json"
+            results = json.loads(file.read_text())["results"] if file.exists() else []
+            whole.add(process.returncode, output, results)
+        return whole
+
+    return run
+
+
+def environment(site: Path) -> dict[str, str]:
+    """The environment of an author in whose Python the strangers are installed."""
+    kept = ("PATH", "HOME", "TMPDIR", "VIRTUAL_ENV")
+    env = {name: os.environ[name] for name in kept if name in os.environ}
+    path = os.pathsep.join((str(STRANGERS), str(site)))
+    return {**env, "PYTHONPATH": path, "LC_ALL": "C.UTF-8", "PYTHONUTF8": "0"}
+
+
+class Contracts:
+    """How pytest ended: exit code, output, and how each clause of each class went."""
+
+    def __init__(self, exit_code: int, output: str, results: list[dict[str, Any]]) -> None:
+        self.exit_code, self.output, self.results = exit_code, output, results
+
+    def add(self, exit_code: int, output: str, results: list[dict[str, Any]]) -> None:
+        self.exit_code = max(self.exit_code, exit_code)
+        self.output += output
+        self.results += results
+
+    def clauses(self, cls: str, *outcomes: str) -> set[str]:
+        """The clauses of a class with one of these outcomes."""
+        return {
+            each["clause"]
+            for each in self.results
+            if each["class"] == cls and each["outcome"] in outcomes
+        }

@@ -1,0 +1,154 @@
+"""The scripted peer of an agent: what the kit tells the program or service behind an adapter to do.
+
+An adapter stands between uwf and something foreign: a program, a service, a library. To know that
+it is right the kit must be able to make that foreign thing answer, fail and hang. Only the author
+knows how, so the author writes a `Peer`: a stand-in for the program that plays an `Act`, or a
+scripted server, or the real thing where it can be made to. What a peer cannot do is named in
+`lacks` with the reason; the clauses that need it are skipped, and the table says so.
+
+    class EchoPeer(Peer):
+        abilities = ("say", "crash", "hang")
+        lacks = {"structured": "the program prints text only"}
+
+        def prepare(self, act, call):
+            return replace(call, env={**call.env, "ECHO_ACT": json.dumps(act.document())})
+"""
+
+from base64 import b64encode
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, TypeVar
+
+from uwf_core.api.agent import Call, Usage
+from uwf_core.api.fields import nearest, write_record
+from uwf_core.api.record import record
+
+_Call = TypeVar("_Call", bound=Call)
+
+ABILITIES: Mapping[str, str] = {
+    "say": "answers `text`",
+    "usage": "answers `text` and reports that it used `usage`, and of the rest nothing",
+    "no_usage": "answers `text` and reports no usage at all",
+    "structured": "answers the object `structured`",
+    "write": "writes `text` to the file `name` with a tool of its own, then answers `text`",
+    "say_variable": "answers the environment variable `name`, or `unset`",
+    "deny": "is denied a tool, then answers `text`",
+    "question": "asks a person `text` before it can go on",
+    "fail": "fails in the way of `kind`; which ones it can is in the peer's `kinds`",
+    "missing": "is not there: no such program, nobody listens",
+    "crash": "ends with the exit code `code` and without an answer",
+    "garbage": "answers something that is not of its own format",
+    "cut": "is cut off in the middle of its answer `text`, and ends as if all were well",
+    "silence": "ends well and has answered nothing",
+    "say_bytes": "answers the bytes `data`, in which there are NUL and invalid UTF-8",
+    "hang": "says nothing and does not end",
+    "hang_after": "answers `text` whole and does not end",
+    "spawn": "starts a process that leaves its session, says nothing and does not end",
+    "spawn_and_say": "starts a process that leaves its session, and answers `text`",
+    "read_stdin": "reads its standard input to the end, then answers `text`",
+    "close_stdin": "closes its standard input unread, then answers `text`",
+    "lost": "does not know the session that it is asked to continue, and says so",
+    "replaced": "begins a new session instead of the one asked for, says nothing of that, and "
+    "answers `text`",
+    "heard": "tells every text that it was sent (`Peer.heard`)",
+    "knows": "tells what was said to it in a session (`Peer.knows`)",
+    "offered": "tells which tools the last call gave it (`Peer.offered`)",
+}
+"""Everything that a clause may ask of a peer, and what that is."""
+
+QUERIES = frozenset(("heard", "knows", "offered"))
+"""The abilities that are methods of the peer; all others are the `do` of an act."""
+
+
+@record
+class Act:
+    """What the peer is to do in one call: `do` is an ability, the rest belongs to it."""
+
+    do: str
+    text: str = ""
+    structured: Mapping[str, Any] | None = None
+    usage: Usage | None = None
+    data: bytes = b""
+    code: int = 1
+    kind: str = ""
+    name: str = ""
+
+    def document(self) -> dict[str, Any]:
+        """The act as JSON, for a scripted program; the bytes are `dataBase64`."""
+        plain = {name: write_record(value) for name, value in vars(self).items() if name != "data"}
+        return {**plain, "dataBase64": b64encode(self.data).decode("ascii")}
+
+
+class Peer:
+    """A peer that can do nothing: subclass it and say what yours can.
+
+    Attributes:
+        abilities: the ones it has, out of `ABILITIES`.
+        lacks: why it has not the others, for the table; one without a reason is shown as such.
+        kinds: the words of the kinds of failure that `fail` can bring about.
+    """
+
+    abilities: Collection[str] = ()
+    lacks: Mapping[str, str] = {}
+    kinds: Collection[str] = ()
+
+    def prepare(self, act: Act, call: _Call) -> _Call:
+        """Make the peer play `act` in the call, an `AgentRequest` or an `AskRequest`.
+
+        Called once for each call, before it, in the thread of the test. Returns the call, usually
+        with an addition to its environment or with another model.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no method `prepare`")
+
+    def heard(self) -> Sequence[str]:
+        """Every text that was sent to it, call by call, oldest first."""
+        raise NotImplementedError(f"{type(self).__name__} has no method `heard`")
+
+    def knows(self, session: str) -> Sequence[str]:
+        """The texts that were sent to it in this session, oldest first; of a fork with those
+        that its origin was sent before.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no method `knows`")
+
+    def offered(self) -> Collection[str]:
+        """The names of the tools that it could use in the last call."""
+        raise NotImplementedError(f"{type(self).__name__} has no method `offered`")
+
+    def close(self) -> None:
+        """Let go of everything. Called when the clause is over."""
+
+    def why_not(self, ability: str) -> str | None:
+        """Why a clause that needs this ability cannot be tried; None if it can.
+
+        Raises:
+            ValueError: the peer's declarations are at fault.
+        """
+        self.check()
+        if ability in self.abilities:
+            return None
+        reason = self.lacks.get(ability)
+        return (
+            f"the peer has no {ability!r}: {reason}" if reason else f"the peer has no {ability!r}"
+        )
+
+    def check(self) -> None:
+        """Refuse names of abilities that there are not.
+
+        Raises:
+            ValueError: with the nearest name.
+        """
+        for name in (*self.abilities, *self.lacks):
+            if name not in ABILITIES:
+                close = nearest(name, ABILITIES)
+                raise ValueError(
+                    f"{type(self).__name__} names the ability {name!r}, which there is not; "
+                    + (f"did you mean {close!r}?" if close else f"there are {', '.join(ABILITIES)}")
+                )
+        both = sorted(set(self.abilities) & set(self.lacks))
+        if both:
+            raise ValueError(f"{type(self).__name__} both has and lacks {both[0]!r}")
+
+
+class NoPeer(Peer):
+    """Where the author gives none: every clause that needs one is skipped."""
+
+    lacks = dict.fromkeys(ABILITIES, "no scripted peer was given")
