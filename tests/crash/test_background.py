@@ -170,3 +170,12 @@ def test_a_failing_command_leaves_the_document_of_the_last_run(rig: Rig) -> None
     assert rig.uwf("thread", "resume", thread).exit_code == 2
     waited = rig.uwf("thread", "wait", thread)
     assert waited.document == ran.document
+
+
+def test_a_thread_that_is_forgotten_leaves_no_file_of_its_runs(rig: Rig) -> None:
+    rig.play({**DONE, "delayMs": 500}, GOOD)
+    thread = rig.start()
+    begin(rig, thread, "--until-done")
+    assert rig.uwf("thread", "wait", thread).document["status"] == "completed"
+    assert rig.uwf("thread", "rm", thread).exit_code == 0
+    assert list((rig.home / "runs").iterdir()) == []
