@@ -28,7 +28,7 @@ from uwf_core.api import (
 )
 from uwf_core.llm.chat import Message
 from uwf_core.llm.client import ChatClient
-from uwf_core.llm.limits import ChatLimits
+from uwf_core.llm.limits import ChatLimits, RetryPolicy
 
 _ASK_TURNS = 10
 
@@ -166,7 +166,8 @@ class BuiltinAgent:
                 total_seconds=request.limits.seconds,
                 reply_bytes=request.limits.reply_bytes,
             )
-            self._client = ChatClient(model, limits=limits)
+            retry = RetryPolicy(attempts=self._options.max_attempts)
+            self._client = ChatClient(model, limits=limits, retry=retry)
         return self._client
 
 

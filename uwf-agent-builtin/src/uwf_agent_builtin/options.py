@@ -13,6 +13,7 @@ class BuiltinOptions:
         context_tokens: the window of the model. Old tool output is left out beyond it.
         max_output_tokens: of one reply of the model; None leaves it to the service.
         temperature: None leaves it to the service.
+        max_attempts: requests for one reply, where the service is busy or breaks off.
         stream: ask for replies piece by piece, so that they are seen as they come.
         allow_shell: leave to run commands. What a command does is not confined to the workspace.
         command_seconds: how long one command may run at most.
@@ -27,6 +28,7 @@ class BuiltinOptions:
     context_tokens: int = 128_000
     max_output_tokens: int | None = None
     temperature: float | None = None
+    max_attempts: int = 5
     stream: bool = True
     allow_shell: bool = False
     command_seconds: float = 120.0
@@ -41,7 +43,7 @@ class BuiltinOptions:
         Raises:
             ValueError: one of them.
         """
-        for name, least in (("max_turns", 1), ("context_tokens", 1000), ("command_seconds", 1)):
+        for name, least in (("max_turns", 1), ("max_attempts", 1), ("context_tokens", 1000), ("command_seconds", 1)):
             if getattr(self, name) < least:
                 raise ValueError(f"{_camel(name)} must be at least {least}")
         for name in ("max_tokens", "max_output_tokens", "timeout"):

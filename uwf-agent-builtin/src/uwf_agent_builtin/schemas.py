@@ -41,10 +41,10 @@ def output_problems(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> lis
 
 
 def without_foreign_keys(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """`fields` without the top-level keys that the form of its `$status` does not know."""
+    """`fields` without the top-level keys that the form of its `$status` does not allow."""
     form = dict(statuses(schema)).get(str(fields.get(STATUS)), schema)
     known = form.get("properties")
-    if not isinstance(known, Mapping):
+    if form.get("additionalProperties") is not False or not isinstance(known, Mapping):
         return dict(fields)
     return {name: value for name, value in fields.items() if name in known}
 
