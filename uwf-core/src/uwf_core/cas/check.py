@@ -4,17 +4,14 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any
 
-from xxhash import xxh64_intdigest
-
 from uwf_core.api.store import Record
 from uwf_core.cas.codec import decode, is_text
-from uwf_core.cas.hashing import META, PRIMITIVES, ref_of, sha256_of
+from uwf_core.cas.hashing import META, PRIMITIVES, number_of_hashed, ref_of, sha256_of
 from uwf_core.cas.schemas import first_problem
 from uwf_core.cas.types import KnownType
 from uwf_core.errors import CorruptNodeError, PayloadError, StoreError
 from uwf_core.ids import number_of
 
-_HALF = 1 << 63
 _TEXT = PRIMITIVES["string"]
 _WRONG_COLUMNS = "its columns are not what their checksum says"
 _WRONG_REFERENCE = "its bytes have another reference"
@@ -53,7 +50,7 @@ class NodeCheck:
             return self._edges_of_schema(record)
         type_ = self._type(record.type)
         hashed = (record.type.encode() if type_ is None else type_.prefix) + record.data
-        if xxh64_intdigest(hashed) - _HALF != number:
+        if number_of_hashed(hashed) != number:
             raise CorruptNodeError(_WRONG_REFERENCE)
         if sha256(hashed).digest() != record.sha256:
             raise CorruptNodeError(_WRONG_SHA256)

@@ -25,6 +25,7 @@ PRIMITIVES: dict[str, Ref] = {
 }
 """The types whose schema is `{"type": name}`."""
 
+_HALF = 1 << 63
 _META_XXH64 = 0xCD64B6361A88D199
 """XXH64 of the meta-schema's own bytes: the one payload that is hashed without a prefix."""
 
@@ -34,6 +35,11 @@ def ref_of(type_: str, data: bytes) -> Ref:
     if type_ == META and xxh64_intdigest(data) == _META_XXH64:
         return META
     return Ref.of_hash(xxh64_intdigest(type_.encode("ascii") + data))
+
+
+def number_of_hashed(data: bytes) -> int:
+    """The reference, as a number (`ids.number_of`), of a node whose type and payload are `data`."""
+    return xxh64_intdigest(data) - _HALF
 
 
 def sha256_of(type_: str, data: bytes) -> bytes:

@@ -1,0 +1,140 @@
+"""A bundle is data of strangers: whatever is wrong with it, it is refused and nothing changes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.core.engine.archives import Archive, node
+from tests.core.engine.attacks import ATTACKS, TEXT, Attack, exchanged, line, manifest, set_to
+from tests.core.engine.conftest import DONE, LOOP, REJECTED
+
+from uwf_core.cas import bundle
+from uwf_core.cas.codec import encode
+from uwf_core.cas.hashing import META
+from uwf_core.client import Client
+from uwf_core.engine.take_in import verify_bundle
+from uwf_core.errors import BundleError
+from uwf_core.testing.project import Project
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle of a thread with two steps and a failed attempt."""
+    root = tmp_path_factory.mktemp("hostile")
+    project = Project(root)
+    project.workflow("loop", LOOP)
+    project.script([DONE, REJECTED, {"role": "developer", "fail": {"kind": "crashed"}}])
+    with project.client() as uwf:
+        thread = uwf.start("loop", "The task.")["thread"]
+        uwf.exec(thread, count=3)
+        uwf.export_thread(thread, root / "good.tar")
+    return root / "good.tar"
+
+
+@pytest.fixture(scope="module")
+def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """Somebody with a store of their own."""
+    project = Project(tmp_path_factory.mktemp("victim"))
+    project.workflow("loop", LOOP)
+    with project.client() as uwf:
+        uwf.start("loop", "Mine.")
+        yield uwf
+
+
+def test_the_bundle_that_the_attacks_begin_with_is_good(good: Path) -> None:
+    assert Archive(good).data() == good.read_bytes()
+    assert Archive(good).reseal().data() == good.read_bytes()
+    assert verify_bundle(str(good))["nodes"] == len(Archive(good).nodes)
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_hostile_bundle_is_refused_and_nothing_changes(
+    name: str, good: Path, victim: Client, tmp_path: Path
+) -> None:
+    file = tmp_path / "hostile.tar"
+    file.write_bytes(ATTACKS[name](Archive(good)))
+    store = victim._engine.store
+    before = sorted(store.edges()), store.rows("")
+    with pytest.raises(BundleError) as refused:
+        victim.import_bundle(file)
+    assert refused.value.message
+    with pytest.raises(BundleError):
+        victim.import_bundle(file, as_new=True)
+    with pytest.raises(BundleError):
+        verify_bundle(str(file))
+    assert (sorted(store.edges()), store.rows("")) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["hostile.tar"]
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        line(lambda each: None),
+        exchanged("edgePrompt", "output", change=lambda _: None),
+        exchanged(change=set_to("cwd", "/elsewhere")),
+        manifest(lambda document: None),
+        exchanged("oneOf", change=lambda schema: schema.update(title="x"), type_=META),
+    ],
+)
+def test_the_attacks_are_refused_for_what_they_change_alone(
+    harmless: Attack, good: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "harmless.tar"
+    file.write_bytes(harmless(Archive(good)))
+    verify_bundle(str(file))
+
+
+def test_there_are_enough_attacks() -> None:
+    assert len(ATTACKS) >= 60
+
+
+@pytest.mark.parametrize(
+    "caps",
+    [
+        bundle.Caps(nodes=5),
+        bundle.Caps(node_bytes=100),
+        bundle.Caps(file_bytes=100),
+    ],
+)
+def test_a_bundle_has_a_largest_size(good: Path, caps: bundle.Caps) -> None:
+    with pytest.raises(BundleError, match=r"more than|larger than"):
+        bundle.Bundle(str(good), caps)
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "device", "nothing"])
+def test_what_is_no_file_is_no_bundle(kind: str, tmp_path: Path) -> None:
+    import os
+
+    path = tmp_path / "bundle"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path = Path("/dev/zero")
+    with pytest.raises(BundleError):
+        verify_bundle(str(path))
+
+
+def test_every_cut_of_a_bundle_is_refused(good: Path, tmp_path: Path) -> None:
+    data, file = good.read_bytes(), tmp_path / "cut.tar"
+    for length in range(0, len(data), 1031):
+        file.write_bytes(data[:length])
+        with pytest.raises(BundleError):
+            verify_bundle(str(file))
+
+
+def test_a_flipped_byte_of_a_bundle_is_refused(good: Path, tmp_path: Path) -> None:
+    """But for the times and the words for people in vars.jsonl, which no digest covers."""
+    data, file = good.read_bytes(), tmp_path / "flipped.tar"
+    names = data.index(b"vars.jsonl")
+    others = range(names + 512, data.index(b"tags.jsonl"))
+    for at in set(range(0, len(data), 293)) - set(others):
+        file.write_bytes(data[:at] + bytes([data[at] ^ 0x20]) + data[at + 1 :])
+        with pytest.raises(BundleError):
+            verify_bundle(str(file))
+
+
+def test_text_is_stored_as_the_vectors_say(good: Path) -> None:
+    assert node(TEXT, "hello").name == "cas/95ST8MZ0QTKP9.bin"
+    assert node(TEXT, "hello").content.endswith(encode("timestamp") + encode(1_780_000_000_000))
