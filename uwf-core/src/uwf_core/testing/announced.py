@@ -64,10 +64,10 @@ class AnnouncedContract(Contract):
         """The name of the entry point."""
         raise NotImplementedError
 
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def plugins(self) -> Plugins:
-        """What is installed."""
-        return Plugins()
+        """What is installed; looked at once for all clauses."""
+        return _plugins_for(type(self))
 
     @pytest.fixture
     def found(self, plugin_name: str, plugins: Plugins) -> Found:
@@ -141,6 +141,11 @@ class AnnouncedContract(Contract):
         demands = ",".join(found.requires)
         assert ">" in demands or "~=" in demands, f"no floor: it demands {demands or 'nothing'}"
         assert "<" in demands or "~=" in demands, f"no ceiling: it demands {demands or 'nothing'}"
+
+
+@cache
+def _plugins_for(_contract: type) -> Plugins:
+    return Plugins()
 
 
 @cache

@@ -83,13 +83,17 @@ class Peer:
 
     Attributes:
         abilities: the ones it has, out of `ABILITIES`.
-        lacks: why it has not the others, for the table; one without a reason is shown as such.
+        lacks: why it has not some others, for the table; `otherwise` is the reason for the rest.
         kinds: the words of the kinds of failure that `fail` can bring about.
+        state_dir: the agent's own folder, for a peer that has to reach into it (to lose a session
+            that the adapter itself keeps); set by the kit before the first call.
     """
 
     abilities: Collection[str] = ()
     lacks: Mapping[str, str] = {}
+    otherwise: str = ""
     kinds: Collection[str] = ()
+    state_dir: str = ""
 
     def prepare(self, act: Act, call: _Call) -> _Call:
         """Make the peer play `act` in the call, an `AgentRequest` or an `AskRequest`.
@@ -125,7 +129,7 @@ class Peer:
         self.check()
         if ability in self.abilities:
             return None
-        reason = self.lacks.get(ability)
+        reason = self.lacks.get(ability, self.otherwise)
         return (
             f"the peer has no {ability!r}: {reason}" if reason else f"the peer has no {ability!r}"
         )
@@ -151,4 +155,4 @@ class Peer:
 class NoPeer(Peer):
     """Where the author gives none: every clause that needs one is skipped."""
 
-    lacks = dict.fromkeys(ABILITIES, "no scripted peer was given")
+    otherwise = "no scripted peer was given"

@@ -158,6 +158,7 @@ class Rig:
         for folder in (self.workspace, self.home, self.temporary):
             folder.mkdir(parents=True)
         self.state = self.home / "uwf" / "agents" / "kit"
+        self.peer.state_dir = str(self.state)
 
     # -- what a call is made of ------------------------------------------------------------------
 
