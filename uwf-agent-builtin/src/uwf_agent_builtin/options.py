@@ -43,7 +43,12 @@ class BuiltinOptions:
         Raises:
             ValueError: one of them.
         """
-        for name, least in (("max_turns", 1), ("max_attempts", 1), ("context_tokens", 1000), ("command_seconds", 1)):
+        for name, least in (
+            ("max_turns", 1),
+            ("max_attempts", 1),
+            ("context_tokens", 1000),
+            ("command_seconds", 1),
+        ):
             if getattr(self, name) < least:
                 raise ValueError(f"{_camel(name)} must be at least {least}")
         for name in ("max_tokens", "max_output_tokens", "timeout"):

@@ -1,0 +1,150 @@
+"""`uwf-builtin chat`: try a model and its tools by hand in a folder."""
+
+import argparse
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from uwf_agent_builtin.agent import BuiltinAgent
+from uwf_agent_builtin.options import BuiltinOptions
+from uwf_core.api import AgentContext, AgentFailure, AgentRequest, Cancel, Model, Turn, Usage
+
+_SHOWN = 300
+_EXAMPLE = """\
+examples:
+  uwf-builtin chat --base-url http://localhost:11434/v1 --model qwen3
+  OPENAI_API_KEY=… uwf-builtin chat --model gpt-4.1 -p "What is in this folder?"
+"""
+
+
+class _Screen:
+    """Shows turns as they come: text on stdout, all else on stderr."""
+
+    def __init__(self) -> None:
+        self._shown = 0
+        self._index = -1
+        self._results: set[str] = set()
+        self.last_session: str | None = None
+
+    def turn(self, turn: Turn) -> None:
+        """Show what is new in it."""
+        if turn.index != self._index:
+            self._index, self._shown = turn.index, 0
+        if turn.role == "note":
+            print(f"· {turn.text}", file=sys.stderr)
+            return
+        print(turn.text[self._shown :], end="", flush=True)
+        self._shown = max(self._shown, len(turn.text))
+        for call in turn.tool_calls:
+            if call.result is not None and call.id not in self._results:
+                self._results.add(call.id)
+                mark = "✗" if call.is_error else "→"
+                arguments, result = _short(call.arguments), _short(call.result)
+                print(f"\n{mark} {call.name} {arguments}\n  {result}", file=sys.stderr)
+
+    def session(self, session: str) -> None:
+        """Remember it."""
+        self.last_session = session
+
+    def usage(self, usage: Usage) -> None:
+        """Nothing to show."""
+
+
+class _Place(NamedTuple):
+    agent: BuiltinAgent
+    model: Model
+    folder: str
+
+
+def chat(arguments: Sequence[str]) -> int:
+    """Talk with a model that has the tools; the exit code."""
+    given = _parser().parse_args(arguments)
+    key = os.environ.get(given.api_key_env)
+    model = Model(
+        alias="chat", name=given.model, provider="chat", base_url=given.base_url, api_key=key
+    )
+    options = BuiltinOptions(allow_shell=given.allow_shell)
+    with tempfile.TemporaryDirectory(prefix="uwf-builtin-") as state:
+        agent = BuiltinAgent(options, AgentContext(name="chat", state_dir=state))
+        try:
+            return _talk(_Place(agent, model, str(Path(given.dir).resolve())), given.prompt)
+        finally:
+            agent.close()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="uwf-builtin chat",
+        description="Talk with a model that can read and change the files of a folder.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    url = os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1")
+    parser.add_argument("--model", required=True, help="the model's name at its service")
+    parser.add_argument(
+        "--base-url", default=url, help="an OpenAI-compatible address (%(default)s)"
+    )
+    parser.add_argument(
+        "--api-key-env", default="OPENAI_API_KEY", help="the variable with the key (%(default)s)"
+    )
+    parser.add_argument("--dir", default=".", help="the folder to work in (%(default)s)")
+    parser.add_argument("--allow-shell", action="store_true", help="leave to run commands")
+    parser.add_argument("-p", "--prompt", help="say this and end; without it, line by line")
+    return parser
+
+
+def _talk(place: _Place, prompt: str | None) -> int:
+    screen = _Screen()
+    if prompt is not None:
+        return _say(place, screen, prompt, None)
+    print("a line to say something, an empty one to end", file=sys.stderr)
+    session, code = None, 0
+    while (line := _line()) != "":
+        code = _say(place, screen, line, session)
+        session = screen.last_session
+    return code
+
+
+def _line() -> str:
+    try:
+        return input("> " if sys.stdin.isatty() else "").strip()
+    except EOFError:
+        return ""
+
+
+def _say(place: _Place, screen: _Screen, text: str, session: str | None) -> int:
+    """One call of the agent; Ctrl-C ends it and not the chat."""
+    cancel = Cancel()
+    before = signal.signal(signal.SIGINT, lambda *_: cancel.set("Ctrl-C"))
+    try:
+        place.agent.run(
+            AgentRequest(
+                thread="chat",
+                role="chat",
+                step_number=1,
+                cwd=place.folder,
+                prompt=text,
+                session=session,
+                model=place.model,
+                env=dict(os.environ),
+                cancel=cancel,
+            ),
+            screen,
+        )
+    except AgentFailure as failure:
+        hint = f"\n{failure.hint}" if failure.hint else ""
+        print(f"\n{failure.kind.word}: {failure.message}{hint}", file=sys.stderr)
+        return failure.exit_code
+    finally:
+        signal.signal(signal.SIGINT, before)
+    print()
+    return 0
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
