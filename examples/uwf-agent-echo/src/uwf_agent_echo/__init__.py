@@ -1,0 +1,1 @@
+"""An agent of uwf that says what it is told."""
