@@ -4,10 +4,10 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import pytest
 
@@ -67,7 +67,7 @@ class AnnouncedContract(Contract):
     @pytest.fixture
     def plugins(self) -> Plugins:
         """What is installed; looked at once for all clauses."""
-        return _plugins_for(type(self))
+        return _plugins_for(cast(Hashable, type(self)))
 
     @pytest.fixture
     def found(self, plugin_name: str, plugins: Plugins) -> Found:
@@ -144,7 +144,7 @@ class AnnouncedContract(Contract):
 
 
 @cache
-def _plugins_for(_contract: type) -> Plugins:
+def _plugins_for(_contract: Hashable) -> Plugins:
     return Plugins()
 
 

@@ -39,7 +39,8 @@ class Results:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note a phase of a test; a later one overrides an earlier one only where it is worse."""
-        about: Any = next((value for name, value in report.user_properties if name == PROPERTY), None)
+        properties: dict[str, Any] = dict(report.user_properties)
+        about = properties.get(PROPERTY)
         if about is None or (report.when != "call" and report.passed):
             return
         outcome, reason = _outcome_of(report)
