@@ -191,7 +191,7 @@ CALLS = [
     Call("prompt adapter-developing", "prompt adapter-developing"),
     Call("completion", "completion bash"),
     Call("__complete", "__complete bash 2 uwf thread"),
-    Call("setup", "setup --provider ollama --model llama3 --agent mock"),
+    Call("setup", "setup --provider ollama --model llama3 --agent mock --no-trial"),
     Call("doctor", "doctor"),
     Call("demo", "demo"),
 ]

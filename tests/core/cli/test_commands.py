@@ -169,6 +169,7 @@ def test_setup_writes_a_provider_and_never_prints_its_key(uwf, project):
         "large",
         "--agent",
         "human",
+        "--no-trial",
     )
     assert answer.code == 0
     assert "sk-abcdefghijkl" not in answer.out + answer.err
