@@ -24,6 +24,7 @@ nox.options.sessions = ["tests", "lint", "types", "arch"]
 ROOT = Path(__file__).resolve().parent
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 DISTRIBUTIONS = sorted(path.parent for path in ROOT.glob("uwf-*/pyproject.toml"))
+EXAMPLES = sorted(path.parent for path in ROOT.glob("examples/uwf-*/pyproject.toml"))
 
 
 def check(function: Callable[[nox.Session], None]) -> Callable[[nox.Session], None]:
@@ -136,14 +137,28 @@ def wheels(session: nox.Session) -> None:
 
 @check
 def isolated(session: nox.Session) -> None:
-    """The core's wheel alone in a fresh environment, where nothing of the work tree is seen."""
+    """Wheels in fresh environments, where nothing of the work tree is seen: the core alone, each
+    distribution with its own tests, all together, what `plugin new` writes, `uv tool` and `pipx`.
+    """
     session.install(*nox.project.dependency_groups(PYPROJECT, "packaging"))
     # Outside of the checkout, so that no search upwards finds it.
     with tempfile.TemporaryDirectory(prefix="uwf-isolated-") as name:
         folder = Path(name).resolve()
-        _build(session, ROOT / "uwf-core", folder, "--wheel")
-        wheel = next(folder.glob("uwf_core-*.whl"))
-        session.run("python", "tests/packaging/isolated.py", str(wheel), str(folder / "fresh"))
+        wheels = folder / "wheels"
+        for distribution in (*DISTRIBUTIONS, *EXAMPLES):
+            _build(session, distribution, wheels, "--wheel")
+        core = next(wheels.glob("uwf_core-*.whl"))
+        scripts = {
+            "isolated": [str(core)],
+            "distributions": [str(wheels)],
+            "new_plugins": [str(wheels)],
+            "tools": [str(wheels)],
+        }
+        for script, words in scripts.items():
+            if session.posargs and script not in session.posargs:
+                continue
+            out = str(folder / script)
+            session.run("python", f"tests/packaging/{script}.py", *words, out)
 
 
 @check

@@ -6,14 +6,10 @@ Needs no test library: it uses uwf as a user does.
 """
 
 import json
-import os
-import shutil
-import subprocess
 import sys
-import venv
 from pathlib import Path
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+from environment import CHECKOUT, Environment, finish
 
 WHERE_FROM = """
 import json, sys, uwf_core
@@ -23,64 +19,21 @@ print(json.dumps({"file": uwf_core.__file__, "path": [entry for entry in sys.pat
 IMPORT_EVERYTHING = """
 import importlib, pkgutil, uwf_core
 for module in pkgutil.walk_packages(uwf_core.__path__, "uwf_core."):
-    if not module.name.endswith("__main__") and not module.name.startswith("{kit}"):
+    if not module.name.endswith("__main__") and not module.name.startswith({optional}):
         importlib.import_module(module.name)
 """
 
-# Modules for authors of plugins, which need the test libraries that those authors have.
-TEST_KIT = "uwf_core.testing"
-
-
-class Isolated:
-    """A fresh environment with a wheel in it, and a user's empty home."""
-
-    def __init__(self, wheel: Path, folder: Path) -> None:
-        self.folder = folder
-        self.environment_folder = folder / "environment"
-        self.python = self.environment_folder / "bin" / "python"
-        self.project = folder / "project"
-        self.project.mkdir(parents=True)
-        (folder / "home").mkdir()
-        self._install(wheel)
-
-    def _install(self, wheel: Path) -> None:
-        uv = shutil.which("uv") or shutil.which("uv", path=str(CHECKOUT / ".venv" / "bin"))
-        backend = os.environ.get("NOX_DEFAULT_VENV_BACKEND", "uv")
-        if uv and backend != "venv":
-            venv.EnvBuilder(symlinks=True).create(self.environment_folder)
-            command = [uv, "pip", "install", "--quiet", "--python", str(self.python), str(wheel)]
-        else:
-            venv.EnvBuilder(symlinks=True, with_pip=True).create(self.environment_folder)
-            command = [str(self.python), "-m", "pip", "install", "--quiet", str(wheel)]
-        subprocess.run(command, check=True, cwd=self.folder)
-
-    def run(self, *command: str, seconds: float = 120) -> subprocess.CompletedProcess[str]:
-        """Run a program of the environment as a user with nothing set up."""
-        return subprocess.run(
-            [str(self.environment_folder / "bin" / command[0]), *command[1:]],
-            cwd=self.project,
-            env={
-                "PATH": f"{self.environment_folder / 'bin'}:{os.defpath}",
-                "HOME": str(self.folder / "home"),
-                "PYTHONSAFEPATH": "1",
-            },
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-        )
+# What the extras `testing` and `llm` bring libraries for.
+OPTIONAL = ("uwf_core.testing", "uwf_core.llm")
 
 
 def main(wheel: Path, folder: Path) -> int:
-    """Try everything; the number of things that are wrong."""
-    isolated = Isolated(wheel, folder)
-    faults = [*where_from(isolated), *imports(isolated), *commands(isolated)]
-    for fault in faults:
-        print(f"isolated: {fault}", file=sys.stderr)
-    return min(len(faults), 1)
+    """Try everything; 1 if something is wrong."""
+    isolated = Environment(folder, str(wheel))
+    return finish([*where_from(isolated), *imports(isolated), *commands(isolated)])
 
 
-def where_from(isolated: Isolated) -> list[str]:
+def where_from(isolated: Environment) -> list[str]:
     """The package must come from the wheel, and nothing of the checkout may be importable."""
     answer = isolated.run("python", "-c", WHERE_FROM)
     if answer.returncode:
@@ -96,14 +49,14 @@ def where_from(isolated: Isolated) -> list[str]:
     return faults
 
 
-def imports(isolated: Isolated) -> list[str]:
-    """Every module can be imported with what the wheel declares, save the test kit's."""
-    walk = IMPORT_EVERYTHING.format(kit=TEST_KIT)
+def imports(isolated: Environment) -> list[str]:
+    """Every module can be imported with what the wheel declares, save those of the extras."""
+    walk = IMPORT_EVERYTHING.format(optional=OPTIONAL)
     answer = isolated.run("python", "-W", "error", "-c", walk)
     return [f"a module cannot be imported: {answer.stderr}"] if answer.returncode else []
 
 
-def commands(isolated: Isolated) -> list[str]:
+def commands(isolated: Environment) -> list[str]:
     """What a new user types first."""
     faults = []
     for words, wanted in [

@@ -154,3 +154,10 @@ def test_the_agent_of_a_step_is_found_again_by_what_the_step_recorded() -> None:
     assert recorded_agent("hermes", agents).options == {}
     with pytest.raises(UnknownIdError, match="'gone'"):
         recorded_agent("gone", agents)
+
+
+def test_an_adapter_that_people_read_about_gets_the_command_that_installs_it() -> None:
+    without = Known(aliases={}, installed=lambda: ["mock"], folder="/")
+    with pytest.raises(UnknownIdError) as failure:
+        resolve_agent("claude-code", without)
+    assert "install uwf-agent-claude-code" in (failure.value.hint or "")

@@ -215,11 +215,14 @@ def _declared(choice: Choice, alias: Alias, where: str) -> Choice:
 
 
 def _unknown(word: str, known: Known, source: str) -> UnknownIdError:
+    from uwf_core.plugins.plugins import adapter_hint
+    from uwf_core.plugins.scan import AGENTS
+
     names = {*known.aliases, *known.installed()}
     return UnknownIdError(
         f"there is no agent {word!r}, neither as an alias of the configuration nor installed",
         where=source,
-        hint=_near(word, names),
+        hint=adapter_hint(AGENTS, word) or _near(word, names),
     )
 
 

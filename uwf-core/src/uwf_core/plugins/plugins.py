@@ -49,6 +49,12 @@ _ADAPTERS = {
 """Which distribution brings a name that people read about before they have it."""
 
 
+def adapter_hint(group: str, name: str) -> str | None:
+    """The command that installs what brings `name`, for adapters that people read about."""
+    adapter = _ADAPTERS.get((group, name))
+    return None if adapter is None else f"install it: {install_line(adapter)}"
+
+
 class Status(Enum):
     """What can be said of a plugin; all but `BROKEN` is known without importing it."""
 
@@ -301,13 +307,11 @@ def _unknown(group: str | None, name: str, known: list[str]) -> PluginError:
 
     noun = "plugin" if group is None else NOUNS[group]
     near = difflib.get_close_matches(name, known, n=3)
-    adapter = None if group is None else _ADAPTERS.get((group, name))
-    if adapter is not None:
-        hint = f"install it: {install_line(adapter)}"
-    elif near:
-        hint = f"did you mean {' or '.join(near)}?"
+    if near:
+        usual = f"did you mean {' or '.join(near)}?"
     else:
-        hint = f"installed: {', '.join(sorted(set(known))) or 'none'}"
+        usual = f"installed: {', '.join(sorted(set(known))) or 'none'}"
+    hint = (adapter_hint(group, name) if group is not None else None) or usual
     return PluginError(f"no {noun} {name!r} is installed", hint=hint)
 
 
