@@ -1,0 +1,1 @@
+"""One wrong store for each clause of the store contract: the kit's own test."""
