@@ -132,6 +132,7 @@ def test_a_run_killed_at_any_moment_loses_nothing_and_leaves_nothing_to_repair(
         killer.look(told)
         told = killer.go_on()
     assert rig.uwf("thread", "exec", killer.thread, "-c", "3").exit_code == 0
+    print(f"{killer.interrupted} kills have hit a step")
     assert killer.interrupted > 0, "no kill has hit a step: this test proves nothing"
     _check_whole(rig, killer.thread)
 

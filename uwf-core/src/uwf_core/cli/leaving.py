@@ -31,6 +31,8 @@ def _keeps_alive(thread: threading.Thread) -> bool:
 
 
 def _divert_stdout() -> None:
+    if sys.stdout is None:  # closed by whoever called us
+        return
     with suppress(OSError, ValueError):  # a reader who has gone
         sys.stdout.flush()
     with suppress(OSError):  # no stderr to divert to

@@ -1,5 +1,6 @@
 """The way in: parse the words, call the command, answer with an exit code and never a traceback."""
 
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from uwf_core.cli.names import COMMANDS, Noun
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.errors import AgentStuck, ExitCode, UsageError
 
+_STDERR = 2
 EXIT_CODES = (
     "0   done",
     "1   the thing run failed",
@@ -86,8 +88,11 @@ def _print_version(context: click.Context, _parameter: click.Parameter, value: A
 
 def process(arguments: Sequence[str]) -> int:
     """`main` as the whole work of a process, which ends after it."""
+    _fill_closed_streams()
     session = Session()
     code = main(arguments, session)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)  # all is said; the interpreter would show a traceback
     if session.opened is not None and "plugins" in vars(session.opened):
         from uwf_core.cli.leaving import leave
 
@@ -117,9 +122,16 @@ def main(arguments: Sequence[str], session: Session | None = None) -> int:
         code = code or report(session, explain(problem), problem, arguments)
     if isinstance(error, AgentStuck):
         _end_now(code)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)  # all is said; the interpreter would show a traceback
     return code
+
+
+def _fill_closed_streams() -> None:
+    """Where we were called without stdin, stdout or stderr, put nothing in its place: else the
+    store would get that number, and what a library prints would go into it.
+    """
+    while (free := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
+        continue
+    os.close(free)
 
 
 def _invoke(session: Session, arguments: Sequence[str]) -> int:
@@ -145,7 +157,6 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 def _end_now(code: int) -> NoReturn:
     """End the process, whatever a stuck thread does."""
-    import os
-
-    sys.stdout.flush()
+    if sys.stdout is not None:
+        sys.stdout.flush()
     os._exit(code)
