@@ -41,6 +41,7 @@ class HumanAgent:
             NeedsAnswer: there is none yet; the message is the call's instruction.
         """
         if request.answer is None:
+            sink.usage(NO_USAGE)
             raise NeedsAnswer(request.parts.instruction or request.prompt, request.schema)
         return AgentReply(structured=request.answer, usage=NO_USAGE, stop_reason="answered")
 

@@ -12,8 +12,8 @@ from uwf_core.engine.run_file import errors_file, forget_run
 from uwf_core.engine.show import show_thread
 from uwf_core.engine.watch import Broadcast, Watch
 from uwf_core.errors import WrongStateError
-from uwf_core.thread.head import head_of, move_head, read_head
-from uwf_core.thread.lifecycle import cancelled, check_cancel, check_remove
+from uwf_core.thread.head import head_of, is_whole, move_head, read_head
+from uwf_core.thread.lifecycle import cancelled, check_cancel, check_present, check_remove
 from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.names import head_name, prefixes_of
 
@@ -29,7 +29,9 @@ def cancel_thread(engine: "Engine", word: str, watch: Watch) -> ThreadDocument:
         BusyError: the run does not stop in time.
     """
     thread = find_thread(engine, word)
-    check_cancel(read_head(engine.store, thread).state, thread)
+    head = read_head(engine.store, thread)
+    check_cancel(head.state, thread)
+    check_present(thread, is_whole=is_whole(engine.store, head))
     stop_run(engine, thread)
     store = engine.store
     with thread_lock(store, thread, engine.now_ms()):

@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from uwf_core.errors import RoutingFailed
+from uwf_core.errors import FailureKind, RoutingFailed
 from uwf_core.extract.split import Reply, split_reply
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import End, Route, Suspend, first
 from uwf_core.moderator.next import moderate as next_after
-from uwf_core.thread.chain import Step, read_step
+from uwf_core.thread.chain import Step, failure_of, read_step
 from uwf_core.thread.head import Head
 from uwf_core.thread.names import attempt_name
 from uwf_core.thread.types import AttemptPayload
@@ -81,15 +81,20 @@ def _task(store: "Store", definition: "Definition", head: Head, intent: Intent) 
         return task_of_poke(store, head, text or "")
     if intent.kind == "resume" and state.status == "completed":
         return task_of_route(head, first(definition, "resume"), text, "resume")
-    suspension = state.suspension
-    if suspension is None or suspension.reason == "limit":
-        return _task_of_edge(store, definition, head, intent)
-    attempt = last_attempt(store, head)
-    if suspension.reason == "role" and (attempt is None or suspension.question is None):
+    suspension, attempt = state.suspension, last_attempt(store, head)
+    asked = suspension is not None and suspension.reason == "role"
+    if suspension is not None and asked and (attempt is None or suspension.question is None):
         return task_after_suspension(store, head, intent)
     if attempt is None:
         return _task_of_edge(store, definition, head, intent)
-    return task_again(store, attempt, intent, suspension.reason == "interrupted")
+    return task_again(store, attempt, intent, _was_interrupted(store, attempt))
+
+
+def _was_interrupted(store: "Store", attempt: AttemptPayload) -> bool:
+    if attempt["step"] is None:
+        return False
+    failure = failure_of(store, read_step(store, Ref(attempt["step"])))
+    return failure is not None and failure["kind"] == FailureKind.INTERRUPTED.word
 
 
 def _task_of_edge(store: "Store", definition: "Definition", head: Head, intent: Intent) -> Task:

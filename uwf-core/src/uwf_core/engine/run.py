@@ -17,10 +17,16 @@ from uwf_core.engine.step import run_step
 from uwf_core.engine.watch import Broadcast, Watch
 from uwf_core.errors import ExitCode, RoutingFailed, WrongStateError
 from uwf_core.ids import Ref
-from uwf_core.thread.head import Head, move_head, read_head
+from uwf_core.thread.head import Head, is_whole, move_head, read_head
 from uwf_core.thread.index import Suspension
-from uwf_core.thread.lifecycle import check_whole, exit_code, suspended
-from uwf_core.thread.limits import Allowance, check_limits
+from uwf_core.thread.lifecycle import (
+    check_present,
+    check_whole,
+    exit_code,
+    state_words,
+    suspended,
+)
+from uwf_core.thread.limits import Allowance, LimitState, check_limits
 from uwf_core.thread.lock import thread_lock
 
 if TYPE_CHECKING:
@@ -84,6 +90,7 @@ def with_thread(
     thread = find_thread(engine, word)
     with thread_lock(engine.store, thread, engine.now_ms()):
         head = read_head(engine.store, thread)
+        check_present(thread, is_whole=is_whole(engine.store, head))
         check_whole(head.state, thread)
         head = recover(engine, head, watch)
         outcome = work(Held(engine, head, Broadcast(watch, engine.observers)))
@@ -115,10 +122,20 @@ def at_rest(head: Head) -> Outcome | None:
 
 def _exec(held: Held, options: RunOptions, cancel: "Cancel", announce: int | None) -> Outcome:
     rest = at_rest(held.head)
+    if rest is not None:
+        held.watch.notice(_rest_words(held.head))
     if announce is not None:
         os.write(announce, b"running\n")
         os.close(announce)
     return rest or go(held, options, cancel, GO_ON)
+
+
+def _rest_words(head: Head) -> str:
+    waits = head.state.suspension
+    words = f"thread {head.thread} is {state_words(head.state)}; nothing is run"
+    if waits is None:
+        return words
+    return f"{words}: {waits.message}\n`uwf thread show {head.thread}` says how it goes on"
 
 
 def go(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent) -> Outcome:
@@ -137,12 +154,14 @@ def go(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent) -> Out
     while len(results) < wanted:
         if cancel.is_set():
             return Outcome(exec_document(head, results), ExitCode.INTERRUPTED)
-        limited = _at_limit(run, head, said)
-        if limited is not None:
-            return Outcome(exec_document(limited, results), ExitCode.LIMIT)
+        if intent.kind == "go":  # what a person asks for is not held up: it would be lost
+            limited = _at_limit(run, head)
+            if limited is not None:
+                return Outcome(exec_document(limited, results), ExitCode.LIMIT)
         end = _step(run, head, intent)
         head, intent = end.head, GO_ON
         results.append(end.result)
+        _tell_unenforceable(run, head, said)
         if head.state.status != "idle":
             break
     _tell_end(run, head)
@@ -166,20 +185,28 @@ def _step(run: Run, head: Head, intent: Intent) -> StepEnd:
         return fail_to_route(run, head, failure, role)
 
 
-def _at_limit(run: Run, head: Head, said: set[str]) -> Head | None:
-    """The head of a thread that has reached a limit, suspended; None if it may go on."""
+def _limits(run: Run, head: Head) -> LimitState:
     limits = run.definition.limits
     allowance = Allowance(
         limits.max_steps, limits.max_tokens, limits.max_cost_usd, limits.max_minutes
     )
-    state = check_limits(head.state, allowance)
-    for name in state.unenforceable:
+    return check_limits(head.state, allowance)
+
+
+def _tell_unenforceable(run: Run, head: Head, said: set[str]) -> None:
+    """Say of each limit, once, that it cannot be known whether it is reached."""
+    for name in _limits(run, head).unenforceable:
         if name not in said:
             said.add(name)
             run.watch.notice(f"limit {name} is not enforceable: the agent does not report it")
-    if state.reached is None:
+
+
+def _at_limit(run: Run, head: Head) -> Head | None:
+    """The head of a thread that has reached a limit, suspended; None if it may go on."""
+    reached = _limits(run, head).reached
+    if reached is None:
         return None
-    waiting = Suspension("limit", head.state.current_role or "", state.reached)
+    waiting = Suspension("limit", head.state.current_role or "", reached)
     store = run.engine.store
     with store.transaction():
         return move_head(store, head, head.ref, suspended(head.state, waiting))

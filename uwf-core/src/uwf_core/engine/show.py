@@ -1,6 +1,7 @@
 """Threads as documents: one, or a list. Reads without ever taking a lock."""
 
 import json
+import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +11,7 @@ from uwf_core.engine.results import standing
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.chain import read_step
-from uwf_core.thread.head import Head, head_of, read_head
+from uwf_core.thread.head import Head, head_of, is_whole, read_head
 from uwf_core.thread.index import Suspension, ThreadIndex
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of, running_threads
@@ -46,15 +47,10 @@ def show_thread(engine: "Engine", word: str) -> ThreadDocument:
     thread = find_thread(engine, word)
     head = read_head(engine.store, thread)
     holder = holder_of(engine.store, thread)
-    present = engine.store.present({head.ref, Ref(head.state.workflow)})
-    is_whole = len(present) == len({head.ref, head.state.workflow})
-    row = _document(head, holder, is_whole=is_whole)
-    suspension = _effective(head, holder).suspension
-    return {
-        **row,
-        "form": form_of(engine, head, suspension),
-        "hint": _hint(row, suspension, _failed_attempt(engine, head)),
-    }
+    row = _document(head, holder, is_whole=is_whole(engine.store, head))
+    waits = _effective(head, holder).suspension if row["status"] == "suspended" else None
+    failed = None if waits is None else _failed_attempt(engine, head)
+    return {**row, "form": form_of(engine, head, waits), "hint": _hint(row, waits, failed)}
 
 
 def list_threads(engine: "Engine", wanted: ThreadFilter) -> list[ThreadRow]:
@@ -248,4 +244,7 @@ def _suspended_hint(thread: str, suspension: Suspension, failed: str | None) -> 
     if suspension.reason == "limit":
         return f"`uwf thread resume {thread}` grants the same allowance once more"
     again = f"`uwf thread exec {thread}` runs {suspension.role} again"
+    if suspension.until_ms is not None:
+        until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(suspension.until_ms / 1000))
+        again += f", refused until {until}"
     return f"{again}; `uwf step show {failed}` shows the failed attempt" if failed else again

@@ -62,6 +62,14 @@ def head_of(variable: "Variable") -> Head:
     return Head(thread, Ref(variable.value), index, variable)
 
 
+def is_whole(store: "Store", head: Head) -> bool:
+    """Whether the nodes without which nothing can be done are there: the newest and the
+    workflow.
+    """
+    needed = {head.ref, Ref(head.state.workflow)}
+    return store.present(needed) == needed
+
+
 def move_head(store: "Store", head: Head, ref: Ref, index: ThreadIndex) -> Head:
     """Move the head from where `head` saw it, with the index; both or nothing.
 

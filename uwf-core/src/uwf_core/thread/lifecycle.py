@@ -15,6 +15,7 @@ from uwf_core.thread.index import OpenAttempt, Suspension, ThreadIndex
 from uwf_core.thread.status import FINISHED, Status
 
 INTERRUPTED_MESSAGE = "the run was interrupted in the middle of this step"
+_FORK = "`uwf thread fork STEP` goes on from one of its steps in a new thread"
 
 
 def effective(index: ThreadIndex, *, is_running: bool, is_whole: bool = True) -> ThreadIndex:
@@ -26,7 +27,7 @@ def effective(index: ThreadIndex, *, is_running: bool, is_whole: bool = True) ->
         is_whole: the head and workflow nodes are present.
     """
     if not is_whole or index.damage is not None:
-        return index._replace(status="corrupt")
+        return index._replace(status="corrupt", current_role=None)
     if is_running:
         role = index.attempt.role if index.attempt else index.current_role
         return index._replace(status="running", current_role=role, suspension=None)
@@ -99,6 +100,20 @@ def without_session(index: ThreadIndex, role: str) -> ThreadIndex:
     return index.with_role(role, index.role(role)._replace(session=None, inherited=False))
 
 
+def check_present(thread: str, *, is_whole: bool) -> None:
+    """Whether anything can be done to a thread but forgetting it; `is_whole` as in `effective`.
+
+    Raises:
+        CorruptNodeError: its head or workflow is absent.
+    """
+    if not is_whole:
+        raise CorruptNodeError(
+            f"thread {thread} is corrupt: its newest step or its workflow is not in the store",
+            hint=f"`uwf cas verify {thread}` says what is missing; `uwf thread rm {thread}` "
+            "forgets the thread",
+        )
+
+
 def check_whole(index: ThreadIndex, thread: str) -> None:
     """Whether a thread can be run at all.
 
@@ -123,7 +138,7 @@ def check_resume(index: ThreadIndex, thread: str) -> None:
         return
     hint = f"`uwf thread exec {thread}` goes on"
     if index.status == "cancelled":
-        hint = "`uwf thread fork STEP` goes on from one of its steps in a new thread"
+        hint = _FORK
     raise WrongStateError(
         f"thread {thread} is {index.status}; only a suspended or completed one can be resumed",
         hint=hint,
@@ -144,10 +159,13 @@ def check_poke(index: ThreadIndex, thread: str) -> None:
         )
     by_role = index.suspension is not None and index.suspension.reason == "role"
     if index.status not in ("idle", "completed") and not by_role:
+        hint = f"`uwf thread resume {thread}` goes on"
+        if index.status == "cancelled":
+            hint = _FORK
         raise WrongStateError(
             f"thread {thread} is {state_words(index)}; poke needs one that is idle, completed or "
             "suspended by a role",
-            hint=f"`uwf thread resume {thread}` or `uwf thread exec {thread}` goes on",
+            hint=hint,
         )
     if index.steps == 0:
         raise WrongStateError(
