@@ -110,7 +110,7 @@ FAILED = {
         {"step": "2WM89S4EYMP2F", "role": "developer", "agent": "hermes", "durationMs": 61_000,
          "failure": None, "suspendMessage": None},
         {"step": "7GQ8K1M2N4P5Q", "role": "reviewer", "agent": "hermes", "durationMs": 900,
-         "failure": {"kind": "auth", "message": "the key was refused"},
+         "failure": {"kind": "auth", "message": "the key was refused", "until": None},
          "suspendMessage": "the key was refused"},
     ],
 }  # fmt: skip

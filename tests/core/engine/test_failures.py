@@ -137,3 +137,19 @@ def test_show_names_the_failed_attempt(project: Project, uwf: Client, thread: st
     failed = uwf.exec(thread).document["steps"][0]["step"]
     hint = uwf.show(thread).get("hint")
     assert hint is not None and f"uwf step show {failed}" in hint
+
+
+def test_a_rate_limit_says_until_when(project: Project, uwf: Client, thread: str) -> None:
+    fail = {"kind": "rate_limited", "message": "slow down", "untilMs": 1_900_000_000_000}
+    project.script([{"role": "developer", "fail": fail}])
+    failure = uwf.exec(thread).document["steps"][0]["failure"]
+    assert failure is not None and failure["until"] == 1_900_000_000_000
+    assert "2030-03-17T17:46:40Z" in str(uwf.show(thread)["hint"])
+    told = project.uwf("thread", "exec", thread, "--format", "text")
+    assert (told.exit_code, "until 2030-03-1" in told.stdout) == (6, True)
+
+
+def test_a_failure_without_an_until_says_null(project: Project, uwf: Client, thread: str) -> None:
+    project.script([{"role": "developer", "fail": {"kind": "crashed", "message": "x"}}])
+    failure = uwf.exec(thread).document["steps"][0]["failure"]
+    assert failure == {"kind": "crashed", "message": "x", "until": None}

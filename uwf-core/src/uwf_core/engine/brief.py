@@ -41,7 +41,8 @@ def plan_session(state: RoleState, agent: "OpenAgent") -> SessionPlan:
     if state.session is None or state.agent != agent.name:
         return SessionPlan()
     if state.inherited:
-        return SessionPlan(forks=state.session) if "fork" in agent.capabilities else SessionPlan()
+        can_go_on = {"fork", "continue"} <= agent.capabilities
+        return SessionPlan(forks=state.session if can_go_on else None)
     return SessionPlan(continues=state.session if "continue" in agent.capabilities else None)
 
 

@@ -81,7 +81,9 @@ def step_line(step: Mapping[str, Any], screen: Screen) -> str:
     parts = [step["step"] or "–", step["role"] or "–", step["agent"] or "–"]
     parts.append(amounts.duration(step["durationMs"]))
     if failure:
-        parts.append(screen.paint(f"{failure['kind']}: {failure['message']}", "error"))
+        until = failure["until"]
+        when = "" if until is None else f" (until {amounts.moment(until)})"
+        parts.append(screen.paint(f"{failure['kind']}: {failure['message']}{when}", "error"))
     return "  ".join(parts)
 
 

@@ -13,7 +13,9 @@ from uwf_core.cli.words import quota_option, step_argument
 @click.option("--prompt", is_flag=True, help="The exact prompt that the agent got.")
 def read(session: Session, step: str, quota: int, prompt: bool) -> None:
     """Read a step as Markdown: its turns and its output."""
+    from uwf_core.engine.find import find_step
     from uwf_core.engine.read import read_prompt, read_step
 
-    text = read_prompt(session.engine, step) if prompt else read_step(session.engine, step, quota)
-    session.emit({"step": step, "text": text}, lambda document, _: str(document["text"]))
+    found = find_step(session.engine, step)
+    text = read_prompt(session.engine, found) if prompt else read_step(session.engine, found, quota)
+    session.emit({"step": found, "text": text}, lambda document, _: str(document["text"]))

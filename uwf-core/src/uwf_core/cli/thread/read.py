@@ -13,7 +13,9 @@ from uwf_core.cli.words import quota_option, thread_argument
 @click.option("--before", metavar="STEP", help="Only the steps before this one.")
 def read(session: Session, thread: str, quota: int, before: str | None) -> None:
     """Read a thread as Markdown: the task and the newest steps that fit into the quota."""
+    from uwf_core.engine.find import find_thread
     from uwf_core.engine.read import read_thread
 
-    text = read_thread(session.engine, thread, quota, before)
-    session.emit({"thread": thread, "text": text}, lambda document, _: str(document["text"]))
+    found = find_thread(session.engine, thread)
+    text = read_thread(session.engine, found, quota, before)
+    session.emit({"thread": found, "text": text}, lambda document, _: str(document["text"]))
