@@ -34,8 +34,8 @@ class NodeCheck:
         """The references in a node and its type, sorted, after its reference, its SHA-256, its
         form and its schema were checked.
 
-        A node whose type is missing or damaged is not checked against it: that is the type's
-        damage, not the node's.
+        A node whose type is missing or damaged is not checked against it, and its edges are
+        believed: that is the type's damage, not the node's.
 
         Args:
             record: the node.
@@ -59,7 +59,9 @@ class NodeCheck:
                 raise CorruptNodeError("it is no text, though its type says so")
             return self._edges_of_text
         payload = decode(record.data)
-        return _only(record.type) if type_ is None else self._edges_by(type_, record.type, payload)
+        if type_ is None:
+            return record.edges or _only(record.type)
+        return self._edges_by(type_, record.type, payload)
 
     @staticmethod
     def _edges_by(type_: KnownType, name: str, payload: Any) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from uwf_core.cas.hashing import META
 from uwf_core.cas.rows import every_variable
 from uwf_core.errors import BusyError, CorruptNodeError
 from uwf_core.ids import ref_of_number
+from uwf_core.process import crash_points
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -89,6 +90,7 @@ def collect(
         try:
             with store.transaction():
                 freed = _sweep(store, marking, since_ms)
+                crash_points.reach("sweep")
         except _StillUsedError:
             continue
         return marking.result(freed)

@@ -18,7 +18,7 @@ from uwf_core.engine.find import find_thread
 from uwf_core.engine.past import index_of_thread
 from uwf_core.engine.tags import is_limited
 from uwf_core.engine.verify import Problem, Report, Scope, broken_head, marking_of, verify
-from uwf_core.errors import BusyError, StoreError, UnknownIdError, UwfError
+from uwf_core.errors import BusyError, MissingNodeError, StoreError, UnknownIdError, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.head import move_head
 from uwf_core.thread.index import to_tags
@@ -107,13 +107,15 @@ def _mark(engine: "Engine", thread: ThreadId, report: Report) -> bool:
     try:
         with thread_lock(engine.store, thread, engine.now_ms()):
             head = broken_head(engine, thread)
-            if head is None:
-                return False
+            if head is None:  # a damaged row is a mark of its own
+                return bool(engine.store.rows(head_name(thread), limit=1))
             problems = [each for each in report.of_thread(thread) if each.kind != "mark"]
             damage = marking_of(problems) if problems else head.state.damage
             if head.state.damage != damage:
                 move_head(engine.store, head, head.ref, head.state._replace(damage=damage))
             return True
+    except MissingNodeError:
+        return True  # its head is missing, which every list finds
     except (BusyError, StoreError):
         return False  # it runs, or nothing can be written: the report says it all the same
 

@@ -184,9 +184,13 @@ class _Verification:
             if scan.graph.position(row.value) != NOWHERE or self._is_there(row):
                 continue
             message = f"there is no such node, but {row.name} points to it"
-            self._problems.append(
-                Problem("missing", message, row.value, row.name, _threads(row.name))
-            )
+            problem = Problem("missing", message, row.value, row.name, _threads(row.name))
+            same = next((each for each in self._problems if each.node == row.value), None)
+            if same is None:
+                self._problems.append(problem)
+            else:
+                threads = tuple(sorted({*same.threads, *problem.threads}))
+                self._problems[self._problems.index(same)] = same._replace(threads=threads)
 
     def _is_there(self, row: Variable) -> bool:
         """Whether the variable points to a node by now, or is gone."""

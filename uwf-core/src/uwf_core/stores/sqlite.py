@@ -173,36 +173,39 @@ class SqliteBackend:
 
     def records(self, type: str | None = None) -> Iterator[Record]:
         """All records (of one type) in the order of their first put."""
-        condition = "" if type is None else " AND type = ?"
-        kind = () if type is None else (number_of(type),)
-        sql = (
-            f"SELECT rowid, {RECORD_COLUMNS_OF_SMALL} FROM node WHERE rowid > ?{condition} "
-            f"ORDER BY rowid LIMIT {_BATCH}"
-        )
+        condition = "" if type is None else f" AND type = {number_of(type)}"
         name_of = lru_cache(_BATCH)(ref_of_number)
-        last = -1
-        while batch := self._rows(sql, (last, *kind)):
-            last = batch[-1][0]
-            for row in batch:
-                if row[-1] is None:  # it is too large to hold many like it
-                    for large in self._rows(_GET_BY_PLACE, row[:1]):
-                        yield rows.record_of_row(large)
-                else:
-                    yield rows.record_of_row(row[1:], name_of)
+        for row in self._in_order(RECORD_COLUMNS_OF_SMALL, condition, _BATCH):
+            if row[-1] is None:  # it is too large to hold many like it
+                for large in self._rows(_GET_BY_PLACE, row[:1]):
+                    yield rows.record_of_row(large)
+            else:
+                yield rows.record_of_row(row[1:], name_of)
 
     def graph(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
         """(reference, edges, touched_ms) of every record as numbers, without reading data."""
+        columns = "type, ref, created, touched, guard, edges"
+        for _, type_, ref, created, touched, guard, edges in self._in_order(columns, "", 5000):
+            if not rows.is_guarded((type_, ref, created, touched, guard, edges)):
+                raise self._damaged(ref)
+            yield ref, rows.edge_numbers(type_, edges), created + touched
+
+    def _in_order(self, columns: str, condition: str, size: int) -> Iterator[Row]:
+        """All rows of nodes with their place first, in the order of that."""
         sql = (
-            "SELECT rowid, type, ref, created, touched, guard, edges FROM node WHERE rowid > ? "
-            f"ORDER BY rowid LIMIT {10 * _BATCH}"
+            f"SELECT rowid, {columns} FROM node WHERE rowid > ?{condition} "
+            f"ORDER BY rowid LIMIT {size}"
         )
         last = -1
         while batch := self._rows(sql, (last,)):
+            yield from batch
+            if batch[-1][0] <= last:  # a damaged file may lead in circles
+                raise CorruptNodeError(
+                    "the store's file is damaged: its rows are out of order",
+                    where=self.location(),
+                    hint="restore the store from a copy",
+                )
             last = batch[-1][0]
-            for _, type_, ref, created, touched, guard, edges in batch:
-                if not rows.is_guarded((type_, ref, created, touched, guard, edges)):
-                    raise self._damaged(ref)
-                yield ref, rows.edge_numbers(type_, edges), created + touched
 
     def _damaged(self, number: Any) -> CorruptNodeError:
         name = ref_of_number(number) if isinstance(number, int) else "without a name"
