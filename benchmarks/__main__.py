@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import startup, steps, store
+from benchmarks import builtin, startup, steps, store
 from benchmarks.figures import Figure, table
 
 
@@ -18,10 +18,11 @@ class Size(NamedTuple):
     threads: tuple[int, int]
     long_thread: int
     nodes: int
+    files: int
 
 
-FULL = Size(rounds=15, threads=(1_000, 10_000), long_thread=10_000, nodes=100_000)
-QUICK = Size(rounds=5, threads=(100, 1_000), long_thread=500, nodes=10_000)
+FULL = Size(rounds=15, threads=(1_000, 10_000), long_thread=10_000, nodes=100_000, files=50_000)
+QUICK = Size(rounds=5, threads=(100, 1_000), long_thread=500, nodes=10_000, files=5_000)
 
 Bench = Callable[[Path], Iterator[Figure]]
 
@@ -35,6 +36,7 @@ def benches(size: Size, langgraph_ms: float | None) -> dict[str, Bench]:
         "many": lambda folder: steps.many_steps(folder, size.rounds, langgraph_ms),
         "long": lambda folder: steps.long_threads(folder, size.rounds, size.long_thread),
         "store": lambda folder: store.put_and_get(folder, size.nodes),
+        "builtin": lambda folder: builtin.all_figures(folder, size.rounds, size.files),
     }
 
 

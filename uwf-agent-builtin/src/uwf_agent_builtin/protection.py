@@ -38,6 +38,15 @@ class Protection:
         if why is not None:
             raise ToolError(f"{path} is protected: {why}")
 
+    def hides(self, path: str) -> bool:
+        """Whether a walk passes over `path`, the folders above which it has looked at before; what
+        is git's own is hidden as a whole.
+        """
+        name = _plain(path.rpartition("/")[2])
+        if name == ".git" or _always([name], False) is not None:
+            return True
+        return bool(self._deny) and self._deny.ignores(path)
+
     def refusal(self, path: str, *, write: bool) -> str | None:
         """Why `path` may not be touched; None if it may."""
         if path == ".":
@@ -46,13 +55,17 @@ class Protection:
         why = _always([_plain(part) for part in parts], write)
         if why is not None:
             return why
-        if any(self._deny.ignores("/".join(parts[:end])) for end in range(1, len(parts) + 1)):
+        if _names(self._deny, parts):
             return "the option `deny` of the agent names it"
-        if write and self._allow is not None:
-            ends = range(1, len(parts) + 1)
-            if not any(self._allow.ignores("/".join(parts[:end])) for end in ends):
-                return "the option `allowWrite` of the agent does not name it"
+        if write and self._allow is not None and not _names(self._allow, parts):
+            return "the option `allowWrite` of the agent does not name it"
         return None
+
+
+def _names(rules: Rules, parts: list[str]) -> bool:
+    """Whether the rules name a path or a folder above it."""
+    ends = range(1, len(parts) + 1)
+    return bool(rules) and any(rules.ignores("/".join(parts[:end])) for end in ends)
 
 
 def _always(parts: list[str], write: bool) -> str | None:
@@ -75,6 +88,8 @@ def _plain(name: str) -> str:
     """A name as the least careful file system sees it: no case, no invisible characters, no dots or
     blanks at its end, no stream behind a colon (`.git::$INDEX_ALLOCATION`).
     """
-    text = unicodedata.normalize("NFKC", name)
-    text = "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
+    text = name
+    if not name.isascii():
+        text = unicodedata.normalize("NFKC", name)
+        text = "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
     return text.casefold().partition(":")[0].rstrip(" .")

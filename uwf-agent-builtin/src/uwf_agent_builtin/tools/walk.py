@@ -80,7 +80,7 @@ class _Walker:
         for entry in entries:
             path = at + entry.name
             is_folder = entry.is_dir(follow_symlinks=False)
-            if self._left_out(entry.name, path, is_folder, layers):
+            if self._left_out(path, is_folder, layers):
                 continue
             if is_folder:
                 folders.append(entry.name)
@@ -102,8 +102,8 @@ class _Walker:
         finally:
             os.close(inner)
 
-    def _left_out(self, name: str, path: str, is_folder: bool, layers: tuple[_Layer, ...]) -> bool:
-        if name == ".git" or self._protection.refusal(path, write=False) is not None:
+    def _left_out(self, path: str, is_folder: bool, layers: tuple[_Layer, ...]) -> bool:
+        if self._protection.hides(path):
             return True
         for layer in reversed(layers):
             verdict = layer.rules.verdict(path[layer.cut :], folder=is_folder)
