@@ -14,6 +14,7 @@ STRANGERS = Path(__file__).parent / "strangers"
 sys.path.insert(0, str(STRANGERS))
 
 from kit_agents.names import ANNOUNCED_WRONGLY, NAMES  # noqa: E402
+from kit_others.names import EXTRACTORS, JUDGES  # noqa: E402
 from kit_stores.names import BREAKS  # noqa: E402
 
 BOUNDED = "uwf-core>=0.0.1,<99"
@@ -26,8 +27,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     agents = dict.fromkeys(NAMES, "kit_agents.plugin")
     agents |= {name: f"kit_agents.plugin_{name}" for name in ANNOUNCED_WRONGLY}
     stores = dict.fromkeys(BREAKS, "kit_stores.plugin")
+    groups = {
+        "uwf.stores": stores,
+        "uwf.extractors": dict.fromkeys(EXTRACTORS, "kit_others.plugin"),
+        "uwf.judges": dict.fromkeys(JUDGES, "kit_others.plugin"),
+    }
     unbounded = {"unbounded": agents.pop("unbounded")}
-    _distribution(folder, "kit-agents", BOUNDED, {"uwf.agents": agents, "uwf.stores": stores})
+    groups["uwf.agents"] = agents
+    _distribution(folder, "kit-agents", BOUNDED, groups)
     _distribution(folder, "kit-unbounded", "uwf-core", {"uwf.agents": unbounded})
     return folder
 
