@@ -32,6 +32,7 @@ def benches(size: Size, langgraph_ms: float | None) -> dict[str, Bench]:
     return {
         "startup": lambda folder: startup.start_up(folder, size.rounds, size.threads),
         "scan": lambda folder: startup.plugin_scan(folder, size.rounds, 400),
+        "plugins": lambda folder: startup.installed_plugins(folder, size.rounds, 50),
         "exec": lambda folder: steps.one_step(folder, size.rounds),
         "many": lambda folder: steps.many_steps(folder, size.rounds, langgraph_ms),
         "long": lambda folder: steps.long_threads(folder, size.rounds, size.long_thread),

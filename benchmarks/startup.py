@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.figures import Figure
 from benchmarks.measure import Case, interleaved, peak_megabytes, ratio
-from benchmarks.world import User, distributions
+from benchmarks.world import User, distributions, plugins
 
 SCAN = "from uwf_core.plugins.scan import GROUPS, scan\nscan(GROUPS)\n"
 
@@ -55,6 +55,22 @@ def plugin_scan(folder: Path, rounds: int, installed: int) -> Iterator[Figure]:
     }
     times = interleaved(cases, rounds)
     yield Figure(f"plugin scan, {installed} distributions", ratio(times, "scan"), "x py", most=1.5)
+
+
+def installed_plugins(folder: Path, rounds: int, installed: int) -> Iterator[Figure]:
+    """What commands that need no plugin cost with so many installed: as much as with none."""
+    user = User(folder / "plugins")
+    plugins(folder / "site", installed)
+    cases = {}
+    for name, words in {"--version": ("--version",), "thread list": ("thread", "list")}.items():
+        case = user.case(*words)
+        path = {"PYTHONPATH": str(folder / "site")}
+        cases[name] = case
+        cases[f"{name}, {installed}"] = case._replace(environment={**case.environment, **path})
+    times = interleaved(cases, rounds)
+    for name in ("--version", "thread list"):
+        most = ratio(times, f"{name}, {installed}") / ratio(times, name)
+        yield Figure(f"{name}, {installed} plugins installed", most, "x none installed", 1.1)
 
 
 def _python(user: User, source: str) -> Case:

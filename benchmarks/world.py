@@ -116,3 +116,18 @@ def distributions(folder: Path, count: int) -> None:
         (info / "RECORD").write_text("")
         if number % 4 == 0:
             (info / "entry_points.txt").write_text("[console_scripts]\nstranger = stranger:main\n")
+
+
+def plugins(folder: Path, count: int) -> None:
+    """The metadata of so many distributions with an agent and a command each."""
+    for number in range(count):
+        info = folder / f"uwf_agent_many{number}-1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: uwf-agent-many{number}\nVersion: 1.0\n"
+            "Requires-Dist: uwf-core>=0.1,<1\n"
+        )
+        (info / "entry_points.txt").write_text(
+            f"[uwf.agents]\nmany{number} = many_{number}\n"
+            f"[uwf.commands]\nmany{number} = many_{number}:command\n"
+        )
