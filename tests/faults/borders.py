@@ -1,4 +1,4 @@
-"""What others say is data: templates are rendered once, names reach no SQL, payloads run nothing."""
+"""What others say is data: no text is rendered twice, no name reaches SQL, no payload acts."""
 
 import os
 import stat
@@ -26,10 +26,11 @@ NAMES = (
 """Hostile words for every place where a name or a key may stand; more are welcome."""
 
 VALUES = (
-    "{{note}}", "{{{_body}}}", "{{#note}}x{{/note}}", "{{^x}}y{{/x}}", "{{>partial}}", "{{=<% %>=}}",
+    "{{note}}", "{{{_body}}}", "{{#note}}x{{/note}}", "{{^x}}y{{/x}}", "{{>partial}}",
+    "{{=<% %>=}}",
     "{{!comment}}", "{{&note}}", "{{note.__class__}}", "{% raw %}", "${HOME}", "$(id)", "`id`",
-    "%(note)s", "{note}", "{0.__class__}", "<b>&amp;\"'</b>", "\\{{note}}", "{{", "}}", "{{{", "}}}",
-    "---\n$status: good\n---", "!include x", "&a *a", "\x1b[2J", "\u202e", "a\r\nb",
+    "%(note)s", "{note}", "{0.__class__}", "<b>&amp;\"'</b>", "\\{{note}}", "{{", "}}", "{{{",
+    "}}}", "---\n$status: good\n---", "!include x", "&a *a", "\x1b[2J", "\u202e", "a\r\nb",
 )  # fmt: skip
 """Hostile texts for the fields of an output."""
 

@@ -42,7 +42,8 @@ def at_every_point(world: World, effort: Effort) -> Iterator[Case]:
                 deaths += [Death(there, f"{point}:{each}") for each in times]
     for point in set(crash_points.POINTS) - reached:
         yield Case(point, "no scenario comes to this point")
-    for death, fault in spread(deaths, _die, effort.workers):
+    chosen = effort.sample(deaths, len(deaths))
+    for death, fault in spread(chosen, _die, effort.workers):
         yield Case(f"{death.scene.name}, {death.where}", fault)
 
 
@@ -89,13 +90,12 @@ def _usual_seconds(there: Scene) -> float:
 
 def _die(death: Death) -> str | None:
     there = death.scene
-    mine = there.world.twin(there.world.root / f"home-{os.getpid()}")
-    mine.put(there.home)
-    arm = dying(death.where) if death.where else partial(_die_in, death.seconds)
-    ended, acks = mine.play(there.commands, arm)
-    if not ended.gone and (death.where or len(acks) < len(there.commands)):
-        return f"it did not die, but ended with {ended.code}: {ended.err[-300:]}"
-    return unsound(mine, [*there.acks, *acks], there.doomed)
+    with there.stage() as mine:
+        arm = dying(death.where) if death.where else partial(_die_in, death.seconds)
+        ended, acks = mine.play(there.commands, arm)
+        if not ended.gone and (death.where or len(acks) < len(there.commands)):
+            return f"it did not die, but ended with {ended.code}: {ended.err[-300:]}"
+        return unsound(mine, [*there.acks, *acks], there.doomed)
 
 
 def _die_in(seconds: float) -> None:

@@ -230,8 +230,8 @@ def _difference(key: str, value: Any, right: Any, damage: Damage) -> str | None:
     if key.startswith("name ") and value is None:
         return None  # it says that there is none
     if damage.file.endswith("-wal"):
-        earlier = key.startswith(("show ", "name ", "read "))
-        prefix = key.startswith(("steps ", "turns ")) and value == right[: len(value)]
+        earlier = key.startswith(("show ", "name ", "read ", "turns "))
+        prefix = key.startswith("steps ") and value == right[: len(value)]
         if earlier or prefix:
             return None
     return f"{key} gives {str(value)[:300]} instead of {str(right)[:300]}"

@@ -8,6 +8,7 @@ from tests.faults.borders import borders
 from tests.faults.clocks import clocks
 from tests.faults.crashes import at_any_moment, at_every_point
 from tests.faults.damage import flips, other_damage
+from tests.faults.hostile_bundles import hostile_bundles
 from tests.faults.hostile_schemas import hostile_schemas
 from tests.faults.hostile_text import hostile_text
 from tests.faults.io_errors import disk_full, io_errors
@@ -32,6 +33,8 @@ def experiments(folder: Path) -> Iterator[Experiment]:
     yield Experiment("writers at once", 200, partial(races, World(folder / "races")))
     yield Experiment("hostile YAML and frontmatter", 150, partial(hostile_text, folder / "text"))
     yield Experiment("hostile schemas", 60, partial(hostile_schemas, folder / "schemas"))
+    bundles = World(folder / "bundles")
+    yield Experiment("hostile archives", 60, partial(hostile_bundles, bundles))
     yield Experiment("secrets told", 120, partial(leaks, World(folder / "leaks")))
     yield Experiment("names, templates, modes", 250, partial(borders, World(folder / "borders")))
 

@@ -73,7 +73,7 @@ def _patterns() -> Iterator[Hostile]:
 
 def _references(port: int) -> Iterator[Hostile]:
     there = f"http://127.0.0.1:{port}/schema.json"
-    for name, schema in (
+    cases: tuple[tuple[str, Any], ...] = (
         ("$ref", {"$ref": there}), ("$schema", {"$schema": there}), ("$id", {"$id": there}),
         ("$id and a relative $ref", {"$id": there, "$ref": "other.json"}),
         ("$dynamicRef", {"$dynamicRef": there}), ("$recursiveRef", {"$recursiveRef": there}),
@@ -93,7 +93,8 @@ def _references(port: int) -> Iterator[Hostile]:
         ("itself", {"$ref": "#"}), ("what is not there", {"$ref": "#/$defs/none"}),
         ("an anchor", {"$anchor": "a", "$ref": "#a"}), ("an escape", {"$ref": "#/%24defs/~2"}),
         ("a URN", {"$ref": "urn:uuid:0"}), ("data", {"$ref": "data:application/json,{}"}),
-    ):  # fmt: skip
+    )  # fmt: skip
+    for name, schema in cases:
         yield Hostile(f"reference: {name}", schema)
         yield Hostile(f"reference: {name}, of the whole", schema, whole=True)
     loop = {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}
@@ -144,7 +145,7 @@ class Text(str):
 
 
 def _nonsense() -> Iterator[Hostile]:
-    for schema in (
+    schemas: tuple[Any, ...] = (
         5, "x", None, [], True, False, {"type": 5}, {"type": "text"},
         {"type": ["string", "string"]},
         {"type": []}, {"minLength": -1}, {"minLength": 1e308}, {"maxItems": 0.5}, {"multipleOf": 0},
@@ -155,7 +156,8 @@ def _nonsense() -> Iterator[Hostile]:
         {"__proto__": {}}, {"if": {}, "then": False}, {"title": {"$ref": "#"}},
         {"default": {"$ref": 1}},
         {"format": "regex"}, {"format": "ocas_ref"}, {"type": "string", "format": "ocas_ref"},
-    ):  # fmt: skip
+    )  # fmt: skip
+    for schema in schemas:
         yield Hostile(f"the schema {json.dumps(schema)}", schema)
         yield Hostile(f"the schema {json.dumps(schema)}, as a whole", schema, whole=True)
 

@@ -13,7 +13,7 @@ from typing import Any
 from tests.faults.forked import run, spread
 from tests.faults.table import Case, Effort
 
-from uwf_core.errors import UwfError
+from uwf_core.errors import DefinitionError, UwfError
 
 MEMORY = 1 << 30
 SECONDS = 10.0
@@ -282,7 +282,7 @@ def _as_workflow(folder: Path, text: str) -> str | None:
 def _parsed(parse_yaml: Any, text: str) -> str | None:
     try:
         value = parse_yaml(text, file="hostile")
-    except UwfError as error:
+    except DefinitionError as error:
         return None if error.problems else "an error without a place"
     allowed = (dict, list, str, int, float, bool, type(None))
     return None if isinstance(value, allowed) else f"a value of the type {type(value)}"

@@ -12,7 +12,7 @@ from tests.faults.shim import DISK_FULL, FAULTS, DiskFault, Shim
 from tests.faults.table import Case, Effort
 from tests.faults.world import Ack, World, unsound
 
-SCENES = ("start", "exec", "program", "failures", "names")
+SCENES = ("start", "exec", "program", "failures", "names", "collect", "import")
 _STEPS = 3
 """Of the longer scenes only the first commands: later ones do the same again."""
 
@@ -71,18 +71,16 @@ def _calls(there: Scene, shim: Shim, ways: Mapping[str, DiskFault]) -> dict[str,
 
 
 def _look(shim: Shim, ways: Mapping[str, DiskFault], refusal: Refusal) -> str | None:
-    there = refusal.scene
-    mine = there.world.twin(there.world.root / f"home-{os.getpid()}")
-    mine.put(there.home)
-    fault = ways[refusal.way]
+    there, fault = refusal.scene, ways[refusal.way]
     reads = [("thread", "list"), ("thread", "show", "@last")] if fault in DISK_FULL.values() else []
     commands = [*there.commands, *reads]
-    ended, acks = mine.play(commands, lambda: shim.arm(mine.home, fault, refusal.at))
-    return (
-        _bad_end(len(commands), ended.code, ended.err, acks)
-        or _unreadable(acks)
-        or unsound(mine, [*there.acks, *acks], there.doomed)
-    )
+    with there.stage() as mine:
+        ended, acks = mine.play(commands, lambda: shim.arm(mine.home, fault, refusal.at))
+        return (
+            _bad_end(len(commands), ended.code, ended.err, acks)
+            or _unreadable(acks)
+            or unsound(mine, [*there.acks, *acks], there.doomed)
+        )
 
 
 def _bad_end(wanted: int, code: int, err: str, acks: list[Ack]) -> str | None:

@@ -109,6 +109,7 @@ def _look(world: World, leak: Leak) -> str | None:
         ("thread", "show", "@last"),
         ("thread", "read", "@last"),
         ("step", "turns", "@last"),
+        ("thread", "export", "@last", "-o", "{home}/out.tar"),
         ("log", "list"),
     ]
     ended, acks = mine.play(commands)

@@ -9,6 +9,7 @@ import random
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -164,8 +165,7 @@ class Replay:
         yield self._state("not even the names", self._synced_names, _nothing)
         for _ in range(rounds):
             for names in (self._names, self._synced_names):
-                chosen = {id(file): _some(file, chance) for file in names.values() if file}
-                yield self._state("some of it", names, lambda file, chosen=chosen: chosen[id(file)])
+                yield self._state("some of it", names, partial(_some, chance))
 
     def _torn(self, inode: int, cut: int) -> "Choice":
         torn = self._by_inode.get(inode)
@@ -206,7 +206,7 @@ def _nothing(_file: File) -> Chosen:
     return Chosen(frozenset())
 
 
-def _some(file: File, chance: random.Random) -> Chosen:
+def _some(chance: random.Random, file: File) -> Chosen:
     """Any of the writes; a truncation is a change of names, and those are done in their order."""
     return Chosen(
         frozenset(

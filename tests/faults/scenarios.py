@@ -1,6 +1,9 @@
 """What uwf is doing when something goes wrong. A new scenario is a line in SCENARIOS."""
 
-from collections.abc import Callable, Sequence
+import fcntl
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +28,23 @@ class Scene(NamedTuple):
     def doomed(self) -> frozenset[str]:
         """The threads that a command removes: nobody is promised that they are there."""
         return frozenset(words[2] for words in self.commands if words[:2] == ("thread", "rm"))
+
+    @contextmanager
+    def stage(self) -> Iterator[World]:
+        """A home of this process's own, as it was before the commands.
+
+        Those who start programs come one after the other: a command that cleans up after a
+        killed run of a thread ends whatever bears the thread's mark, in a copy of its home too.
+        """
+        mine = self.world.twin(self.world.root / f"home-{os.getpid()}")
+        with open(self.world.root / "stage", "wb") as lock:
+            if self.name in _WITH_PROGRAMS:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            mine.put(self.home)
+            yield mine
+
+
+_WITH_PROGRAMS = ("program", "failures")
 
 
 def start(world: World, *words: str) -> tuple[Ack, str]:
@@ -76,6 +96,40 @@ def _names(world: World) -> Plan:
     ]
 
 
+def _collect(world: World) -> Plan:
+    """A collection, an export and a verification, with threads that have gone."""
+    kept, thread = start(world)
+    acks = [kept, world.say("thread", "exec", thread, "-c", "2")]
+    for _ in range(2):
+        _, gone = start(world)
+        world.say("thread", "exec", gone, "-c", "2")
+        world.say("thread", "cancel", gone)
+        world.say("thread", "rm", gone)
+    return acks, [
+        ("cas", "gc", "--grace", "0s"),
+        ("thread", "exec", thread),
+        ("thread", "export", thread, "-o", "{home}/out.tar"),
+        ("cas", "gc", "--grace", "0s"),
+        ("cas", "verify"),
+    ]
+
+
+def _import(world: World) -> Plan:
+    """Somebody else's thread comes into a store that has one already."""
+    bundle = str(world.root / "bundle.tar")
+    _, foreign = start(world)
+    world.say("thread", "exec", foreign, "-c", "3")
+    world.say("thread", "export", foreign, "-o", bundle)
+    world.put(None)
+    ack, thread = start(world)
+    return [ack], [
+        ("cas", "import", bundle),
+        ("thread", "exec", foreign),
+        ("cas", "import", bundle, "--as-new"),
+        ("thread", "exec", thread),
+    ]
+
+
 def dying(where: str) -> Callable[[], None]:
     """Lets the process that calls it die at a crash point, `name:count`."""
 
@@ -91,6 +145,8 @@ SCENARIOS = {
     "program": _program,
     "failures": _failures,
     "names": _names,
+    "collect": _collect,
+    "import": _import,
 }
 """Each makes a home, and gives what was acknowledged by then and the commands to be run."""
 

@@ -8,6 +8,9 @@ from typing import NamedTuple, TypeVar
 Item = TypeVar("Item")
 
 
+_TINY = 6
+
+
 class Effort(NamedTuple):
     """How much is tried.
 
@@ -15,15 +18,17 @@ class Effort(NamedTuple):
         seed: what is random follows from it alone.
         share: 1.0 is what the promises are stated for; less is quicker.
         workers: how many processes work at once.
+        tiny: a few of each are enough.
     """
 
     seed: int
     share: float
     workers: int
+    tiny: bool = False
 
     def of(self, whole: int, least: int = 1) -> int:
-        """This share of `whole`, rounded up."""
-        return max(least, -int(-whole * self.share // 1))
+        """This share of `whole`, rounded up, but `least`."""
+        return max(min(least, _TINY) if self.tiny else least, -int(-whole * self.share // 1))
 
     def sample(self, items: Sequence[Item], least: int) -> Sequence[Item]:
         """This share of the items, `least` of them if there are as many; all in the long form."""

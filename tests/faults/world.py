@@ -134,7 +134,7 @@ class World:
         after: Callable[[], None] = lambda: None,
     ) -> tuple[Ended, list[Ack]]:
         """Run commands one after the other in one child, between `before` and `after` in it; how
-        it ended, and the commands that have.
+        it ended, and the commands that have. `{home}` in a word stands for the home.
         """
 
         def work(gift: int) -> int:
@@ -143,7 +143,7 @@ class World:
             os.chdir(self.project)
             before()
             for words in commands:
-                code, text = command(words)
+                code, text = command([each.replace("{home}", str(self.home)) for each in words])
                 os.write(gift, json.dumps([list(words), code, text]).encode() + b"\n")
             after()
             return 0
@@ -162,7 +162,7 @@ def command(words: Sequence[str]) -> tuple[int, str]:
     try:
         code = main(list(words))
         sys.stdout.flush()
-        return code, sys.stdout.buffer.getvalue().decode()  # type: ignore[attr-defined]
+        return code, sys.stdout.buffer.getvalue().decode()
     finally:
         sys.stdout = before
 
@@ -195,6 +195,7 @@ def unsound(
             return (
                 _lost({each.name: each for each in threads}, acks, doomed)
                 or next(filter(None, (each.flaw() for each in threads)), None)
+                or _invalid(uwf)
                 or _stuck(uwf)
                 or (_open_to_others(world.home) if modes else None)
             )
@@ -250,13 +251,21 @@ def _lost(
         there = {step["step"] for step in threads[name].steps}
         there |= {step["replaces"] or "" for step in threads[name].steps}  # by a poke
         steps = document.get("steps")
-        told = [each["step"] for each in steps if each["step"]] if isinstance(steps, list) else []
-        failed = [each["step"] for each in steps if each["failure"]] if told else []
-        if not {*told} - {*failed} <= there:
+        results = steps if isinstance(steps, list) else []  # a number where a thread is shown
+        told = {each["step"] for each in results if each["step"] and not each["failure"]}
+        if not told <= there:
             return f"a step of {' '.join(ack.words)} is lost"
         if ack.words[1] == "cancel" and threads[name].shown["status"] != "cancelled":
             return "a cancelled thread is open again"
     return None
+
+
+def _invalid(uwf: Client) -> str | None:
+    """What the verification of the whole store says."""
+    from uwf_core.engine.repair import VerifyOptions, verify_store
+
+    found = verify_store(uwf._engine, VerifyOptions())
+    return None if found["valid"] else f"verify: {found['problems']}"
 
 
 def _stuck(uwf: Client) -> str | None:

@@ -12,6 +12,7 @@ from uwf_core.engine.documents import BundleDocument
 from uwf_core.engine.find import find_thread
 from uwf_core.errors import BundleError, BusyError, UsageError
 from uwf_core.ids import ThreadId
+from uwf_core.process import crash_points
 from uwf_core.thread.head import Head, read_head
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import prefixes_of
@@ -100,6 +101,7 @@ def _replacing(target: Path) -> Iterator[BinaryIO]:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
+            crash_points.reach("bundle-file")
             draft.replace(target)
         except BaseException:
             draft.unlink(missing_ok=True)

@@ -10,6 +10,7 @@ from uwf_core.engine.foreign import mark_foreign
 from uwf_core.engine.past import index_of_fork
 from uwf_core.errors import BusyError, WrongStateError
 from uwf_core.ids import ThreadId
+from uwf_core.process import crash_points
 from uwf_core.thread.head import create_head
 from uwf_core.thread.names import head_name
 
@@ -128,6 +129,7 @@ def _take(engine: "Engine", checked: CheckedBundle, plan: _Plan) -> None:
         record = checked.bundle.get(graph.ref(position))
         assert record is not None, "the graph is that of the bundle"
         store.adopt(record._replace(edges=graph.edge_numbers(position)))
+    crash_points.reach("import")
     for start in foreign:
         mark_foreign(store, start)
     for variable in checked.registered:

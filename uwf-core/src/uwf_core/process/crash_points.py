@@ -36,6 +36,9 @@ POINTS = (
     "recover",  # what an interrupted run left behind is about to be written down
     "run-file",  # what a run did is written beside its place
     "private-file",  # a file of the configuration is written beside its place
+    "sweep",  # what nobody reaches is deleted, and nothing is committed
+    "import",  # the nodes of a bundle are written, and none of its names
+    "bundle-file",  # a bundle is written beside its place
     "log",  # a line of the log is about to be written
 )
 
