@@ -46,7 +46,7 @@ def test_an_invalid_resolve_is_answered_with_its_faults(desk):
     server = desk.model(
         turn(use("resolve", **{"$status": "failed", "why": 3})),
         turn(use("resolve", **{"$status": "perhaps"})),
-        turn(use("resolve", **{"$status": "failed", "why": "no", "foreign": 1})),
+        turn(use("resolve", **{"$status": "failed", "why": "no"})),
     )
     reply = desk.agent().run(desk.request(server), desk.sink)
     assert reply.structured == {"$status": "failed", "why": "no"}
