@@ -107,9 +107,7 @@ def test_a_variable_that_comes_while_marking_keeps_what_it_leads_to(store, backe
     assert set(walk(store, [forked])) == all_refs(store)
 
 
-def test_a_variable_that_comes_with_new_nodes_keeps_the_old_ones_below(
-    store, backend, clock, link
-):
+def test_a_variable_that_comes_with_new_nodes_keeps_the_old_ones_below(store, backend, clock, link):
     old = link(store.put_text("old"))
     clock.ms += DAY_MS
     other = Store(backend, clock)

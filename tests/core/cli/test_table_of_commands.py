@@ -10,6 +10,7 @@ from uwf_core.cli.frame import Command
 from uwf_core.cli.main import Root
 from uwf_core.cli.names import COMMANDS, EVERYWHERE, RETIRED, Noun
 
+
 def rows(entries=COMMANDS, path=()):
     for name, entry in entries.items():
         if isinstance(entry, Noun):
