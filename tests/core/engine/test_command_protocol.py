@@ -1,0 +1,181 @@
+"""A command in a thread: what it is called with, step after step."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.core.engine.conftest import LOOP
+
+from uwf_core.client import Client
+from uwf_core.testing.project import Project
+
+AGENT = """
+import json, os, sys
+folder = os.path.dirname(os.path.abspath(__file__))
+words = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+request = json.load(open(os.environ["UWF_REQUEST"]))
+log = os.path.join(folder, "calls")
+number = len(open(log).readlines()) if os.path.exists(log) else 0
+with open(log, "a") as file:
+    told = {"words": words, "request": request, "cwd": os.getcwd()}
+    file.write(json.dumps({**told, "marker": os.environ.get("UWF_ATTEMPT")}) + "\\n")
+print("noise")
+session = words.get("--session")
+if words["--mode"] == "fork":
+    reply = {"sessionId": f"fork{number}-of-{session}"}
+elif words["--mode"] == "ask":
+    reply = {"output": "because", "sessionId": session, "continuation": "continued"}
+else:
+    replies = json.load(open(os.path.join(folder, "replies")))
+    reply = {"sessionId": session or f"new{number}", **replies[min(number, len(replies) - 1)]}
+print(json.dumps(reply))
+"""
+DONE = {"output": "---\n$status: done\n---\nDONE BODY\n"}
+REJECTED = {"output": {"$status": "rejected", "comments": "no"}}
+APPROVED = {"output": {"$status": "approved"}}
+BAD = {"output": "no frontmatter"}
+
+
+class Command:
+    """A project whose agent is a command, what it answers, and how it was called."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._folder = project.folder.parent
+
+    def use(self, capabilities: str, replies: Sequence[dict[str, Any]]) -> Client:
+        agent = self._folder / "agent.py"
+        agent.write_text(AGENT)
+        self.answer(replies)
+        self.project.config(
+            f"agents:\n  me: {{command: {json.dumps(sys.executable)}, args: [{agent}], "
+            f"capabilities: [{capabilities}]}}\n"
+        )
+        return self.project.client(default_agent="me")
+
+    def answer(self, replies: Sequence[dict[str, Any]]) -> None:
+        (self._folder / "replies").write_text(json.dumps(replies))
+
+    @property
+    def calls(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in (self._folder / "calls").read_text().splitlines()]
+
+    @property
+    def modes(self) -> list[tuple[str, str | None, str]]:
+        """Mode, session and prompt of each call."""
+        words = [call["words"] for call in self.calls]
+        return [(each["--mode"], each.get("--session"), each["--prompt"]) for each in words]
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    project = Project(tmp_path)
+    project.workflow("loop", LOOP)
+    return Command(project)
+
+
+def run(uwf: Client) -> str:
+    thread = uwf.start("loop", "The task.")["thread"]
+    assert uwf.exec(thread, until_done=True).document["status"] == "completed"
+    return thread
+
+
+def test_only_what_is_declared_is_asked_of_it(command: Command) -> None:
+    with command.use("", [DONE, REJECTED, DONE, APPROVED]) as uwf:
+        thread = run(uwf)
+        answer = uwf.ask(uwf.steps(thread)[1]["step"], "why?")
+        uwf.exec(uwf.fork(uwf.steps(thread)[2]["step"])["thread"], until_done=True)
+    assert answer["continuation"] == "reconstructed"
+    assert {(mode, session) for mode, session, _ in command.modes} == {("run", None)}
+    assert "DONE BODY" in command.calls[2]["request"]["prompt"], "it has no memory of its own"
+
+
+def test_with_continue_each_role_goes_on_in_its_own_session(command: Command) -> None:
+    with command.use("continue", [DONE, REJECTED, DONE, APPROVED]) as uwf:
+        thread = run(uwf)
+        proof = uwf.step(uwf.steps(thread)[3]["step"])["proof"]
+    assert command.modes == [
+        ("run", None, "Write it."),
+        ("run", None, "Review it."),
+        ("run", "new0", "Fix: no"),
+        ("run", "new1", "Review it."),
+    ]
+    assert proof is not None, "answering the session that was asked for is the proof"
+    assert "DONE BODY" not in command.calls[2]["request"]["prompt"], "it knows that already"
+
+
+def test_who_can_fork_but_not_continue_begins_afresh_in_a_fork_of_the_thread(
+    command: Command,
+) -> None:
+    """A fork that it could not go on in would be work for nothing."""
+    with command.use("fork", [DONE, REJECTED, DONE, APPROVED]) as uwf:
+        thread = run(uwf)
+        fork = uwf.fork(uwf.steps(thread)[2]["step"])["thread"]
+        before = len(command.calls)
+        command.answer([DONE])
+        assert uwf.exec(fork).exit_code == 0
+        step = uwf.step(uwf.steps(fork)[-1]["step"])
+    assert command.modes[before:] == [("run", None, "Fix: no")]
+    assert "DONE BODY" in command.calls[-1]["request"]["prompt"]
+    assert step["continuation"] == "new"
+
+
+def test_who_can_fork_and_continue_goes_on_in_a_fork_and_is_asked_in_one(command: Command) -> None:
+    with command.use("continue, fork, ask", [DONE, REJECTED, DONE, APPROVED]) as uwf:
+        thread = run(uwf)
+        asked = [uwf.ask(uwf.steps(thread)[1]["step"], "why?") for _ in range(2)]
+        fork = uwf.fork(uwf.steps(thread)[2]["step"])["thread"]
+        command.answer([DONE])
+        uwf.exec(fork)
+    assert [each["continuation"] for each in asked] == ["original", "original"]
+    assert command.modes[4:] == [
+        ("fork", "new0", ""),
+        ("ask", "fork4-of-new0", "why?"),
+        ("ask", "fork4-of-new0", "why?"),
+        ("fork", "new0", "Fix: no"),
+        ("run", "fork7-of-new0", "Fix: no"),
+    ]
+
+
+def test_a_correction_goes_into_the_session_and_says_what_was_wrong(command: Command) -> None:
+    with command.use("continue", [BAD, DONE]) as uwf:
+        assert uwf.exec(uwf.start("loop", "The task.")["thread"]).exit_code == 0
+    second = command.calls[1]
+    assert (second["words"]["--mode"], second["words"]["--session"]) == ("run", "new0")
+    assert second["request"]["purpose"] == "correction"
+    assert "The task." not in second["words"]["--prompt"], "it knows that already"
+    assert "frontmatter" in second["words"]["--prompt"], "the error is quoted"
+
+
+def test_without_a_session_a_correction_says_everything_again(command: Command) -> None:
+    with command.use("", [BAD, DONE]) as uwf:
+        assert uwf.exec(uwf.start("loop", "The task.")["thread"]).exit_code == 0
+    first, second = command.calls
+    assert "--session" not in second["words"]
+    prompt = second["request"]["prompt"]
+    assert prompt.startswith(first["request"]["prompt"])
+    assert "no frontmatter" in prompt, "and what was delivered"
+
+
+def test_the_request_says_all_that_is_known(command: Command) -> None:
+    with command.use("continue", [DONE, REJECTED, DONE]) as uwf:
+        thread = uwf.start("loop", "The task.")["thread"]
+        uwf.exec(thread, count=3)
+        prompt = uwf.prompt(uwf.steps(thread)[-1]["step"])
+    call = command.calls[-1]
+    request = call["request"]
+    assert (request["protocol"], request["mode"], request["purpose"]) == (1, "run", "run")
+    assert (request["thread"], request["role"], request["stepNumber"]) == (thread, "developer", 3)
+    assert (request["session"], request["prompt"]) == ("new0", prompt)
+    assert request["schema"]["properties"]["$status"] == {"const": "done"}
+    assert set(request["parts"]) == {
+        *("instructions", "task", "progress", "history", "instruction"),
+    }
+    assert "comments: no" in request["parts"]["history"]
+    assert set(request) >= {"options", "limits", "cwd", "tools", "answer", "model"}
+    assert set(request["limits"]) == {"seconds", "idleSeconds", "graceSeconds", "replyBytes"}
+    assert call["cwd"] == request["cwd"] == str(command.project.folder)
+    assert call["marker"] == f"{thread}/3.1"
