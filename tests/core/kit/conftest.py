@@ -94,6 +94,12 @@ def environment(site: Path) -> dict[str, str]:
     return {**env, "PYTHONPATH": path, "LC_ALL": "C.UTF-8", "PYTHONUTF8": "0"}
 
 
+@pytest.fixture
+def author_environment(site: Path) -> dict[str, str]:
+    """The environment of an author."""
+    return environment(site)
+
+
 class Contracts:
     """How pytest ended: exit code, output, and how each clause of each class went."""
 

@@ -81,6 +81,11 @@ class AgentSetting(OptionsClauses):
         rig: Rig = request.getfixturevalue("rig")
         return rig.name
 
+    def declared(self, request: pytest.FixtureRequest) -> frozenset[str]:
+        """The agent's capabilities."""
+        rig: Rig = request.getfixturevalue("rig")
+        return rig.capabilities()
+
     def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
         """Why a clause cannot be tried: the first thing that the agent does not declare or that
         the peer cannot do.

@@ -6,7 +6,7 @@ for one purpose only: to mark a known fault with `@pytest.mark.xfail(reason=…)
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import pytest
@@ -66,7 +66,12 @@ class Contract:
     @pytest.fixture(autouse=True)
     def _what_the_clause_needs(self, request: pytest.FixtureRequest) -> None:
         """Skip a clause whose needs are not met, before anything is done for it."""
-        about = {"kind": self.kind, "subject": self.subject(request), "kit": KIT_VERSION}
+        about: dict[str, Any] = {
+            "kind": self.kind,
+            "subject": self.subject(request),
+            "kit": KIT_VERSION,
+        }
+        about["declared"] = sorted(self.declared(request))
         request.node.user_properties.append((PROPERTY, about))
         wanted = needs_of(type(self), request.function.__name__)
         reason = self.missing(wanted, request) if wanted != Needs() else None
@@ -77,18 +82,26 @@ class Contract:
         """The name of what is tried."""
         raise NotImplementedError
 
+    def declared(self, request: pytest.FixtureRequest) -> Collection[str]:
+        """The capabilities that it declares; none where its kind has none."""
+        return ()
+
     def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
         """Why a clause with these needs cannot be tried here; None if it can."""
         raise NotImplementedError
 
 
 def clauses(cls: type[Contract]) -> list[str]:
-    """The names of a contract's clauses, in the order in which they are written."""
+    """The names of a contract's clauses: those of its bases first, in the order in which they are
+    written.
+    """
     names: dict[str, None] = {}
-    for base in reversed(cls.__mro__):
-        if issubclass(base, Contract):
-            names |= dict.fromkeys(name for name in vars(base) if name.startswith("test_"))
-    return [name for name in names if _is_clause_of(cls.__mro__, name)]
+    for base in (*cls.__bases__, cls):
+        if base is cls:
+            names |= dict.fromkeys(name for name in vars(cls) if name.startswith("test_"))
+        elif issubclass(base, Contract):
+            names |= dict.fromkeys(clauses(base))
+    return list(names)
 
 
 def needs_of(cls: type[Contract], name: str) -> Needs:

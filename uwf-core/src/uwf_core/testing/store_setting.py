@@ -61,6 +61,10 @@ class StoreSetting(AnnouncedContract):
         """The store's scheme."""
         return self.spec.name
 
+    def declared(self, request: pytest.FixtureRequest) -> frozenset[str]:
+        """The backend's capabilities."""
+        return self.spec.capabilities
+
     def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
         """Why a clause cannot be tried: a capability that is not declared."""
         if wanted.capability is None or wanted.capability in self.spec.capabilities:
