@@ -24,7 +24,7 @@ def demo(session: Session, folder: str | None) -> int:
     """
     from uwf_core.demo.play import play
 
-    with cancel_on_signals() as cancel, watch(session) as live:
+    with cancel_on_signals(session) as cancel, watch(session) as live:
         played = play(session.env, folder, live, cancel)
     session.emit(played["document"], _text)
     return played["exit_code"]

@@ -4,7 +4,6 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from types import FrameType
 from typing import Any, NoReturn
 
 import click
@@ -13,6 +12,7 @@ from uwf_core.cli.failure import explain, report
 from uwf_core.cli.frame import Group, write_lines
 from uwf_core.cli.names import COMMANDS, Noun
 from uwf_core.cli.session import Session, now_ms
+from uwf_core.cli.signals import raise_on_signals
 from uwf_core.errors import AgentStuck, ExitCode, UsageError
 
 _STDERR = 2
@@ -104,7 +104,7 @@ def main(arguments: Sequence[str], session: Session | None = None) -> int:
     """Run `uwf` with these arguments; its exit code."""
     started_ms = now_ms()
     session = session or Session()
-    signal.signal(signal.SIGTERM, _interrupt)
+    raise_on_signals(session)
     error: BaseException | None = None
     try:
         code = _invoke(session, arguments)
@@ -148,11 +148,6 @@ def _invoke(session: Session, arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as end:
         code = end.exit_code
     return code if isinstance(code, int) else ExitCode.DONE
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    """SIGTERM is like Ctrl-C."""
-    raise KeyboardInterrupt
 
 
 def _end_now(code: int) -> NoReturn:

@@ -22,7 +22,7 @@ def watch(session: Session) -> LiveWatch:
 
 def run_and_tell(session: Session, run: "Callable[[LiveWatch, Cancel], Outcome]") -> int:
     """Call `run`, print the document that it gives, and answer with its exit code."""
-    with cancel_on_signals() as cancel, watch(session) as live:
+    with cancel_on_signals(session) as cancel, watch(session) as live:
         outcome = run(live, cancel)
     return tell(session, outcome)
 

@@ -29,6 +29,7 @@ class Session:
         document: whether the command's result is a text to read, printed as it is by default.
         logged: whether the log tells of this call.
         thread: the thread that the call is about, once known, for the log.
+        interrupted: whether Ctrl-C or SIGTERM came.
         failure: kind and message of the failure that a run ended with, for the log.
     """
 
@@ -40,6 +41,7 @@ class Session:
         self.document = False
         self.logged = False
         self.thread: str | None = None
+        self.interrupted = False
         self.failure: tuple[str, str] | None = None
         self.stdout: TextIO = _writable(sys.stdout)
         self.stderr: TextIO = _writable(sys.stderr)

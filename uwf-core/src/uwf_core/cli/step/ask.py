@@ -24,7 +24,7 @@ def ask(session: Session, step: str, prompt: str, agent: str | None, no_fork: bo
     from uwf_core.engine.ask import AskOptions, ask_step
 
     options = AskOptions(text=prompt_text(session, prompt), agent=agent, fork=not no_fork)
-    with cancel_on_signals() as cancel, watch(session) as live:
+    with cancel_on_signals(session) as cancel, watch(session) as live:
         answer = ask_step(session.engine, step, options, live, cancel)
     session.thread = answer["thread"]
     session.emit(answer, answer_text)
