@@ -25,7 +25,8 @@ _PAGE = 8192
 
 
 def _flip(data: bytes, chance: random.Random) -> bytes:
-    place = chance.choice((chance.randrange(len(data)), chance.randrange(min(len(data), 400))))
+    header = chance.random() < 0.2
+    place = chance.randrange(min(len(data), 400) if header else len(data))
     return data[:place] + bytes([data[place] ^ 1 << chance.randrange(8)]) + data[place + 1 :]
 
 
@@ -125,7 +126,7 @@ def _files(home: Path) -> list[str]:
     files = [path for path in sorted(home.rglob("*")) if path.is_file() and path.stat().st_size]
     files = [path for path in files if path.suffix != ".db-shm"]
     store = [path for path in files if path.name.startswith("store.db")]
-    return [str(path.relative_to(home)) for path in [*files, *store * 8]]
+    return [str(path.relative_to(home)) for path in [*files, *store * 20]]
 
 
 # -- everything that can be read ------------------------------------------------------------------

@@ -134,3 +134,11 @@ def test_a_folder_without_permission_is_one_line_and_no_failure(uwf, project):
     answer = uwf("thread", "exec", "@last")
     assert answer.code == 0
     assert answer.err.count("the log cannot be written") == 1
+
+
+@pytest.mark.parametrize("key", ["exitCode", "atMs", "command", "error", "cwd", "pid"])
+def test_a_line_whose_key_a_flipped_bit_has_changed_is_left_out(tmp_path, key):
+    (tmp_path / "logs").mkdir()
+    good = json.dumps(entry(id="A"))
+    (tmp_path / "logs" / "uwf.log").write_text(f"{good.replace(key, key[:-1] + '~')}\n{good}\n")
+    assert [each["id"] for each in LogFile(str(tmp_path), str).entries()] == ["A"]

@@ -27,6 +27,13 @@ _LONGEST_TEXT: Final = 16_000
 _ID_LENGTH: Final = 14
 
 
+_TYPES: Final = {
+    "id": str, "atMs": int, "command": list, "cwd": str, "thread": str | None, "exitCode": int,
+    "durationMs": int, "pid": int, "uwf": str, "error": dict | None,
+}  # fmt: skip
+"""What every entry has, and of what type: a line without is damaged."""
+
+
 class LoggedError(TypedDict):
     """Why a command failed, as its error document says it."""
 
@@ -183,6 +190,10 @@ def _append_all(file: str, data: bytes) -> None:
 def _entry(line: bytes) -> LogEntry | None:
     try:
         entry: LogEntry = json.loads(line)
-        return entry if entry["version"] == FORMAT and entry["id"] else None
+        whole = entry["version"] == FORMAT and all(
+            isinstance(entry[key], type_)  # type: ignore[literal-required]
+            for key, type_ in _TYPES.items()
+        )
+        return entry if whole else None
     except (ValueError, KeyError, TypeError):  # damaged, or not ours: the other lines still count
         return None
