@@ -171,6 +171,13 @@ def bench(session: nox.Session) -> None:
 
 
 @check
+def faults(session: nox.Session) -> None:
+    """Everything that may go wrong is made to, and told as a table; `-- --short` for 3 minutes."""
+    install(session, "tests")
+    session.run("python", "-m", "tests.faults", *session.posargs)
+
+
+@check
 def demo(session: nox.Session) -> None:
     """`uwf demo`: a real workflow from start to end, without a key and without a server."""
     install(session)
