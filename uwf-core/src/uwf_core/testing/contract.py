@@ -66,12 +66,12 @@ class Contract:
     @pytest.fixture(autouse=True)
     def _what_the_clause_needs(self, request: pytest.FixtureRequest) -> None:
         """Skip a clause whose needs are not met, before anything is done for it."""
-        about: dict[str, Any] = {
+        about = {
             "kind": self.kind,
             "subject": self.subject(request),
+            "declared": sorted(self.declared(request)),
             "kit": KIT_VERSION,
         }
-        about["declared"] = sorted(self.declared(request))
         request.node.user_properties.append((PROPERTY, about))
         wanted = needs_of(type(self), request.function.__name__)
         reason = self.missing(wanted, request) if wanted != Needs() else None

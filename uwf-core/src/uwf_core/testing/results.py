@@ -2,9 +2,9 @@
 
     pytest -p uwf_core.testing.results --uwf-results FILE
 
-The file is JSON: `{"results": [{kind, subject, kit, class, clause, outcome, reason}]}`, an outcome
-being one of `holds`, `fails`, `skipped`, `known fault`, `fixed` (marked as a known fault, and
-holds). It is loaded by name only, never by an entry point.
+The file is JSON: `{"results": [{kind, subject, declared, kit, class, clause, outcome, reason}]}`,
+an outcome being one of `holds`, `fails`, `skipped`, `known fault`, `fixed` (marked as a known
+fault, and holds). It is loaded by name only, never by an entry point.
 """
 
 import json
