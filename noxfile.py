@@ -152,6 +152,7 @@ def isolated(session: nox.Session) -> None:
             "isolated": [str(core)],
             "distributions": [str(wheels)],
             "new_plugins": [str(wheels)],
+            "tutorial": [str(wheels)],
             "tools": [str(wheels)],
         }
         for script, words in scripts.items():

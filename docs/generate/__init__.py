@@ -4,6 +4,7 @@ from importlib import import_module
 
 PAGES = {
     "cli": "every command with its help",
+    "hooks": "every hook with its arguments and an example",
     "errors": "exit codes, errors and kinds of failure",
     "problems": "the codes of `uwf workflow check`",
 }

@@ -114,6 +114,7 @@ class FilesStore:
                 self._within = False
                 self._added, self._removed = {}, {}
 
+    # --8<-- [start:commit]
     def _commit(self, durable: bool) -> None:
         new = [ref for refs in self._added.values() for ref in refs]
         self._database.executemany("INSERT OR IGNORE INTO unsynced VALUES (?)", zip(new))
@@ -126,6 +127,8 @@ class FilesStore:
         self._database.commit()
         # Only now: until here everything could have been taken back.
         self._folder.remove(set(self._removed), set(self._removed.values()))
+
+    # --8<-- [end:commit]
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

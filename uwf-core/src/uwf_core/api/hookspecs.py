@@ -1,7 +1,10 @@
-"""The hooks of uwf (pluggy project name `uwf`). Since version 1.0 of the contract, all of them.
+"""The hooks of uwf (pluggy project name `uwf`).
 
 A plugin module implements a hook by the same name, marked with `uwf_core.api.hookimpl`. Hooks that
 announce things return a list of records with import paths as text; observers return nothing.
+
+The page "Hooks" of the documentation is written from this module: each docstring names the version
+of the contract that the hook came with, and has an example that a test runs.
 """
 
 from collections.abc import Sequence
@@ -34,6 +37,8 @@ hookspec = pluggy.HookspecMarker(PROJECT)
 def uwf_agents() -> "Sequence[AgentSpec]":  # type: ignore[empty-body]
     """The agents that this distribution brings (group `uwf.agents`).
 
+    Since: 1.0
+
     Example:
         ```python
         from uwf_core.api import AgentSpec, hookimpl
@@ -49,6 +54,8 @@ def uwf_agents() -> "Sequence[AgentSpec]":  # type: ignore[empty-body]
 @hookspec
 def uwf_stores() -> "Sequence[StoreSpec]":  # type: ignore[empty-body]
     """The storage backends that this distribution brings (group `uwf.stores`).
+
+    Since: 1.0
 
     Example:
         ```python
@@ -66,6 +73,8 @@ def uwf_stores() -> "Sequence[StoreSpec]":  # type: ignore[empty-body]
 def uwf_extractors() -> "Sequence[ExtractorSpec]":  # type: ignore[empty-body]
     """The extractors that this distribution brings (group `uwf.extractors`).
 
+    Since: 1.0
+
     Example:
         ```python
         from uwf_core.api import ExtractorSpec, hookimpl
@@ -82,6 +91,8 @@ def uwf_extractors() -> "Sequence[ExtractorSpec]":  # type: ignore[empty-body]
 def uwf_judges() -> "Sequence[JudgeSpec]":  # type: ignore[empty-body]
     """The judges that this distribution brings (group `uwf.judges`).
 
+    Since: 1.0
+
     Example:
         ```python
         from uwf_core.api import JudgeSpec, hookimpl
@@ -97,6 +108,8 @@ def uwf_judges() -> "Sequence[JudgeSpec]":  # type: ignore[empty-body]
 @hookspec
 def uwf_tools() -> "Sequence[ToolSpec]":  # type: ignore[empty-body]
     """The tools that this distribution brings (group `uwf.tools`).
+
+    Since: 1.0
 
     Example:
         ```python
@@ -115,6 +128,8 @@ def uwf_tools() -> "Sequence[ToolSpec]":  # type: ignore[empty-body]
 def uwf_checks() -> "Sequence[Check]":  # type: ignore[empty-body]
     """What `uwf doctor` runs for this distribution (any group).
 
+    Since: 1.0
+
     Example:
         ```python
         from uwf_core.api import Check, CheckResult, hookimpl
@@ -130,11 +145,17 @@ def uwf_checks() -> "Sequence[Check]":  # type: ignore[empty-body]
 def uwf_thread_started(event: "ThreadStarted") -> None:
     """A thread runs its first step (group `uwf.observers`).
 
+    Since: 1.0
+
     Example:
         ```python
+        import sys
+
+        from uwf_core.api import hookimpl
+
         @hookimpl
         def uwf_thread_started(event):
-            log(f"{event.thread} of {event.workflow_name} begins")
+            print(f"{event.thread} of {event.workflow_name} begins", file=sys.stderr)
         ```
     """
 
@@ -143,11 +164,17 @@ def uwf_thread_started(event: "ThreadStarted") -> None:
 def uwf_step_started(event: "StepStarted") -> None:
     """An attempt at a step begins (group `uwf.observers`).
 
+    Since: 1.0
+
     Example:
         ```python
+        import sys
+
+        from uwf_core.api import hookimpl
+
         @hookimpl
         def uwf_step_started(event):
-            log(f"step {event.number}: {event.role} on {event.agent}")
+            print(f"step {event.number}: {event.role} on {event.agent}", file=sys.stderr)
         ```
     """
 
@@ -156,11 +183,17 @@ def uwf_step_started(event: "StepStarted") -> None:
 def uwf_turn(event: "TurnTaken") -> None:
     """A turn inside an agent's loop (group `uwf.observers`).
 
+    Since: 1.0
+
     Example:
         ```python
+        import sys
+
+        from uwf_core.api import hookimpl
+
         @hookimpl
         def uwf_turn(event):
-            log(event.turn.text)
+            print(event.turn.text, file=sys.stderr)
         ```
     """
 
@@ -169,11 +202,17 @@ def uwf_turn(event: "TurnTaken") -> None:
 def uwf_step_finished(event: "StepFinished") -> None:
     """A step is stored and the head has moved (group `uwf.observers`).
 
+    Since: 1.0
+
     Example:
         ```python
+        import sys
+
+        from uwf_core.api import hookimpl
+
         @hookimpl
         def uwf_step_finished(event):
-            log(f"{event.role}: {event.output['$status']}")
+            print(f"{event.role}: {event.output['$status']}", file=sys.stderr)
         ```
     """
 
@@ -182,11 +221,17 @@ def uwf_step_finished(event: "StepFinished") -> None:
 def uwf_step_failed(event: "StepFailed") -> None:
     """An attempt failed (group `uwf.observers`).
 
+    Since: 1.0
+
     Example:
         ```python
+        import sys
+
+        from uwf_core.api import hookimpl
+
         @hookimpl
         def uwf_step_failed(event):
-            log(f"{event.role}: {event.kind}: {event.message}")
+            print(f"{event.role}: {event.kind}: {event.message}", file=sys.stderr)
         ```
     """
 
@@ -195,10 +240,16 @@ def uwf_step_failed(event: "StepFailed") -> None:
 def uwf_thread_ended(event: "ThreadEnded") -> None:
     """A thread is completed or cancelled (group `uwf.observers`).
 
+    Since: 1.0
+
     Example:
         ```python
+        import sys
+
+        from uwf_core.api import hookimpl
+
         @hookimpl
         def uwf_thread_ended(event):
-            log(f"{event.thread}: {event.status}")
+            print(f"{event.thread}: {event.status}", file=sys.stderr)
         ```
     """
