@@ -7,6 +7,7 @@ from tests.core.engine.conftest import APPROVED, DONE, LOOP, REJECTED, UNSURE
 from tests.core.engine.test_resume_and_poke import instruction
 
 from uwf_core.client import Client
+from uwf_core.errors import RoutingFailed, UnknownIdError
 from uwf_core.testing.project import Project
 
 TWO_STEPS = "limits: {maxSteps: 2}\n"
@@ -86,3 +87,19 @@ def test_a_question_to_a_person_costs_nothing_and_leaves_limits_enforceable(
         uwf.resume(thread, answer="$status=done", agent="human")
         assert uwf.show(thread)["usage"]["inputTokens"] == 0
     assert said == []
+
+
+def test_a_resume_that_cannot_run_grants_nothing(
+    project: Project, uwf: Client, start: Callable[[str], str]
+) -> None:
+    project.script([DONE, REJECTED])
+    thread = start(TWO_STEPS)
+    uwf.exec(thread, until_done=True)
+    before = uwf.show(thread)
+    assert before["suspendReason"] == "limit"
+    with pytest.raises(UnknownIdError):
+        uwf.resume(thread, "go on", agent="nobody")
+    project.folder.rename(project.folder.with_name("moved"))
+    with pytest.raises(RoutingFailed):
+        uwf.resume(thread, "go on")
+    assert uwf.show(thread) == before

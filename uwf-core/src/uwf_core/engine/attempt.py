@@ -88,6 +88,14 @@ def marker(head: Head, attempt: OpenAttempt) -> str:
     return f"{head.thread}/{attempt.name}"
 
 
+def withdraw(engine: "Engine", attempt: Attempt) -> None:
+    """The agent could not even be made: the attempt has never been."""
+    store, head = engine.store, attempt.head
+    with store.transaction():
+        store.delete_variable(attempt.variable)
+        move_head(store, head, head.ref, head.state._replace(attempt=None))
+
+
 def close_with_step(engine: "Engine", attempt: Attempt, step: Ref) -> None:
     """The attempt failed, and `step` holds what is known of it. Within a transaction."""
     _close(engine, attempt, {**attempt.payload, "step": step})

@@ -6,6 +6,7 @@
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -151,14 +152,27 @@ class Engine:
         )
 
     def check_agent(self, word: str, folder: str) -> None:
-        """Whether the word of an agent stands for one.
+        """Whether the word of an agent stands for one that may be used.
 
         Raises:
             UsageError: it does not.
         """
         from uwf_core.agents.choose import resolve_agent
 
-        resolve_agent(word, self.known_agents(folder))
+        self.check_plugin(resolve_agent(word, self.known_agents(folder)).plugin)
+
+    def check_plugin(self, agent: str | None) -> None:
+        """Whether the plugin of an agent may be used, without importing it; None is a command.
+
+        Raises:
+            PluginError: it is unknown, blocked, incompatible or claimed twice.
+        """
+        from uwf_core.errors import PluginBroken
+        from uwf_core.plugins.scan import AGENTS
+
+        if agent is not None:
+            with suppress(PluginBroken):  # that is told as the failure of a step
+                self.plugins.found(AGENTS, agent)
 
     def observers(self) -> Iterable[Callable[[object], None]]:
         """What tells the observers of plugins."""

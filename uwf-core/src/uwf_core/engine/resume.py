@@ -8,7 +8,7 @@ from uwf_core.cas.schemas import Violation, violations
 from uwf_core.engine.event import put_event
 from uwf_core.engine.plan import Intent
 from uwf_core.engine.results import Outcome
-from uwf_core.engine.run import Held, RunOptions, go, with_thread
+from uwf_core.engine.run import Held, RunOptions, check_step, go, with_thread
 from uwf_core.engine.show import form_of
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import DefinitionError, PayloadError, UsageError, WrongStateError
@@ -48,8 +48,12 @@ def resume_thread(
     def work(held: Held) -> Outcome:
         check_resume(held.head.state, held.head.thread)
         intent = Intent("resume", _clean(engine, options.text), _answer(engine, held, options))
-        head = _grant(engine, held.head)
-        return go(held._replace(head=head), RunOptions(agent=options.agent), cancel, intent)
+        wanted, waits = RunOptions(agent=options.agent), held.head.state.suspension
+        if waits is not None and waits.reason == "limit":
+            allowed = held.head._replace(state=granted(held.head.state))
+            check_step(held._replace(head=allowed), wanted, cancel, intent)
+            held = held._replace(head=_grant(engine, held.head))
+        return go(held, wanted, cancel, intent)
 
     return with_thread(engine, word, watch, work)
 
@@ -77,10 +81,7 @@ def _clean(engine: "Engine", text: str | None) -> str | None:
 
 
 def _grant(engine: "Engine", head: Head) -> Head:
-    """The same allowance once more, where a limit had suspended the thread; written down."""
-    suspension = head.state.suspension
-    if suspension is None or suspension.reason != "limit":
-        return head
+    """The same allowance once more, written down."""
     store, now = engine.store, engine.now_ms()
     with store.transaction():
         put_event(engine, head, "granted", now)

@@ -8,7 +8,7 @@ from uwf_core.api.events import ThreadEnded
 from uwf_core.engine.advance import fail_to_route
 from uwf_core.engine.documents import StepResult
 from uwf_core.engine.find import find_thread
-from uwf_core.engine.plan import GO_ON, Intent
+from uwf_core.engine.plan import GO_ON, Intent, moderate
 from uwf_core.engine.recover import recover
 from uwf_core.engine.results import Outcome, StepEnd, exec_document
 from uwf_core.engine.run_file import write_run
@@ -140,14 +140,7 @@ def _rest_words(head: Head) -> str:
 
 def go(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent) -> Outcome:
     """Take steps from the head: the first with `intent`, the others simply going on."""
-    engine = held.engine
-    run = Run(
-        engine,
-        engine.definition(Ref(held.head.state.workflow)),
-        held.watch,
-        cancel,
-        options.agent,
-    )
+    run = _run_of(held, options, cancel)
     wanted = UNTIL_DONE_STEPS if options.until_done else options.steps
     head, results = held.head, list[StepResult]()
     said: set[str] = set()
@@ -172,6 +165,21 @@ def go(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent) -> Out
             f"stopped after {wanted} steps; `uwf thread exec {head.thread} --until-done` goes on"
         )
     return Outcome(exec_document(head, results), code)
+
+
+def check_step(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent) -> None:
+    """Whether the next step could be begun.
+
+    Raises:
+        RoutingFailed, UsageError: it could not.
+    """
+    run = _run_of(held, options, cancel)
+    run.choose_agent(held.head, moderate(held.engine.store, run.definition, held.head, intent))
+
+
+def _run_of(held: Held, options: RunOptions, cancel: "Cancel") -> Run:
+    definition = held.engine.definition(Ref(held.head.state.workflow))
+    return Run(held.engine, definition, held.watch, cancel, options.agent)
 
 
 def _step(run: Run, head: Head, intent: Intent) -> StepEnd:

@@ -53,7 +53,7 @@ class Run(NamedTuple):
         """The agent for a task: by the usual order; a poked step keeps the agent it had.
 
         Raises:
-            UsageError: there is no such agent.
+            UsageError: there is no such agent, or its plugin may not be used.
         """
         settings = self.engine.settings
         known = self.engine.known_agents(head.state.cwd)
@@ -71,6 +71,7 @@ class Run(NamedTuple):
             choice = usual  # of a poked step too, with its alias's options
         else:
             choice = recorded_agent(task.agent, known)
+        self.engine.check_plugin(choice.plugin)
         return check_choice(self.engine.store, head.state.start, choice)
 
 

@@ -6,14 +6,21 @@ Read `run_step` from top to bottom; stages 1 to 4 made the thread.
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.advance import advance, fail, finished_event, record, wait_for_answer
-from uwf_core.engine.attempt import begin
+from uwf_core.engine.attempt import begin, withdraw
 from uwf_core.engine.brief import assemble
 from uwf_core.engine.converse import Conversation
 from uwf_core.engine.plan import Intent, moderate
 from uwf_core.engine.results import StepEnd
 from uwf_core.engine.run_file import forget_run
 from uwf_core.engine.running import Ending, announce, opened_agent
-from uwf_core.errors import AgentFailure, AgentStuck, InternalFailure, NeedsAnswer, UwfError
+from uwf_core.errors import (
+    AgentFailure,
+    AgentStuck,
+    InternalFailure,
+    NeedsAnswer,
+    UsageError,
+    UwfError,
+)
 from uwf_core.thread.head import Head
 
 if TYPE_CHECKING:
@@ -25,8 +32,8 @@ def run_step(run: "Run", head: Head, intent: Intent) -> StepEnd:
 
     Raises:
         RoutingFailed: the graph does not say what comes next; nothing is stored.
-        UsageError: the agent is unknown, blocked, incompatible or claimed twice; nothing is
-            stored.
+        UsageError: the agent is unknown, blocked, incompatible, claimed twice or has wrong options;
+            nothing is stored.
         StoreError: the store failed; the head has not moved.
         AgentStuck: an agent within this process does not stop; the failed attempt is stored.
     """
@@ -54,6 +61,9 @@ def run_step(run: "Run", head: Head, intent: Intent) -> StepEnd:
         return fail(run, ending.told(), failure)
     except AgentStuck as stuck:
         fail(run, ending.told(), ending.why_stuck(stuck))
+        raise
+    except UsageError:
+        withdraw(run.engine, ending.attempt)
         raise
     except UwfError:
         raise

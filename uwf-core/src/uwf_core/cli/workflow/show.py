@@ -34,8 +34,9 @@ def graph(session: Session, workflow: str) -> None:
     """Draw a workflow as Mermaid text. WORKFLOW is a name, a file or a reference."""
     from uwf_core.workflow.mermaid import graph as draw
 
-    text = draw(_definition(session, workflow))
-    session.emit({"workflow": workflow, "graph": text}, lambda each, _: str(each["graph"]))
+    drawn = _definition(session, workflow)
+    document = {"workflow": drawn["workflow"], "workflowName": drawn["name"], "graph": draw(drawn)}
+    session.emit(document, lambda each, _: str(each["graph"]))
 
 
 def _definition(session: Session, word: str) -> dict[str, Any]:

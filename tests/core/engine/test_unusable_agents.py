@@ -1,0 +1,55 @@
+"""An agent that may not be used, or cannot be made: exit 2, and nothing is stored."""
+
+import pytest
+
+from uwf_core.client import Client
+from uwf_core.errors import ConfigError, PluginError
+from uwf_core.testing.project import Project
+
+
+@pytest.fixture
+def blocking(project: Project) -> Project:
+    """The project, in which `human` is blocked."""
+    project.env["UWF_BLOCK_PLUGINS"] = "human"
+    return project
+
+
+def test_a_blocked_agent_starts_no_thread(blocking: Project) -> None:
+    with blocking.client() as uwf:
+        with pytest.raises(PluginError, match="blocked"):
+            uwf.start("loop", "x", agent="human")
+        assert uwf.list() == []
+
+
+def test_a_blocked_agent_is_refused_before_anything_is_stored(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    before = uwf.show(thread)
+    project.env["UWF_BLOCK_PLUGINS"] = "human"
+    with project.client() as blocked, pytest.raises(PluginError, match="blocked"):
+        blocked.exec(thread, agent="human")
+    assert uwf.show(thread) == before
+
+
+def test_an_agent_with_wrong_options_leaves_the_thread_as_it_was(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    before = uwf.show(thread)
+    project.config("agents:\n  boss: {use: human, options: {colour: red}}\n")
+    with project.client() as wrong, pytest.raises(ConfigError, match="no options"):
+        wrong.exec(thread, agent="boss")
+    after = uwf.show(thread)
+    assert {**after, "updatedAtMs": 0} == {**before, "updatedAtMs": 0}
+
+
+def test_a_question_survives_an_answer_to_an_agent_that_cannot_be_made(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    uwf.exec(thread, agent="human")
+    asked = uwf.show(thread)
+    project.config("agents:\n  boss: {use: human, options: {colour: red}}\n")
+    with project.client() as wrong, pytest.raises(ConfigError):
+        wrong.resume(thread, answer="$status=done", agent="boss")
+    assert {**uwf.show(thread), "updatedAtMs": 0} == {**asked, "updatedAtMs": 0}
+    answered = uwf.resume(thread, answer="$status=done", agent="human")
+    assert (answered.exit_code, answered.document["status"]) == (0, "idle")
