@@ -5,6 +5,7 @@ from importlib import import_module
 PAGES = {
     "cli": "every command with its help",
     "hooks": "every hook with its arguments and an example",
+    "contracts": "every clause of the conformance kits, and every ability of a scripted peer",
     "errors": "exit codes, errors and kinds of failure",
     "problems": "the codes of `uwf workflow check`",
 }
