@@ -19,8 +19,8 @@ a major version of the kit, and never means less than it did.
 PEER = """
 ## What a scripted peer can do
 
-A clause needs abilities of the author's `Peer`. Each is the `do` of an `Act`, and the last three are
-methods. What a peer has not is skipped, with the peer's own reason.
+A clause needs abilities of the author's `Peer`. Each is the `do` of an `Act`, and the last three
+are methods. What a peer has not is skipped, with the peer's own reason.
 """
 
 
