@@ -97,13 +97,14 @@ def test_doctor_names_a_plugin_that_does_not_load_and_survives_it(site, code, wo
     assert site.uwf("agent", "list").exit_code == 0
 
 
-def test_a_plugin_that_hangs_is_given_up(site):
+def test_a_plugin_that_hangs_is_given_up(site, monkeypatch):
     from uwf_core.cli import probe
     from uwf_core.engine.engine import open_engine
 
     site.install(
         "uwf-agent-bad", "[uwf.agents]\nbad = uwf_agent_bad\n", "import time; time.sleep(99)"
     )
+    monkeypatch.syspath_prepend(site.folder)
     env = {**site.project.env, "PYTHONPATH": str(site.folder)}
     engine = open_engine(env=env, cwd=str(site.project.folder))
     answer = probe.probe(engine, engine.plugins.found("uwf.agents", "bad"), 1.0)
