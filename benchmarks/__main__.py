@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import builtin, startup, steps, store
+from benchmarks import builtin, graph, startup, steps, store
 from benchmarks.figures import Figure, table
 
 
@@ -19,10 +19,13 @@ class Size(NamedTuple):
     long_thread: int
     nodes: int
     files: int
+    large: int = 0
 
 
 FULL = Size(rounds=15, threads=(1_000, 10_000), long_thread=10_000, nodes=100_000, files=50_000)
 QUICK = Size(rounds=5, threads=(100, 1_000), long_thread=500, nodes=10_000, files=5_000)
+
+LARGE = 1_000_000
 
 Bench = Callable[[Path], Iterator[Figure]]
 
@@ -37,6 +40,8 @@ def benches(size: Size, langgraph_ms: float | None) -> dict[str, Bench]:
         "many": lambda folder: steps.many_steps(folder, size.rounds, langgraph_ms),
         "long": lambda folder: steps.long_threads(folder, size.rounds, size.long_thread),
         "store": lambda folder: store.put_and_get(folder, size.nodes),
+        "graph": lambda folder: graph.beside_git(folder, size.rounds, size.nodes),
+        **({"memory": lambda folder: graph.memory(folder, size.large)} if size.large else {}),
         "builtin": lambda folder: builtin.all_figures(folder, size.rounds, size.files),
     }
 
@@ -47,9 +52,10 @@ def main(words: list[str]) -> int:
     parser.add_argument("--quick", action="store_true", help="few rounds, small stores")
     parser.add_argument("--peers", action="store_true", help="measure LangGraph as well")
     parser.add_argument("--only", metavar="NAME", help="one of " + ", ".join(benches(QUICK, None)))
+    parser.add_argument("--large", action="store_true", help="a store of a million nodes as well")
     parser.add_argument("--check", action="store_true", help="a missed target is an error")
     wanted = parser.parse_args(words)
-    size = QUICK if wanted.quick else FULL
+    size = (QUICK if wanted.quick else FULL)._replace(large=LARGE if wanted.large else 0)
     with tempfile.TemporaryDirectory(prefix="uwf-bench-") as name:
         figures = list(measured(Path(name), size, wanted))
     print(table(figures))

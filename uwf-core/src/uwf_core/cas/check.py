@@ -58,10 +58,10 @@ class NodeCheck:
             if not is_text(record.data):
                 raise CorruptNodeError("it is no text, though its type says so")
             return self._edges_of_text
-        payload = decode(record.data)
         if type_ is None:
+            decode(record.data)
             return record.edges or _only(record.type)
-        return self._edges_by(type_, record.type, payload)
+        return self._edges_by(type_, record.type, type_.decode(record.data))
 
     @staticmethod
     def _edges_by(type_: KnownType, name: str, payload: Any) -> tuple[int, ...]:

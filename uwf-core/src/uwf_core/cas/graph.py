@@ -16,6 +16,9 @@ NOWHERE = -1
 
 _BITS = 64
 _HALF = 1 << 63
+_OFTEN = 512
+"""How many marked nodes are remembered: types, that nearly every edge leads to, come first."""
+
 _CHUNK = 1 << 18
 """How many numbers are held as objects at once."""
 
@@ -118,6 +121,7 @@ class Graph:
         slots, buckets, shift = self._slots, self._buckets, self._shift
         half = _HALF
         waiting, count, missing = array("I"), 0, set[str]()
+        often = set[int]()
         for root in roots:
             if not marks[root]:
                 marks[root] = stamp
@@ -126,6 +130,8 @@ class Graph:
             at = waiting.pop()
             count += 1
             for number in edges[ends[at - 1] if at else 0 : ends[at]]:
+                if number in often:
+                    continue
                 bucket = (number + half) >> shift
                 for slot in range(buckets[bucket], buckets[bucket + 1]):
                     position = slots[slot]
@@ -133,6 +139,8 @@ class Graph:
                         if not marks[position]:
                             marks[position] = stamp
                             waiting.append(position)
+                        elif len(often) < _OFTEN:
+                            often.add(number)
                         break
                 else:
                     missing.add(ref_of_number(number))

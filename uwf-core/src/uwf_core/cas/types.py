@@ -1,8 +1,9 @@
 """What a type is good for: to check payloads, and to find the references in them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from uwf_core.cas.codec import MappingDecoder, decode
 from uwf_core.cas.references import finder
 from uwf_core.cas.schemas import CompiledSchema, Violation
 from uwf_core.errors import PayloadError
@@ -14,9 +15,10 @@ class KnownType:
 
     Attributes:
         prefix: what stands before a payload where it is hashed.
+        decode: `codec.decode`, the quickest way for this type.
     """
 
-    __slots__ = ("_compiled", "_number", "_references", "_schema", "prefix")
+    __slots__ = ("_compiled", "_number", "_references", "_schema", "decode", "prefix")
 
     def __init__(self, ref: str, schema: Mapping[str, Any]) -> None:
         number = number_of(ref)
@@ -25,6 +27,7 @@ class KnownType:
         self._number = number
         self._schema = schema
         self._references = finder(schema)
+        self.decode = _decoder(schema)
         self._compiled: CompiledSchema | None = None
 
     def violations(self, payload: Any) -> Sequence[Violation]:
@@ -55,6 +58,13 @@ class KnownType:
                     hint="a reference begins with 0 to F",
                 )
         return tuple(sorted(edges))
+
+
+def _decoder(schema: Mapping[str, Any]) -> Callable[[bytes], Any]:
+    keys = schema.get("properties", {})
+    if keys and schema.get("additionalProperties") is False:
+        return MappingDecoder(keys).decode
+    return decode
 
 
 class Types:

@@ -1,7 +1,7 @@
 """Records and variables as rows of the SQLite store, and back."""
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xxhash import xxh32_intdigest
@@ -63,7 +63,7 @@ def guard_of(type_: int, ref: int, created: int, touched: int, edges: bytes | No
     return xxh32_intdigest(fixed if edges is None else fixed + b"+" + edges) - (1 << 31)
 
 
-def record_of_row(row: Row, type_name: Callable[[int], str] = ref_of_number) -> Record:
+def record_of_row(row: Sequence[Any], type_name: Callable[[int], str] = ref_of_number) -> Record:
     """The record of a row.
 
     One whose columns are damaged comes without its SHA-256, so that the core refuses it: nothing
@@ -77,7 +77,7 @@ def record_of_row(row: Row, type_name: Callable[[int], str] = ref_of_number) -> 
             type=type_name(type_),
             sha256=bytes(sha256) if intact else b"",
             data=bytes(data),
-            edges=tuple(sorted(edge_numbers(type_, edges))),
+            edges=(type_,) if edges is None else tuple(sorted(edge_numbers(type_, edges))),
             created_ms=int(created),
             touched_ms=created + touched,
         )
@@ -95,7 +95,7 @@ def edge_numbers(type_: int, edges: bytes | None) -> tuple[int, ...]:
     return (type_, *unpacked(edges))
 
 
-def is_guarded(row: Row) -> bool:
+def is_guarded(row: Sequence[Any]) -> bool:
     """Whether (type, ref, created, touched, guard, edges) are what the guard says."""
     type_, ref, created, touched, guard, edges = row
     try:

@@ -175,22 +175,24 @@ class SqliteBackend:
         """All records (of one type) in the order of their first put."""
         condition = "" if type is None else f" AND type = {number_of(type)}"
         name_of = lru_cache(_BATCH)(ref_of_number)
-        for row in self._in_order(RECORD_COLUMNS_OF_SMALL, condition, _BATCH):
-            if row[-1] is None:  # it is too large to hold many like it
-                for large in self._rows(_GET_BY_PLACE, row[:1]):
+        for batch in self._in_order(RECORD_COLUMNS_OF_SMALL, condition, _BATCH):
+            for place, *row in batch:
+                if row[-1] is not None:
+                    yield rows.record_of_row(row, name_of)
+                    continue
+                for large in self._rows(_GET_BY_PLACE, (place,)):  # too large to hold many of
                     yield rows.record_of_row(large)
-            else:
-                yield rows.record_of_row(row[1:], name_of)
 
     def graph(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
         """(reference, edges, touched_ms) of every record as numbers, without reading data."""
         columns = "type, ref, created, touched, guard, edges"
-        for _, type_, ref, created, touched, guard, edges in self._in_order(columns, "", 5000):
-            if not rows.is_guarded((type_, ref, created, touched, guard, edges)):
-                raise self._damaged(ref)
-            yield ref, rows.edge_numbers(type_, edges), created + touched
+        for batch in self._in_order(columns, "", 10 * _BATCH):
+            for _, *row in batch:
+                if not rows.is_guarded(row):
+                    raise self._damaged(row[1])
+                yield row[1], rows.edge_numbers(row[0], row[5]), row[2] + row[3]
 
-    def _in_order(self, columns: str, condition: str, size: int) -> Iterator[Row]:
+    def _in_order(self, columns: str, condition: str, size: int) -> Iterator[list[Row]]:
         """All rows of nodes with their place first, in the order of that."""
         sql = (
             f"SELECT rowid, {columns} FROM node WHERE rowid > ?{condition} "
@@ -198,7 +200,7 @@ class SqliteBackend:
         )
         last = -1
         while batch := self._rows(sql, (last,)):
-            yield from batch
+            yield batch
             if batch[-1][0] <= last:  # a damaged file may lead in circles
                 raise CorruptNodeError(
                     "the store's file is damaged: its rows are out of order",
