@@ -1,5 +1,6 @@
 """The strangers' distributions, as a folder on the import path, and pytest run on them."""
 
+import fcntl
 import json
 import os
 import subprocess
@@ -76,7 +77,7 @@ def run_contracts(
         started = [start(arguments, KIT_PART=f"{part}/{parts}") for part in range(parts)]
         whole = Contracts(0, "", [])
         for folder, process in started:
-            process.wait(timeout=170)
+            process.wait(timeout=280)
             output = (folder / "output.txt").read_text()
             file = folder / "results.json"
             results = json.loads(file.read_text())["results"] if file.exists() else []
@@ -91,7 +92,29 @@ def environment(site: Path) -> dict[str, str]:
     kept = ("PATH", "HOME", "TMPDIR", "VIRTUAL_ENV")
     env = {name: os.environ[name] for name in kept if name in os.environ}
     path = os.pathsep.join((str(STRANGERS), str(site)))
-    return {**env, "PYTHONPATH": path, "LC_ALL": "C.UTF-8", "PYTHONUTF8": "0"}
+    alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # the kit needs nobody else's plugins
+    return {**env, **alone, "PYTHONPATH": path, "LC_ALL": "C.UTF-8", "PYTHONUTF8": "0"}
+
+
+@pytest.fixture(scope="session")
+def run_batch(
+    run_contracts: Callable[..., "Contracts"], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., "Contracts"]:
+    """As `run_contracts` for a file of the strangers; several workers of xdist run it once."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+
+    def run(name: str, parts: int) -> Contracts:
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            file = shared / f"{name}.json"
+            if not file.exists():
+                whole = run_contracts(str(STRANGERS / name), parts=parts)
+                file.write_text(json.dumps(vars(whole)))
+        return Contracts(**json.loads(file.read_text()))
+
+    return run
 
 
 @pytest.fixture

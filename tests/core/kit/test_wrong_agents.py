@@ -1,23 +1,20 @@
 """The agent kit under test: a right agent keeps every clause, each wrong one breaks its own."""
 
-from pathlib import Path
-
 import pytest
 from kit_agents.names import ANNOUNCED_WRONGLY, BREAKS
 
 from uwf_core.testing.agent_contract import AgentContract
 from uwf_core.testing.contract import clauses
 
-STRANGERS = Path(__file__).parent / "strangers"
+pytestmark = pytest.mark.timeout(300)
 WRONG = {**BREAKS, **{name: (clause,) for name, clause in ANNOUNCED_WRONGLY.items()}}
 
 
 @pytest.fixture(scope="module")
-def contracts(run_contracts):
-    return run_contracts(str(STRANGERS / "contracts_of_agents.py"), parts=3)
+def contracts(run_batch):
+    return run_batch("contracts_of_agents.py", parts=3)
 
 
-@pytest.mark.timeout(180)
 def test_a_right_agent_keeps_every_clause(contracts):
     kept = contracts.clauses("Test_right", "holds")
     skipped = contracts.clauses("Test_right", "skipped")
@@ -28,7 +25,6 @@ def test_a_right_agent_keeps_every_clause(contracts):
     }
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize("name", [name for name in WRONG if name != "right"])
 def test_a_wrong_agent_breaks_exactly_its_clause(contracts, name):
     assert contracts.clauses(f"Test_{name}", "fails") == set(WRONG[name])

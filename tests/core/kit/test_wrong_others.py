@@ -1,7 +1,5 @@
 """The extractor and judge kits under test: each wrong one breaks its own clause, and no other."""
 
-from pathlib import Path
-
 import pytest
 from kit_others.names import EXTRACTORS, JUDGES
 
@@ -10,12 +8,12 @@ from uwf_core.testing.contract import clauses
 from uwf_core.testing.extractor_contract import ExtractorContract
 from uwf_core.testing.judge_contract import JudgeContract
 
-STRANGERS = Path(__file__).parent / "strangers"
+pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture(scope="module")
-def contracts(run_contracts):
-    return run_contracts(str(STRANGERS / "contracts_of_others.py"))
+def contracts(run_batch):
+    return run_batch("contracts_of_others.py", parts=1)
 
 
 @pytest.mark.parametrize(("name", "clause"), (EXTRACTORS | JUDGES).items())

@@ -1,7 +1,5 @@
 """The store kit under test: each wrong store breaks its own clause, and no other."""
 
-from pathlib import Path
-
 import pytest
 from kit_stores.names import BREAKS
 
@@ -9,15 +7,14 @@ from uwf_core.testing.announced import AnnouncedContract
 from uwf_core.testing.contract import clauses
 from uwf_core.testing.store_contract import StoreContract
 
-STRANGERS = Path(__file__).parent / "strangers"
+pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture(scope="module")
-def contracts(run_contracts):
-    return run_contracts(str(STRANGERS / "contracts_of_stores.py"), parts=3)
+def contracts(run_batch):
+    return run_batch("contracts_of_stores.py", parts=3)
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize("name", BREAKS)
 def test_a_wrong_store_breaks_exactly_its_clause(contracts, name):
     assert contracts.clauses(f"Test_{name}", "fails") == {BREAKS[name]}
