@@ -81,7 +81,7 @@ def beside_git(folder: Path, rounds: int, nodes: int) -> Iterator[Figure]:
 
 def memory(folder: Path, nodes: int) -> Iterator[Figure]:
     """The peak of a collection and of a verification of `nodes`."""
-    home = _store(folder, nodes // NODES_OF_A_STEP)
+    home = _store(folder / "store", nodes // NODES_OF_A_STEP)
     for name, code in (("gc", _MARK), ("verify", _VERIFY)):
         peak = peak_megabytes(_case(code, home, nodes))
         yield Figure(f"peak memory of {name}, {nodes:,} nodes", peak, "MB", MEMORY_MB)

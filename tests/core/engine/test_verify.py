@@ -261,6 +261,23 @@ def test_a_damaged_head_is_named_and_repaired_where_its_value_proves_itself(
     assert (name in repaired["repaired"]) == (damage != "value")
 
 
+def test_a_thread_whose_head_is_lost_for_good_can_still_be_shown_and_removed(
+    world: World,
+) -> None:
+    from uwf_core.engine.collect import CollectOptions, collect_garbage
+
+    world.sql(VARIABLES["value"], f"@uwf/thread/{world.one}")
+    with world.project.client() as uwf:
+        assert uwf.show(world.one)["status"] == "corrupt"
+        with pytest.raises(CorruptNodeError, match=world.one):
+            collect_garbage(uwf._engine, CollectOptions(0))
+        assert uwf.show("@last")["thread"] == world.alone
+        assert uwf.remove(world.one)["status"] == "corrupt"
+        collect_garbage(uwf._engine, CollectOptions(0))
+        assert len(uwf.list()) == 2
+    assert world.verify()["valid"]
+
+
 def test_a_damaged_attempt_is_written_again_and_a_lost_one_is_a_contradiction(
     world: World,
 ) -> None:

@@ -62,15 +62,15 @@ def remove_thread(engine: "Engine", word: str) -> ThreadDocument:
     document = show_thread(engine, thread)
     store = engine.store
     with thread_lock(store, thread, engine.now_ms()), store.transaction():
-        variable = store.variable(head_name(thread))
-        if variable is None:
+        found = store.rows(head_name(thread), limit=1)
+        if not found:
             raise WrongStateError(f"thread {thread} is gone already")
-        state = head_of(variable).state
-        check_remove(state._replace(status=document["status"]), thread)
-        for prefix in prefixes_of(thread):
-            for each in store.variables(prefix):
+        if document["status"] != "corrupt":  # else nothing of its index need be readable
+            state = head_of(found[0]).state
+            check_remove(state._replace(status=document["status"]), thread)
+        for prefix in (head_name(thread), *prefixes_of(thread)):
+            for each in store.rows(prefix):
                 store.delete_variable(each)
-        store.delete_variable(variable)
     forget_run(engine.home, thread)
     errors_file(engine.home, thread).unlink(missing_ok=True)
     return document

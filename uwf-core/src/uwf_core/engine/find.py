@@ -16,6 +16,7 @@ SHORTEST_PREFIX = 4
 
 def find_thread(engine: "Engine", word: str) -> ThreadId:
     """The thread that `word` means: its id, a unique prefix (4 characters or more), or `@last`.
+    One whose head is damaged is found as well: whoever reads it will say so.
 
     Raises:
         UnknownIdError: there is none. AmbiguousIdError: there are several.
@@ -24,11 +25,11 @@ def find_thread(engine: "Engine", word: str) -> ThreadId:
         return _newest(engine)
     text = word.upper()
     if ThreadId.matches(text):
-        if engine.store.variable(head_name(ThreadId(text))) is None:
+        if not engine.store.rows(head_name(ThreadId(text)), limit=1):
             raise _unknown_thread(engine, word)
         return ThreadId(text)
     _check_prefix(word, text, "thread", ThreadId.LENGTH)
-    found = engine.store.variables(f"{HEADS}{text}", limit=3)
+    found = engine.store.rows(f"{HEADS}{text}", limit=3)
     names = [variable.name.removeprefix(HEADS) for variable in found]
     if not names:
         raise _unknown_thread(engine, word)
@@ -66,7 +67,7 @@ def _is_of_chain(engine: "Engine", ref: Ref) -> bool:
 
 
 def _newest(engine: "Engine") -> ThreadId:
-    found = engine.store.variables(HEADS, limit=1, descending=True)
+    found = engine.store.rows(HEADS, limit=1, descending=True)
     if not found:
         raise UnknownIdError(
             f"there is no thread yet in {engine.store.location()}",

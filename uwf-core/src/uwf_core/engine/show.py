@@ -45,12 +45,20 @@ def show_thread(engine: "Engine", word: str) -> ThreadDocument:
         UnknownIdError: there is no such thread.
     """
     thread = find_thread(engine, word)
-    head = read_head(engine.store, thread)
+    try:
+        head = read_head(engine.store, thread)
+    except CorruptNodeError as error:
+        row = _corrupt(thread, error.message)
+        return {**row, "form": None, "hint": _hint(row, None, None)}
     holder = holder_of(engine.store, thread)
     row = _document(head, holder, is_whole=is_whole(engine.store, head))
     waits = _effective(head, holder).suspension if row["status"] == "suspended" else None
     failed = None if waits is None else _failed_attempt(engine, head)
-    return {**row, "form": form_of(engine, head, waits), "hint": _hint(row, waits, failed)}
+    form = form_of(engine, head, waits)
+    hint = _hint(row, waits, failed)
+    if waits is not None and form is not None:
+        hint = _answer_hint(thread, waits)
+    return {**row, "form": form, "hint": hint}
 
 
 def list_threads(engine: "Engine", wanted: ThreadFilter) -> list[ThreadRow]:
@@ -236,9 +244,12 @@ def _failed_attempt(engine: "Engine", head: Head) -> str | None:
     return step
 
 
+def _answer_hint(thread: str, suspension: Suspension) -> str:
+    words = f"`uwf thread resume {thread} --answer field=value` answers; `form` says what fits"
+    return words if suspension.question is not None else f"{words}; -p TEXT goes on without"
+
+
 def _suspended_hint(thread: str, suspension: Suspension, failed: str | None) -> str:
-    if suspension.question is not None:
-        return f"`uwf thread resume {thread} --answer field=value` answers; `form` says what fits"
     if suspension.reason == "role":
         return f"`uwf thread resume {thread} -p TEXT` lets {suspension.role} go on"
     if suspension.reason == "limit":

@@ -73,13 +73,13 @@ def record_of_row(row: Sequence[Any], type_name: Callable[[int], str] = ref_of_n
     try:
         intact = guard == guard_of(type_, ref, created, touched, edges)
         return Record(
-            ref=ref_of_number(ref),
-            type=type_name(type_),
-            sha256=bytes(sha256) if intact else b"",
-            data=bytes(data),
-            edges=(type_,) if edges is None else tuple(sorted(edge_numbers(type_, edges))),
-            created_ms=int(created),
-            touched_ms=created + touched,
+            ref_of_number(ref),
+            type_name(type_),
+            bytes(sha256) if intact else b"",
+            bytes(data),
+            (type_,) if edges is None else tuple(sorted(edge_numbers(type_, edges))),
+            int(created),
+            created + touched,
         )
     except _DAMAGE:
         name = ref_of_number(ref) if isinstance(ref, int) else ""
