@@ -169,3 +169,20 @@ def test_a_limit_that_cannot_be_known_is_said_at_once(project: Project) -> None:
         thread = uwf.start("limited", "x")["thread"]
         assert uwf.exec(thread, until_done=True).document["status"] == "completed"
     assert [line for line in said if "maxTokens" in line and "not enforceable" in line]
+
+
+def test_a_role_that_asks_with_a_form_can_be_answered_or_told(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    form = {"type": "object", "properties": {"env": {"enum": ["prod", "dev"]}}, "required": ["env"]}
+    asks = {"role": "developer", "suspend": {"reason": "Which one?", "form": form}}
+    project.script([asks, DONE])
+    uwf.exec(thread)
+    shown = uwf.show(thread)
+    assert shown["form"] == form
+    assert "--answer" in str(shown["hint"]) and "-p TEXT" in str(shown["hint"])
+    with pytest.raises(PayloadError, match="env"):
+        uwf.resume(thread, answer="env=test")
+    assert uwf.show(thread) == shown
+    uwf.resume(thread, "quickly", answer="env=prod")
+    assert instruction(uwf, thread) == 'Which one?\n\nThe answer: {"env": "prod"}\n\nquickly'
