@@ -1,0 +1,126 @@
+"""The store's graph in flat arrays says what sets would say, and quick decoding what slow does."""
+
+import pytest
+from cas_strategies import payloads, same
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from uwf_core.cas.codec import MappingDecoder, decode, encode, is_text
+from uwf_core.cas.graph import NOWHERE, Graph
+from uwf_core.cas.references import finder, references_in
+from uwf_core.errors import CorruptNodeError
+from uwf_core.ids import Ref, number_of, ref_of_number
+
+NUMBERS = st.integers(-(2**63), 2**63 - 1)
+EDGES = st.lists(st.integers(0, 30), max_size=5)
+
+
+@given(NUMBERS)
+def test_a_reference_and_its_number_stand_for_each_other(number):
+    assert number_of(ref_of_number(number)) == number
+
+
+@given(st.one_of(st.text(max_size=14), st.text("0123456789ABCDEFGHJKMNPQRSTVWXYZ", max_size=14)))
+def test_what_is_no_reference_of_64_bits_has_no_number(text):
+    fits = Ref.matches(text) and text[0] <= "F"
+    assert (number_of(text) is not None) == fits
+
+
+@given(nodes=st.dictionaries(NUMBERS, EDGES, max_size=30), data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_the_graph_is_what_its_edges_say(nodes, data):
+    """Some edges point to what is not there."""
+    names = [*nodes, *data.draw(st.lists(NUMBERS, max_size=3))]
+    edges = {ref: {names[each % len(names)] for each in found} for ref, found in nodes.items()}
+    graph = Graph()
+    for ref, found in edges.items():
+        graph.add(ref, found)
+    at = {ref: graph.position(ref_of_number(ref)) for ref in nodes}
+    assert sorted(at.values()) == list(range(len(nodes)))
+    missing = {each for found in edges.values() for each in found} - nodes.keys()
+    dangling = graph.dangling()
+    assert {number_of(ref) for ref in dangling} == missing
+    for ref, holders in dangling.items():
+        assert {graph.ref(each) for each in holders} == {
+            ref_of_number(each) for each in nodes if number_of(ref) in edges[each]
+        }
+    roots = data.draw(st.lists(st.sampled_from(sorted(nodes)), max_size=3)) if nodes else []
+    live = reached(edges, roots)
+    marks = bytearray(len(graph))
+    count, lost = graph.mark([at[root] for root in roots], marks, 7)
+    assert {ref for ref in nodes if marks[at[ref]] == 7} == live & nodes.keys()
+    assert count == len(live & nodes.keys())
+    assert {number_of(ref) for ref in lost} == live - nodes.keys()
+    wanted = {at[root] for root in roots}
+    within = graph.leading_to(wanted)
+    for ref in nodes:
+        below = {at[each] for each in reached(edges, [ref]) & nodes.keys()}
+        assert bool(within[at[ref]]) == bool(below & wanted)
+        if within[at[ref]]:
+            assert graph.reached(at[ref], within, wanted) == below & wanted
+    assert graph.position(ref_of_number(next(iter(missing), 5))) == (
+        NOWHERE if missing or 5 not in nodes else at[5]
+    )
+
+
+def reached(edges, roots):
+    seen, waiting = set(roots), list(roots)
+    while waiting:
+        for each in edges.get(waiting.pop(), ()):
+            if each not in seen:
+                seen.add(each)
+                waiting.append(each)
+    return seen
+
+
+def read(call, data):
+    try:
+        return call(data)
+    except CorruptNodeError:
+        return CorruptNodeError
+
+
+@given(payload=payloads, keys=st.lists(st.text(max_size=3), max_size=4), data=st.data())
+@settings(max_examples=150, deadline=None)
+def test_the_quick_decoder_says_what_the_slow_one_says(payload, keys, data):
+    """Of mappings with those keys, with others, and of bytes that are damaged."""
+    if isinstance(payload, dict) and data.draw(st.booleans()):
+        keys = list(payload)
+    decoder = MappingDecoder(set(keys))
+    whole = encode(payload)
+    at = data.draw(st.integers(0, len(whole) - 1))
+    flipped = whole[:at] + bytes([whole[at] ^ data.draw(st.integers(1, 255))]) + whole[at + 1 :]
+    for each in (whole, whole[:at], whole + b"\0", flipped):
+        quick, slow = read(decoder.decode, each), read(decode, each)
+        assert (quick is CorruptNodeError) == (slow is CorruptNodeError)
+        assert quick is CorruptNodeError or same(quick, slow)
+        assert is_text(each) == isinstance(slow, str)
+
+
+REF = {"type": "string", "format": "ocas_ref"}
+REFS = st.sampled_from(["0" * 13, "F" * 13, "short", "", "Z" * 13])
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": REF, "b": {"anyOf": [REF, {"type": "null"}]}}},
+        {"properties": {"a": {"oneOf": [REF, {"type": "array", "items": REF}]}}},
+        {"properties": {"a": {"type": "array", "items": REF}}},
+        {"additionalProperties": REF},
+        {"anyOf": [{"properties": {"a": REF}}, {"properties": {"b": REF}}]},
+        {"properties": {"a": {"properties": {"b": REF}}}},
+        {"properties": {}},
+        REF,
+    ],
+)
+@given(
+    payload=st.recursive(
+        REFS,
+        lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("abc"), inner),
+    )
+)
+@settings(max_examples=40, deadline=None)
+def test_the_quick_finder_finds_what_the_slow_one_finds(schema, payload):
+    found = {each for each in finder(schema)(payload) if Ref.matches(each)}
+    assert found == references_in(schema, payload)
