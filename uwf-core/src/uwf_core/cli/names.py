@@ -229,6 +229,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
             "--api-key=text",
             "--model=text",
             "--agent=agent",
+            "--no-trial",
         ),
     ),
     "cas": Noun("The store as it is: nodes and their types", _CAS_ROWS),
