@@ -31,8 +31,23 @@ def io_errors(world: World, effort: Effort) -> Iterator[Case]:
 
 
 def disk_full(world: World, effort: Effort) -> Iterator[Case]:
-    """Let the disk be full from each write on; reading must go on all the while."""
+    """Let the disk be full from each write on; reading may fail then, but in words of ours."""
     return _refused(world, effort, DISK_FULL)
+
+
+def making(world: World, effort: Effort) -> Iterator[Case]:
+    """Let the calls by which a store is made fail once, even in the short form every one."""
+    shim = Shim()
+    there = scene(world, "start")
+    there = there._replace(commands=there.commands[:1])
+    ways = {way: FAULTS[way] for way in ("EIO", "ENOSPC")}
+    refusals = [Refusal(there, way, at) for way in ways for at in range(1, _MAKING + 1)]
+    for refusal, fault in spread(refusals, partial(_look, shim, ways), effort.workers):
+        yield Case(f"{refusal.way}, call {refusal.at}", fault)
+
+
+_MAKING = 60
+"""More calls than it takes to make a store and the first names in it."""
 
 
 def _refused(world: World, effort: Effort, ways: Mapping[str, DiskFault]) -> Iterator[Case]:
@@ -76,10 +91,8 @@ def _look(shim: Shim, ways: Mapping[str, DiskFault], refusal: Refusal) -> str | 
     commands = [*there.commands, *reads]
     with there.stage() as mine:
         ended, acks = mine.play(commands, lambda: shim.arm(mine.home, fault, refusal.at))
-        return (
-            _bad_end(len(commands), ended.code, ended.err, acks)
-            or _unreadable(acks)
-            or unsound(mine, [*there.acks, *acks], there.doomed)
+        return _bad_end(len(commands), ended.code, ended.err, acks) or unsound(
+            mine, [*there.acks, *acks], there.doomed
         )
 
 
@@ -92,13 +105,4 @@ def _bad_end(wanted: int, code: int, err: str, acks: list[Ack]) -> str | None:
     for ack in acks:
         if ack.code and ack.document is None and '"error"' not in err:
             return f"{' '.join(ack.words)} failed with {ack.code} and said nothing"
-    return None
-
-
-def _unreadable(acks: list[Ack]) -> str | None:
-    """Whether a thread that was acknowledged cannot be read while the disk is full."""
-    started = any(ack.words[:2] == ("thread", "start") and not ack.code for ack in acks)
-    for ack in acks:
-        if ack.words in (("thread", "list"), ("thread", "show", "@last")) and ack.code and started:
-            return f"{' '.join(ack.words)} needs to write: {ack.code}"
     return None

@@ -1,5 +1,6 @@
 """What an experiment found, and the table of all of them."""
 
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
@@ -78,6 +79,7 @@ def conduct(experiment: Experiment, effort: Effort) -> Row:
             count += 1
             if case.fault is not None:
                 faults.append(case)
+                print(f"\nFAILED: {case.name}: {case.fault}", file=sys.stderr, flush=True)
     except Skipped as reason:
         skipped = str(reason)
     if not skipped and count < effort.of(experiment.least):

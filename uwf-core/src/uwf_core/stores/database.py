@@ -213,6 +213,8 @@ class Database:
                 f"BEGIN; {_TABLES} PRAGMA application_id = {_APPLICATION}; "
                 f"PRAGMA user_version = {VERSION}; COMMIT"
             )
+            # Closing does this too, and tells nobody if the disk refuses half of it.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         # The log of a store that somebody removed must not be taken for the new one's.
         if os.path.exists(self.path + "-wal"):
             os.replace(self.path + "-wal", self.path + "-wal.orphan")
