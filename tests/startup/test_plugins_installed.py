@@ -2,9 +2,9 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from conftest import LAUNCHER
 
 HOW_MANY = 50
 CODE = """
@@ -30,6 +30,8 @@ class Agent:
 def make(options, context):
     return Agent()
 """
+
+LAUNCHER = Path(__file__).parent / "launcher.py"
 
 
 @pytest.fixture(scope="module")
