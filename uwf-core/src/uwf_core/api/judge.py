@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Protocol, runtime_checkable
 
-from uwf_core.api.agent import API_VERSION, Usage
+from uwf_core.api.agent import API_VERSION, Model, Usage
 from uwf_core.api.record import record
 
 
@@ -21,14 +21,16 @@ class JudgeSpec:
 
 @record
 class JudgeRequest:
-    """`cwd` is a copy of the trial's folder; `record` the thread as `uwf thread show` and the
-    documents of its steps.
+    """`cwd` is a copy of the trial's folder; `record` the thread as `uwf thread show` gives it,
+    with the documents of its steps (`uwf step show`) under `steps`; `model` the one that
+    `modelOverrides.judge` names, for judges that ask one.
     """
 
     cwd: str
     thread: str
     record: Mapping[str, Any]
     options: Any = None
+    model: Model | None = None
 
 
 @record

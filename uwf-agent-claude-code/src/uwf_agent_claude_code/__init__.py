@@ -1,0 +1,3 @@
+"""Claude Code as a role of uwf workflows, truthfully driven."""
+
+__version__ = "0.1.0"
