@@ -5,6 +5,7 @@ Needs nothing but nox and a package index: no root, no services, no keys.
 """
 
 import functools
+import json
 import os
 import shutil
 import sys
@@ -179,6 +180,24 @@ def faults(session: nox.Session) -> None:
 
 
 @check
+def real_agents(session: nox.Session) -> None:
+    """The adapters with the real programs, offline against a scripted model. They are installed
+    into the user's cache; skipped only where their registries cannot be reached.
+    """
+    install(session, "tests", "real-agents")
+    found = Path(session.cache_dir, "real-agents.json")
+    session.run("python", "tests/real_agents/install.py", str(found), env={"UWF_UV": _uv()})
+    document = json.loads(found.read_text("utf-8"))
+    for variable, reason in document["missing"].items():
+        session.log(f"{variable} is left out: {reason}")
+    if not document["paths"]:
+        session.skip("no registry can be reached")
+    session.env.update(document["paths"])
+    # A file's tests share what they run: it stays with one worker.
+    pytest(session, "tests/real_agents", "--dist", "loadfile")
+
+
+@check
 def demo(session: nox.Session) -> None:
     """`uwf demo`: a real workflow from start to end, without a key and without a server."""
     install(session)
@@ -187,9 +206,16 @@ def demo(session: nox.Session) -> None:
 
 def _build(session: nox.Session, folder: Path, out: Path, *kinds: str) -> None:
     """Build a distribution into `out`: with uv where nox has one, which is faster."""
-    uv = Path(sys.executable).with_name("uv")
-    if os.environ.get("NOX_DEFAULT_VENV_BACKEND", "uv") != "venv" and uv.exists():
-        command = [str(uv), "build", "--quiet", "--python", sys.executable, "--out-dir", str(out)]
+    uv = _uv()
+    if uv is not None:
+        command = [uv, "build", "--quiet", "--python", sys.executable, "--out-dir", str(out)]
         session.run(*command, *kinds, str(folder), external=True)
     else:
         session.run("python", "-m", "build", "--outdir", str(out), *kinds, str(folder))
+
+
+def _uv() -> str | None:
+    """The uv that nox has; None where everything goes through pip."""
+    uv = Path(sys.executable).with_name("uv")
+    wanted = os.environ.get("NOX_DEFAULT_VENV_BACKEND", "uv") != "venv"
+    return str(uv) if wanted and uv.exists() else None

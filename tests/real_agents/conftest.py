@@ -1,0 +1,18 @@
+"""Tests with the real programs; `nox -s real_agents` installs them and names them here.
+
+The file's name says which program it needs: `test_claude_code_…`, `test_hermes_…`.
+"""
+
+import os
+
+import pytest
+
+VARIABLES = {"claude_code": "UWF_REAL_CLAUDE_CODE", "hermes": "UWF_REAL_HERMES"}
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        for name, variable in VARIABLES.items():
+            if item.path.name.startswith(f"test_{name}") and variable not in os.environ:
+                reason = f"{variable} does not name the real program: see `nox -s real_agents`"
+                item.add_marker(pytest.mark.skip(reason=reason))
