@@ -25,6 +25,21 @@ def test_output_error_output_and_exit_code_come_back_exactly(runner: Runner) -> 
     assert result.duration_ms < 5000
 
 
+@pytest.mark.parametrize(
+    ("script", "held"),
+    [
+        ("echo out", False),
+        ("sleep 9 >/dev/null 2>&1 & echo out", False),
+        ("sleep 9 & echo out", True),
+        ("(sleep 0.1; echo later) & echo out", True),
+    ],
+)
+def test_it_is_told_whether_something_else_still_had_its_output(
+    runner: Runner, script: str, held: bool
+) -> None:
+    assert runner.run("/bin/sh", "-c", script).stdout_held is held
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
 def test_death_by_a_signal_is_told_as_such(runner: Runner, number: signal.Signals) -> None:
     result = runner.run("/bin/sh", "-c", f"ulimit -c 0; kill -{number.value} $$")

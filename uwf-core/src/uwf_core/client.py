@@ -17,7 +17,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from uwf_core.engine import (
     ask,
@@ -25,6 +25,7 @@ from uwf_core.engine import (
     control,
     export,
     fork,
+    judging,
     read,
     resume,
     run,
@@ -48,12 +49,17 @@ from uwf_core.engine.documents import (
     TurnDocument,
 )
 from uwf_core.engine.engine import Engine, open_engine
+from uwf_core.engine.own_nodes import Name, NodeStore
 from uwf_core.engine.results import Outcome
 from uwf_core.engine.show import ThreadFilter
 from uwf_core.engine.workflows import find_workflow, publish_file
 from uwf_core.ids import Ref
 from uwf_core.process.cancel import Cancel
 from uwf_core.workflow.registry import register
+
+if TYPE_CHECKING:
+    from uwf_core.api.agent import Model
+    from uwf_core.api.judge import Judge
 
 __all__ = [
     "AnswerDocument",
@@ -62,6 +68,7 @@ __all__ = [
     "Client",
     "ExecDocument",
     "ImportDocument",
+    "Name",
     "NodeStore",
     "Outcome",
     "StartedDocument",
@@ -93,88 +100,6 @@ class _Listener:
     def notice(self, text: str) -> None:
         if self._on_notice is not None:
             self._on_notice(text)
-
-
-class Name(NamedTuple):
-    """A variable: a name, the node that it means, and its tags."""
-
-    name: str
-    ref: str
-    tags: Mapping[str, str]
-
-
-class NodeStore:
-    """Typed nodes of one's own in the same store, under names of one's own.
-
-    Names look like `@area/a/b`; the areas `@uwf/thread`, `@uwf/attempt`, `@uwf/turn`,
-    `@uwf/event`, `@uwf/ask` and `@uwf/registry` are the engine's.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    def put_type(self, schema: Mapping[str, Any]) -> Ref:
-        """Store a JSON Schema as a type.
-
-        Raises:
-            PayloadError: it is no valid schema within the allowed keywords.
-        """
-        return self._engine.store.put_schema(dict(schema))
-
-    def put(self, type_: Ref, payload: Any) -> Ref:
-        """Store a node of a type, secrets redacted.
-
-        Raises:
-            PayloadError: JSON cannot say it, or the type refuses it.
-        """
-        return self._engine.store.put(type_, self._engine.redactor.value(payload))
-
-    def get(self, ref: str) -> Any:
-        """The payload of a node, its reference and digest checked.
-
-        Raises:
-            MissingNodeError, CorruptNodeError: it is absent or damaged.
-        """
-        return self._engine.store.get(ref).payload
-
-    def name(self, name: str) -> Name | None:
-        """What a name means now, None if nothing."""
-        found = self._engine.store.variable(name)
-        return None if found is None else Name(found.name, found.value, found.tags)
-
-    def names(self, prefix: str) -> list[Name]:
-        """All names that begin with `prefix`, sorted."""
-        return [
-            Name(each.name, each.value, each.tags) for each in self._engine.store.variables(prefix)
-        ]
-
-    def set_name(
-        self,
-        name: str,
-        ref: Ref,
-        tags: Mapping[str, str] | None = None,
-        expected: Name | None = None,
-    ) -> Name:
-        """Let a name mean `ref`, by compare-and-set.
-
-        Args:
-            name: the name.
-            ref: an existing node.
-            tags: texts that are kept with it.
-            expected: what the name means now as far as the caller knows; None: nothing yet.
-
-        Raises:
-            BusyError: it means something else by now; nothing has changed.
-        """
-        store = self._engine.store
-        known = store.variable(name)
-        seen = None if known is None else Name(known.name, known.value, known.tags)
-        new = store.set_variable(name, ref, tags or {}, known if seen == expected else None)
-        return Name(new.name, new.value, new.tags)
-
-    def transaction(self) -> Any:
-        """A context in which all writes become durable together or not at all."""
-        return self._engine.store.transaction()
 
 
 class Client:
@@ -398,3 +323,31 @@ class Client:
         """Ask the session of a past step; no step is written."""
         options = ask.AskOptions(text, agent, fork)
         return ask.ask_step(self._engine, step, options, self._watch, cancel or Cancel())
+
+    # -- judging ---------------------------------------------------------------------------------
+
+    def judge(
+        self, name: str, options: Mapping[str, Any] | None = None, *, where: str = "options"
+    ) -> "Judge":
+        """The judge that an installed plugin announces by `uwf_judges`, ready to be called.
+
+        Args:
+            name: the entry point's name.
+            options: the judge's options, as JSON says them.
+            where: the place of the options, for messages.
+
+        Raises:
+            PluginError: it is unknown, blocked, incompatible or claimed twice.
+            PluginBroken: it cannot be imported, or makes no judge.
+            ConfigError: the options do not fit.
+        """
+        return judging.open_judge(self._engine, name, options or {}, where=where)
+
+    @property
+    def judge_model(self) -> "Model | None":
+        """The model that `modelOverrides.judge` names, for judges that ask one.
+
+        Raises:
+            ConfigError: there is no such model.
+        """
+        return judging.judge_model(self._engine)

@@ -69,6 +69,8 @@ class ProgramResult:
         duration_ms: from the program's start to its end.
         left_behind: something of its tree could not be ended (another user's, or stuck in the
             kernel).
+        stdout_held: what the program started had its stdout as well, and wrote to it or kept it
+            for longer than a moment after the program itself had ended.
     """
 
     exit_code: int
@@ -77,3 +79,4 @@ class ProgramResult:
     stderr: bytes = field(repr=False)
     duration_ms: int
     left_behind: bool = False
+    stdout_held: bool = False

@@ -1,0 +1,111 @@
+"""Judges of plugins: loaded, made with their options, and called so that their faults are named."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.api.agent import AgentContext
+from uwf_core.api.judge import Judge, JudgeReply, JudgeRequest
+from uwf_core.api.options import read_options
+from uwf_core.errors import ConfigError, InternalFailure, PluginBroken, UwfError
+from uwf_core.plugins.scan import JUDGES
+
+if TYPE_CHECKING:
+    from uwf_core.api.agent import Model
+    from uwf_core.engine.engine import Engine
+
+
+class OpenJudge:
+    """A judge that is ready to be called; it is a `Judge` itself."""
+
+    def __init__(self, engine: "Engine", name: str, made: Judge, options: Any) -> None:
+        self._guard = engine.plugins.guard
+        self._origin = str(engine.plugins.found(JUDGES, name))
+        self._made = made
+        self._options = options
+
+    def judge(self, request: JudgeRequest) -> JudgeReply:
+        """The score; the request's options are those that the judge was opened with.
+
+        Raises:
+            UwfError: as the judge raised it.
+            InternalFailure: it raised something else, or gave no `JudgeReply`.
+        """
+        try:
+            with self._guard:
+                reply = self._made.judge(replace(request, options=self._options))
+            if not isinstance(reply, JudgeReply):
+                raise TypeError(f"it gave {type(reply).__name__}, no JudgeReply")
+        except (KeyboardInterrupt, UwfError):
+            raise
+        except BaseException as fault:
+            raise InternalFailure(
+                f"the judge {self._origin} failed with {type(fault).__name__}: {fault}"
+            ) from fault
+        return reply
+
+
+def open_judge(engine: "Engine", name: str, options: Mapping[str, Any], *, where: str) -> OpenJudge:
+    """The judge of an installed plugin.
+
+    Args:
+        engine: whose plugins they are.
+        name: the entry point's.
+        options: as JSON says them.
+        where: the place of `options`, for messages.
+
+    Raises:
+        PluginError: it is unknown, blocked, incompatible or claimed twice.
+        PluginBroken: it cannot be imported, or makes no judge.
+        ConfigError: the options do not fit.
+    """
+    plugins = engine.plugins
+    with plugins.guard:
+        spec = plugins.record(JUDGES, name)
+        factory = plugins.attribute(JUDGES, name, spec.factory)
+        cls = plugins.attribute(JUDGES, name, spec.options) if spec.options else None
+        record = _options(name, cls, options, where)
+        made = _made(engine, name, factory, record)
+    return OpenJudge(engine, name, made, record)
+
+
+def judge_model(engine: "Engine") -> "Model | None":
+    """The model that `modelOverrides.judge` names, None where it names none.
+
+    Raises:
+        ConfigError: there is no such model, or its provider is wrong.
+    """
+    alias = engine.settings.model_overrides.get("judge")
+    return None if alias is None else engine.settings.model(alias)
+
+
+def _options(name: str, cls: Any, options: Mapping[str, Any], where: str) -> Any:
+    if cls is not None:
+        return read_options(cls, options, where=where)
+    if options:
+        raise ConfigError(
+            f"the judge {name!r} takes no options",
+            where=f"{where} -> {next(iter(options))}",
+            hint="remove them",
+        )
+    return None
+
+
+def _made(engine: "Engine", name: str, factory: Any, options: Any) -> Judge:
+    found = engine.plugins.found(JUDGES, name)
+    context = AgentContext(name=name, state_dir=str(Path(engine.home, "judges", name)))
+    try:
+        made = factory(options, context)
+    except (KeyboardInterrupt, UwfError):
+        raise
+    except BaseException as fault:
+        raise PluginBroken(
+            f"the judge {found} is broken: its factory failed: {type(fault).__name__}: {fault}"
+        ) from fault
+    if not isinstance(made, Judge):
+        raise PluginBroken(
+            f"the judge {found} is broken: its factory gave {type(made).__name__}, "
+            "which is no Judge"
+        )
+    return made
