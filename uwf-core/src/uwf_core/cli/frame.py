@@ -134,6 +134,7 @@ class Group(click.Group):
         )  # fmt: skip
         self.path = path
         self.rows = noun.rows
+        self.package = noun.package
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         """The names of the table, in its order."""
@@ -147,7 +148,7 @@ class Group(click.Group):
         if isinstance(entry, Noun):
             return Group(cmd_name, (*self.path, cmd_name), entry)
         module, _, attribute = entry.target.partition(":")
-        found = getattr(import_module(f"uwf_core.cli.{module}"), attribute)
+        found = getattr(import_module(f"{self.package}.{module}"), attribute)
         return cast(click.Command, found)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -170,7 +171,7 @@ class Group(click.Group):
         found = self.get_command(ctx, args[0])
         if found is not None:
             return args[0], found, args[1:]
-        words = " ".join(("uwf", *self.path))
+        words = ctx.command_path
         if replacement := RETIRED.get((*self.path, args[0])):
             raise UsageError(
                 f"`{words} {args[0]}` is not a command any more", hint=f"use `{replacement}`"

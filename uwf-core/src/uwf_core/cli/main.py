@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import click
@@ -86,11 +86,11 @@ def _print_version(context: click.Context, _parameter: click.Parameter, value: A
         context.exit()
 
 
-def process(arguments: Sequence[str]) -> int:
+def process(arguments: Sequence[str], make_root: Callable[[], Group] = Root) -> int:
     """`main` as the whole work of a process, which ends after it."""
     _fill_closed_streams()
     session = Session()
-    code = main(arguments, session)
+    code = main(arguments, session, make_root)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)  # all is said; the interpreter would show a traceback
     if session.opened is not None and "plugins" in vars(session.opened):
@@ -100,14 +100,18 @@ def process(arguments: Sequence[str]) -> int:
     return code
 
 
-def main(arguments: Sequence[str], session: Session | None = None) -> int:
-    """Run `uwf` with these arguments; its exit code."""
+def main(
+    arguments: Sequence[str],
+    session: Session | None = None,
+    make_root: Callable[[], Group] = Root,
+) -> int:
+    """Run `uwf`, or the command that `make_root` makes, with these arguments; its exit code."""
     started_ms = now_ms()
     session = session or Session()
     raise_on_signals(session)
     error: BaseException | None = None
     try:
-        code = _invoke(session, arguments)
+        code = _invoke(session, make_root(), arguments)
     except (Exception, KeyboardInterrupt) as problem:
         error = problem
         code = report(session, explain(problem), problem, arguments)
@@ -134,7 +138,7 @@ def _fill_closed_streams() -> None:
     os.close(free)
 
 
-def _invoke(session: Session, arguments: Sequence[str]) -> int:
+def _invoke(session: Session, root: Group, arguments: Sequence[str]) -> int:
     for place, word in enumerate(arguments, 1):
         if not word.isascii() and any("\ud800" <= letter <= "\udfff" for letter in word):
             raise UsageError(
@@ -142,7 +146,7 @@ def _invoke(session: Session, arguments: Sequence[str]) -> int:
             )
     width = min(max(session.screen.width, 40), 90)
     try:
-        context = Root().make_context("uwf", list(arguments), obj=session, terminal_width=width)
+        context = root.make_context(root.name, list(arguments), obj=session, terminal_width=width)
         with context:
             code = context.command.invoke(context)
     except click.exceptions.Exit as end:

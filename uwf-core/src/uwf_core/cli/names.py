@@ -11,7 +11,7 @@ class Row(NamedTuple):
     """A command.
 
     Attributes:
-        target: `module:attribute` below `uwf_core.cli`.
+        target: `module:attribute` below the group's package.
         help: one line.
         words: what each argument completes to (see `complete.WORDS`), the last one repeats.
         options: its own options, without those that every command has; what follows `=` is what
@@ -25,10 +25,11 @@ class Row(NamedTuple):
 
 
 class Noun(NamedTuple):
-    """A group of commands."""
+    """A group of commands; `package` is where the modules of its rows are."""
 
     help: str
     rows: "Mapping[str, Entry]"
+    package: str = "uwf_core.cli"
 
 
 Entry: TypeAlias = Row | Noun

@@ -1,0 +1,55 @@
+"""The public way to write commands that look and behave like those of `uwf`.
+
+    COMMANDS = Noun("What the group is for", {"hello": Row("hello:hello", "Say hello")}, "my.cli")
+
+    @command("hello", "my-tool hello")
+    def hello(session: Session) -> None:
+        \"\"\"Say hello.\"\"\"
+        session.emit({"said": "hello"}, lambda document, screen: document["said"])
+
+    def main() -> int:
+        return process(sys.argv[1:], lambda: Group("my-tool", (), COMMANDS))
+
+A command gets the `Session` first: the format asked for, the streams, the environment. It prints
+one document with `session.emit`, lines for people with `session.note`, and gives its exit code
+(None: 0). Errors of `uwf_core.errors` are shown as `uwf` shows them. A group that is announced by
+the entry point `uwf.commands` is the same `Group`, made once.
+"""
+
+from uwf_core.cli.frame import Command, Group, command
+from uwf_core.cli.main import EXIT_CODES, process
+from uwf_core.cli.names import Noun, Row
+from uwf_core.cli.render.amounts import ago, count, duration, moment, usage
+from uwf_core.cli.render.escape import clean, clean_document
+from uwf_core.cli.render.problem import problem_lines
+from uwf_core.cli.render.style import Screen, is_terminal, screen_of
+from uwf_core.cli.render.table import Column, fields, table
+from uwf_core.cli.session import Session, working_folder
+from uwf_core.cli.signals import cancel_on_signals
+
+__all__ = [
+    "EXIT_CODES",
+    "Column",
+    "Command",
+    "Group",
+    "Noun",
+    "Row",
+    "Screen",
+    "Session",
+    "ago",
+    "cancel_on_signals",
+    "clean",
+    "clean_document",
+    "command",
+    "count",
+    "duration",
+    "fields",
+    "is_terminal",
+    "moment",
+    "problem_lines",
+    "process",
+    "screen_of",
+    "table",
+    "usage",
+    "working_folder",
+]

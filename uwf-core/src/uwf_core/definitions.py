@@ -1,0 +1,52 @@
+"""The public way to read definition files as uwf reads its own: YAML 1.2 with positions, JSON
+Schemas, and faults that name their place.
+
+    composed = compose_all(text, file="task.yaml")     # a node tree, and every fault of the YAML
+    value = to_value(composed.node)                    # plain data
+    raise as_definition_error([error_at(node.place, "bad-value", "what is wrong", "the cure")])
+"""
+
+from uwf_core.cas.schemas import CompiledSchema, SchemaProblem, schema_problems
+from uwf_core.workflow.problem import (
+    Place,
+    Problem,
+    as_definition_error,
+    error_at,
+    warning_at,
+)
+from uwf_core.workflow.sketch import place_at, suggestion
+from uwf_core.workflow.yaml_nodes import is_bad_number
+from uwf_core.workflow.yaml_source import (
+    Composed,
+    YamlMapping,
+    YamlNode,
+    YamlScalar,
+    YamlSequence,
+    compose_all,
+    decode,
+    parse_yaml,
+    to_value,
+)
+
+__all__ = [
+    "CompiledSchema",
+    "Composed",
+    "Place",
+    "Problem",
+    "SchemaProblem",
+    "YamlMapping",
+    "YamlNode",
+    "YamlScalar",
+    "YamlSequence",
+    "as_definition_error",
+    "compose_all",
+    "decode",
+    "error_at",
+    "is_bad_number",
+    "parse_yaml",
+    "place_at",
+    "schema_problems",
+    "suggestion",
+    "to_value",
+    "warning_at",
+]

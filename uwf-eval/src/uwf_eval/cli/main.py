@@ -1,0 +1,58 @@
+"""`uwf-eval`, and `uwf eval`: the table of its commands; a module is imported when it is called."""
+
+import sys
+from collections.abc import Mapping
+from typing import Any, Final
+
+from uwf_core.commands import EXIT_CODES, Group, Noun, Row, process
+
+COMMANDS: Final[Mapping[str, Row]] = {
+    "run": Row("run:run", "Try tasks, again and again, and judge every trial"),
+    "resume": Row("resume:resume", "Run the trials of a run that are left or failed by accident"),
+    "new": Row("new:new", "Write a task that runs as it is"),
+    "check": Row("check:check", "Report every fault of tasks"),
+    "report": Row("report:report", "What came out of a run"),
+    "list": Row("list:list_", "List the runs"),
+    "diff": Row("diff:diff", "Two runs side by side, trial by trial"),
+    "show": Row("show:show", "Show one trial: what it did and what each judge said"),
+    "compare": Row("compare:compare", "Is B better than A, by how much, at what cost"),
+    "export": Row("export:export", "Write trials as bundles"),
+}
+EXAMPLES: Final = (
+    "uwf-eval new my-task",
+    "uwf-eval run my-task --repeat 5",
+    "uwf-eval report @last",
+    "uwf-eval compare RUN @last",
+)
+
+
+class Root(Group):
+    """The group of all commands."""
+
+    def __init__(self, name: str) -> None:
+        noun = Noun("Know whether a workflow is any good, and whether a change made it better",
+                    COMMANDS, "uwf_eval.cli")  # fmt: skip
+        super().__init__(name, (), noun)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Examples and exit codes."""
+        for title, lines in (("Examples", EXAMPLES), ("Exit codes", EXIT_CODES)):
+            formatter.write_paragraph()
+            formatter.write(f"{title}:\n")
+            for line in lines:
+                formatter.write(f"  {line}\n")
+
+
+command = Root("eval")
+"""What `uwf eval` is."""
+
+
+def main() -> int:
+    """Run the command that `sys.argv` says; its exit code."""
+    arguments = sys.argv[1:]
+    if arguments in (["--version"], ["-V"]):
+        from uwf_eval import __version__
+
+        print(f"uwf-eval {__version__}")
+        return 0
+    return process(arguments, lambda: Root("uwf-eval"))

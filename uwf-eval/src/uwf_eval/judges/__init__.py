@@ -1,0 +1,1 @@
+"""What says how well a trial went."""

@@ -1,0 +1,66 @@
+"""The door to the judges: what they are given, and the one function that asks them all."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from uwf_core.api import Cancel, Model
+from uwf_core.api.record import record
+from uwf_core.client import Client
+from uwf_eval.records import JudgeResult
+from uwf_eval.task.model import JudgeSpec, Task
+
+
+@record
+class Evidence:
+    """What judges may look at. The agent is gone, and all of this is out of its reach.
+
+    Attributes:
+        cwd: the judges' own copy of the trial's folder, without what looks at the outside.
+        thread: the thread's id, in the store that `env` names.
+        record: the thread's document (`uwf thread show`), with the whole documents of its steps
+            (`uwf step show`) under `steps`, in order, without the start.
+        markdown: the whole thread as text.
+        env: the environment of judges that are programs: `UWF_HOME`, `UWF_STORE` and so on are
+            such that `uwf step show` finds the trial.
+        fixture: the folder that the trial's folder was a copy of, None if it began empty.
+        model: the one for judges that ask one, None if there is none.
+        client: a client of the store that has the thread; it opens the judges of plugins.
+        state_dir: an empty folder of the judges' own. cancel: set when the run is to stop.
+    """
+
+    cwd: Path
+    thread: str
+    record: Mapping[str, Any]
+    markdown: str
+    env: Mapping[str, str] = field(repr=False)
+    fixture: Path | None
+    model: Model | None
+    client: Client
+    state_dir: Path
+    cancel: Cancel = field(default_factory=Cancel)
+
+
+class JudgeFault(NamedTuple):
+    """What is wrong with a judge of a task: `key` of it (`builtin`, `options`, …), and the cure."""
+
+    key: str
+    message: str
+    hint: str = ""
+
+
+def judge_faults(spec: JudgeSpec, folder: Path) -> Sequence[JudgeFault]:
+    """What of a judge cannot be, found without asking it: an unknown name, wrong options.
+
+    Args:
+        spec: the judge. folder: the task's.
+    """
+    return ()
+
+
+def judge_all(task: Task, evidence: Evidence) -> list[JudgeResult]:
+    """What every judge of the task says, in the task's order. A judge that fails says so in its
+    result; it never stops the others.
+    """
+    raise NotImplementedError

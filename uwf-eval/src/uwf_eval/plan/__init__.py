@@ -1,0 +1,1 @@
+"""Which trials a run is made of: pure."""

@@ -1,0 +1,1 @@
+"""Runs and trials as typed nodes: written as they end, read in pages."""

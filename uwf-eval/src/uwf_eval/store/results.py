@@ -1,0 +1,268 @@
+"""What evaluations left in the store: runs and their trials, found by what people call them.
+
+Names, all below `@uwf/eval/`:
+
+    run/<RUN>             the run; its tags: name, format
+    plan/<RUN>            its trials before any was run
+    trial/<RUN>/<NUMBER>  a trial that has begun; its tags: state
+    page/<RUN>/<BLOCK>    up to 256 ended trials in one node, to be read at once (pages.py)
+
+Several processes may write at once: every name moves by compare-and-set.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from uwf_core.api.fields import write_record
+from uwf_core.client import Client, Name
+from uwf_core.errors import (
+    AmbiguousIdError,
+    StoreVersionError,
+    UnknownIdError,
+    UsageError,
+    UwfError,
+)
+from uwf_eval.records import Run, Trial
+from uwf_eval.store import pages
+from uwf_eval.store.shapes import read_payload, schema_of
+
+FORMAT: Final = "1"
+"""The version of what is written here; a reader knows all earlier ones."""
+
+LAST: Final = "@last"
+_SHORTEST_PREFIX = 4
+_RUN, _PLAN, _TRIAL, _PAGE = (f"@uwf/eval/{area}/" for area in ("run", "plan", "trial", "page"))
+_PLAN_SCHEMA: Final[Mapping[str, Any]] = {
+    "title": "uwf eval plan",
+    "type": "object",
+    "properties": {"run": {"type": "string"}, "trials": {"type": "string"}},
+    "required": ["run", "trials"],
+    "additionalProperties": False,
+}
+
+
+class Results:
+    """The runs and trials in a client's store."""
+
+    def __init__(self, client: Client) -> None:
+        self._nodes = client.nodes
+        self._types: dict[str, Any] = {}
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def save_run(self, run: Run, planned: Sequence[Trial] = ()) -> None:
+        """Store a run, or how it stands by now.
+
+        Args:
+            run: the run.
+            planned: its trials as they are before they are run; given once, at its beginning.
+        """
+        tags = {"name": run.name, "format": FORMAT}
+        with self._nodes.transaction():
+            ref = self._nodes.put(self._type(Run, "uwf eval run"), write_record(run))
+            self._move(_RUN + run.run, ref, tags)
+            if planned:
+                text = pages.to_text(planned)
+                plan_type = self._schema_type("plan", _PLAN_SCHEMA)
+                plan = self._nodes.put(plan_type, {"run": run.run, "trials": text})
+                self._move(_PLAN + run.run, plan, {"format": FORMAT})
+
+    def save_trial(self, trial: Trial) -> None:
+        """Store a trial, or how it stands by now: durable once this returns."""
+        self.save_trials((trial,))
+
+    def save_trials(self, trials: Iterable[Trial]) -> None:
+        """Store trials, all of them or none, and a page of each block that is complete by it."""
+        with self._nodes.transaction():
+            type_ = self._type(Trial, "uwf eval trial")
+            full: dict[tuple[str, int], None] = {}
+            for trial in trials:
+                ref = self._nodes.put(type_, write_record(trial))
+                self._move(_trial_name(trial.run, trial.number), ref, {"state": trial.state})
+                if trial.number % pages.SIZE == 0:
+                    full[trial.run, pages.block_of(trial.number)] = None
+            for run, block in full:
+                self._write_page(run, block)
+
+    def write_pages(self, run: str) -> None:
+        """Gather a run's trials in pages, so that they are read at once; its last one too."""
+        names = self._nodes.names(f"{_TRIAL}{run}/")
+        blocks = sorted({pages.block_of(_number(each)) for each in names})
+        with self._nodes.transaction():
+            for block in blocks:
+                self._write_page(run, block)
+
+    def _write_page(self, run: str, block: int) -> None:
+        numbers = range(block * pages.SIZE + 1, (block + 1) * pages.SIZE + 1)
+        found = [self._nodes.name(_trial_name(run, number)) for number in numbers]
+        names = [each for each in found if each is not None]
+        page = pages.page_of(run, [(each.ref, self._nodes.get(each.ref)) for each in names])
+        ref = self._nodes.put(self._schema_type("page", pages.SCHEMA), page)
+        self._move(f"{_PAGE}{run}/{block:06}", ref, {"format": FORMAT})
+
+    def _move(self, name: str, ref: Any, tags: Mapping[str, str]) -> None:
+        before = self._nodes.name(name)
+        if before is None or (before.ref, dict(before.tags)) != (ref, dict(tags)):
+            self._nodes.set_name(name, ref, tags, before)
+
+    def _type(self, cls: type, title: str) -> Any:
+        if title not in self._types:
+            self._types[title] = self._nodes.put_type(schema_of(cls, title), trusted=True)
+        return self._types[title]
+
+    def _schema_type(self, key: str, schema: Mapping[str, Any]) -> Any:
+        if key not in self._types:
+            self._types[key] = self._nodes.put_type(schema, trusted=True)
+        return self._types[key]
+
+    # -- runs ------------------------------------------------------------------------------------
+
+    def run(self, word: str) -> Run:
+        """The run that a word means: its id, a unique prefix of at least 4 characters, `@last`,
+        or its name (the newest of that name).
+
+        Raises:
+            UnknownIdError: there is none. AmbiguousIdError: the prefix fits several.
+            StoreVersionError: it was written by a newer uwf-eval.
+        """
+        return self._read_run(self._find(word))
+
+    def runs(self) -> Sequence[Run]:
+        """All runs, newest first.
+
+        Raises:
+            StoreVersionError: one was written by a newer uwf-eval.
+        """
+        return [self._read_run(each) for each in self._run_names()]
+
+    def _run_names(self) -> list[Name]:
+        """The names of all runs, newest first: an id begins with its time."""
+        return self._nodes.names(_RUN)[::-1]
+
+    def _find(self, word: str) -> Name:
+        exact = self._nodes.name(_RUN + word.upper()) if word.isalnum() else None
+        if exact is not None:
+            return exact
+        names = self._run_names()
+        if word == LAST:
+            found = names[:1]
+        else:
+            found = [each for each in names if each.tags.get("name") == word][:1]
+            found = found or self._by_prefix(word, names)
+        if not found:
+            raise UnknownIdError(
+                "there is no run yet" if word == LAST else f"there is no run {word!r}",
+                hint="`uwf-eval run TASK` makes one" if not names else "`uwf-eval list` lists them",
+            )
+        return found[0]
+
+    @staticmethod
+    def _by_prefix(word: str, names: Sequence[Name]) -> list[Name]:
+        if len(word) < _SHORTEST_PREFIX:
+            return []
+        found = [each for each in names if _id_of(each).startswith(word.upper())]
+        if len(found) > 1:
+            raise AmbiguousIdError(
+                f"{word!r} fits {len(found)} runs: {', '.join(map(_id_of, found[:4]))}",
+                hint="give more of its characters",
+            )
+        return found
+
+    def _read_run(self, name: Name) -> Run:
+        payload = self._nodes.get(name.ref)
+        if name.tags.get("format") != FORMAT:
+            raise _other_version(f"run {_id_of(name)}", payload.get("evalVersion"))
+        try:
+            return read_payload(Run, payload)
+        except KeyError as error:
+            raise _other_version(f"run {_id_of(name)}", payload.get("evalVersion")) from error
+
+    # -- trials ----------------------------------------------------------------------------------
+
+    def trials(self, run: str) -> Sequence[Trial]:
+        """The trials of the run with this id, in order, those that were not run included.
+
+        Raises:
+            StoreVersionError: they were written by a newer uwf-eval.
+        """
+        payloads = {each["number"]: each for each in self._planned(run)}
+        names = {_number(each): each for each in self._nodes.names(f"{_TRIAL}{run}/")}
+        wanted = {each.ref for each in names.values()}
+        paged = self._paged(run, wanted) if len(names) > 1 else {}
+        for number, name in names.items():
+            payloads[number] = paged.get(name.ref) or self._nodes.get(name.ref)
+        try:
+            return [read_payload(Trial, payloads[number]) for number in sorted(payloads)]
+        except KeyError as error:
+            raise _other_version(f"a trial of run {run}", None) from error
+
+    def trial(self, word: str) -> Trial:
+        """The trial that `RUN/NUMBER` means (`@last/3`).
+
+        Raises:
+            UsageError: the word has not that form. Else as `run`.
+        """
+        head, slash, tail = word.rpartition("/")
+        if not slash or not tail.isdecimal() or len(tail) > 9:
+            raise UsageError(f"{word!r} is no trial", hint="a trial is RUN/NUMBER, such as @last/3")
+        run, number = _id_of(self._find(head)), int(tail)
+        name = self._nodes.name(_trial_name(run, number))
+        if name is not None:
+            return read_payload(Trial, self._nodes.get(name.ref))
+        planned = {each["number"]: each for each in self._planned(run)}
+        if number not in planned:
+            raise UnknownIdError(
+                f"run {run} has no trial {number}",
+                hint=f"it has 1 to {max(planned)}" if planned else "`uwf-eval report` lists them",
+            )
+        return read_payload(Trial, planned[number])
+
+    def counts(self, run: str) -> Mapping[str, int]:
+        """How many trials of a run are in which state, without reading them; those that have not
+        begun are not counted.
+        """
+        found: dict[str, int] = {}
+        for name in self._nodes.names(f"{_TRIAL}{run}/"):
+            state = name.tags.get("state", "")
+            found[state] = found.get(state, 0) + 1
+        return found
+
+    def _planned(self, run: str) -> Sequence[Mapping[str, Any]]:
+        name = self._nodes.name(_PLAN + run)
+        return () if name is None else pages.from_text(self._nodes.get(name.ref)["trials"])
+
+    def _paged(self, run: str, wanted: set[str]) -> dict[str, Mapping[str, Any]]:
+        """The wanted payloads by reference, as far as pages have them."""
+        return {
+            ref: payload
+            for name in self._nodes.names(f"{_PAGE}{run}/")
+            for ref, payload in self._page(name)
+            if ref in wanted
+        }
+
+    def _page(self, name: Name) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        try:
+            page = self._nodes.get(name.ref)
+        except UwfError:  # what a page holds is in the trials' own nodes as well
+            return iter(())
+        return pages.entries(page)
+
+
+def _trial_name(run: str, number: int) -> str:
+    return f"{_TRIAL}{run}/{number:06}"
+
+
+def _number(name: Name) -> int:
+    return int(name.name.rpartition("/")[2])
+
+
+def _id_of(name: Name) -> str:
+    return name.name.removeprefix(_RUN)
+
+
+def _other_version(what: str, version: str | None) -> StoreVersionError:
+    by = f"uwf-eval {version}" if version else "another uwf-eval"
+    return StoreVersionError(
+        f"{what} was written by {by}, in a form that is not known here",
+        hint="read it with that version, or update uwf-eval",
+    )

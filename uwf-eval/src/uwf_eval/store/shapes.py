@@ -1,0 +1,111 @@
+"""Records as typed nodes: the JSON Schema of a record, and a quick way back from its payload.
+
+A payload is the record in camelCase, nothing left out. Its type says that it fits, so reading it
+back checks nothing: 10,000 trials must be there in less than a second.
+"""
+
+import collections.abc
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, Literal, TypeVar, get_args, get_origin
+
+from uwf_core.api.fields import camel
+
+_Record = TypeVar("_Record")
+_Convert = Callable[[Any], Any]
+
+_SCALARS: Mapping[Any, str] = {
+    str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null",
+}  # fmt: skip
+
+
+def schema_of(cls: type, title: str) -> dict[str, Any]:
+    """The JSON Schema of a record's payload: a closed object in which everything is required."""
+    return {"title": title, **_object(cls)}
+
+
+def _object(cls: type) -> dict[str, Any]:
+    hints = typing.get_type_hints(cls)
+    properties = {camel(each.name): _schema(hints[each.name]) for each in fields(cls)}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _schema(annotation: Any) -> dict[str, Any]:
+    if annotation in _SCALARS:
+        return {"type": _SCALARS[annotation]}
+    origin, arguments = get_origin(annotation) or annotation, get_args(annotation)
+    if origin is Any:
+        return {}
+    if origin is Literal:
+        return {"type": "string", "enum": list(arguments)}
+    if origin in (typing.Union, types.UnionType):
+        return _union([_schema(each) for each in arguments])
+    if origin is collections.abc.Sequence:
+        return {"type": "array", "items": _schema(arguments[0])}
+    if origin is collections.abc.Mapping:
+        return {"type": "object"}
+    if is_dataclass(origin):
+        return _object(typing.cast(type, origin))
+    raise TypeError(f"a payload cannot hold {annotation!r}")
+
+
+def _union(schemas: list[dict[str, Any]]) -> dict[str, Any]:
+    if all(list(each) == ["type"] for each in schemas):
+        return {"type": [each["type"] for each in schemas]}
+    return {"anyOf": schemas}
+
+
+def read_payload(cls: type[_Record], payload: Mapping[str, Any]) -> _Record:
+    """The record that a payload of its type says.
+
+    Raises:
+        KeyError: a field is missing: the payload is of another type.
+    """
+    return typing.cast(_Record, _reader(typing.cast(Any, cls))(payload))
+
+
+@cache
+def _reader(cls: Any) -> _Convert:
+    hints = typing.get_type_hints(cls)
+    plan = [(each.name, camel(each.name), _converter(hints[each.name])) for each in fields(cls)]
+
+    def read(payload: Mapping[str, Any]) -> Any:
+        return cls(
+            **{
+                name: payload[key] if convert is None else convert(payload[key])
+                for name, key, convert in plan
+            }
+        )
+
+    return read
+
+
+def _converter(annotation: Any) -> _Convert | None:
+    """What turns a payload's value into the field's; None where it stays as it is."""
+    origin, arguments = get_origin(annotation) or annotation, get_args(annotation)
+    if is_dataclass(origin):
+        return _reader(typing.cast(Any, origin))
+    if origin in (typing.Union, types.UnionType):
+        inner = [found for each in arguments if (found := _converter(each))]
+        return _or_none(inner[0]) if inner else None
+    if origin is collections.abc.Sequence:
+        return _each(_converter(arguments[0]))
+    return None
+
+
+def _or_none(convert: _Convert) -> _Convert:
+    return lambda value: None if value is None else convert(value)
+
+
+def _each(convert: _Convert | None) -> _Convert:
+    if convert is None:
+        return tuple
+    return lambda values: tuple(map(convert, values))

@@ -1,0 +1,1 @@
+"""A task: what is tried, on what, and how it is judged."""

@@ -1,0 +1,1 @@
+"""One trial: its folder, its thread, its judges."""
