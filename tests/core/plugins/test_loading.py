@@ -229,3 +229,25 @@ def test_the_trace_shows_each_hook_call_with_its_secrets_taken_out(site: Site) -
     assert "***" in line
     assert "demo_one:Agent" not in line
     assert site.run(code).stderr == ""
+
+
+def test_a_file_that_another_thread_closes_meanwhile_is_nobodys_fault(site: Site) -> None:
+    """A program that drives uwf has threads of its own."""
+    code = "import threading\nthreading.other_closes()\n" + AGENT.format(name="one", module="m")
+    site.agent("one", code)
+    setup = """
+import os, threading
+opened, asked, closed = os.open("/dev/null", os.O_RDONLY), threading.Event(), threading.Event()
+def close():
+    asked.wait(10)
+    os.close(opened)
+    closed.set()
+    asked.clear()
+    asked.wait(60)
+threading.Thread(target=close, daemon=True).start()
+def other_closes():
+    asked.set()
+    assert closed.wait(10)
+threading.other_closes = other_closes
+"""
+    assert site.value(RECORDS, setup) == ["one"]

@@ -55,19 +55,26 @@ def keeps_descriptors(found: Found) -> Iterator[None]:
 
     Where one beyond the standard streams is gone, the process ends at once (exit code 1), as if it
     were killed: the store's files and locks may be among them. The note about the import stays,
-    so that the next command names the plugin.
+    so that the next command names the plugin. (Where other threads run, such as those of a program
+    that drives uwf by the client, they close descriptors of their own, and nobody can tell whose
+    fault it is: then the standard streams alone are looked at.)
 
     Raises:
         PluginBroken: a standard stream is gone.
     """
     before = _opened()
+    alone = threading.active_count() == 1
     spare = os.dup(_STDERR) if _STDERR in before else None
     try:
         yield
     finally:
         after = _opened()
         _mend(before, after, spare)
-        lost = sorted(number for number, file in before.items() if after.get(number) != file)
+        lost = sorted(
+            number
+            for number, file in before.items()
+            if after.get(number) != file and (alone or number in _STANDARD)
+        )
         if lost:
             numbers = ", ".join(map(str, lost))
             error = broken(found, f"it closes file descriptors that are not its own ({numbers})")
