@@ -23,6 +23,7 @@ _HOME = {
     "uwf_core.api.judge": "Judge JudgeReply JudgeRequest JudgeSpec",
     "uwf_core.api.marker": "hookimpl",
     "uwf_core.api.options": "read_options",
+    "uwf_core.api.price": "priced",
     "uwf_core.api.secret_names": "is_secret_name secrets_of_environment",
     "uwf_core.api.store": (
         "STORE_API_VERSION Holder LockHandle Record StoreBackend StoreSpec Variable"
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from uwf_core.api.judge import *  # noqa: F403
     from uwf_core.api.marker import hookimpl as hookimpl
     from uwf_core.api.options import read_options as read_options
+    from uwf_core.api.price import priced as priced
     from uwf_core.api.secret_names import is_secret_name as is_secret_name
     from uwf_core.api.secret_names import secrets_of_environment as secrets_of_environment
     from uwf_core.api.store import *  # noqa: F403

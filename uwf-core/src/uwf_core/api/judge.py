@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from uwf_core.api.agent import API_VERSION, Model, Usage
 from uwf_core.api.record import record
+from uwf_core.process.cancel import Cancel
 
 
 @record
@@ -21,9 +22,18 @@ class JudgeSpec:
 
 @record
 class JudgeRequest:
-    """`cwd` is a copy of the trial's folder; `record` the thread as `uwf thread show` gives it,
-    with the documents of its steps (`uwf step show`) under `steps`; `model` the one that
-    `modelOverrides.judge` names, for judges that ask one.
+    """A trial to judge. The agent is gone, and nothing of this is within its reach.
+
+    Attributes:
+        cwd: a copy of the trial's folder, the judge's own: run what you like in it.
+        thread: its id.
+        record: the thread as `uwf thread show` gives it, with the task as `prompt` and the
+            documents of its steps (`uwf step show`) under `steps`; each has the documents of the
+            attempts that failed before it under `attempts`.
+        model: the one that `modelOverrides.judge` names, for judges that ask one.
+        fixture: the folder that the trial's was a copy of at first, to be read only; None if it
+            began empty.
+        cancel: set when the judge's time is over, or nobody wants its answer any more.
     """
 
     cwd: str
@@ -31,13 +41,17 @@ class JudgeRequest:
     record: Mapping[str, Any]
     options: Any = None
     model: Model | None = None
+    fixture: str | None = None
+    cancel: Cancel = field(default_factory=Cancel, repr=False)
 
 
 @record
 class JudgeReply:
-    """`score` is within 0..1; `data` whatever the judge wants to keep, as JSON."""
+    """`score` is within 0..1, None from a judge that only informs; `data` whatever the judge wants
+    to keep, as JSON.
+    """
 
-    score: float
+    score: float | None
     data: Mapping[str, Any] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
 

@@ -8,10 +8,10 @@ from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import ask_call, fork_call, run_call, speaks_from
 from uwf_core.agents.watch import NoSink
 from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, RunLimits
+from uwf_core.api.price import priced
 from uwf_core.engine.documents import AnswerDocument
 from uwf_core.engine.find import find_step
 from uwf_core.engine.foreign import check_choice
-from uwf_core.engine.price import priced
 from uwf_core.engine.read import read_step
 from uwf_core.engine.running import opened_agent, recordable
 from uwf_core.engine.watch import Watch

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uwf_core.agents.supervise import fork_call, run_call
 from uwf_core.api.agent import AgentReply, AgentRequest, Usage
 from uwf_core.api.extract import NO_USAGE, ExtractProblem
+from uwf_core.api.price import priced
 from uwf_core.engine.extraction import extract
-from uwf_core.engine.price import priced
 from uwf_core.errors import EmptyReply, InvalidOutput, SessionLost, TimedOut
 from uwf_core.extract.correction import correction_text, correction_without_session
 from uwf_core.ids import Ref

@@ -22,6 +22,7 @@ score; `hopeless`, one that cannot be judged. `options` are the judge's options.
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -99,12 +100,8 @@ class JudgeContract(OptionsClauses):
         def call(request: JudgeRequest) -> JudgeReply:
             made = factory(record, context)
             assert isinstance(made, Judge), f"its factory gave {type(made).__name__}"
-            whole = JudgeRequest(
-                cwd=request.cwd,
-                thread=request.thread,
-                record=request.record,
-                options=request.options if request.options is not None else record,
-            )
+            wanted = record if request.options is None else request.options
+            whole = replace(request, options=wanted)
             return made.judge(whole)
 
         return call
@@ -124,10 +121,13 @@ class JudgeContract(OptionsClauses):
     def test_a_score_is_within_0_and_1(
         self, score: Callable[[JudgeRequest], JudgeReply], trial: JudgeRequest
     ) -> None:
-        """A number, and neither NaN nor true."""
+        """A number, and neither NaN nor true; or none, from a judge that only informs."""
         reply = score(trial)
         assert isinstance(reply, JudgeReply), f"it gave {type(reply).__name__}"
         found = reply.score
+        if found is None:
+            assert reply.data, "it gives neither a score nor data"
+            return
         assert isinstance(found, int | float) and not isinstance(found, bool), f"{found!r}"
         assert isfinite(found) and 0 <= found <= 1, f"the score is {found!r}"
 
@@ -139,7 +139,9 @@ class JudgeContract(OptionsClauses):
         worse: JudgeRequest,
     ) -> None:
         """A judge tells good from bad."""
-        assert score(worse).score < score(trial).score
+        lower, higher = score(worse).score, score(trial).score
+        assert lower is not None and higher is not None, "it gives no score"
+        assert lower < higher
 
     @needs("hopeless")
     def test_a_judge_that_cannot_judge_raises(

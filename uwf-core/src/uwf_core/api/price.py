@@ -1,4 +1,4 @@
-"""What a call cost, where the agent did not say and the model has a price. Pure."""
+"""What a call cost, where nobody said it and the model has a price. Pure."""
 
 from dataclasses import replace
 
