@@ -1,5 +1,6 @@
 """Which agent runs a role."""
 
+import re
 from collections.abc import Collection
 
 import pytest
@@ -111,6 +112,28 @@ def test_an_unknown_agent_gets_near_misses() -> None:
         resolve_agent("xyz", known())
     assert "hermes, human, mock" in (failure.value.hint or "")
     assert failure.value.exit_code == 2
+
+
+@pytest.mark.parametrize("use", [False, True])
+@pytest.mark.parametrize(
+    ("word", "meant", "distribution"),
+    [
+        ("hermse", "did you mean hermes? install uwf-agent-hermes: ", "uwf-agent-hermes"),
+        ("claude", "did you mean claude-code? install uwf-agent-c", "uwf-agent-claude-code"),
+        ("uwf-agent-hermse", "did you mean uwf-agent-hermes? install ", "uwf-agent-hermes"),
+        ("hermes", "install it: ", "uwf-agent-hermes"),
+        ("uwf-agent-hermes", "install it: ", "uwf-agent-hermes"),
+    ],
+)
+def test_an_adapter_that_is_not_installed_comes_with_the_command_that_installs_it(
+    word: str, meant: str, distribution: str, use: bool
+) -> None:
+    few = Known(aliases={"mine": Alias(use=word)}, installed=lambda: ("mock",), folder="/")
+    with pytest.raises((UnknownIdError, ConfigError)) as failure:
+        resolve_agent("mine" if use else word, few)
+    hint = failure.value.hint or ""
+    assert hint.startswith(meant)
+    assert re.search(rf"install .*\b{distribution}\b", hint)
 
 
 @pytest.mark.parametrize(

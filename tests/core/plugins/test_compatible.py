@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
-from uwf_core.plugins.compatible import demand_problem
+from uwf_core.plugins.compatible import demand_problem, demand_warning
 
 releases = st.lists(st.integers(0, 3), min_size=1, max_size=3).map(
     lambda parts: ".".join(map(str, parts))
@@ -46,9 +46,34 @@ def test_what_is_no_demand_is_quoted(text: str) -> None:
 
 def test_the_usual_demand_costs_no_import() -> None:
     code = (
-        "import sys\nfrom uwf_core.plugins.compatible import demand_problem\n"
+        "import sys\nfrom uwf_core.plugins.compatible import demand_problem, demand_warning\n"
         "assert demand_problem(['uwf-core[llm]>=0.1,<1'], '0.1.0') is None\n"
         "assert demand_problem(['uwf-core[llm]>=0.2,<1'], '0.1.0')\n"
         "assert 'packaging' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("requires", "warning"),
+    [
+        ([], "does not say which uwf-core it needs"),
+        (["uwf-core"], "no ceiling on uwf-core (uwf-core)"),
+        (["uwf-core>=0.1"], "no ceiling on uwf-core (uwf-core>=0.1)"),
+        (["uwf-core>=0.1; python_version<'4'"], "no ceiling"),
+        (["uwf-core!=0.3"], "no ceiling"),
+        (["uwf-core==0.1"], "pins uwf-core to one version (uwf-core==0.1)"),
+        (["uwf-core===0.1"], "pins uwf-core"),
+        (["uwf-core>=0.1,<1"], None),
+        (["uwf-core[llm]>=0.1,<1"], None),
+        (["uwf-core~=0.1"], None),
+        (["uwf-core==0.*"], None),
+        (["uwf-core>=0.1", "uwf-core<1"], None),
+    ],
+)
+def test_an_unwise_demand_is_told_before_it_breaks_anything(
+    requires: list[str], warning: str | None
+) -> None:
+    told = demand_warning(requires)
+    assert (told is None) is (warning is None)
+    assert (warning or "") in (told or "")

@@ -1,8 +1,21 @@
 """The repair command suits the tool that installed uwf."""
 
+import os
+import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
-from uwf_core.plugins.repair import Installation, install_line, repair_line, this_installation
+import pytest
+
+from uwf_core.plugins.repair import (
+    Installation,
+    fit_line,
+    install_line,
+    repair_line,
+    this_installation,
+)
 
 
 def test_with_pip_it_is_pip_of_the_same_python() -> None:
@@ -14,7 +27,7 @@ def test_with_pip_it_is_pip_of_the_same_python() -> None:
 
 def test_an_environment_of_uv_without_pip_gets_uv_pip(tmp_path: Path) -> None:
     installation = this_installation(str(tmp_path), "/e/bin/python", path=[str(tmp_path)])
-    assert install_line("demo", installation) == "uv pip --python /e/bin/python install demo"
+    assert install_line("demo", installation) == "uv pip install --python /e/bin/python demo"
 
 
 def test_pip_is_seen_by_its_package(tmp_path: Path) -> None:
@@ -49,3 +62,39 @@ def test_a_receipt_of_another_format_still_gives_a_command(tmp_path: Path) -> No
     assert install_line("demo", this_installation(str(tmp_path))) == (
         "uv tool install uwf-core --with demo"
     )
+
+
+@pytest.mark.parametrize(
+    ("installation", "line"),
+    [
+        (Installation("pip", "python"), "python -m pip install --upgrade uwf-core demo"),
+        (
+            Installation("uv", "/my env/python"),
+            "uv pip install --python '/my env/python' --upgrade uwf-core demo",
+        ),
+        (
+            Installation("pipx", "python", "uwf-core"),
+            "pipx upgrade --include-injected uwf-core",
+        ),
+        (
+            Installation("uv-tool", "python", "uwf-core[llm]", ("demo",)),
+            "uv tool upgrade uwf-core",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_brought_up_together_with_the_core(
+    installation: Installation, line: str
+) -> None:
+    """A newer core alone, or a newer plugin alone, may leave both apart."""
+    assert fit_line("demo", installation) == line
+
+
+def test_the_line_for_an_environment_of_uv_is_one_that_uv_takes() -> None:
+    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if uv is None:
+        pytest.skip("there is no uv here")
+    words = shlex.split(install_line("pluggy", Installation("uv", sys.executable)))
+    done = subprocess.run(
+        [uv, *words[1:], "--dry-run", "--offline"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

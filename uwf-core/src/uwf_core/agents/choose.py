@@ -215,22 +215,17 @@ def _declared(choice: Choice, alias: Alias, where: str) -> Choice:
 
 
 def _unknown(word: str, known: Known, source: str) -> UnknownIdError:
-    from uwf_core.plugins.plugins import adapter_hint
-    from uwf_core.plugins.scan import AGENTS
-
-    names = {*known.aliases, *known.installed()}
     return UnknownIdError(
         f"there is no agent {word!r}, neither as an alias of the configuration nor installed",
         where=source,
-        hint=adapter_hint(AGENTS, word) or _near(word, names),
+        hint=_near(word, {*known.aliases, *known.installed()}),
     )
 
 
 def _near(word: str, names: Collection[str]) -> str:
-    from difflib import get_close_matches
+    from uwf_core.plugins.plugins import near_hint
+    from uwf_core.plugins.scan import AGENTS
 
-    close = get_close_matches(word, names, n=3, cutoff=0.6)
-    if close:
-        return f"did you mean {' or '.join(close)}?"
     listed = f" ({', '.join(sorted(names))})" if names else ""
-    return f"`uwf agent list` shows what there is{listed}; a program is named by its path"
+    usual = f"`uwf agent list` shows what there is{listed}; a program is named by its path"
+    return near_hint(word, names, (AGENTS,)) or usual

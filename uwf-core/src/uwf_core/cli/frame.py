@@ -178,8 +178,12 @@ class Group(click.Group):
             )
         raise UsageError(
             f"`{words}` has no command {args[0]!r}",
-            hint=near_miss(args[0], self.list_commands(ctx)) or f"`{words} --help` lists them",
+            hint=self.meant(ctx, args[0]) or f"`{words} --help` lists them",
         )
+
+    def meant(self, ctx: click.Context, word: str) -> str | None:
+        """Which command may be meant by a word that names none."""
+        return near_miss(word, self.list_commands(ctx))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the names and their lines of help without importing a command."""

@@ -64,6 +64,13 @@ class Root(Group):
 
         return load_foreign(ctx.ensure_object(Session), cmd_name)
 
+    def meant(self, ctx: click.Context, word: str) -> str | None:
+        """Also one that a distribution brings which is not installed."""
+        from uwf_core.plugins.plugins import near_hint
+        from uwf_core.plugins.scan import COMMANDS as GROUP
+
+        return near_hint(word, self.list_commands(ctx), (GROUP,)) or super().meant(ctx, word)
+
     def help_of(self, name: str) -> str:
         """A command's line of help; a foreign one names its distribution."""
         if name in self.rows:

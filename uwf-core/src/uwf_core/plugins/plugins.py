@@ -49,10 +49,30 @@ _ADAPTERS = {
 """Which distribution brings a name that people read about before they have it."""
 
 
-def adapter_hint(group: str, name: str) -> str | None:
-    """The command that installs what brings `name`, for adapters that people read about."""
-    adapter = _ADAPTERS.get((group, name))
-    return None if adapter is None else f"install it: {install_line(adapter)}"
+def near_hint(word: str, known: Collection[str], groups: Collection[str] = GROUPS) -> str | None:
+    """What may be meant by a word that is not known: the names that are near it, those of adapters
+    that people read about among them, with the command that installs one that is not there.
+
+    Args:
+        word: what was said. known: the names that there are.
+        groups: whose adapters may be meant.
+
+    Returns:
+        None if nothing is near.
+    """
+    from difflib import get_close_matches
+
+    adapters = {name: adapter for (group, name), adapter in _ADAPTERS.items() if group in groups}
+    adapters |= {adapter: adapter for adapter in adapters.values()}
+    if word in adapters:
+        return f"install it: {install_line(adapters[word])}"
+    cutoff = 0.85 if word.startswith("uwf-") else 0.6  # names of distributions begin alike
+    near = get_close_matches(word, sorted({*known, *adapters}), n=3, cutoff=cutoff)
+    if not near:
+        return None
+    missing = dict.fromkeys(adapters[name] for name in near if name not in known)
+    cures = "".join(f" install {each}: {install_line(each)};" for each in missing)
+    return f"did you mean {' or '.join(near)}?{cures.rstrip(';')}"
 
 
 class Status(Enum):
@@ -174,7 +194,7 @@ class Plugins:
         if not found:
             known = [plugin.found.name for plugin in plugins]
             known += [plugin.found.distribution for plugin in plugins]
-            raise _unknown(_group_of(word), word, known)
+            raise _unknown(None, word, known)
         return found
 
     def found(self, group: str, name: str) -> Found:
@@ -298,20 +318,10 @@ def _no_group(group: str) -> str:
     return f"this uwf has no group {group!r}; {meant}"
 
 
-def _group_of(name: str) -> str | None:
-    return next((group for group, known in _ADAPTERS if known == name), None)
-
-
 def _unknown(group: str | None, name: str, known: list[str]) -> PluginError:
-    import difflib
-
     noun = "plugin" if group is None else NOUNS[group]
-    near = difflib.get_close_matches(name, known, n=3)
-    if near:
-        usual = f"did you mean {' or '.join(near)}?"
-    else:
-        usual = f"installed: {', '.join(sorted(set(known))) or 'none'}"
-    hint = (adapter_hint(group, name) if group is not None else None) or usual
+    near = near_hint(name, known, GROUPS if group is None else (group,))
+    hint = near or f"installed: {', '.join(sorted(set(known))) or 'none'}"
     return PluginError(f"no {noun} {name!r} is installed", hint=hint)
 
 

@@ -54,7 +54,7 @@ def install_line(distribution: str, installation: Installation | None = None) ->
         return _line("uv tool install", installation.package, *_with([*others, distribution]))
     if installation.tool == "pipx":
         return _line("pipx inject", installation.package, distribution)
-    return _line(_pip(installation), "install", distribution)
+    return _line(_pip_install(installation), distribution)
 
 
 def repair_line(distribution: str, installation: Installation | None = None) -> str:
@@ -64,7 +64,7 @@ def repair_line(distribution: str, installation: Installation | None = None) -> 
         return _line("uv tool upgrade", _name_of(installation.package))
     if installation.tool == "pipx":
         return _line("pipx inject --force", installation.package, distribution)
-    return _line(_pip(installation), "install", "--upgrade", distribution)
+    return _line(_pip_install(installation), "--upgrade", distribution)
 
 
 def fit_line(distribution: str, installation: Installation | None = None) -> str:
@@ -74,16 +74,18 @@ def fit_line(distribution: str, installation: Installation | None = None) -> str
         return _line("uv tool upgrade", _name_of(installation.package))
     if installation.tool == "pipx":
         return _line("pipx upgrade --include-injected", installation.package)
-    return _line(_pip(installation), "install", "--upgrade", CORE, distribution)
+    return _line(_pip_install(installation), "--upgrade", CORE, distribution)
 
 
 def _name_of(requirement: str) -> str:
     return requirement.partition("[")[0]
 
 
-def _pip(installation: Installation) -> str:
+def _pip_install(installation: Installation) -> str:
     python = shlex.quote(installation.python)
-    return f"{python} -m pip" if installation.tool == "pip" else f"uv pip --python {python}"
+    if installation.tool == "pip":
+        return f"{python} -m pip install"
+    return f"uv pip install --python {python}"
 
 
 def _with(distributions: Sequence[str]) -> list[str]:

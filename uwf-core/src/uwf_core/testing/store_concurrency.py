@@ -1,6 +1,7 @@
 """The clauses about several processes at once, each a real one."""
 
 import multiprocessing
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
@@ -17,7 +18,11 @@ from uwf_core.testing.store_processes import COUNTER, FIRST, SECOND, WAIT_SECOND
 from uwf_core.testing.store_records import holder, record, variable
 from uwf_core.testing.store_setting import StoreSetting
 
-_SPAWN = multiprocessing.get_context("spawn")
+_FRESH = multiprocessing.get_context("forkserver")
+"""Each process comes of one small server that has opened no store: as fresh as a new interpreter,
+and many times sooner there.
+"""
+_FRESH.set_forkserver_preload(["__main__", processes.__name__])
 
 
 class ConcurrencyClauses(StoreSetting):
@@ -140,12 +145,12 @@ def _check_whole(backend: StoreBackend) -> int:
 
 def _race(racers: int, run: Callable[..., None], place: Place, times: int) -> list[Any]:
     """What each of so many processes sends that start at the same moment."""
-    barrier = _SPAWN.Barrier(racers)
+    barrier = _FRESH.Barrier(racers)
     runners: list[tuple[BaseProcess, Connection]] = []
     try:
         for who in range(racers):
-            ours, theirs = _SPAWN.Pipe(duplex=False)
-            child = _SPAWN.Process(target=run, args=(place, theirs, barrier, who, times))
+            ours, theirs = _FRESH.Pipe(duplex=False)
+            child = _process(run, place, theirs, barrier, who, times)
             child.start()
             theirs.close()
             runners.append((child, ours))
@@ -158,8 +163,8 @@ def _race(racers: int, run: Callable[..., None], place: Place, times: int) -> li
 @contextmanager
 def _started(run: Callable[..., None], place: Place, *more: Any) -> Iterator[Any]:
     """A process, and the pipe on which it sends; killed in the end if it still runs."""
-    ours, theirs = _SPAWN.Pipe(duplex=False)
-    child = _SPAWN.Process(target=run, args=(place, theirs, *more))
+    ours, theirs = _FRESH.Pipe(duplex=False)
+    child = _process(run, place, theirs, *more)
     child.start()
     theirs.close()
     try:
@@ -176,6 +181,12 @@ def _doomed(run: Callable[..., None], place: Place, *more: Any) -> Iterator[Base
         yield child
         child.kill()
         child.join()
+
+
+def _process(run: Callable[..., None], *arguments: Any) -> BaseProcess:
+    """A process that does this, in our environment as it is now."""
+    environment = dict(os.environ)
+    return _FRESH.Process(target=processes.work, args=(run, environment, arguments))
 
 
 def _received(pipe: Connection) -> Any:

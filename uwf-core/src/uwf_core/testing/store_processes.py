@@ -4,10 +4,12 @@ They are told a `Place` and a pipe. Whoever has something to say sends it; whoev
 says that it is ready and waits.
 """
 
+import os
 import signal
+from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from uwf_core.api.store import StoreBackend, StoreSpec
 from uwf_core.testing.store_records import holder, opened, record, variable
@@ -27,6 +29,17 @@ class Place(NamedTuple):
     def open(self) -> StoreBackend:
         """The backend."""
         return opened(self.spec, self.url, self.home)
+
+
+def work(
+    run: Callable[..., None], environment: Mapping[str, str], arguments: tuple[Any, ...]
+) -> None:
+    """Run one of the functions below in this environment: the server that we come of has that of
+    its own start.
+    """
+    os.environ.clear()
+    os.environ.update(environment)
+    run(*arguments)
 
 
 def race_for_names(place: Place, pipe: Connection, barrier: Barrier, who: int, rounds: int) -> None:
