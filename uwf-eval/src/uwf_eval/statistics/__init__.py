@@ -1,0 +1,1 @@
+"""Statistics for trials of tasks: pure functions of numbers, the standard library alone."""

@@ -1,0 +1,114 @@
+"""A mean of trials that are clustered in tasks, with an interval.
+
+Repeats of one task are alike, so that 10 repeats of 6 tasks are not 60 observations. What is drawn
+at random, and what the interval is about, are tasks: each counts as its mean, whatever its number
+of repeats (the cluster-robust estimate for clusters that count alike: Cameron and Miller, "A
+practitioner's guide to cluster-robust inference", Journal of Human Resources 50 (2015) 317-372;
+Miller, "Adding Error Bars to Evals", arXiv 2411.00640 (2024), 2.2).
+"""
+
+from collections.abc import Sequence
+from math import fsum, inf, sqrt
+
+from uwf_eval.statistics.interval import Estimate, Interval
+from uwf_eval.statistics.student import t_half_width, t_quantile
+from uwf_eval.statistics.wilson import wilson_around
+
+NOTHING = 1e-15
+"""A variance or a share below this is rounding."""
+
+
+def cluster_mean(
+    groups: Sequence[Sequence[float]], level: float = 0.95, *, bounded: bool = True
+) -> Estimate | None:
+    """The mean over groups (tasks) of values (trials), with its interval.
+
+    Args:
+        groups: the values of each task; a group without values is passed over.
+        level: the share of intervals that hold the true mean, such as 0.95.
+        bounded: the values lie within 0..1 (scores, passed or not): `bounded_interval`; else
+            (dollars, tokens, ms) Student's interval over the groups' means.
+
+    Returns:
+        None where there is no value at all.
+
+    Raises:
+        ValueError: `bounded`, and a value is not within 0..1; or `level` is not within 0..1.
+    """
+    means = [mean(group) for group in groups if group]
+    if not means:
+        return None
+    interval = bounded_interval(means, level) if bounded else student_interval(means, level)
+    return Estimate(
+        mean=mean(means),
+        interval=interval,
+        groups=len(means),
+        values=sum(len(group) for group in groups),
+    )
+
+
+def student_interval(means: Sequence[float], level: float) -> Interval | None:
+    """m ± t(n - 1) · s / √n; None for a single value and where nothing varies, for then nothing
+    is known of how much it could.
+    """
+    _check_level(level)
+    deviation = sqrt(variance(means))
+    centre = mean(means)
+    if len(means) < 2 or deviation <= 1e-12 * abs(centre):
+        return None
+    half = t_half_width(deviation, len(means), level)
+    return Interval(low=centre - half, high=centre + half)
+
+
+def bounded_interval(means: Sequence[float], level: float) -> Interval:
+    """The interval of a mean of values within 0..1: Wilson's, at the effective number of tasks.
+
+    Student's interval fails here: near 0 and 1 tasks are often all alike, its width is then 0, and
+    with 6 tasks it holds the true rate in 85 of 100 cases instead of 95. Wilson's interval is
+
+        centre and width as in `wilson_interval`, with n* = m(1 - m) / (s²/n) for the trials,
+
+    the number of independent trials that would be as precise (Dean and Pagano, "Evaluating
+    confidence interval methods for binomial proportions in clustered surveys", Journal of Survey
+    Statistics and Methodology 3 (2015) 484-503; Franco, Little, Louis and Slud, "Comparative study
+    of confidence intervals for proportions in complex sample surveys", same journal 7 (2019)
+    334-364). Where all tasks are alike, n* is their number: then each is taken for one trial.
+    The quantile is of Student's t with (n - 1) / (1 - r) degrees of freedom, r = (spread of the
+    tasks) / m(1 - m): where tasks only fail or pass, r = 1 and the mean alone says how much they
+    vary (Wilson's normal quantile); where r is near 0, the variance is an estimate from n numbers
+    (Student's quantile). The interpolation is our own; the simulation in the tests shows that it
+    holds 93-97 % over rates from 0.05 to 0.95 at 6 tasks and more.
+
+    Raises:
+        ValueError: a value is not within 0..1.
+    """
+    _check_level(level)
+    if not all(-1e-9 <= each <= 1 + 1e-9 for each in means):
+        raise ValueError(f"a score is within 0..1, not {min(means)} … {max(means)}")
+    count = len(means)
+    centre = min(max(mean(means), 0.0), 1.0)
+    most = centre * (1 - centre)
+    spread = variance(means)
+    if spread <= NOTHING or most <= NOTHING:
+        return wilson_around(centre, count, t_quantile((1 + level) / 2, inf))
+    share = min(spread * (count - 1) / count / most, 1.0)
+    freedom = (count - 1) / (1 - share) if share < 1 else inf
+    return wilson_around(centre, most / (spread / count), t_quantile((1 + level) / 2, freedom))
+
+
+def mean(values: Sequence[float]) -> float:
+    """The mean, without loss to rounding."""
+    return fsum(values) / len(values)
+
+
+def variance(values: Sequence[float]) -> float:
+    """The variance with n - 1 below the line; 0 for a single value."""
+    if len(values) < 2:
+        return 0.0
+    centre = mean(values)
+    return fsum((each - centre) ** 2 for each in values) / (len(values) - 1)
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise ValueError(f"a level is between 0 and 1, not {level}")
