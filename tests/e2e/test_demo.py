@@ -1,10 +1,13 @@
-"""`uwf demo`: a real workflow doing real work, on a machine where nothing is set up."""
+"""`uwf demo`: a real workflow doing real work, on a machine where nothing is set up; played by the
+builtin agent where it is installed, and by a script where the core is alone.
+"""
 
 import os
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +20,15 @@ from uwf_core.testing.project import CommandOutcome, Project
 TEMPLATE = Path(sys.modules["uwf_core.demo.play"].__file__ or "").parent / "templates" / "shop"
 
 
+CORE_ALONE = {"UWF_BLOCK_PLUGINS": "builtin"}
+
+
 class Played:
     """One demo in a process of its own, on a machine with an empty HOME."""
 
-    def __init__(self, root: Path, *words: str) -> None:
+    def __init__(self, root: Path, *words: str, env: Mapping[str, str] = CORE_ALONE) -> None:
         self.user = Project(root)
+        self.user.env |= env
         (root / "tmp").mkdir()
         (root / "user").mkdir()
         self.user.env["TMPDIR"] = str(root / "tmp")
@@ -39,9 +46,14 @@ class Played:
         return self.user.uwf(*words, env={"UWF_HOME": self.document["home"]})
 
 
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
-    return Played(tmp_path_factory.mktemp("demo"))
+@pytest.fixture(scope="module", params=["core alone", "builtin"])
+def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Played:
+    env = CORE_ALONE if request.param == "core alone" else {}
+    return Played(tmp_path_factory.mktemp("demo"), env=env)
+
+
+def is_builtin(played: Played) -> bool:
+    return "UWF_BLOCK_PLUGINS" not in played.user.env
 
 
 def unittest_in(folder: Path) -> subprocess.CompletedProcess[str]:
@@ -98,10 +110,20 @@ def test_each_role_is_one_session_and_shares_it_with_nobody(played: Played):
     assert [each["continuation"] for each in steps].count("continued") == 2
 
 
-def test_the_demo_says_plainly_that_a_script_plays_the_roles(played: Played):
-    assert played.document["playedBy"].startswith("a script that ships with uwf; no model, no key")
-    assert "played by a script" in played.outcome.stderr
-    assert Path(played.document["agent"]).read_text().startswith('"""The agent of `uwf demo`: a sc')
+def test_the_demo_says_plainly_who_plays_the_roles(played: Played):
+    told = played.document["playedBy"]
+    assert f"all roles are played by {told}" in played.outcome.stderr
+    if is_builtin(played):
+        assert told.startswith("the builtin agent, whose tools really work; its model is a script")
+    else:
+        assert told.startswith("a script that ships with uwf; no model, no key")
+        text = Path(played.document["agent"]).read_text()
+        assert text.startswith('"""The agent of `uwf demo`: a sc')
+
+
+def test_the_builtin_agent_works_with_its_own_tools(played: Played):
+    turns = played.uwf("step", "turns", "@last", "--format", "text").stdout
+    assert ("files: confined to" in turns) == is_builtin(played)
 
 
 def test_the_demo_touches_nothing_of_the_users(played: Played):
@@ -132,9 +154,7 @@ def test_the_three_commands_to_go_on_with_can_be_pasted_as_they_are(played: Play
     assert "vat(150)" in printed[2]
 
 
-def test_a_second_demo_knows_nothing_of_the_first_and_text_shows_the_thread(
-    played: Played, tmp_path: Path
-):
+def test_a_second_demo_shows_the_thread_as_text_and_takes_no_folder_that_is_used(tmp_path: Path):
     words = ("--format", "text", "--dir", "trial")
     second = Played(tmp_path, *words)
     assert second.outcome.exit_code == 0
@@ -148,7 +168,6 @@ def test_a_second_demo_knows_nothing_of_the_first_and_text_shows_the_thread(
     assert told.count(f"UWF_HOME={folder / 'home'} ") == 3
     threads = second.user.uwf("thread", "list", "--all", env={"UWF_HOME": str(folder / "home")})
     assert len(threads.document["threads"]) == 1
-    assert len(played.uwf("thread", "list", "--all").document["threads"]) == 1
 
     again = second.user.uwf("demo", *words)
     assert (again.exit_code, again.stdout) == (2, "")
@@ -173,7 +192,9 @@ class Meddler:
 def test_the_demo_fails_if_the_tests_are_red_in_the_end_whatever_the_agents_say(tmp_path: Path):
     code = tmp_path / "demo" / "project" / "invoice.py"
     spoil = Meddler("StepFinished", "tester", lambda: code.write_text("broken\n"))
-    outcome = play({"PATH": os.environ["PATH"]}, str(tmp_path / "demo"), spoil, Cancel())
+    outcome = play(
+        {"PATH": os.environ["PATH"], **CORE_ALONE}, str(tmp_path / "demo"), spoil, Cancel()
+    )
     assert outcome["document"]["done"]
     assert not outcome["document"]["testsAfter"]["green"]
     assert outcome["exit_code"] == 1
@@ -182,7 +203,7 @@ def test_the_demo_fails_if_the_tests_are_red_in_the_end_whatever_the_agents_say(
 def test_an_interrupted_demo_says_so_and_can_be_gone_on_with(tmp_path: Path):
     cancel = Cancel()
     stop = Meddler("StepFinished", "reviewer", lambda: cancel.set("enough"))
-    outcome = play({"PATH": os.environ["PATH"]}, str(tmp_path / "demo"), stop, cancel)
+    outcome = play({"PATH": os.environ["PATH"], **CORE_ALONE}, str(tmp_path / "demo"), stop, cancel)
     assert outcome["exit_code"] == 130
     onward = outcome["document"]["next"][0]["command"]
     command = ["sh", "-c", f"{onward} --format json"]

@@ -12,20 +12,24 @@ from uwf_core.cli.session import Session
 from uwf_core.cli.signals import cancel_on_signals
 
 
-@command("demo", "uwf demo", "uwf demo --dir /tmp/try-uwf")
+@command("demo", "uwf demo", "uwf demo --dir /tmp/try-uwf", "uwf demo --live")
 @click.option(
     "--dir", "folder", metavar="DIR", help="An empty or new folder; a temporary one by default."
 )
-def demo(session: Session, folder: str | None) -> int:
+@click.option(
+    "--live", is_flag=True, help="On the model that you have configured (it costs its tokens)."
+)
+def demo(session: Session, folder: str | None, live: bool) -> int:
     """See a workflow at work: a failing test in a small project is repaired.
 
-    Files really change and tests really run; the agents are played by a script, so no key, model
-    or server is needed. Everything is in one folder, with a store of its own.
+    Files really change and tests really run; a script decides what is done, so no key, model or
+    server is needed. Where the builtin agent is installed, it does it with its tools. Everything is
+    in one folder, with a store of its own.
     """
     from uwf_core.demo.play import play
 
-    with cancel_on_signals(session) as cancel, watch(session) as live:
-        played = play(session.env, folder, live, cancel)
+    with cancel_on_signals(session) as cancel, watch(session) as watching:
+        played = play(session.env, folder, watching, cancel, live=live)
     session.emit(played["document"], _text)
     return played["exit_code"]
 

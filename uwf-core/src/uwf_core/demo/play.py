@@ -6,9 +6,10 @@ import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
-from uwf_core.demo.site import AGENT, WORKFLOW, Site, lay_out
+from uwf_core.demo.players import AGENT, Player, live_player, scripted_player
+from uwf_core.demo.site import WORKFLOW, Site, lay_out, written
 from uwf_core.demo.suite import Tests, run_tests
 from uwf_core.engine.documents import ExecDocument, StepResult
 from uwf_core.engine.engine import Engine, open_engine
@@ -21,7 +22,6 @@ from uwf_core.errors import ExitCode
 from uwf_core.process.cancel import Cancel
 
 TASK = "The total of an invoice is off by one cent: 0.99 and 1.00 plus tax should be 2.37."
-PLAYED_BY = "a script that ships with uwf; no model, no key, no server"
 
 
 class Next(TypedDict):
@@ -56,16 +56,32 @@ class Played(TypedDict):
     exit_code: int
 
 
-def play(env: Mapping[str, str], folder: str | None, watch: Watch, cancel: Cancel) -> Played:
+class _Stage(NamedTuple):
+    """Where the demo is played, and by whom."""
+
+    site: Site
+    player: Player
+
+
+def play(
+    env: Mapping[str, str],
+    folder: str | None,
+    watch: Watch,
+    cancel: Cancel,
+    *,
+    live: bool = False,
+) -> Played:
     """Play the demo in `folder` (a new temporary one by default); nothing of the user's is touched.
 
+    Args:
+        live: on the user's own model, not on a script.
+
     Raises:
-        UsageError: the folder is not empty or cannot be written.
+        UsageError: the folder is not empty or cannot be written; or no model is there for `live`.
+        ConfigError: `live`, and the user's settings have faults.
     """
-    site = lay_out(folder)
-    own_env = site.environment(env)
-    watch.notice(f"a small project with a failing test, and the workflow {WORKFLOW}: {site.folder}")
-    watch.notice(f"all roles are played by {PLAYED_BY}")
+    stage = _set_up(env, folder, watch, live=live)
+    site, own_env = stage.site, {**stage.site.environment(env), **stage.player.env}
     before = run_tests(site.project, own_env, cancel)
     watch.notice(tests_line("tests before", before))
     engine = open_engine(env=own_env, cwd=str(site.project), on_fault=lambda _: None)
@@ -75,12 +91,23 @@ def play(env: Mapping[str, str], folder: str | None, watch: Watch, cancel: Cance
         outcome = exec_thread(engine, started["thread"], options, watch, cancel)
         after = run_tests(site.project, own_env, Cancel())
         watch.notice(tests_line("tests after", after))
-        document = _document(engine, site, outcome, (before, after))
+        document = _document(engine, stage, outcome, (before, after))
     finally:
         engine.close()
     good = not before["green"] and outcome.document["done"] and after["green"]
     failed = outcome.exit_code or ExitCode.FAILED
     return {"document": document, "exit_code": ExitCode.DONE if good else failed}
+
+
+def _set_up(env: Mapping[str, str], folder: str | None, watch: Watch, *, live: bool) -> _Stage:
+    real = live_player(env) if live else None
+    site = lay_out(folder)
+    watch.notice(f"a small project with a failing test, and the workflow {WORKFLOW}: {site.folder}")
+    with written(site.folder):
+        player = real or scripted_player(site, site.environment(env))
+        site.configure(player.told, player.settings)
+    watch.notice(f"all roles are played by {player.told}")
+    return _Stage(site, player)
 
 
 def tests_line(what: str, tests: Tests) -> str:
@@ -91,13 +118,13 @@ def tests_line(what: str, tests: Tests) -> str:
 
 
 def _document(
-    engine: Engine, site: Site, outcome: Outcome, tests: tuple[Tests, Tests]
+    engine: Engine, stage: _Stage, outcome: Outcome, tests: tuple[Tests, Tests]
 ) -> DemoDocument:
-    document = outcome.document
+    document, (site, player) = outcome.document, stage
     return {
         **document,
-        "agent": str(site.agent),
-        "playedBy": PLAYED_BY,
+        "agent": player.agent,
+        "playedBy": player.told,
         "testsBefore": tests[0],
         "testsAfter": tests[1],
         "folder": str(site.folder),

@@ -1,40 +1,29 @@
-"""The place of one demo: a folder with a project, a home of its own, and the agent's sessions."""
+"""The place of one demo: a folder with a project, and a home of its own with who plays in it."""
 
 import json
 import os
-import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from uwf_core.errors import UsageError
 from uwf_core.examples.shelf import example_text
 
 WORKFLOW = "fix-bug"
-AGENT = "demo"
-CAPABILITIES = ("continue", "fork", "ask", "stream")
 _KEPT = "UWF_BLOCK_PLUGINS"
-_CONFIG = """\
-# Written by `uwf demo`: the agent is a script, no model. Read it, change it.
-agents:
-  {agent}:
-    command: {python}
-    args: [{script}]
-    capabilities: {capabilities}
-defaultAgent: {agent}
-"""
+_HEAD = "# Written by `uwf demo`: all roles are played by {told}. Read it, change it."
 
 
 class Site(NamedTuple):
-    """The folders of one demo, and the script that plays the roles; all absolute."""
+    """The folders of one demo; all absolute."""
 
     folder: Path
     project: Path
     home: Path
-    agent: Path
 
     def environment(self, env: Mapping[str, str]) -> dict[str, str]:
         """`env` with this home, and without the settings that are meant for the user's own."""
@@ -45,30 +34,54 @@ class Site(NamedTuple):
         }
         return {**kept, "UWF_HOME": str(self.home)}
 
+    def add_file(self, name: str, content: bytes) -> Path:
+        """Put a file beside the project; its place."""
+        file = self.folder / name
+        file.write_bytes(content)
+        return file
+
+    def configure(self, told: str, settings: Mapping[str, Any]) -> None:
+        """Write the config.yaml of the demo's home."""
+        lines = [_HEAD.format(told=told)]
+        lines += [f"{key}: {json.dumps(value)}" for key, value in settings.items()]
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        file = os.open(self.home / "config.yaml", flags, 0o600)
+        with os.fdopen(file, "w", encoding="utf-8") as stream:
+            stream.write("\n".join(lines) + "\n")
+
 
 def lay_out(folder: str | None) -> Site:
-    """Make everything that the demo needs in `folder`, or in a new temporary one.
+    """Make the project and an empty home in `folder`, or in a new temporary one.
 
     Raises:
         UsageError: the folder is not empty, or cannot be written.
     """
-    try:
+    with written(folder or tempfile.gettempdir()):
         root = _new_folder(folder)
-        site = Site(root, root / "project", root / "home", root / "agent.py")
+        site = Site(root, root / "project", root / "home")
         _copy(files("uwf_core.demo") / "templates" / "shop", site.project)
         (site.project / ".workflow").mkdir()
         text = example_text(WORKFLOW, WORKFLOW)
         (site.project / ".workflow" / f"{WORKFLOW}.yaml").write_text(text, encoding="utf-8")
-        site.agent.write_bytes((files("uwf_core.demo") / "agent.py").read_bytes())
         site.home.mkdir(mode=0o700)
-        _write_config(site)
+    return site
+
+
+@contextmanager
+def written(place: Path | str) -> Iterator[None]:
+    """A fault of the disk while the demo is laid out in `place` is a fault of the chosen folder.
+
+    Raises:
+        UsageError: there was one.
+    """
+    try:
+        yield
     except OSError as error:
         raise UsageError(
             f"the demo cannot be laid out: {error.strerror}",
-            where=str(error.filename or folder or tempfile.gettempdir()),
+            where=str(error.filename or place),
             hint="name a folder that can be written: --dir DIR",
         ) from error
-    return site
 
 
 def _new_folder(folder: str | None) -> Path:
@@ -89,15 +102,3 @@ def _copy(source: Traversable, target: Path) -> None:
     for each in source.iterdir():
         if each.is_file():
             (target / each.name).write_bytes(each.read_bytes())
-
-
-def _write_config(site: Site) -> None:
-    text = _CONFIG.format(
-        agent=AGENT,
-        python=json.dumps(sys.executable, ensure_ascii=False),
-        script=json.dumps(str(site.agent), ensure_ascii=False),
-        capabilities=json.dumps(CAPABILITIES),
-    )
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with os.fdopen(os.open(site.home / "config.yaml", flags, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)

@@ -1,0 +1,62 @@
+"""`uwf demo --live`: the demo on the model that the user has configured."""
+
+import pytest
+
+from uwf_agent_builtin.demo.model import reply
+from uwf_core.testing.model_server import ScriptedModel
+from uwf_core.testing.model_server_script import ModelScript
+from uwf_core.testing.project import Project
+
+KEY = "sk-the-key-of-the-user"
+GOALS = {
+    "Find out why the program": "planner",
+    "Remove the cause of the fault": "developer",
+    "Find out whether the change": "reviewer",
+    "Show by running it": "tester",
+}
+
+
+def any_role(request):
+    """A model that finds out from its prompt what it is to be."""
+    prompt = next(each["content"] for each in request.messages if each["role"] == "user")
+    return reply(next(role for goal, role in GOALS.items() if goal in prompt), request)
+
+
+@pytest.fixture
+def project(tmp_path):
+    project = Project(tmp_path)
+    project.env["TMPDIR"] = str(tmp_path)
+    return project
+
+
+def test_the_live_demo_runs_on_the_configured_model_and_keeps_its_key_to_itself(project, tmp_path):
+    script = ModelScript(turns=(any_role,), repeat=True, api_key=KEY)
+    with ScriptedModel(script=script) as model:
+        project.config(
+            f"providers: {{mine: {{baseUrl: {model.openai_url}, apiKey: {KEY}}}}}\n"
+            "models: {large: {provider: mine, name: model-9}}\ndefaultModel: large\n"
+        )
+        outcome = project.uwf("demo", "--live", "--dir", "trial")
+        asked = model.requests
+    assert outcome.exit_code == 0, outcome.stderr
+    assert outcome.document["testsAfter"] == {"green": True, "ran": 4, "failed": 0}
+    assert outcome.document["agent"] == "builtin"
+    assert "the builtin agent on the model model-9 of mine" in outcome.stderr
+    assert {each.body["model"] for each in asked} == {"model-9"}
+    files = [file for file in (project.folder / "trial").rglob("*") if file.is_file()]
+    assert not any(KEY.encode() in file.read_bytes() for file in files)
+
+
+@pytest.mark.parametrize(
+    ("env", "words"),
+    [
+        ({}, "needs a model, and none is configured"),
+        ({"UWF_BLOCK_PLUGINS": "builtin"}, "cannot be used: blocked"),
+    ],
+    ids=["no model", "no agent"],
+)
+def test_a_live_demo_that_cannot_be_played_says_why_and_makes_nothing(project, env, words):
+    outcome = project.uwf("demo", "--live", "--dir", "trial", env=env)
+    assert outcome.exit_code == 2
+    assert words in outcome.stderr
+    assert not (project.folder / "trial").exists()

@@ -1,0 +1,101 @@
+"""Who plays the roles of the demo: a script alone, the builtin agent on a scripted model, or the
+builtin agent on the model that the user has configured.
+"""
+
+import sys
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from uwf_core.demo.site import Site
+from uwf_core.engine.engine import open_engine
+from uwf_core.errors import UsageError
+from uwf_core.plugins.plugins import Plugin, Status
+from uwf_core.plugins.repair import install_line
+from uwf_core.plugins.scan import AGENTS
+
+AGENT = "demo"
+BUILTIN = "builtin"
+BY_SCRIPT = "a script that ships with uwf; no model, no key, no server"
+BY_BUILTIN = (
+    "the builtin agent, whose tools really work; its model is a script that ships with it, so no "
+    "key is needed"
+)
+_BUILTIN_DEMO = "uwf_agent_builtin.demo"
+_KEY = "DEMO_API_KEY"
+
+
+class Player(NamedTuple):
+    """Who plays.
+
+    Attributes:
+        agent: what is run. told: the same for people.
+        settings: the configuration of the demo's home. env: what its processes need besides.
+    """
+
+    agent: str
+    told: str
+    settings: Mapping[str, Any]
+    env: Mapping[str, str]
+
+
+def scripted_player(site: Site, env: Mapping[str, str]) -> Player:
+    """Who plays without a model: the builtin agent if it is installed, else a script."""
+    plugin = _builtin(env, str(site.project))
+    if plugin is not None and plugin.status is Status.READY:
+        # -P: no module of the project is taken for one of ours.
+        args = ["-P", "-m", _BUILTIN_DEMO]
+        capabilities = ["continue", "fork", "ask", "stream", "tools"]
+        settings = _command(args, capabilities)
+        return Player(" ".join(["python3", *args]), BY_BUILTIN, settings, {})
+    script = site.add_file("agent.py", (files("uwf_core.demo") / "agent.py").read_bytes())
+    settings = _command([str(script)], ["continue", "fork", "ask", "stream"])
+    return Player(str(script), BY_SCRIPT, settings, {})
+
+
+def live_player(env: Mapping[str, str]) -> Player:
+    """The builtin agent on the user's default model. Its key goes to the demo's processes alone,
+    and into no file.
+
+    Raises:
+        UsageError: the agent is not installed, or no model is configured.
+        ConfigError: the user's settings have faults.
+    """
+    plugin = _builtin(env, str(Path.cwd()))
+    if plugin is None or plugin.status is not Status.READY:
+        state = "is not installed" if plugin is None else f"cannot be used: {plugin.reason}"
+        hint = install_line("uwf-agent-builtin") if plugin is None else "uwf plugin list"
+        raise UsageError(f"the live demo is played by the builtin agent, and it {state}", hint=hint)
+    engine = open_engine(env=env, cwd=str(Path.cwd()))
+    model, settings = engine.model, engine.settings
+    if model is None:
+        raise UsageError(
+            "the live demo needs a model, and none is configured",
+            hint="uwf setup chooses one; `uwf demo` alone needs none",
+        )
+    variable = settings.providers[model.provider].api_key_env or _KEY
+    key = {} if model.api_key is None else {variable: model.api_key}
+    provider = {"baseUrl": model.base_url, **({"apiKeyEnv": variable} if key else {})}
+    return Player(
+        agent=BUILTIN,
+        told=f"the builtin agent on the model {model.name} of {model.provider}; it runs commands",
+        settings={
+            "providers": {model.provider: provider},
+            "models": {model.alias: {"provider": model.provider, "name": model.name}},
+            "defaultModel": model.alias,
+            "agents": {AGENT: {"use": BUILTIN, "options": {"allowShell": True}}},
+            "defaultAgent": AGENT,
+        },
+        env=key,
+    )
+
+
+def _builtin(env: Mapping[str, str], cwd: str) -> Plugin | None:
+    plugins = open_engine(env=env, cwd=cwd).plugins.list((AGENTS,))
+    return next((each for each in plugins if each.found.name == BUILTIN), None)
+
+
+def _command(args: list[str], capabilities: list[str]) -> dict[str, Any]:
+    agent = {"command": sys.executable, "args": args, "capabilities": capabilities}
+    return {"agents": {AGENT: agent}, "defaultAgent": AGENT}
