@@ -7,6 +7,7 @@ Schemas, and faults that name their place.
 """
 
 from uwf_core.cas.schemas import CompiledSchema, SchemaProblem, schema_problems
+from uwf_core.workflow.load import Loaded, load_text
 from uwf_core.workflow.problem import (
     Place,
     Problem,
@@ -14,7 +15,7 @@ from uwf_core.workflow.problem import (
     error_at,
     warning_at,
 )
-from uwf_core.workflow.sketch import place_at, suggestion
+from uwf_core.workflow.sketch import node_at, place_at, suggestion
 from uwf_core.workflow.yaml_nodes import is_bad_number
 from uwf_core.workflow.yaml_source import (
     Composed,
@@ -31,6 +32,7 @@ from uwf_core.workflow.yaml_source import (
 __all__ = [
     "CompiledSchema",
     "Composed",
+    "Loaded",
     "Place",
     "Problem",
     "SchemaProblem",
@@ -43,6 +45,8 @@ __all__ = [
     "decode",
     "error_at",
     "is_bad_number",
+    "load_text",
+    "node_at",
     "parse_yaml",
     "place_at",
     "schema_problems",

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from uwf_core.api.store import Variable
 from uwf_core.cas.bundle_write import Inspect, write_bundle
-from uwf_core.engine.documents import BundleDocument
 from uwf_core.engine.find import find_thread
 from uwf_core.errors import BundleError, BusyError, UsageError
 from uwf_core.ids import ThreadId
@@ -19,12 +18,13 @@ from uwf_core.thread.names import prefixes_of
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
+    from uwf_core.engine.documents import BundleDocument
     from uwf_core.engine.engine import Engine
 
 _TRIES = 5
 
 
-def export_thread(engine: "Engine", word: str, path: str) -> BundleDocument:
+def export_thread(engine: "Engine", word: str, path: str) -> "BundleDocument":
     """Write a thread with everything that it leads to, and its own variables, into a file.
 
     The file (0600) is there once it is whole; one that was there is replaced.
@@ -36,7 +36,7 @@ def export_thread(engine: "Engine", word: str, path: str) -> BundleDocument:
         UsageError: the file cannot be written.
     """
     thread = find_thread(engine, word)
-    head, variables = _own_variables(engine.store, thread)
+    head, variables = own_variables(engine.store, thread)
     target = Path(engine.cwd, path)
     with _replacing(target) as file:
         manifest = write_bundle(
@@ -53,7 +53,7 @@ def export_thread(engine: "Engine", word: str, path: str) -> BundleDocument:
     }
 
 
-def _own_variables(store: "Store", thread: ThreadId) -> tuple[Head, Sequence[Variable]]:
+def own_variables(store: "Store", thread: ThreadId) -> tuple[Head, Sequence[Variable]]:
     """The head and all variables of a thread, as they were at one moment."""
     for _ in range(_TRIES):
         head = read_head(store, thread)

@@ -11,6 +11,7 @@ Several processes may write at once: every name moves by compare-and-set.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, Final
 
 from uwf_core.api.fields import write_record
@@ -57,7 +58,7 @@ class Results:
             run: the run.
             planned: its trials as they are before they are run; given once, at its beginning.
         """
-        tags = {"name": run.name, "format": FORMAT}
+        tags = {"name": run.name, "format": FORMAT, "trials": str(run.trials)}
         with self._nodes.transaction():
             ref = self._nodes.put(self._type(Run, "uwf eval run"), write_record(run))
             self._move(_RUN + run.run, ref, tags)
@@ -69,36 +70,44 @@ class Results:
 
     def save_trial(self, trial: Trial) -> None:
         """Store a trial, or how it stands by now: durable once this returns."""
-        self.save_trials((trial,))
+        with self._nodes.transaction():
+            self._put_trial(trial)
 
     def save_trials(self, trials: Iterable[Trial]) -> None:
-        """Store trials, all of them or none, and a page of each block that is complete by it."""
+        """Store many trials, all of them or none, and gather them in pages."""
         with self._nodes.transaction():
-            type_ = self._type(Trial, "uwf eval trial")
-            full: dict[tuple[str, int], None] = {}
+            known: dict[str, dict[str, Mapping[str, Any]]] = {}
             for trial in trials:
-                ref = self._nodes.put(type_, write_record(trial))
-                self._move(_trial_name(trial.run, trial.number), ref, {"state": trial.state})
-                if trial.number % pages.SIZE == 0:
-                    full[trial.run, pages.block_of(trial.number)] = None
-            for run, block in full:
-                self._write_page(run, block)
+                ref, payload = self._put_trial(trial)
+                known.setdefault(trial.run, {})[ref] = payload
+            for run, payloads in known.items():
+                self._gather(run, payloads)
 
     def write_pages(self, run: str) -> None:
-        """Gather a run's trials in pages, so that they are read at once; its last one too."""
-        names = self._nodes.names(f"{_TRIAL}{run}/")
-        blocks = sorted({pages.block_of(_number(each)) for each in names})
+        """Gather what a run's trials are by now in pages, so that they are read at once."""
         with self._nodes.transaction():
-            for block in blocks:
-                self._write_page(run, block)
+            self._gather(run, {})
 
-    def _write_page(self, run: str, block: int) -> None:
-        numbers = range(block * pages.SIZE + 1, (block + 1) * pages.SIZE + 1)
-        found = [self._nodes.name(_trial_name(run, number)) for number in numbers]
-        names = [each for each in found if each is not None]
-        page = pages.page_of(run, [(each.ref, self._nodes.get(each.ref)) for each in names])
-        ref = self._nodes.put(self._schema_type("page", pages.SCHEMA), page)
-        self._move(f"{_PAGE}{run}/{block:06}", ref, {"format": FORMAT})
+    def _put_trial(self, trial: Trial) -> tuple[str, Mapping[str, Any]]:
+        payload = write_record(trial)
+        ref = self._nodes.put(self._type(Trial, "uwf eval trial"), payload)
+        self._move(_trial_name(trial.run, trial.number), ref, {"state": trial.state})
+        return ref, payload
+
+    def _gather(self, run: str, known: Mapping[str, Mapping[str, Any]]) -> None:
+        """Write the pages that do not hold yet what the trials' names mean."""
+        refs = {_number(each): each.ref for each in self._nodes.names(f"{_TRIAL}{run}/")}
+        paged = self._paged(run, set(refs.values()))
+        for block, numbers in groupby(sorted(refs), pages.block_of):
+            there = [refs[number] for number in numbers]
+            if all(ref in paged for ref in there):
+                continue
+            payloads = [
+                (ref, paged.get(ref) or known.get(ref) or self._nodes.get(ref)) for ref in there
+            ]
+            page_type = self._schema_type("page", pages.SCHEMA)
+            page = self._nodes.put(page_type, pages.page_of(run, payloads))
+            self._move(f"{_PAGE}{run}/{block:06}", page, {"format": FORMAT})
 
     def _move(self, name: str, ref: Any, tags: Mapping[str, str]) -> None:
         before = self._nodes.name(name)
@@ -185,8 +194,11 @@ class Results:
         Raises:
             StoreVersionError: they were written by a newer uwf-eval.
         """
-        payloads = {each["number"]: each for each in self._planned(run)}
         names = {_number(each): each for each in self._nodes.names(f"{_TRIAL}{run}/")}
+        known = self._nodes.name(_RUN + run)
+        complete = known is not None and known.tags.get("trials") == str(len(names))
+        planned = () if complete else self._planned(run)
+        payloads = {each["number"]: each for each in planned}
         wanted = {each.ref for each in names.values()}
         paged = self._paged(run, wanted) if len(names) > 1 else {}
         for number, name in names.items():

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from uwf_core.api.fields import camel
+from uwf_core.api.record import made
 
 _Record = TypeVar("_Record")
 _Convert = Callable[[Any], Any]
@@ -77,13 +78,13 @@ def _reader(cls: Any) -> _Convert:
     hints = typing.get_type_hints(cls)
     plan = [(each.name, camel(each.name), _converter(hints[each.name])) for each in fields(cls)]
 
+    converted = [(name, convert) for name, _, convert in plan if convert is not None]
+
     def read(payload: Mapping[str, Any]) -> Any:
-        return cls(
-            **{
-                name: payload[key] if convert is None else convert(payload[key])
-                for name, key, convert in plan
-            }
-        )
+        values = {name: payload[key] for name, key, _ in plan}
+        for name, convert in converted:
+            values[name] = convert(values[name])
+        return made(cls, values)
 
     return read
 

@@ -1,0 +1,58 @@
+"""Nodes and threads from one store of ours to another: checked by their references, not again by
+their schemas, since our own engine wrote them.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from uwf_core.api.store import Record
+from uwf_core.engine.export import own_variables
+from uwf_core.engine.find import find_thread
+from uwf_core.ids import ref_of_number
+
+if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
+    from uwf_core.engine.engine import Engine
+
+
+def copy_nodes(source: "Store", target: "Store", roots: Iterable[str]) -> int:
+    """Copy nodes with everything that they lead to; how many the target did not have.
+
+    Raises:
+        MissingNodeError, CorruptNodeError: one of them is absent or damaged; nothing has changed.
+        CollisionError: the target has another payload under a reference.
+    """
+    records = list(_closure(source, roots))
+    there = target.present([each.ref for each in records])
+    with target.transaction():
+        for record in records:
+            target.adopt(record)
+    return len(records) - len(there)
+
+
+def copy_thread(source: "Engine", target: "Engine", word: str) -> None:
+    """Copy a thread that nobody runs, with everything that it leads to and its own variables.
+
+    Raises:
+        BusyError: it runs, or the target knows it already.
+        UwfError: as `copy_nodes`; nothing has changed.
+    """
+    _, variables = own_variables(source.store, find_thread(source, word))
+    with target.store.transaction():
+        copy_nodes(source.store, target.store, [each.value for each in variables])
+        for each in variables:
+            target.store.set_variable(each.name, each.value, each.tags, None)
+
+
+def _closure(store: "Store", roots: Iterable[str]) -> Iterator[Record]:
+    """Every record reachable from `roots`, types included, each once."""
+    waiting = list(dict.fromkeys(roots))
+    seen = set(waiting)
+    while waiting:
+        record = store.record(waiting.pop())
+        yield record
+        for number in record.edges:
+            ref = ref_of_number(number)
+            if ref not in seen:
+                seen.add(ref)
+                waiting.append(ref)

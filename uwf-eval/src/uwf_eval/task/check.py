@@ -1,0 +1,164 @@
+"""What a task's shape cannot say: names, files that must be there, judges that must exist."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from uwf_core.definitions import (
+    CompiledSchema,
+    Problem,
+    YamlMapping,
+    error_at,
+    place_at,
+    schema_problems,
+)
+from uwf_core.errors import PayloadError
+from uwf_eval.judges.api import judge_faults
+from uwf_eval.task.fixture import fixture_of
+from uwf_eval.task.globs import glob_fault
+from uwf_eval.task.model import JudgeSpec, Task
+from uwf_eval.task.tree import faults
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
+_NAME_HINT: Final = "a name is letters, digits, `.`, `_` and `-`, the first a letter or digit"
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+def task_problems(task: Task, root: YamlMapping) -> Iterator[Problem]:
+    """All that is wrong with a task beyond its shape; what is missing was told already."""
+    yield from _names(task, root)
+    yield from _workflow(task, root)
+    yield from _fixtures(task, root)
+    yield from _globs(task, root)
+    yield from _judges(task, root)
+
+
+def _names(task: Task, root: YamlMapping) -> Iterator[Problem]:
+    if task.name and not _NAME.match(task.name):
+        place = place_at(root, ("name",))
+        yield error_at(place, "bad-name", f"{task.name!r} is no name for a task", _NAME_HINT)
+    seen: set[str] = set()
+    for index, case in enumerate(task.cases):
+        place = place_at(root, ("cases", index, "name"))
+        if case.name and not _NAME.match(case.name):
+            yield error_at(place, "bad-name", f"{case.name!r} is no name for a case", _NAME_HINT)
+        if case.name in seen:
+            message = f"there are two cases {case.name!r}"
+            yield error_at(place, "duplicate-name", message, "rename one")
+        seen.add(case.name)
+    if "cases" in root.values and not task.cases:
+        place = place_at(root, ("cases",))
+        yield error_at(place, "no-cases", "there is no case", "add `{name: …, prompt: …}`")
+    for name in task.env:
+        if not _VARIABLE.match(name):
+            place = place_at(root, ("env", name))
+            yield error_at(place, "bad-name", f"{name!r} is no name for a variable",
+                           "letters, digits and `_`")  # fmt: skip
+
+
+def _workflow(task: Task, root: YamlMapping) -> Iterator[Problem]:
+    file = workflow_file(task)
+    place = place_at(root, ("workflow",))
+    if file is None:
+        return
+    if not file.is_file():
+        hint = "the path is relative to task.yaml"
+        yield error_at(place, "missing-file", f"there is no workflow file {str(file)!r}", hint)
+    elif task.source != "folder" and not file.resolve().is_relative_to(task.folder.resolve()):
+        message = f"{task.workflow!r} leads out of the task"
+        yield error_at(place, "outside", message, "put it beside task.yaml")
+
+
+def workflow_file(task: Task) -> Path | None:
+    """The file of the task's workflow, None where it is a name."""
+    word = task.workflow
+    if "/" not in word and not word.endswith((".yaml", ".yml")):
+        return None
+    return Path(os.path.normpath(task.folder / word))
+
+
+def _fixtures(task: Task, root: YamlMapping) -> Iterator[Problem]:
+    told: set[Path] = set()
+    for index, case in enumerate(task.cases):
+        place = place_at(root, ("cases", index, "fixture")) if case.name else root.place
+        if case.fixture is not None and _leads_out(task.folder, case.fixture):
+            message = f"the fixture {case.fixture!r} leads out of the task"
+            yield error_at(place, "outside", message, "put it beside task.yaml")
+            continue
+        folder = fixture_of(task, case)
+        if folder is None or folder in told:
+            continue
+        told.add(folder)
+        if not folder.is_dir():
+            message = f"there is no fixture {case.fixture!r}"
+            hint = "a fixture is a folder beside task.yaml; leave it out for an empty one"
+            yield error_at(place, "missing-fixture", message, hint)
+            continue
+        for name, why in faults(folder):
+            yield error_at(place, "bad-fixture", f"{folder.name}/{name} {why}", "remove it")
+
+
+def _leads_out(folder: Path, word: str) -> bool:
+    return not (folder / word).resolve().is_relative_to(folder.resolve())
+
+
+def _globs(task: Task, root: YamlMapping) -> Iterator[Problem]:
+    for index, glob in enumerate(task.protect):
+        why = glob_fault(glob)
+        if why is not None:
+            place = place_at(root, ("protect", index))
+            yield error_at(place, "bad-glob", f"the glob {glob!r} {why}")
+
+
+def _judges(task: Task, root: YamlMapping) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for index, judge in enumerate(task.judges):
+        place = place_at(root, ("judges", index, "name"))
+        if judge.name and not _NAME.match(judge.name):
+            yield error_at(place, "bad-name", f"{judge.name!r} is no name for a judge", _NAME_HINT)
+        if judge.name and judge.name in seen:
+            message = f"there are two judges {judge.name!r}"
+            yield error_at(place, "duplicate-name", message, "rename one")
+        seen.add(judge.name)
+        yield from _entry(task, judge, index, root)
+        yield from _schema(judge, index, root)
+        for fault in judge_faults(judge, task.folder):
+            at = place_at(root, ("judges", index, fault.key))
+            yield error_at(at, "bad-judge", fault.message, fault.hint)
+    if "judges" in root.values and not any(each.weight > 0 for each in task.judges):
+        place = place_at(root, ("judges",))
+        message = "no judge counts: there is none with a weight above 0"
+        yield error_at(place, "no-judge", message, "without one a trial has no score")
+
+
+def _entry(task: Task, judge: JudgeSpec, index: int, root: YamlMapping) -> Iterator[Problem]:
+    if judge.entry is None:
+        return
+    place = place_at(root, ("judges", index, "entry"))
+    file = task.folder / judge.entry
+    within = [each for case in task.cases if (each := fixture_of(task, case)) is not None]
+    if _leads_out(task.folder, judge.entry):
+        yield error_at(place, "outside", f"{judge.entry!r} leads out of the task",
+                       "put it beside task.yaml")  # fmt: skip
+    elif not file.is_file():
+        yield error_at(place, "missing-file", f"there is no file {judge.entry!r}",
+                       "the path is relative to task.yaml")  # fmt: skip
+    elif any(file.resolve().is_relative_to(each.resolve()) for each in within):
+        message = f"{judge.entry!r} lies in a fixture, where the agent could change it"
+        yield error_at(place, "judge-in-fixture", message, "put it beside task.yaml")
+    elif file.suffix != ".py" and not os.access(file, os.X_OK):
+        message = f"{judge.entry!r} is neither a Python file nor executable"
+        yield error_at(place, "not-executable", message, f"`chmod +x {judge.entry}`")
+
+
+def _schema(judge: JudgeSpec, index: int, root: YamlMapping) -> Iterator[Problem]:
+    if judge.schema is None:
+        return
+    try:
+        CompiledSchema(judge.schema)
+    except PayloadError:
+        for problem in schema_problems(judge.schema):
+            place = place_at(root, ("judges", index, "schema", *problem.keys))
+            yield error_at(place, "bad-schema", problem.message, problem.hint or "")

@@ -1,0 +1,138 @@
+"""A task by what people call it: a folder, a tar archive, or the name of an installed one.
+
+What is run is always a copy of it, made at the run's beginning: whoever edits the task meanwhile,
+or an agent that finds it, changes no trial.
+"""
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from uwf_core.client import Client
+from uwf_core.errors import UnknownIdError, UsageError
+from uwf_eval.task.archive import unpack
+from uwf_eval.task.model import Source
+from uwf_eval.task.read import TASK_FILE, Checked, Origin, read_task
+from uwf_eval.task.tree import CACHE, copy_tree, digest_of_tree
+
+GROUP: Final = "uwf.eval_tasks"
+NOT_COPIED: Final = frozenset((CACHE,))
+
+
+class Found(NamedTuple):
+    """Where a task comes from: `place` is the folder or archive; for people and to load it again
+    where it is a distribution's, its name.
+    """
+
+    source: Source
+    place: str
+    path: Path
+
+
+def find_task(word: str, client: Client, cwd: Path) -> Found:
+    """What the word of a task means.
+
+    Args:
+        word: a path (relative to `cwd`), or the name of an installed task.
+        client: knows what is installed. cwd: the caller's folder.
+
+    Raises:
+        UsageError: blank, or nothing is there. PluginError: the name is claimed twice, …
+    """
+    if not word.strip():
+        raise UsageError("the task's name is blank", hint="name a folder, an archive or a task")
+    path = Path(os.path.normpath(cwd / Path(word).expanduser()))
+    if path.name == TASK_FILE and path.is_file():
+        path = path.parent
+    if path.is_dir():
+        if not (path / TASK_FILE).is_file():
+            raise UnknownIdError(
+                f"the folder {word!r} holds no {TASK_FILE}",
+                where=str(path),
+                hint=f"`uwf-eval new {word}` makes a task" if not any(path.iterdir()) else
+                "name the folder that holds it",
+            )  # fmt: skip
+        return Found("folder", str(path), path)
+    if path.is_file():
+        return Found("archive", str(path), path)
+    if "/" not in word and word in client.installed(GROUP):
+        return Found("distribution", word, _package_folder(word, client))
+    raise _unknown(word, client, path)
+
+
+def _unknown(word: str, client: Client, path: Path) -> UnknownIdError:
+    from difflib import get_close_matches
+
+    names = client.installed(GROUP)
+    beside = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = get_close_matches(Path(word).name, [*names, *beside], 2, 0.6)
+    usual = "a task is a folder with a task.yaml, a tar archive, or an installed one"
+    installed = f" ({', '.join(names)})" if names else ""
+    return UnknownIdError(
+        f"there is no task {word!r}",
+        where=str(path),
+        hint=f"did you mean {' or '.join(near)}?" if near else usual + installed,
+    )
+
+
+def _package_folder(name: str, client: Client) -> Path:
+    """The folder of the package that an installed task points to; nothing of it is imported
+    save the packages above it.
+    """
+    target = client.entry_point(GROUP, name).partition(":")[0]
+    try:
+        spec = find_spec(target)
+    except (ImportError, ValueError) as error:
+        raise UsageError(
+            f"the task {name!r} is installed, and its package {target} is not there: {error}",
+            hint="install its distribution again",
+        ) from error
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    for place in places:
+        if Path(place, TASK_FILE).is_file():
+            return Path(place)
+    raise UsageError(
+        f"the task {name!r} is installed, but its package {target} holds no {TASK_FILE}",
+        hint="report it to whoever made it",
+    )
+
+
+def take_task(found: Found, target: Path) -> Checked:
+    """Copy a task into a new folder, and read it there.
+
+    Raises:
+        TreeError: it cannot be copied, or is an archive that is refused.
+        OSError: the copy cannot be written.
+    """
+    if found.source == "archive":
+        unpack(found.path, target)
+        target = _top(target, found)
+    else:
+        copy_tree(found.path, target, without=NOT_COPIED)
+    return read_task(Origin(target, found.source, found.place, digest_of_tree(target)))
+
+
+def check_task(found: Found, scratch: Path) -> Checked:
+    """All that is wrong with a task; a folder is looked at where it is.
+
+    Raises:
+        TreeError, OSError: as `take_task`.
+    """
+    if found.source == "archive":
+        return take_task(found, scratch)
+    return read_task(Origin(found.path, found.source, found.place, ""))
+
+
+def _top(folder: Path, found: Found) -> Path:
+    """The folder of an unpacked archive that holds the task: its top, or the only one in it."""
+    inner = [each for each in folder.iterdir() if each.is_dir()]
+    if not (folder / TASK_FILE).is_file() and len(inner) == 1:
+        folder = inner[0]
+    if not (folder / TASK_FILE).is_file():
+        raise UsageError(
+            f"the archive holds no {TASK_FILE} at its top",
+            where=found.place,
+            hint="pack the task's folder: tar -czf task.tar.gz -C TASK .",
+        )
+    return folder
