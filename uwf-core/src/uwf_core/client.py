@@ -14,7 +14,7 @@ one store at once.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -25,6 +25,7 @@ from uwf_core.engine import (
     control,
     export,
     fork,
+    hand_over,
     judging,
     read,
     resume,
@@ -277,6 +278,22 @@ class Client:
         options = take_in.ImportOptions(dry_run, as_new)
         return take_in.import_bundle(self._engine, str(Path(self._engine.cwd, file)), options)
 
+    def copy_thread(self, thread: str, target: "Client") -> None:
+        """Copy a thread that nobody runs into the store of another client, all of it or nothing.
+
+        Raises:
+            BusyError: it runs, or is there already.
+        """
+        hand_over.copy_thread(self._engine, target._engine, thread)
+
+    def copy_nodes(self, refs: Iterable[str], target: "Client") -> int:
+        """Copy nodes with everything that they lead to into the store of another client.
+
+        Returns:
+            How many were not there.
+        """
+        return hand_over.copy_nodes(self._engine.store, target._engine.store, refs)
+
     # -- reading ---------------------------------------------------------------------------------
 
     def show(self, thread: str) -> ThreadDocument:
@@ -323,6 +340,20 @@ class Client:
         """Ask the session of a past step; no step is written."""
         options = ask.AskOptions(text, agent, fork)
         return ask.ask_step(self._engine, step, options, self._watch, cancel or Cancel())
+
+    # -- what is installed -----------------------------------------------------------------------
+
+    def installed(self, group: str) -> Sequence[str]:
+        """The names that installed distributions announce in a group (`uwf.eval_tasks`), sorted."""
+        return sorted({each.found.name for each in self._engine.plugins.list((group,))})
+
+    def entry_point(self, group: str, name: str) -> str:
+        """What an announced name points to, such as a package; nothing of it is imported.
+
+        Raises:
+            PluginError: it is unknown, blocked, incompatible or claimed twice.
+        """
+        return self._engine.plugins.found(group, name).target
 
     # -- judging ---------------------------------------------------------------------------------
 
