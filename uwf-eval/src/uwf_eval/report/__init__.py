@@ -1,0 +1,1 @@
+"""From a run and its trials to documents: text, Markdown, JUnit XML, one HTML page. All pure."""

@@ -1,0 +1,198 @@
+"""What a trial costs, beside what it scores."""
+
+import math
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from uwf_eval.report.html.marks import at, picture, symbol
+from uwf_eval.report.html.markup import Markup, join, tag
+from uwf_eval.report.html.table import Column, Row, section, table
+from uwf_eval.report.numbers import NONE, dollars, known, mean_range, score
+from uwf_eval.report.summary import Line, Report
+
+SHOWN: Final = 40
+FAINT: Final = 300
+_TITLE: Final = "Cost against score"
+_WIDE: Final = 30
+"""From this ratio of the dearest to the cheapest on, the scale is logarithmic."""
+
+
+class Point(NamedTuple):
+    """A point of the plot; `number` is its configuration's."""
+
+    label: str
+    number: int
+    line: Line
+
+
+class Axis(NamedTuple):
+    """The scale of costs."""
+
+    low: float
+    high: float
+    logarithmic: bool
+
+    def share(self, cost: float) -> float:
+        """Where a cost lies, within 0..1."""
+        if not self.logarithmic:
+            return cost / self.high
+        return math.log(cost / self.low) / math.log(self.high / self.low)
+
+    def ticks(self) -> Sequence[float]:
+        """The costs that have a label."""
+        if not self.logarithmic:
+            return [self.high * step / 4 for step in range(5)]
+        tens = range(round(math.log10(self.low)), round(math.log10(self.high)) + 1)
+        return [10.0**power for power in tens]
+
+
+def cost_section(report: Report) -> Markup:
+    """The plot, the figures beside it; or why there are none."""
+    points = [point for point in _points(report) if point.line.cost.known]
+    if not points:
+        said = "No agent reported what it cost and no model has a price, so this is not known."
+        return section(_TITLE, said)
+    shown = points[:SHOWN]
+    left_out = len(points) - len(shown)
+    faint = _of_tasks(report)
+    axis = axis_of([point.line.cost.mean or 0.0 for point in (*shown, *faint)])
+    note = (
+        "Up is better, left is cheaper. Mean cost of a trial that counts, agents alone; vertical "
+        "lines are the 95 % intervals of the score."
+    )
+    note += " Faint points are single tasks." if len(report.configurations) > 1 else ""
+    note += " The scale of costs is logarithmic." if axis.logarithmic else ""
+    note += f" {left_out:,} more are left out of the plot." if left_out else ""
+    return section(_TITLE, note, _plot(shown, faint, axis), _table(shown))
+
+
+def _of_tasks(report: Report) -> Sequence[Point]:
+    """The points of each configuration within each task, where they are not too many."""
+    order = {each.configuration.label: n for n, each in enumerate(report.configurations)}
+    if len(order) < 2:
+        return ()
+    found = [
+        Point(f"{task.task.name}, {label}", order[label], each.line)
+        for task in report.tasks
+        for each in task.configurations
+        if (label := each.configuration.label) in order and each.line.cost.known
+    ]
+    return found if len(found) <= FAINT else ()
+
+
+def _points(report: Report) -> Sequence[Point]:
+    """Configurations where there are several, else tasks, else the whole."""
+    if len(report.configurations) > 1:
+        return [
+            Point(each.configuration.label, number, each.line)
+            for number, each in enumerate(report.configurations)
+        ]
+    return [Point(each.task.name, number, each.line) for number, each in enumerate(report.tasks)]
+
+
+def axis_of(costs: Sequence[float]) -> Axis:
+    """A scale on which these costs can be told apart."""
+    highest = max(costs)
+    some = [cost for cost in costs if cost > 0]
+    if len(some) == len(costs) and highest / min(some) >= _WIDE:
+        low = 10.0 ** math.floor(math.log10(min(some)))
+        return Axis(low, 10.0 ** math.ceil(math.log10(highest)), True)
+    return Axis(0.0, round_up(highest), False)
+
+
+def round_up(value: float) -> float:
+    """The next of 1, 2, 4, 8 times a power of ten, which quarters leave short."""
+    if value <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in (1, 2, 4, 8, 10) if step * power >= value * 0.999)
+
+
+def _plot(points: Sequence[Point], faint: Sequence[Point], axis: Axis) -> Markup:
+    grid = [
+        tag("line", x1="0%", x2="100%", y1=at(1 - level), y2=at(1 - level), class_="grid")
+        for level in (0, 0.25, 0.5, 0.75, 1)
+    ]
+    levels = [
+        tag("text", f"{level:g}", x=-8, y=at(1 - level), dy="0.35em", text_anchor="end",
+            class_="tick")
+        for level in (0, 0.5, 1)
+    ]  # fmt: skip
+    costs = []
+    for tick in axis.ticks():
+        place = at(axis.share(tick))
+        costs.append(tag("line", x1=place, x2=place, y1="0%", y2="100%", class_="grid"))
+        costs.append(tag("text", dollars(tick), x=place, y="100%", dy=18, text_anchor="middle",
+                         class_="tick"))  # fmt: skip
+    names = tag("text", "mean cost of a trial", x="100%", y="100%", dy=34, text_anchor="end",
+                class_="axis")  # fmt: skip
+    marks = [_faint(point, axis) for point in faint]
+    marks += [_mark(point, axis) for point in points]
+    return picture(
+        _TITLE, _described(points), *grid, *levels, *costs, names, *marks,
+        class_="scatter", height=320,
+    )  # fmt: skip
+
+
+def _faint(point: Point, axis: Axis) -> Markup:
+    line = point.line
+    x, y = at(axis.share(line.cost.mean or 0.0)), at(1 - (line.score.value or 0.0))
+    label = f"{point.label}: {dollars(line.cost.mean)}, score {score(line.score.value)}"
+    return symbol(point.number, x, y, faint=True, label=label)
+
+
+def _mark(point: Point, axis: Axis) -> Markup:
+    mean = point.line.score
+    x = at(axis.share(point.line.cost.mean or 0.0))
+    parts = []
+    if mean.low is not None and mean.high is not None:
+        parts.append(tag("line", x1=x, x2=x, y1=at(1 - mean.low), y2=at(1 - mean.high),
+                         class_=f"interval tone{point.number % 6}"))  # fmt: skip
+    label = f"{point.label}: {dollars(point.line.cost.mean)}, score {score(mean.value)}"
+    parts.append(symbol(point.number, x, at(1 - (mean.value or 0.0)), label=label))
+    return join(*parts)
+
+
+def _described(points: Sequence[Point]) -> str:
+    said = [
+        f"{point.label}: {dollars(point.line.cost.mean)} and {score(point.line.score.value)}"
+        for point in points[:8]
+    ]
+    more = f"; and {len(points) - 8} more" if len(points) > 8 else ""
+    return "; ".join(said) + more + ". The table below has the same figures."
+
+
+def _table(points: Sequence[Point]) -> Markup:
+    columns = (
+        Column("Point"),
+        Column("Cost of a trial", "number"),
+        Column("Score", "number"),
+        Column("95 % interval", "number"),
+        Column("Cost of a trial that passed", "number"),
+    )
+    rows = [
+        Row(
+            (
+                join(_key(point.number), point.label),
+                join(dollars(point.line.cost.mean), tag("small", known(point.line.cost))),
+                score(point.line.score.value),
+                mean_range(point.line.score),
+                _of_passed(point.line),
+            )
+        )
+        for point in points
+    ]
+    return table("Cost and score", columns, rows)
+
+
+def _of_passed(line: Line) -> str:
+    """Dollars for each trial that passed: what a success costs, failures included."""
+    if line.cost.mean is None or not line.success.value:
+        return NONE
+    return dollars(line.cost.mean / line.success.value)
+
+
+def _key(number: int) -> Markup:
+    """The point as the plot draws it, before its name."""
+    mark = symbol(number, "8", "8")
+    return tag("svg", mark, class_="key", width=16, height=16, aria_hidden="true")
