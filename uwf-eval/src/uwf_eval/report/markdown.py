@@ -15,7 +15,7 @@ from uwf_eval.report.numbers import (
     utc,
 )
 from uwf_eval.report.states import States
-from uwf_eval.report.summary import Line, Report
+from uwf_eval.report.summary import Line, Report, trials_in
 from uwf_eval.report.text import route_text
 
 _TASKS = 200
@@ -54,7 +54,7 @@ def _head(report: Report) -> str:
         f"- Passed: **{percent(line.success.value)}** ({rate_range(line.success)}), "
         f"{line.success.passed} of {line.success.trials}",
         f"- Mean score: **{score(line.score.value)}** ({mean_range(line.score)}), "
-        f"n = {line.score.trials}",
+        f"n = {trials_in(line.score, report)}",
     ]
     lines += [
         f"- pass@{each.k}: {score(each.at)}, pass^{each.k}: {score(each.all)}, over {each.items} "

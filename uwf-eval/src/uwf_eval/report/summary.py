@@ -11,6 +11,7 @@ from uwf_eval.report.configurations import Configuration, Configurations
 from uwf_eval.report.estimates import Mean, Passes, Rate, mean_of, passes_of, rate_of
 from uwf_eval.report.failures import FailureShare, failures_of
 from uwf_eval.report.judges import JudgeShare, judges_of
+from uwf_eval.report.numbers import plural
 from uwf_eval.report.roles import RoleShare, roles_of
 from uwf_eval.report.routes import RouteShare, routes_of
 from uwf_eval.report.states import COUNTED, States, states_of
@@ -88,6 +89,14 @@ class Report:
             for each in self.configurations
             if each.configuration.fits(cell)
         )
+
+
+def trials_in(mean: Mean, report: Report) -> str:
+    """How many trials a mean over the whole run is of, and in what they are clustered."""
+    if mean.clusters == mean.trials:
+        return f"{mean.trials:,}"
+    noun = "task" if len(report.tasks) > 1 else "case"
+    return f"{mean.trials:,} in {plural(mean.clusters, noun)}"
 
 
 def summarise(run: Run, trials: Sequence[Trial], listed: int = LISTED) -> Report:

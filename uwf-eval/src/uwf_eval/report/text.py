@@ -1,6 +1,6 @@
 """The report for a terminal, also a narrow one, and for a pipe."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from uwf_core.commands import Column, Screen, clean, duration, table
@@ -20,7 +20,7 @@ from uwf_eval.report.numbers import (
 )
 from uwf_eval.report.routes import RouteShare
 from uwf_eval.report.states import States
-from uwf_eval.report.summary import Line, Report
+from uwf_eval.report.summary import Line, Report, trials_in
 
 _TASKS = 60
 _LINES = (
@@ -106,7 +106,7 @@ def _whole(report: Report, screen: Screen) -> str:
     pairs = [
         ("trials", states_text(line.states, screen)),
         ("passed", _passed(line, screen)),
-        ("score", _score(line, screen)),
+        ("score", _score(report, screen)),
         *((f"pass@{each.k}", _repeats(each)) for each in line.passes[-1:] if each.k > 1),
         ("cost", _cost(line)),
         ("tokens", _tokens(line)),
@@ -139,12 +139,12 @@ def _passed(line: Line, screen: Screen) -> str:
     return f"{share} ({rate_range(success)}), {success.passed:,} of {success.trials:,}"
 
 
-def _score(line: Line, screen: Screen) -> str:
-    mean = line.score
+def _score(report: Report, screen: Screen) -> str:
+    mean = report.overall.score
     if mean.value is None:
         return "no trial counts"
-    within = f" in {mean.clusters:,} clusters" if mean.clusters < mean.trials else ""
-    return f"{screen.paint(score(mean.value), 'bold')} ({mean_range(mean)}), n = {mean.trials:,}{within}"
+    value = screen.paint(score(mean.value), "bold")
+    return f"{value} ({mean_range(mean)}), n = {trials_in(mean, report)}"
 
 
 def _repeats(each: Any) -> str:
@@ -242,7 +242,7 @@ def _judge(each: Any) -> Mapping[str, Any]:
     }
 
 
-def _role_rows(report: Report) -> Iterable[Mapping[str, Any]]:
+def _role_rows(report: Report) -> Sequence[Mapping[str, Any]]:
     whole = sum(each.duration_ms for each in report.roles) or 1
     return [
         {

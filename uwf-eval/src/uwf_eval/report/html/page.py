@@ -28,7 +28,7 @@ from uwf_eval.report.numbers import (
     utc,
 )
 from uwf_eval.report.states import States
-from uwf_eval.report.summary import Line, Report
+from uwf_eval.report.summary import Line, Report, trials_in
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Even if something foreign became markup, the browser would run and fetch nothing."""
@@ -113,7 +113,7 @@ def _short(report: Report) -> Markup:
         _card("Passed", percent(line.success.value), rate_range(line.success),
               f"{line.success.passed:,} of {line.success.trials:,}"),
         _card("Mean score", score(line.score.value), mean_range(line.score),
-              f"n = {line.score.trials:,}{_clustered(line)}"),
+              f"n = {trials_in(line.score, report)}"),
         *_repeats(line),
         _card("Cost of a trial", dollars(line.cost.mean), known(line.cost),
               f"{at_least(line.spent, dollars(line.spent.total))} in all, judges included"),
@@ -130,10 +130,6 @@ def _short(report: Report) -> Markup:
             "and those that failed by the workflow's or the agent's own fault, with score 0.",
             class_="note"),
     )  # fmt: skip
-
-
-def _clustered(line: Line) -> str:
-    return f", in {line.score.clusters} tasks" if line.score.clusters < line.score.trials else ""
 
 
 def _repeats(line: Line) -> list[Markup]:
