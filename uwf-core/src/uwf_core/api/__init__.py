@@ -13,7 +13,7 @@ _HOME = {
         "Call Capability Continuation Model Price PromptParts Purpose RunLimits ToolCall Turn "
         "TurnSink Usage"
     ),
-    "uwf_core.api.checks": "Check CheckResult",
+    "uwf_core.api.checks": "Check CheckRequest CheckResult",
     "uwf_core.api.events": (
         "StepFailed StepFinished StepStarted ThreadEnded ThreadStarted TurnTaken"
     ),
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from uwf_core.api.agent import *  # noqa: F403
     from uwf_core.api.agent import API_VERSION as API_VERSION
     from uwf_core.api.checks import Check as Check
+    from uwf_core.api.checks import CheckRequest as CheckRequest
     from uwf_core.api.checks import CheckResult as CheckResult
     from uwf_core.api.events import *  # noqa: F403
     from uwf_core.api.extract import *  # noqa: F403

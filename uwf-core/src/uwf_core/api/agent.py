@@ -38,6 +38,8 @@ class AgentSpec:
             a default; None where there are none. Unknown keys and wrong types are refused by uwf.
         capabilities: the subset of `CAPABILITIES` that the agent has. Only these are used.
         api: the version of this contract that the adapter was written for.
+        checks: `module:attribute`, called as `checks(request)` with a `CheckRequest`, gives the
+            `Check`s that `uwf agent check` runs; None where there are none.
     """
 
     name: str
@@ -46,6 +48,7 @@ class AgentSpec:
     options: str | None = None
     capabilities: frozenset[str] = frozenset()
     api: str = API_VERSION
+    checks: str | None = None
 
 
 def _no_tools() -> "Sequence[LoadedTool]":

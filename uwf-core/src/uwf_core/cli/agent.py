@@ -38,7 +38,10 @@ def list_(session: Session) -> None:
 
 @command("check", "uwf agent check human", "uwf agent check ./my-agent")
 @click.argument("agent", metavar="AGENT")
-def check(session: Session, agent: str) -> int:
+@click.option(
+    "--trial", is_flag=True, help="Let it make a tiny request to its model, if it knows how."
+)
+def check(session: Session, agent: str, trial: bool) -> int:
     """Say whether an agent is ready, or why not. Loads it in a process of its own.
 
     AGENT is an alias, an installed agent's name, or a command line.
@@ -49,7 +52,7 @@ def check(session: Session, agent: str) -> int:
 
     engine = session.engine
     choice = resolve_agent(agent, engine.known_agents(engine.cwd))
-    document = agent_readiness(engine, choice)
+    document = agent_readiness(engine, choice, trial=trial)
     session.emit(document, readiness_text)
     return ExitCode.DONE if document["ready"] else ExitCode.AGENT
 

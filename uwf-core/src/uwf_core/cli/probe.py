@@ -1,17 +1,21 @@
-"""One plugin, really loaded, in a process of its own: `python -m uwf_core.cli.probe GROUP NAME`.
+"""One plugin, really loaded, in a process of its own:
+`python -m uwf_core.cli.probe GROUP NAME [AGENT [trial]]`.
 
-Prints one line of JSON, a `Probe`. Whoever asks runs this as a child with a time limit (`probe`),
+Prints one line of JSON, a `Probe`; with AGENT, the word that an agent is chosen by, also how its
+own checks went. Whoever asks runs this as a child with a time limit (`probe`),
 so that a plugin that hangs, exits or crashes at import tells only about itself.
 """
 
 import json
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 from uwf_core.errors import PluginError, UwfError
 
 if TYPE_CHECKING:
+    from uwf_core.api.checks import Check
     from uwf_core.engine.engine import Engine
     from uwf_core.plugins.scan import Found
 
@@ -42,12 +46,17 @@ class Probe(TypedDict):
     status: str | None
 
 
-def probe(engine: "Engine", found: "Found", seconds: float = SECONDS) -> Probe:
-    """Load the plugin in a child process and say how it is; a child that fails says so too."""
+def probe(
+    engine: "Engine", found: "Found", seconds: float = SECONDS, agent: Sequence[str] = ()
+) -> Probe:
+    """Load the plugin in a child process and say how it is; a child that fails says so too.
+
+    `agent` is the word that an agent is chosen by, and "trial" where a trial was asked for.
+    """
     from uwf_core.process.program import End, ProcessLimits, Program, run_program
 
     program = Program(
-        argv=(sys.executable, "-m", "uwf_core.cli.probe", found.group, found.name),
+        argv=(sys.executable, "-m", "uwf_core.cli.probe", found.group, found.name, *agent),
         cwd=engine.cwd,
         env=engine.env,
     )
@@ -95,10 +104,10 @@ def failed(problem: str, hint: str | None, status: str | None = None) -> Probe:
     }
 
 
-def look(engine: "Engine", group: str, name: str) -> Probe:
-    """Load the plugin here and run its checks."""
+def look(engine: "Engine", group: str, name: str, agent: Sequence[str] = ()) -> Probe:
+    """Load the plugin here and run its checks; `agent` is as in `probe`."""
     try:
-        return _look(engine, group, name)
+        return _look(engine, group, name, agent)
     except UwfError as error:
         # Its metadata fits, else nobody would have asked: so it is its record that does not.
         return failed(
@@ -106,7 +115,7 @@ def look(engine: "Engine", group: str, name: str) -> Probe:
         )
 
 
-def _look(engine: "Engine", group: str, name: str) -> Probe:
+def _look(engine: "Engine", group: str, name: str, agent: Sequence[str]) -> Probe:
     from uwf_core.plugins.loading import foreign_code, manager_of
     from uwf_core.plugins.scan import COMMANDS, EVAL_TASKS, OBSERVERS
 
@@ -124,7 +133,38 @@ def _look(engine: "Engine", group: str, name: str) -> Probe:
             plugins.attribute(group, name, path)
     with plugins.guard, foreign_code(found, "uwf_checks"):
         checks = [check for given in manager_of(found).hook.uwf_checks() for check in given]
+        if agent and getattr(record, "checks", None) is not None:
+            checks += _agent_checks(engine, record, agent[0], trial="trial" in agent[1:])
         return _ready(record, [_checked(check) for check in checks])
+
+
+def _agent_checks(engine: "Engine", record: Any, word: str, *, trial: bool) -> "Sequence[Check]":
+    """The checks of an agent with the options that the word gives it."""
+    from uwf_core.agents.choose import resolve_agent
+    from uwf_core.api.checks import CheckRequest
+    from uwf_core.api.options import read_options
+    from uwf_core.engine.running import folder_of_agent
+    from uwf_core.plugins.scan import AGENTS
+
+    plugins, choice = engine.plugins, resolve_agent(word, engine.known_agents(engine.cwd))
+    options = None
+    if record.options is not None:
+        cls = plugins.attribute(AGENTS, record.name, record.options)
+        options = read_options(cls, choice.options, where=choice.where)
+    request = CheckRequest(
+        thread="",
+        role="",
+        step_number=0,
+        cwd=engine.cwd,
+        model=engine.model,
+        options=options,
+        env=engine.agent_env,
+        name=choice.word,
+        state_dir=folder_of_agent(engine.home, choice.word),
+        trial=trial,
+    )
+    found: Sequence[Check] = plugins.attribute(AGENTS, record.name, record.checks)(request)
+    return found
 
 
 def _ready(record: Any, checks: list[CheckDocument]) -> Probe:
@@ -161,7 +201,7 @@ def main() -> NoReturn:
     from uwf_core.engine.engine import open_engine
 
     engine = open_engine(env=os.environ, cwd=os.getcwd())  # noqa: PTH109
-    answer = look(engine, sys.argv[1], sys.argv[2])
+    answer = look(engine, sys.argv[1], sys.argv[2], sys.argv[3:])
     print("\n" + json.dumps(answer), flush=True)
     os._exit(0)
 

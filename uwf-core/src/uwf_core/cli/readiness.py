@@ -1,13 +1,16 @@
 """Whether an agent is ready, or why not."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from uwf_core.cli.probe import CheckDocument, Probe, failed, probe
+from uwf_core.cli.probe import SECONDS, CheckDocument, Probe, failed, probe
 from uwf_core.errors import UwfError
 
 if TYPE_CHECKING:
     from uwf_core.agents.choose import Choice
     from uwf_core.engine.engine import Engine
+
+_TRIAL_SECONDS = 150.0
 
 
 class Readiness(TypedDict):
@@ -24,8 +27,11 @@ class Readiness(TypedDict):
     checks: list[CheckDocument]
 
 
-def agent_readiness(engine: "Engine", choice: "Choice") -> Readiness:
-    """Load the agent in a child process, or look for its program; run its checks."""
+def agent_readiness(engine: "Engine", choice: "Choice", *, trial: bool = False) -> Readiness:
+    """Load the agent in a child process, or look for its program; run its checks.
+
+    With `trial` its checks may make a request to the model.
+    """
     if choice.plugin is None:
         problem = command_problem(choice)
         return {
@@ -39,7 +45,7 @@ def agent_readiness(engine: "Engine", choice: "Choice") -> Readiness:
             "hint": problem and "correct its `command` in the configuration, or install it",
             "checks": [],
         }
-    found = _probed(engine, choice.plugin)
+    found = _probed(engine, choice.plugin, [choice.word, *(["trial"] if trial else [])])
     faults = [each for each in found["checks"] if each["state"] == "error"]
     return {
         "agent": choice.word,
@@ -62,11 +68,12 @@ def command_problem(choice: "Choice") -> str | None:
     return None if which(program) else f"there is no program {program!r}"
 
 
-def _probed(engine: "Engine", name: str) -> Probe:
+def _probed(engine: "Engine", name: str, agent: Sequence[str]) -> Probe:
     from uwf_core.plugins.scan import AGENTS
 
+    seconds = _TRIAL_SECONDS if "trial" in agent[1:] else SECONDS
     try:
-        return probe(engine, engine.plugins.found(AGENTS, name))
+        return probe(engine, engine.plugins.found(AGENTS, name), seconds, agent)
     except UwfError as error:
         return failed(error.message, error.hint)
 

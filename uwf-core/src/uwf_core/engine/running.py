@@ -91,7 +91,7 @@ def opened_agent(engine: "Engine", choice: Choice) -> Iterator[OpenAgent]:
     """
     plugins = engine.plugins
     name = choice.plugin
-    folder = _folder_of_agent(engine.home, choice.word)
+    folder = _made_folder(folder_of_agent(engine.home, choice.word), engine.home)
     agent = open_agent(
         choice,
         lambda name: plugins.record(AGENTS, name),
@@ -108,9 +108,13 @@ def opened_agent(engine: "Engine", choice: Choice) -> Iterator[OpenAgent]:
             engine.report_fault(failure)
 
 
-def _folder_of_agent(home: str, word: str) -> str:
-    """Where an agent keeps what is its own; made here, so that it is for its owner alone."""
-    folder = str(Path(home, "agents", _file_name(word)))
+def folder_of_agent(home: str, word: str) -> str:
+    """Where an agent keeps what is its own, by the word it was chosen by."""
+    return str(Path(home, "agents", _file_name(word)))
+
+
+def _made_folder(folder: str, home: str) -> str:
+    """The folder, made here, so that it is for its owner alone."""
     try:
         make_folder(folder)
     except OSError as error:

@@ -1,0 +1,85 @@
+"""`uwf agent check`: an agent's own checks, made with the options that its word stands for."""
+
+import pytest
+
+from uwf_core.testing.project import Project
+
+CODE = """
+from dataclasses import dataclass
+
+from uwf_core.api import AgentSpec, Check, CheckResult, hookimpl
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    program: str = "echo"
+
+
+def make(options, context):
+    raise AssertionError("an agent that is checked is not made")
+
+
+def checks(request):
+    def look():
+        done = request.run_program([request.options.program, "hello"])
+        return CheckResult(state="ok", message=done.stdout.decode().strip())
+
+    def tell():
+        seen = f"{request.name} {request.trial} {request.env['SEEN']}"
+        return CheckResult(state="warning", message=seen, hint="a hint")
+
+    return [Check(name="program", run=look), Check(name="seen", run=tell)]
+
+
+@hookimpl
+def uwf_agents():
+    return [AgentSpec(name="parrot", summary="repeats", factory="uwf_parrot:make",
+                      options="uwf_parrot:Options", checks="uwf_parrot:checks")]
+"""
+CONFIG = "agents:\n  loud: {use: parrot, options: {program: printf}}\n"
+
+
+@pytest.fixture
+def parrot(project: Project, tmp_path):
+    info = tmp_path / "site" / "uwf_parrot-1.0.dist-info"
+    info.mkdir(parents=True)
+    (tmp_path / "site" / "uwf_parrot.py").write_text(CODE)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: uwf-parrot\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[uwf.agents]\nparrot = uwf_parrot\n")
+    project.config(CONFIG)
+    project.env |= {"PYTHONPATH": str(tmp_path / "site"), "SEEN": "of the call"}
+    return project
+
+
+def test_the_options_of_an_alias_and_the_wish_for_a_trial_reach_the_checks(parrot):
+    plain = parrot.uwf("agent", "check", "parrot", "--format", "json")
+    assert plain.exit_code == 0, plain.stderr
+    assert plain.document["checks"] == [
+        {"name": "program", "state": "ok", "message": "hello", "hint": None},
+        {
+            "name": "seen",
+            "state": "warning",
+            "message": "parrot False of the call",
+            "hint": "a hint",
+        },
+    ]
+    loud = parrot.uwf("agent", "check", "loud", "--trial", "--format", "json")
+    assert [each["message"] for each in loud.document["checks"]] == [
+        "hello",
+        "loud True of the call",
+    ]
+
+
+def test_only_agent_check_runs_them(parrot):
+    """`doctor` and `plugin check` are about what is installed, not about what it talks to."""
+    told = parrot.uwf("plugin", "check", "parrot", "--format", "json")
+    assert told.exit_code == 0
+    assert "of the call" not in told.stdout
+
+
+def test_wrong_options_are_the_reason_why_it_is_not_ready(parrot):
+    parrot.config("agents:\n  bad: {use: parrot, options: {progam: x}}\n")
+    told = parrot.uwf("agent", "check", "bad", "--format", "json")
+    assert told.exit_code == 6
+    assert not told.document["ready"]
+    assert "progam" in told.document["reason"]
