@@ -56,11 +56,17 @@ def judge_faults(spec: JudgeSpec, folder: Path) -> Sequence[JudgeFault]:
     Args:
         spec: the judge. folder: the task's.
     """
-    return ()
+    from uwf_eval.judges.faults import faults_of
+
+    return faults_of(spec, folder)
 
 
 def judge_all(task: Task, evidence: Evidence) -> list[JudgeResult]:
     """What every judge of the task says, in the task's order. A judge that fails says so in its
     result; it never stops the others.
     """
-    raise NotImplementedError
+    from uwf_eval.judges.asking import ask_judge
+    from uwf_eval.judges.desk import Desk
+
+    desk = Desk(task, evidence)
+    return [ask_judge(desk, spec) for spec in task.judges]

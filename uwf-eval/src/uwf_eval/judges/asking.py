@@ -1,0 +1,209 @@
+"""Asks the judges of a trial, one after the other; whatever goes wrong stays with the judge."""
+
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from uwf_core.api import Cancel, JudgeReply, JudgeRequest, Usage
+from uwf_core.api.record import record
+from uwf_core.definitions import CompiledSchema
+from uwf_core.errors import UwfError
+from uwf_eval.judges.agreement import agreement_of
+from uwf_eval.judges.desk import Desk
+from uwf_eval.judges.failed import JudgeFailed
+from uwf_eval.judges.house import house_judges, house_options, open_house_judge
+from uwf_eval.judges.script import ScriptCall, run_script
+from uwf_eval.judges.verdict import checked_score
+from uwf_eval.records import JudgeResult
+from uwf_eval.task.model import JudgeSpec
+
+_NEEDS_FOLDER = frozenset(("command",))
+"""Judges of the house that run or change something in the trial's folder."""
+_LEAVE_SECONDS = 5.0
+_TICK_SECONDS = 0.05
+
+
+@record
+class _Said:
+    """What the repetitions said: `error` why there is no further one."""
+
+    replies: list[JudgeReply]
+    error: str | None
+
+
+def ask_judge(desk: Desk, spec: JudgeSpec) -> JudgeResult:
+    """What one judge says, as often as it is asked; a failure is in the result."""
+    started = time.monotonic()
+    said = _ask_repeatedly(desk, spec)
+    scores = [reply.score for reply in said.replies if reply.score is not None]
+    informs = said.error is None and not scores
+    repeated = spec.repeat > 1
+    return JudgeResult(
+        name=spec.name,
+        judge=spec.judge,
+        weight=0.0 if informs else spec.weight,
+        score=None if said.error is not None or informs else fmean(scores),
+        scores=tuple(scores) if repeated else (),
+        agreement=agreement_of(scores) if repeated and said.error is None else None,
+        data=_data(said.replies, repeated=repeated),
+        error=said.error,
+        usage=_usage(said.replies),
+        duration_ms=round((time.monotonic() - started) * 1000),
+    )
+
+
+def _ask_repeatedly(desk: Desk, spec: JudgeSpec) -> _Said:
+    replies: list[JudgeReply] = []
+    for number in range(spec.repeat):
+        try:
+            replies.append(_checked(_ask_once(desk, spec), spec))
+        except UwfError as fault:
+            return _Said(replies=replies, error=_error(fault, number, spec))
+        except Exception as fault:
+            wrong = JudgeFailed(f"{type(fault).__name__}: {fault}")
+            return _Said(replies=replies, error=_error(wrong, number, spec))
+    return _Said(replies=replies, error=None)
+
+
+def _ask_once(desk: Desk, spec: JudgeSpec) -> JudgeReply:
+    if spec.entry is not None:
+        return _ask_script(desk, spec, spec.entry)
+    if spec.builtin is not None:
+        return _ask_house(desk, spec, spec.builtin)
+    if spec.plugin is not None:
+        where = f"judges -> {spec.name} -> options"
+        judge = desk.evidence.client.judge(spec.plugin, spec.options, where=where)
+        return _in_a_copy(desk, lambda folder: _within(desk, spec, judge.judge, folder))
+    raise JudgeFailed("it says neither builtin nor entry nor plugin")
+
+
+def _ask_script(desk: Desk, spec: JudgeSpec, entry: str) -> JudgeReply:
+    def run(folder: Path) -> JudgeReply:
+        verdict = run_script(
+            ScriptCall(
+                entry=desk.scripts() / entry,
+                cwd=folder,
+                thread=desk.evidence.thread,
+                env=desk.environment(folder, spec.options),
+                seconds=spec.timeout,
+                cancel=desk.evidence.cancel,
+            )
+        )
+        return JudgeReply(score=verdict.score, data=verdict.data)
+
+    return _in_a_copy(desk, run)
+
+
+def _ask_house(desk: Desk, spec: JudgeSpec, name: str) -> JudgeReply:
+    if name not in house_judges():
+        raise JudgeFailed(f"there is no builtin judge {name!r}", hint=", ".join(house_judges()))
+    options = house_options(name, spec.options, where=f"judges -> {spec.name} -> options")
+    judge = open_house_judge(name, options, str(desk.evidence.state_dir / "house"))
+    if name in _NEEDS_FOLDER:
+        return _in_a_copy(desk, lambda folder: _within(desk, spec, judge.judge, folder))
+    return _within(desk, spec, judge.judge, desk.evidence.cwd)
+
+
+def _in_a_copy(desk: Desk, ask: Callable[[Path], JudgeReply]) -> JudgeReply:
+    folder = desk.folder()
+    try:
+        return ask(folder)
+    finally:
+        # Read-only folders and the like stay; they go with the folder that all copies are in.
+        shutil.rmtree(folder.parent, ignore_errors=True)
+
+
+def _within(
+    desk: Desk, spec: JudgeSpec, judge: Callable[[JudgeRequest], JudgeReply], folder: Path
+) -> JudgeReply:
+    """Call a judge in this process, in a thread of its own that can be left behind."""
+    evidence, cancel = desk.evidence, Cancel()
+    request = JudgeRequest(
+        cwd=str(folder),
+        thread=evidence.thread,
+        record=desk.record,
+        model=evidence.model,
+        fixture=None if evidence.fixture is None else str(evidence.fixture),
+        cancel=cancel,
+    )
+    call = _Call(lambda: judge(request))
+    deadline = time.monotonic() + spec.timeout
+    while not call.done.wait(_TICK_SECONDS):
+        if evidence.cancel.is_set():
+            cancel.set("the judge was stopped")
+            call.done.wait(_LEAVE_SECONDS)
+            raise JudgeFailed("it was stopped, as the run was")
+        if time.monotonic() > deadline:
+            cancel.set("the judge was stopped")
+            call.done.wait(_LEAVE_SECONDS)
+            raise JudgeFailed(
+                f"it was not done after {spec.timeout:g} s", hint="give it a longer `timeout`"
+            )
+    return call.result()
+
+
+class _Call:
+    """A function, called in a thread of its own."""
+
+    def __init__(self, function: Callable[[], JudgeReply]) -> None:
+        self.done = threading.Event()
+        self._function = function
+        self._result: JudgeReply | None = None
+        self._fault: BaseException | None = None
+        threading.Thread(target=self._run, name="uwf-judge", daemon=True).start()
+
+    def result(self) -> JudgeReply:
+        """What it gave.
+
+        Raises:
+            Exception: what it raised.
+        """
+        if self._fault is not None:
+            raise self._fault
+        assert self._result is not None
+        return self._result
+
+    def _run(self) -> None:
+        try:
+            self._result = self._function()
+        except BaseException as fault:
+            self._fault = fault  # raised where somebody waits for the result
+        finally:
+            self.done.set()
+
+
+def _checked(reply: JudgeReply, spec: JudgeSpec) -> JudgeReply:
+    """The reply, if its score is one and its data is what the task's schema wants."""
+    if reply.score is not None:
+        checked_score(reply.score)
+    violations = CompiledSchema(spec.schema or {}).violations(dict(reply.data))
+    if violations:
+        first = violations[0]
+        place = f"data.{first.path}" if first.path else "data"
+        hint = "the judge's `schema` in task.yaml says what it has to be" if spec.schema else None
+        raise JudgeFailed(f"{place}: {first.message}", hint=hint)
+    return reply
+
+
+def _error(fault: UwfError, number: int, spec: JudgeSpec) -> str:
+    text = f"{fault} ({fault.hint})" if fault.hint else str(fault)
+    return text if spec.repeat == 1 else f"repetition {number + 1} of {spec.repeat}: {text}"
+
+
+def _data(replies: list[JudgeReply], *, repeated: bool) -> dict[str, Any]:
+    if repeated:
+        return {"repetitions": [dict(reply.data) for reply in replies]}
+    return dict(replies[0].data) if replies else {}
+
+
+def _usage(replies: list[JudgeReply]) -> Usage:
+    if not replies:
+        return Usage()
+    total = replies[0].usage
+    for reply in replies[1:]:
+        total = total.plus(reply.usage)
+    return total

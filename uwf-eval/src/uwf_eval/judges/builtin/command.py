@@ -1,0 +1,142 @@
+"""The judge `command`: a program's exit code, or a number that it prints."""
+
+import os
+import re
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Literal
+
+from uwf_core.api import (
+    End,
+    JudgeReply,
+    JudgeRequest,
+    ProcessLimits,
+    Program,
+    ProgramResult,
+    run_program,
+)
+from uwf_core.api.extract import NO_USAGE
+from uwf_core.api.record import record
+from uwf_eval.judges.environment import judge_environment
+from uwf_eval.judges.failed import JudgeFailed
+from uwf_eval.judges.script import GRACE_SECONDS, said, signal_name
+
+_CANNOT_RUN = (126, 127)
+"""What a shell says of a program that it cannot execute, or does not find (POSIX, 2.8.2)."""
+_NUMBER = r"(-?\d+(?:\.\d+)?)"
+_SHOWN = 2000
+
+
+@record
+class Options:
+    """What is run, and what of it is the score.
+
+    Attributes:
+        run: the command; `sh -c` runs it in a copy of the trial's folder.
+        score: `exit`: 1 if the exit code is 0, else 0; `number`: the last match of `pattern` in
+            what it prints, whatever its exit code.
+        pattern: a regular expression; its first group is the number.
+        full, zero: the numbers that give 1 and 0; evenly between, no more beyond.
+        seconds: how long it may take. too_slow: the score if it takes longer; without it, the
+            judge has failed.
+    """
+
+    run: str = ""
+    score: Literal["exit", "number"] = "exit"
+    pattern: str = _NUMBER
+    full: float = 100.0
+    zero: float = 0.0
+    seconds: float = 120.0
+    too_slow: float | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            groups = re.compile(self.pattern).groups
+        except re.error as fault:
+            raise ValueError(f"pattern is no regular expression: {fault}") from fault
+        if groups < 1:
+            raise ValueError("pattern has no group (…) for the number")
+        if self.full == self.zero:
+            raise ValueError("full and zero are the same number")
+        if self.too_slow is not None and not 0 <= self.too_slow <= 1:
+            raise ValueError("tooSlow is a score, within 0 and 1")
+
+
+class CommandJudge:
+    """Runs a command. What the agent made may well decide what it prints and how it ends: where
+    that must not be, write a judge that brings its own checks.
+    """
+
+    def __init__(self, options: Options, _context: Any) -> None:
+        self._options = options
+
+    def judge(self, request: JudgeRequest) -> JudgeReply:
+        """1 or 0 for the exit code, or the number's place between `zero` and `full`."""
+        options = self._options
+        if not options.run.strip():
+            raise JudgeFailed("it has no command", hint="give the option `run`")
+        result = self._run(request)
+        output = result.stdout.decode("utf-8", "replace")
+        data = {"exitCode": result.exit_code, "output": output[-_SHOWN:]}
+        if result.end is End.TIMED_OUT and options.too_slow is not None:
+            return JudgeReply(
+                score=options.too_slow, data={**data, "tooSlow": True}, usage=NO_USAGE
+            )
+        _check(result, options)
+        if options.score == "exit":
+            return JudgeReply(score=float(result.exit_code == 0), data=data, usage=NO_USAGE)
+        number = last_number(options.pattern, output)
+        place = (number - options.zero) / (options.full - options.zero)
+        return JudgeReply(
+            score=min(1.0, max(0.0, place)), data={**data, "number": number}, usage=NO_USAGE
+        )
+
+    def _run(self, request: JudgeRequest) -> ProgramResult:
+        folder = Path(request.cwd)
+        if not folder.is_dir():
+            raise JudgeFailed(f"the trial's folder {folder} is gone")
+        limits = ProcessLimits(total_seconds=self._options.seconds, grace_seconds=GRACE_SECONDS)
+        with tempfile.TemporaryDirectory(prefix="uwf-judge-") as place:
+            private, programs = Path(place), Path(sys.executable).parent
+            for name in ("home", "tmp"):
+                (private / name).mkdir()
+            program = Program(
+                argv=("/bin/sh", "-c", f"{{ {self._options.run}\n}} 2>&1"),
+                cwd=str(folder),
+                env=judge_environment(os.environ, private=private, programs=programs, options={}),
+            )
+            return run_program(program, limits, cancel=request.cancel)
+
+
+def last_number(pattern: str, output: str) -> float:
+    """The last number that a pattern finds.
+
+    Raises:
+        JudgeFailed: it finds none.
+    """
+    found = [match[1] for match in re.finditer(pattern, output) if match[1]]
+    try:
+        return float(found[-1])
+    except IndexError:
+        raise JudgeFailed(
+            f"the pattern {pattern!r} finds nothing in what the command printed",
+            hint=f"it printed: {output[-200:].strip()!r}",
+        ) from None
+    except ValueError as fault:
+        raise JudgeFailed(f"the pattern {pattern!r} finds {found[-1]!r}, no number") from fault
+
+
+def _check(result: ProgramResult, options: Options) -> None:
+    if result.end is End.TIMED_OUT:
+        raise JudgeFailed(
+            f"the command was not done after {options.seconds:g} s{said(result)}",
+            hint="give it more `seconds`, or say with `tooSlow` which score that is",
+        )
+    if result.end is not End.EXITED:
+        raise JudgeFailed(f"the command was ended: {result.end.value}")
+    if result.exit_code < 0:
+        raise JudgeFailed(f"the command died by {signal_name(-result.exit_code)}")
+    if result.exit_code in _CANNOT_RUN and options.score == "exit":
+        output = result.stdout.decode("utf-8", "replace").strip()[-200:]
+        raise JudgeFailed(f"the command cannot be run (exit code {result.exit_code}): {output}")

@@ -1,0 +1,72 @@
+"""The judge `frontmatter-compliance`: did the roles deliver what their schemas want?"""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from uwf_core.api import JudgeReply, JudgeRequest
+from uwf_core.api.extract import NO_USAGE
+from uwf_core.api.record import record
+from uwf_eval.judges.failed import JudgeFailed
+
+_INVALID = "invalid_output"
+
+
+@record
+class Options:
+    """`count`: which share is the score. `first`: valid without a correction; `all`: valid in
+    the end.
+    """
+
+    count: Literal["first", "all"] = "first"
+
+
+class Compliance:
+    """Share of steps valid at first attempt, and at all; a thread that stopped because a role
+    delivered nothing valid has one more step, which was never valid.
+    """
+
+    def __init__(self, options: Options, _context: Any) -> None:
+        self._options = options
+
+    def judge(self, request: JudgeRequest) -> JudgeReply:
+        """The share that the options ask for, with both in the data."""
+        steps = request.record.get("steps", ())
+        missed = [step for step in steps if _is_failed(step)]
+        valid = [step for step in steps if not _is_failed(step)]
+        total = len(steps)
+        if not total:
+            raise JudgeFailed("the thread has no step, so there is nothing to count")
+        corrected = [step for step in valid if not _at_once(step)]
+        first, in_all = (len(valid) - len(corrected)) / total, len(valid) / total
+        data = {
+            "steps": total,
+            "firstAttempt": first,
+            "atAll": in_all,
+            "corrected": [_named(step) for step in corrected],
+            "invalid": [_named(step) for step in missed],
+        }
+        score = first if self._options.count == "first" else in_all
+        return JudgeReply(score=score, data=data, usage=NO_USAGE)
+
+
+def _is_failed(step: Mapping[str, Any]) -> bool:
+    return step.get("failure") is not None
+
+
+def _at_once(step: Mapping[str, Any]) -> bool:
+    """Whether nothing was corrected; an attempt that crashed says nothing about the output."""
+    if step.get("corrections"):
+        return False
+    attempts = step.get("attempts", ())
+    return not any(
+        each.get("corrections") or (each.get("failure") or {}).get("kind") == _INVALID
+        for each in attempts
+    )
+
+
+def _named(step: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "number": step["number"],
+        "role": step["role"],
+        "corrections": len(step.get("corrections", ())),
+    }

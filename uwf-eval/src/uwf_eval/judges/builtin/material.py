@@ -1,0 +1,67 @@
+"""What a model is shown of a trial, as text. Pure."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_CUT = "\n[… {left_out} characters left out …]\n"
+
+
+def delivered(step: Mapping[str, Any]) -> str:
+    """What a step delivered: its fields, texts as they are, then the text below them."""
+    fields = (step.get("output") or {}).items()
+    lines = [f"{name}: {_as_text(value)}" for name, value in fields if name != "_body"]
+    return "\n".join([*lines, *([""] if lines else []), str(step.get("body") or "")]).strip()
+
+
+def worked(step: Mapping[str, Any]) -> str:
+    """What a step did on its way: what it said, the tools it called and what they gave."""
+    parts = []
+    for turn in step.get("turns") or ():
+        if turn.get("text"):
+            parts.append(str(turn["text"]))
+        for call in turn.get("toolCalls") or ():
+            parts.append(f"called {call.get('name')} with {call.get('arguments')}")
+            if call.get("result"):
+                parts.append(f"which gave: {call['result']}")
+    return "\n".join(parts)
+
+
+def told(record: Mapping[str, Any], steps: Sequence[Mapping[str, Any]], at: int) -> str:
+    """What the step at a place could know before it began: the task, what it was told, what the
+    steps before it delivered.
+    """
+    parts = [str(record.get("prompt") or ""), str(steps[at].get("edgePrompt") or "")]
+    parts += [f"{step['role']} delivered:\n{delivered(step)}" for step in steps[:at]]
+    return "\n\n".join(part for part in parts if part.strip())
+
+
+def whole(record: Mapping[str, Any]) -> str:
+    """All that the roles of a thread delivered, in order."""
+    steps = record.get("steps") or ()
+    parts = [f"step {step['number']}, {step['role']}:\n{delivered(step)}" for step in steps]
+    return "\n\n".join(parts)
+
+
+def cut(text: str, characters: int) -> str:
+    """A text with its middle left out, if it is longer."""
+    if len(text) <= characters:
+        return text
+    half = characters // 2
+    return text[:half] + _CUT.format(left_out=len(text) - 2 * half) + text[-half:]
+
+
+def fenced(sections: Mapping[str, str]) -> tuple[str, str]:
+    """The sections between lines that nothing within them can close, and the mark of those lines.
+
+    The mark is a digest of all that lies between: who writes a part of it cannot know the mark.
+    """
+    content = json.dumps(dict(sections), ensure_ascii=False).encode("utf-8", "surrogatepass")
+    mark = hashlib.sha256(content).hexdigest()[:20]
+    parts = [f"<<<{mark} {name}\n{text}\n{mark}>>>" for name, text in sections.items()]
+    return "\n\n".join(parts), mark
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

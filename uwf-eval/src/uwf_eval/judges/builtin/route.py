@@ -1,0 +1,76 @@
+"""The judge `expected-route`: did the roles run that should have?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import Any
+
+from uwf_core.api import JudgeReply, JudgeRequest
+from uwf_core.api.extract import NO_USAGE
+from uwf_core.api.record import record
+from uwf_eval.judges.failed import JudgeFailed
+
+ANY = "..."
+"""In a route: any roles, none as well."""
+
+
+@record
+class Options:
+    """Conditions; the score is the share of those that hold.
+
+    Attributes:
+        route: the roles in their order, `...` for any number of any roles.
+        includes, excludes: roles that must, or must not, have run; each is a condition.
+        at_most, at_least: how often a role may run, or has to; each is a condition.
+    """
+
+    route: Sequence[str] = ()
+    includes: Sequence[str] = ()
+    excludes: Sequence[str] = ()
+    at_most: Mapping[str, int] = field(default_factory=dict)
+    at_least: Mapping[str, int] = field(default_factory=dict)
+
+
+class ExpectedRoute:
+    """Compares the roles that ran with what was expected. Without a condition it only informs."""
+
+    def __init__(self, options: Options, _context: Any) -> None:
+        self._options = options
+
+    def judge(self, request: JudgeRequest) -> JudgeReply:
+        """The share of conditions that hold."""
+        steps = request.record.get("steps")
+        if steps is None:
+            raise JudgeFailed("the record has no steps, so the route is not known")
+        roles = [step["role"] for step in steps]
+        held = conditions(self._options, roles)
+        broken = [text for text, holds in held if not holds]
+        score = 1 - len(broken) / len(held) if held else None
+        return JudgeReply(score=score, data={"route": roles, "broken": broken}, usage=NO_USAGE)
+
+
+def conditions(options: Options, roles: Sequence[str]) -> list[tuple[str, bool]]:
+    """Each condition in words, and whether the roles that ran meet it."""
+    found: list[tuple[str, bool]] = []
+    if options.route:
+        found.append((f"route {' -> '.join(options.route)}", fits(options.route, roles)))
+    found += [(f"{role} runs", role in roles) for role in options.includes]
+    found += [(f"{role} does not run", role not in roles) for role in options.excludes]
+    for role, most in options.at_most.items():
+        found.append((f"{role} runs at most {most} times", roles.count(role) <= most))
+    for role, least in options.at_least.items():
+        found.append((f"{role} runs at least {least} times", roles.count(role) >= least))
+    return found
+
+
+def fits(route: Sequence[str], roles: Sequence[str]) -> bool:
+    """Whether the roles are those of the route, with `...` for any."""
+    # `reached`: how many roles may be used up after the parts of the route so far.
+    reached = {0}
+    for part in route:
+        if part == ANY:
+            reached = set(range(min(reached), len(roles) + 1))
+        else:
+            reached = {at + 1 for at in reached if at < len(roles) and roles[at] == part}
+        if not reached:
+            return False
+    return len(roles) in reached

@@ -1,0 +1,114 @@
+"""What the judges of one trial share, and the copies that each one gets for itself."""
+
+import hashlib
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from uwf_core.client import Client
+from uwf_eval.judges.api import Evidence
+from uwf_eval.judges.environment import judge_environment
+from uwf_eval.judges.failed import JudgeFailed
+from uwf_eval.task.model import Task
+
+DEFAULT_FIXTURE = "fixture"
+
+
+class Desk:
+    """The evidence of one trial, laid out for its judges.
+
+    The task's files are copied at once if a judge is among them, the trial's folder for each judge
+    that works in it: the others need neither.
+    """
+
+    def __init__(self, task: Task, evidence: Evidence) -> None:
+        self.task = task
+        self.evidence = evidence
+        self._record: Mapping[str, Any] | None = None
+        self._copies = 0
+        scripted = any(judge.entry is not None for judge in task.judges)
+        self._scripts = self._copied_task() if scripted else None
+        self._digest = digest_of(self._scripts) if self._scripts else ""
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """The thread's document with all that `JudgeRequest.record` promises."""
+        if self._record is None:
+            self._record = whole_record(self.evidence)
+        return self._record
+
+    def scripts(self) -> Path:
+        """The copy of the task's files that was made before the first judge ran anything.
+
+        Raises:
+            JudgeFailed: what a judge ran has changed it since.
+        """
+        if self._scripts is None or digest_of(self._scripts) != self._digest:
+            raise JudgeFailed(
+                "the files of the task were changed while the trial was judged",
+                hint="a judge that runs what the agent made ran something that looks for them",
+            )
+        return self._scripts
+
+    def _copied_task(self) -> Path:
+        target = self.evidence.state_dir / "task"
+        fixtures = {Path(case.fixture or DEFAULT_FIXTURE) for case in self.task.cases}
+        source = self.task.folder
+
+        def left_out(folder: str, names: list[str]) -> set[str]:
+            here = Path(folder).relative_to(source)
+            return {name for name in names if here / name in fixtures or name == "__pycache__"}
+
+        shutil.copytree(source, target, symlinks=True, ignore=left_out)
+        return target
+
+    def folder(self) -> Path:
+        """A further copy of the trial's folder, with an empty home and `tmp` beside it."""
+        self._copies += 1
+        place = self.evidence.state_dir / f"judge-{self._copies}"
+        for name in ("home", "tmp"):
+            (place / name).mkdir(parents=True, mode=0o700)
+        shutil.copytree(self.evidence.cwd, place / "trial", symlinks=True)
+        return place / "trial"
+
+    def environment(self, folder: Path, options: Mapping[str, Any]) -> Mapping[str, str]:
+        """The environment of a program that judges in `folder`."""
+        programs = Path(sys.executable).parent
+        return judge_environment(
+            self.evidence.env, private=folder.parent, programs=programs, options=options
+        )
+
+
+def digest_of(folder: Path) -> str:
+    """SHA-256 over the names and bytes of all files of a folder, in hexadecimal."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink():
+            content = bytes(path.readlink())
+        elif path.is_file():
+            content = path.read_bytes()
+        else:
+            continue
+        name = bytes(path.relative_to(folder))
+        digest.update(b"%d %d " % (len(name), len(content)) + name + content)
+    return digest.hexdigest()
+
+
+def whole_record(evidence: Evidence) -> Mapping[str, Any]:
+    """The thread's document, with the task and with the failed attempts of each step."""
+    record, client = evidence.record, evidence.client
+    steps = [{**step, "attempts": _attempts(client, step)} for step in record.get("steps", ())]
+    task = {} if "prompt" in record else {"prompt": _task_of(client, evidence.thread)}
+    return {**record, **task, "steps": steps}
+
+
+def _attempts(client: Client, step: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [{**client.step(attempt)} for attempt in step.get("previousAttempts", ())]
+
+
+def _task_of(client: Client, thread: str) -> str:
+    start = client.steps(thread)[0]["step"]
+    prompt: str = client.nodes.get(client.nodes.get(start)["prompt"])
+    return prompt

@@ -1,0 +1,81 @@
+"""What a judge that is a program said: `{score, data}` as JSON on the last line of its stdout."""
+
+import json
+import math
+from typing import Any, NamedTuple, NoReturn
+
+from uwf_eval.judges.failed import JudgeFailed
+
+LINE_BYTES = 1024 * 1024
+"""How long that line may be."""
+_CONTRACT = 'the last line of stdout has to be {"score": 0..1, "data": {…}}'
+_SHOWN = 80
+
+
+class Verdict(NamedTuple):
+    """A score within 0..1, None from a judge that only informs, and what the judge keeps."""
+
+    score: float | None
+    data: dict[str, Any]
+
+
+def read_verdict(stdout: bytes) -> Verdict:
+    """The verdict on the last line that is not blank.
+
+    Raises:
+        JudgeFailed: there is none, or it is something else.
+    """
+    line = stdout.rstrip().rpartition(b"\n")[2].strip()
+    if not line:
+        raise _failed("it printed nothing")
+    if len(line) > LINE_BYTES:
+        raise _failed(f"its last line has {len(line)} bytes, and {LINE_BYTES} are the most")
+    document = _parsed(line)
+    if not isinstance(document, dict):
+        raise _failed(f"its last line is {_shown(line)}, no mapping")
+    unknown = sorted(set(document) - {"score", "data"})
+    if unknown:
+        raise _failed(f"its last line has {unknown[0]!r} beside score and data")
+    if "score" not in document:
+        raise _failed("its last line has no score")
+    data = document.get("data", {})
+    if not isinstance(data, dict):
+        raise _failed("its data is no mapping")
+    return Verdict(checked_score(document["score"]), data)
+
+
+def checked_score(score: Any) -> float:
+    """A score as a number within 0..1.
+
+    Raises:
+        JudgeFailed: it is something else.
+    """
+    if isinstance(score, bool) or not isinstance(score, int | float):
+        raise _failed(f"its score is {_shown(repr(score).encode())}, no number")
+    if not (math.isfinite(score) and 0 <= score <= 1):
+        raise _failed(f"its score is {score!r}, not within 0 and 1")
+    return float(score)
+
+
+def _parsed(line: bytes) -> Any:
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        raise _failed(f"its last line is no UTF-8: {_shown(line)}") from fault
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as fault:
+        raise _failed(f"its last line is no JSON: {_shown(line)}") from fault
+
+
+def _no_constant(word: str) -> NoReturn:
+    raise JudgeFailed(f"its last line holds {word}, which is no number", hint=_CONTRACT)
+
+
+def _failed(message: str) -> JudgeFailed:
+    return JudgeFailed(message, hint=_CONTRACT)
+
+
+def _shown(line: bytes) -> str:
+    text = line.decode("utf-8", "backslashreplace")
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
