@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from builtin_kit import DONE, turn, use
 
-from uwf_agent_builtin.sessions.transcript import CRASHED, LEFT_OUT, Sessions
+from uwf_agent_builtin.sessions.transcript import CRASHED, Sessions
+from uwf_agent_builtin.window import LEFT_OUT
 from uwf_core.api import SessionLost, ToolCall
 from uwf_core.llm.chat import Message
 

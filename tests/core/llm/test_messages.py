@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from uwf_core.api.agent import ToolCall
 from uwf_core.llm.adapt import Manners
-from uwf_core.llm.body import chat_body
+from uwf_core.llm.body import BodyWriter
 from uwf_core.llm.chat import ChatRequest, ChatTool, Message
 
 CALL = ToolCall(id="c1", name="read_file", arguments='{"path": "a"}')
@@ -21,7 +21,7 @@ CONVERSATION = (
 
 
 def sent(request, manners=None, stream=False):
-    return json.loads(chat_body("model-1", request, manners or Manners(), stream=stream))
+    return json.loads(BodyWriter().body("model-1", request, manners or Manners(), stream=stream))
 
 
 def test_a_conversation_is_sent_as_it_is_and_in_its_order():
@@ -84,20 +84,43 @@ def test_the_order_of_the_tools_changes_no_byte(names):
 
     def body(order):
         tools = tuple(ChatTool(name=name, description="", parameters={}) for name in order)
-        return chat_body("m", ChatRequest(messages=(), tools=tools), Manners(), stream=True)
+        return BodyWriter().body("m", ChatRequest(messages=(), tools=tools), Manners(), stream=True)
 
     assert body(names) == body(sorted(names))
 
 
-@given(st.lists(st.text(), min_size=1, max_size=4))
+@given(st.lists(st.text(st.characters()), min_size=1, max_size=4))
 @settings(max_examples=50, deadline=None)
 def test_a_longer_conversation_begins_with_the_bytes_of_the_shorter(texts):
-    def body(count):
-        messages = tuple(Message(role="user", text=text) for text in texts[:count])
-        return chat_body("m", ChatRequest(messages=messages), Manners(), stream=False)
+    messages, writer = tuple(Message(role="user", text=text) for text in texts), BodyWriter()
+
+    def body(count, by):
+        request = ChatRequest(messages=messages[:count])
+        return by.body("m", request, Manners(), stream=False)
 
     for count in range(1, len(texts)):
-        assert body(count + 1).startswith(body(count).removesuffix(b"]}"))
+        assert body(count + 1, writer).startswith(body(count, writer).removesuffix(b"]}"))
+        assert body(count, writer) == body(count, BodyWriter())
+
+
+def test_what_was_sent_before_is_not_encoded_again():
+    """A turn costs what is new in it, however long the conversation is."""
+    looked = []
+
+    class Noting(Message):
+        def __getattribute__(self, name):
+            if name == "text":
+                looked.append(self)
+            return super().__getattribute__(name)
+
+    writer = BodyWriter()
+    messages = [Noting(role="user", text=str(number)) for number in range(3)]
+    for count in (1, 2, 3):
+        looked.clear()
+        request = ChatRequest(messages=tuple(messages[:count]))
+        body = json.loads(writer.body("m", request, Manners(), stream=False))
+        assert [each["content"] for each in body["messages"]] == ["0", "1", "2"][:count]
+        assert all(each is messages[count - 1] for each in looked)
 
 
 @pytest.mark.parametrize("arguments", ["{cut", "[1]", '"x"'])

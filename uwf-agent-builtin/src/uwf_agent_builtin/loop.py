@@ -14,7 +14,7 @@ from uwf_agent_builtin.schemas import flat, output_problems, without_foreign_key
 from uwf_agent_builtin.sessions.transcript import Transcript
 from uwf_agent_builtin.tools.record import Bench
 from uwf_agent_builtin.tools.registry import RESOLVE, Answered, Registry
-from uwf_agent_builtin.window import Gauge, to_leave_out
+from uwf_agent_builtin.window import Gauge, Size, size_of_tools, to_leave_out
 from uwf_core.api import AgentInterrupted, ContextTooLong, EmptyReply, ToolCall, Truncated
 from uwf_core.llm.arguments import ToolArgumentsError, parse_arguments
 from uwf_core.llm.chat import ChatReply, ChatRequest, ChatTool, Message
@@ -59,6 +59,7 @@ class Loop:
         self._tools = setting.registry.offered()
         if setting.schema is not None:
             self._tools += (_resolve_tool(setting.schema),)
+        self._size_of_tools = size_of_tools(self._tools)
         self._delivered: Mapping[str, Any] | None = None
         self._bad_deliveries = 0
         self._denials: dict[str, None] = {}
@@ -122,7 +123,7 @@ class Loop:
         try:
             reply = self._ask()
         except ContextTooLong:
-            room = round(self._gauge.tokens(setting.transcript.messages, self._tools) * _OVERFULL)
+            room = round(self._gauge.tokens(self._prompt_size()) * _OVERFULL)
             if not self._fit(room):
                 raise
             reply = self._ask()
@@ -138,9 +139,8 @@ class Loop:
 
     def _ask(self) -> ChatReply:
         setting, options = self._setting, self._setting.options
-        messages = tuple(setting.transcript.messages)
         request = ChatRequest(
-            messages=messages,
+            messages=tuple(setting.transcript.messages),
             tools=self._tools,
             max_tokens=options.max_output_tokens,
             temperature=options.temperature,
@@ -154,13 +154,17 @@ class Loop:
         used = reply.usage
         parts = (used.input_tokens, used.cache_read_tokens or 0, used.cache_write_tokens or 0)
         if used.input_tokens is not None:
-            self._gauge.learn(messages, self._tools, sum(each or 0 for each in parts))
+            self._gauge.learn(self._prompt_size(), sum(each or 0 for each in parts))
         return reply
+
+    def _prompt_size(self) -> Size:
+        return self._setting.transcript.size.plus(self._size_of_tools)
 
     def _fit(self, limit_tokens: int) -> bool:
         """Leave old results out until it fits; whether any was."""
         transcript = self._setting.transcript
-        ids = to_leave_out(transcript.messages, self._tools, self._gauge, limit_tokens)
+        prompt = self._prompt_size()
+        ids = to_leave_out(transcript.messages, prompt, self._gauge, limit_tokens)
         if ids:
             transcript.leave_out(ids)
             self._setting.report.note(

@@ -5,17 +5,44 @@ last turns stay.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from uwf_agent_builtin.sessions.transcript import LEFT_OUT
 from uwf_core.llm.chat import ChatTool, Message
 
 CHARACTERS_PER_TOKEN = 3.5
 """Until the service has told how many tokens a prompt was."""
 KEPT_TURNS = 2
+LEFT_OUT = "[left out to stay within the model's window; call the tool again if you need it]"
 _MESSAGE_TOKENS = 6
 _FULL = 0.85
 _AFTER = 0.6
 """Once it trims, it trims well below the limit: each trimming costs the provider's cache."""
+
+
+class Size(NamedTuple):
+    """How large a prompt is, or a part of it: characters of text, and messages."""
+
+    characters: int = 0
+    messages: int = 0
+
+    def plus(self, other: "Size") -> "Size":
+        """Both together."""
+        return Size(self.characters + other.characters, self.messages + other.messages)
+
+    def minus(self, other: "Size") -> "Size":
+        """Without the other."""
+        return Size(self.characters - other.characters, self.messages - other.messages)
+
+
+def size_of(message: Message) -> Size:
+    """Of one message."""
+    calls = sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
+    return Size(len(message.text) + calls, 1)
+
+
+def size_of_tools(tools: Sequence[ChatTool]) -> Size:
+    """Of all tools as they are told."""
+    return Size(sum(len(each.description) + len(str(each.parameters)) for each in tools))
 
 
 class Gauge:
@@ -24,32 +51,34 @@ class Gauge:
     def __init__(self, characters_per_token: float = CHARACTERS_PER_TOKEN) -> None:
         self._ratio = characters_per_token
 
-    def tokens(self, messages: Sequence[Message], tools: Sequence[ChatTool] = ()) -> int:
-        """How many tokens a prompt probably is."""
-        return round(_characters(messages, tools) / self._ratio) + _MESSAGE_TOKENS * len(messages)
+    def tokens(self, size: Size) -> int:
+        """How many tokens so much text probably is."""
+        return round(size.characters / self._ratio) + _MESSAGE_TOKENS * size.messages
 
-    def learn(
-        self, messages: Sequence[Message], tools: Sequence[ChatTool], tokens: int | None
-    ) -> None:
+    def learn(self, prompt: Size, tokens: int | None) -> None:
         """Take what the service counted for this prompt; what cannot be is passed over."""
-        counted = (tokens or 0) - _MESSAGE_TOKENS * len(messages)
+        counted = (tokens or 0) - _MESSAGE_TOKENS * prompt.messages
         if counted > 200:
-            self._ratio = min(6.0, max(0.7, _characters(messages, tools) / counted))
+            self._ratio = min(6.0, max(0.7, prompt.characters / counted))
 
 
 def to_leave_out(
-    messages: Sequence[Message], tools: Sequence[ChatTool], gauge: Gauge, limit_tokens: int
+    messages: Sequence[Message], prompt: Size, gauge: Gauge, limit_tokens: int
 ) -> list[str]:
-    """The ids of the calls whose results are to be left out, oldest first; [] if all fits."""
-    total = gauge.tokens(messages, tools)
+    """The ids of the calls whose results are to be left out, oldest first; [] if all fits.
+
+    Args:
+        prompt: the size of all messages and tools together.
+    """
+    total = gauge.tokens(prompt)
     if total <= limit_tokens * _FULL:
         return []
     chosen = []
+    short = gauge.tokens(size_of(Message(role="tool", text=LEFT_OUT)))
     for message in _old_results(messages):
         if total <= limit_tokens * _AFTER:
             break
-        short = Message(role="tool", text=LEFT_OUT)
-        saved = gauge.tokens([message]) - gauge.tokens([short])
+        saved = gauge.tokens(size_of(message)) - short
         if saved > 0 and message.tool_call_id is not None:
             chosen.append(message.tool_call_id)
             total -= saved
@@ -61,11 +90,3 @@ def _old_results(messages: Sequence[Message]) -> list[Message]:
     turns = [at for at, each in enumerate(messages) if each.role == "assistant"]
     end = turns[-KEPT_TURNS] if len(turns) >= KEPT_TURNS else 0
     return [each for each in messages[:end] if each.role == "tool" and each.text != LEFT_OUT]
-
-
-def _characters(messages: Sequence[Message], tools: Sequence[ChatTool]) -> int:
-    size = 0
-    for each in messages:
-        size += len(each.text)
-        size += sum(len(call.name) + len(call.arguments) for call in each.tool_calls)
-    return size + sum(len(each.description) + len(str(each.parameters)) for each in tools)

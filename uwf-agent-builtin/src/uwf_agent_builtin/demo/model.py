@@ -65,9 +65,7 @@ def answer(request: ModelRequest) -> ModelTurn:
     ]
     listed = "\n".join(f"````\n{each.rstrip()}\n````\n" for each in said)
     known = f"this is what I said in this session:\n\n{listed}" if said else "I remember nothing."
-    return ModelTurn(
-        text=f"My model is a script and cannot think about your question, but {known}"
-    )
+    return ModelTurn(text=f"My model is a script and cannot think about your question, but {known}")
 
 
 def plan(results: Sequence[str]) -> ModelTurn:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from uwf_agent_builtin.window import LEFT_OUT, Size, size_of
 from uwf_core.api import SessionLost, ToolCall
 from uwf_core.llm.chat import Message
 
@@ -29,7 +30,6 @@ CRASHED = (
     "[no result: the process ended while this call was under way. It may have been done in part: "
     "look before you do it again]"
 )
-LEFT_OUT = "[left out to stay within the model's window; call the tool again if you need it]"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
 
@@ -39,6 +39,7 @@ class Transcript:
 
     Attributes:
         messages: all of it, as the model is told it; answers are messages of the role `tool`.
+        size: of all messages.
         earlier: how many messages there were when it was opened.
         errors: the ids of calls whose answers are errors.
     """
@@ -46,6 +47,7 @@ class Transcript:
     id: str
     file: Path
     messages: list[Message] = field(default_factory=list)
+    size: Size = field(default_factory=Size)
     earlier: int = 0
     errors: set[str] = field(default_factory=set)
     _descriptor: int = -1
@@ -61,23 +63,34 @@ class Transcript:
                 for call in message.tool_calls
             ]
         self._write(line)
-        self.messages.append(_sendable(message))
+        self._append(_sendable(message))
 
     def answer(self, call_id: str, text: str, *, is_error: bool = False) -> None:
         """Add the result of a call."""
         self._write({"type": "answer", "id": call_id, "text": text, "isError": is_error})
-        self.messages.append(Message(role="tool", text=text, tool_call_id=call_id))
+        self._append(Message(role="tool", text=text, tool_call_id=call_id))
 
     def leave_out(self, ids: list[str]) -> None:
         """Leave the results of these calls out from now on; the file keeps them."""
         self._write({"type": "left_out", "ids": ids})
-        self.messages = _without(self.messages, set(ids))
+        self._without(set(ids))
 
     def close(self) -> None:
         """Let go of the file."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+    def _append(self, message: Message) -> None:
+        self.messages.append(message)
+        self.size = self.size.plus(size_of(message))
+
+    def _without(self, ids: set[str]) -> None:
+        for at, each in enumerate(self.messages):
+            if each.role == "tool" and each.tool_call_id in ids and each.text != LEFT_OUT:
+                short = Message(role="tool", text=LEFT_OUT, tool_call_id=each.tool_call_id)
+                self.messages[at] = short
+                self.size = self.size.minus(size_of(each)).plus(size_of(short))
 
     def _write(self, line: dict[str, Any]) -> None:
         # ASCII, so that lone surrogates of a model are no fault here.
@@ -175,25 +188,25 @@ def _load(transcript: Transcript) -> None:
             case "message":
                 message = _message(line)
                 _close_calls(transcript, open_calls)
-                transcript.messages.append(message)
+                transcript._append(message)
                 open_calls.update(dict.fromkeys(call.id for call in message.tool_calls))
             case "answer":
                 open_calls.pop(line["id"], None)
                 answer = Message(role="tool", text=line["text"], tool_call_id=line["id"])
-                transcript.messages.append(answer)
+                transcript._append(answer)
                 if line.get("isError"):
                     transcript.errors.add(line["id"])
             case "left_out":
                 left_out.update(line["ids"])
     for call in list(open_calls):
         transcript.answer(call, CRASHED, is_error=True)
-    transcript.messages = _without(transcript.messages, left_out)
+    transcript._without(left_out)
 
 
 def _close_calls(transcript: Transcript, open_calls: dict[str, None]) -> None:
     """Answer what was never answered before something else was said."""
     for call in open_calls:
-        transcript.messages.append(Message(role="tool", text=CRASHED, tool_call_id=call))
+        transcript._append(Message(role="tool", text=CRASHED, tool_call_id=call))
     open_calls.clear()
 
 
@@ -247,12 +260,3 @@ def _is_broken(arguments: str) -> bool:
         return not isinstance(json.loads(arguments or "{}"), dict)
     except (ValueError, RecursionError):
         return True
-
-
-def _without(messages: list[Message], ids: set[str]) -> list[Message]:
-    return [
-        Message(role="tool", text=LEFT_OUT, tool_call_id=each.tool_call_id)
-        if each.role == "tool" and each.tool_call_id in ids
-        else each
-        for each in messages
-    ]

@@ -12,9 +12,50 @@ from uwf_core.llm.arguments import ToolArgumentsError, parse_arguments
 from uwf_core.llm.chat import ChatRequest, ChatTool, Message, ResponseFormat
 
 
-def chat_body(model: str, request: ChatRequest, manners: Manners, *, stream: bool) -> bytes:
-    """The body of a request; equal requests are equal bytes."""
-    body: dict[str, Any] = {"model": model, "messages": _messages(request, manners)}
+class BodyWriter:
+    """Writes the bodies of one client's requests.
+
+    A conversation grows by its last messages alone: what was sent with the request before is
+    not encoded again, so that a turn costs what is new in it. Any number of threads may use it.
+    """
+
+    def __init__(self) -> None:
+        self._known: _Known = {}
+
+    def body(self, model: str, request: ChatRequest, manners: Manners, *, stream: bool) -> bytes:
+        """The body of a request; equal requests are equal bytes, and a longer conversation begins
+        with the bytes of the shorter.
+        """
+        known, used = self._known, _Known()
+        for message in request.messages:
+            entry = known.get(id(message))
+            # The entry holds its message, so the id of one that is there is nobody else's.
+            if entry is None or entry[:2] != (message, manners.reasoning_back):
+                entry = (message, manners.reasoning_back, _encoded(_message(message, manners)))
+            used[id(message)] = entry
+        self._known = used
+        messages = b",".join(used[id(message)][2] for message in request.messages)
+        rest = _encoded(_rest(request, manners, stream=stream))[1:]
+        comma = b"" if rest == b"}" else b","
+        return b'{"model":%b,"messages":[%b]%b%b' % (_encoded(model), messages, comma, rest)
+
+
+_Known = dict[int, tuple[Message, bool, bytes]]
+"""Messages as they were sent, by their identity: with or without what was thought."""
+
+
+def _encoded(value: Any) -> bytes:
+    # Lone surrogates cannot be sent as UTF-8; as escapes they can.
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _rest(request: ChatRequest, manners: Manners, *, stream: bool) -> dict[str, Any]:
+    """Everything but the model and the messages."""
+    body: dict[str, Any] = {}
     if request.tools:
         ordered = sorted(request.tools, key=lambda tool: tool.name)
         body["tools"] = [_tool(tool) for tool in ordered]
@@ -30,19 +71,12 @@ def chat_body(model: str, request: ChatRequest, manners: Manners, *, stream: boo
         body[manners.max_tokens] = request.max_tokens
     if request.temperature is not None and manners.temperature:
         body["temperature"] = request.temperature
-    body |= request.extra
-    # Lone surrogates cannot be sent as UTF-8; as escapes they can.
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.encode("utf-8") if _encodes(text) else json.dumps(body, allow_nan=False).encode()
+    return {**body, **request.extra}
 
 
 def response_format(request: ChatRequest, manners: Manners) -> ResponseFormat | None:
     """How the schema of a request is asked for at this service."""
     return manners.response_format if request.schema is not None else None
-
-
-def _messages(request: ChatRequest, manners: Manners) -> list[dict[str, Any]]:
-    return [_message(message, manners) for message in request.messages]
 
 
 def _message(message: Message, manners: Manners) -> dict[str, Any]:
@@ -102,11 +136,3 @@ def _response_format(form: ResponseFormat, request: ChatRequest) -> dict[str, An
         return {"type": "json_object"}
     schema = {"name": "output", "schema": request.schema, "strict": request.schema_strict}
     return {"type": "json_schema", "json_schema": schema}
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True

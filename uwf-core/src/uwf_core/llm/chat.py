@@ -55,7 +55,8 @@ class ChatRequest:
             what form is wanted (with the word JSON, without which some services refuse).
         schema_strict: ask the service to enforce it; OpenAI takes a part of JSON Schema only.
         max_tokens: of the answer.
-        extra: further keys of the body, as this service has them; they win.
+        extra: further keys of the body, as this service has them; they win, save over the model and
+            the messages.
     """
 
     messages: tuple[Message, ...]

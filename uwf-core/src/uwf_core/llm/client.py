@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 from uwf_core.api.agent import Model
 from uwf_core.errors import AgentFailure, Stalled, Truncated, Unavailable
 from uwf_core.llm.adapt import Manners, better_manners
-from uwf_core.llm.body import chat_body, response_format
+from uwf_core.llm.body import BodyWriter, response_format
 from uwf_core.llm.chat import ChatReply, ChatRequest, Delta
 from uwf_core.llm.exchange import Head, Patience
 from uwf_core.llm.failures import Fault, Refusal, fault_of, without_secrets
@@ -55,6 +55,7 @@ class ChatClient:
         secrets = (model.api_key or "", *(headers or {}).values())
         self._secrets = tuple(each for each in secrets if len(each) >= _SECRET_LENGTH)
         self._manners = Manners()
+        self._bodies = BodyWriter()
 
     def chat(
         self,
@@ -161,7 +162,7 @@ class ChatClient:
         outgoing = Outgoing(
             "POST",
             "/chat/completions",
-            chat_body(self.model.name, request, manners, stream=stream),
+            self._bodies.body(self.model.name, request, manners, stream=stream),
             self._limits.idle_seconds if stream else None,
         )
         with self._service.exchange(outgoing, patience) as answer:
