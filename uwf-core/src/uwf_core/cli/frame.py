@@ -30,7 +30,7 @@ def _show_help(context: click.Context, _parameter: click.Parameter, value: Any) 
         context.exit()
 
 
-def _everywhere() -> tuple[click.Parameter, ...]:
+def _everywhere(formats: Sequence[str] = FORMATS) -> tuple[click.Parameter, ...]:
     """The options of every command and group, handled before all others. The option of help is
     ours, since that of click looks for translations, which costs more than reading a store.
     """
@@ -43,7 +43,7 @@ def _everywhere() -> tuple[click.Parameter, ...]:
         option(
             "--format",
             target="chosen",
-            type=click.Choice(FORMATS),
+            type=click.Choice(formats),
             help="Form of the result; text on a terminal, else json.",
         ),
         option(
@@ -68,14 +68,21 @@ OPTIONS: Final = _everywhere()
 class Command(click.Command):
     """A command: its callback gets the session first and returns the exit code (None: 0).
 
-    `document` and `logged` are as in `command`.
+    `document`, `logged` and `formats` are as in `command`.
     """
 
     def __init__(
-        self, *, examples: Sequence[str], document: bool, logged: bool, **settings: Any
+        self,
+        *,
+        examples: Sequence[str],
+        document: bool,
+        logged: bool,
+        formats: Sequence[str] = (),
+        **settings: Any,
     ) -> None:
         super().__init__(add_help_option=False, **settings)
-        self.params = [*self.params, *OPTIONS]
+        common = _everywhere((*FORMATS, *formats)) if formats else OPTIONS
+        self.params = [*self.params, *common]
         self.examples = examples
         self.document = document
         self.logged = logged
@@ -98,7 +105,11 @@ class Command(click.Command):
 
 
 def command(
-    name: str, *examples: str, document: bool = False, logged: bool = False
+    name: str,
+    *examples: str,
+    document: bool = False,
+    logged: bool = False,
+    formats: Sequence[str] = (),
 ) -> Callable[[Callable[..., int | None]], Command]:
     """Make a command of a function.
 
@@ -107,6 +118,7 @@ def command(
         examples: whole command lines, shown by --help.
         document: its result is a text to read, which is printed unless another format is given.
         logged: it runs or changes something, so the log tells of it.
+        formats: further values of --format, which the command itself knows how to write.
     """
 
     def make(function: Callable[..., int | None]) -> Command:
@@ -119,6 +131,7 @@ def command(
             examples=examples,
             document=document,
             logged=logged,
+            formats=formats,
         )
 
     return make

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from uwf_core.cli.render.style import Screen, is_terminal, screen_of
 from uwf_core.errors import UsageError
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _READER_LEFT = (errno.EPIPE, errno.EIO)
 """How a pipe and a terminal say that nobody is there any more."""
 
-Format = Literal["text", "json", "yaml"]
 Document = TypeVar("Document")
 
 
@@ -35,7 +34,7 @@ class Session:
 
     def __init__(self) -> None:
         self.env = os.environ
-        self.chosen: Format | None = None
+        self.chosen: str | None = None
         self.color = "auto"
         self.debug = False
         self.document = False
@@ -48,7 +47,7 @@ class Session:
         self._engine: Engine | None = None
 
     @property
-    def format(self) -> Format:
+    def format(self) -> str:
         """The format asked for; else text on a terminal and for documents, else JSON."""
         if self.chosen is not None:
             return self.chosen
