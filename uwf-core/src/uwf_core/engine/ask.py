@@ -9,7 +9,6 @@ from uwf_core.agents.supervise import ask_call, fork_call, run_call, speaks_from
 from uwf_core.agents.watch import NoSink
 from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, RunLimits
 from uwf_core.api.price import priced
-from uwf_core.engine.documents import AnswerDocument
 from uwf_core.engine.find import find_step
 from uwf_core.engine.foreign import check_choice
 from uwf_core.engine.read import read_step
@@ -23,6 +22,7 @@ from uwf_core.thread.names import ask_name
 from uwf_core.thread.usage import usage_payload
 
 if TYPE_CHECKING:
+    from uwf_core.engine.documents import AnswerDocument
     from uwf_core.engine.engine import Engine
     from uwf_core.process.cancel import Cancel
 
@@ -47,7 +47,7 @@ class _Question(NamedTuple):
 
 def ask_step(
     engine: "Engine", word: str, options: AskOptions, watch: Watch, cancel: "Cancel"
-) -> AnswerDocument:
+) -> "AnswerDocument":
     """Ask the session of a step; the session itself stays as it was.
 
     The answer is `original` only if the agent proved that it speaks from a fork of that session;
@@ -190,7 +190,7 @@ def _request(question: _Question, prompt: str) -> AgentRequest:
     return AgentRequest(**question.call, prompt=prompt)
 
 
-def _document(question: _Question, reply: AgentReply, session: str | None) -> AnswerDocument:
+def _document(question: _Question, reply: AgentReply, session: str | None) -> "AnswerDocument":
     import json
 
     redactor, payload = question.engine.redactor, question.step.payload

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from uwf_core.api.events import ThreadEnded
 from uwf_core.engine.control import stop_run
-from uwf_core.engine.documents import ThreadDocument
 from uwf_core.engine.event import put_event
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.recover import recover
@@ -18,10 +17,11 @@ from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.names import head_name, prefixes_of
 
 if TYPE_CHECKING:
+    from uwf_core.engine.documents import ThreadDocument
     from uwf_core.engine.engine import Engine
 
 
-def cancel_thread(engine: "Engine", word: str, watch: Watch) -> ThreadDocument:
+def cancel_thread(engine: "Engine", word: str, watch: Watch) -> "ThreadDocument":
     """Close a thread for good, after stopping whoever runs it.
 
     Raises:
@@ -52,7 +52,7 @@ def cancel_thread(engine: "Engine", word: str, watch: Watch) -> ThreadDocument:
     return show_thread(engine, thread)
 
 
-def remove_thread(engine: "Engine", word: str) -> ThreadDocument:
+def remove_thread(engine: "Engine", word: str) -> "ThreadDocument":
     """Forget a finished thread: its names go; its nodes go with the next collection.
 
     Raises:

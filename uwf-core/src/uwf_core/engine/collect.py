@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.cas.gc import Rules, collect
-from uwf_core.engine.documents import CollectDocument
 from uwf_core.thread.lock import running_threads
 from uwf_core.thread.names import ASKS, ATTEMPTS, EVENTS, FOREIGN, HEADS, TURNS
 from uwf_core.workflow.registry import PREFIX as REGISTRY
 
 if TYPE_CHECKING:
+    from uwf_core.engine.documents import CollectDocument
     from uwf_core.engine.engine import Engine
 
 DAY_SECONDS = 86_400
@@ -32,7 +32,7 @@ class CollectOptions(NamedTuple):
     dry_run: bool = False
 
 
-def collect_garbage(engine: "Engine", options: CollectOptions) -> CollectDocument:
+def collect_garbage(engine: "Engine", options: CollectOptions) -> "CollectDocument":
     """Free what no variable leads to and nobody has put for the time of grace.
 
     While a thread runs, everything that was put since it began stays as well: a step refers to it

@@ -4,7 +4,6 @@ import signal
 import time
 from typing import TYPE_CHECKING
 
-from uwf_core.engine.documents import ThreadDocument
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import Outcome, exec_document
 from uwf_core.engine.run_file import read_run
@@ -18,6 +17,7 @@ from uwf_core.thread.lock import holder_of
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder
+    from uwf_core.engine.documents import ThreadDocument
     from uwf_core.engine.engine import Engine
 
 POLL_SECONDS = 0.1
@@ -27,7 +27,7 @@ NAMING_SECONDS = 1.0
 """How long whoever has taken a lock may take to say so."""
 
 
-def stop_thread(engine: "Engine", word: str) -> ThreadDocument:
+def stop_thread(engine: "Engine", word: str) -> "ThreadDocument":
     """Stop a run, in the background or elsewhere on this machine; exec goes on later.
 
     Raises:

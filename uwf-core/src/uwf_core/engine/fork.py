@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from uwf_core.engine.documents import StartedDocument
 from uwf_core.engine.find import find_step
 from uwf_core.engine.past import index_of_fork
 from uwf_core.errors import WrongStateError
@@ -12,10 +11,11 @@ from uwf_core.thread.head import create_head
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
+    from uwf_core.engine.documents import StartedDocument
     from uwf_core.engine.engine import Engine
 
 
-def fork_step(engine: "Engine", word: str) -> StartedDocument:
+def fork_step(engine: "Engine", word: str) -> "StartedDocument":
     """A thread that goes on from a step, or from a start.
 
     Sessions come along as inherited: they are forked when their role speaks again, never

@@ -13,7 +13,6 @@ from uwf_core.api.store import Variable
 from uwf_core.cas.bundle import Bundle
 from uwf_core.cas.variables import is_intact
 from uwf_core.engine.bundle_check import CheckedBundle
-from uwf_core.engine.documents import VerifyDocument
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.past import index_of_thread
 from uwf_core.engine.tags import is_limited
@@ -27,6 +26,7 @@ from uwf_core.thread.names import ASKS, HEADS, attempt_name, head_name, thread_o
 from uwf_core.thread.rebuild import differences
 
 if TYPE_CHECKING:
+    from uwf_core.engine.documents import VerifyDocument
     from uwf_core.engine.engine import Engine
 
 _LATE = 1 << 62
@@ -43,7 +43,7 @@ class VerifyOptions(NamedTuple):
     bundle: str | None = None
 
 
-def verify_store(engine: "Engine", options: VerifyOptions) -> VerifyDocument:
+def verify_store(engine: "Engine", options: VerifyOptions) -> "VerifyDocument":
     """Look at the store, mark the threads that are damaged, and repair what can be.
 
     Raises:

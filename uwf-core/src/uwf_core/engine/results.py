@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from uwf_core.engine.documents import ExecDocument, FailureDocument, Standing, StepResult
 from uwf_core.thread.head import Head
 from uwf_core.thread.index import ThreadIndex
 from uwf_core.thread.types import UsagePayload
 from uwf_core.thread.usage import Totals
 
 if TYPE_CHECKING:
+    from uwf_core.engine.documents import ExecDocument, FailureDocument, Standing, StepResult
     from uwf_core.errors import AgentFailure
 
 
@@ -17,13 +17,13 @@ class StepEnd(NamedTuple):
     """The head after a step (or failed attempt), and what is reported of it."""
 
     head: Head
-    result: StepResult
+    result: "StepResult"
 
 
 class Outcome(NamedTuple):
     """What a run did, and the exit code that says it."""
 
-    document: ExecDocument
+    document: "ExecDocument"
     exit_code: int
 
 
@@ -37,12 +37,12 @@ class Spoken(NamedTuple):
     usage: UsagePayload | None = None
 
 
-def failure_document(failure: "AgentFailure", message: str) -> FailureDocument:
+def failure_document(failure: "AgentFailure", message: str) -> "FailureDocument":
     """A failure as it is reported; `message` is its redacted text."""
     return {"kind": failure.kind.word, "message": message, "until": failure.until_ms}
 
 
-def standing(state: ThreadIndex) -> Standing:
+def standing(state: ThreadIndex) -> "Standing":
     """Where a thread stands."""
     suspension = state.suspension
     return {
@@ -56,8 +56,8 @@ def standing(state: ThreadIndex) -> Standing:
 
 
 def step_result(
-    state: ThreadIndex, spoken: Spoken, failure: FailureDocument | None = None
-) -> StepResult:
+    state: ThreadIndex, spoken: Spoken, failure: "FailureDocument | None" = None
+) -> "StepResult":
     """What one step did, with the thread's state after it."""
     return {
         "step": spoken.step,
@@ -71,8 +71,8 @@ def step_result(
 
 
 def exec_document(
-    head: Head, steps: Sequence[StepResult], status: str | None = None
-) -> ExecDocument:
+    head: Head, steps: "Sequence[StepResult]", status: str | None = None
+) -> "ExecDocument":
     """What a run did, and the thread's state after it."""
     return {
         "thread": head.thread,

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.api.events import ThreadEnded
 from uwf_core.engine.advance import fail_to_route
-from uwf_core.engine.documents import StepResult
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.plan import GO_ON, Intent, moderate
 from uwf_core.engine.recover import recover
@@ -30,6 +29,7 @@ from uwf_core.thread.limits import Allowance, LimitState, check_limits
 from uwf_core.thread.lock import thread_lock
 
 if TYPE_CHECKING:
+    from uwf_core.engine.documents import StepResult
     from uwf_core.engine.engine import Engine
     from uwf_core.process.cancel import Cancel
 
@@ -142,7 +142,8 @@ def go(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent) -> Out
     """Take steps from the head: the first with `intent`, the others simply going on."""
     run = _run_of(held, options, cancel)
     wanted = UNTIL_DONE_STEPS if options.until_done else options.steps
-    head, results = held.head, list[StepResult]()
+    head = held.head
+    results: list[StepResult] = []
     said: set[str] = set()
     while len(results) < wanted:
         if cancel.is_set():

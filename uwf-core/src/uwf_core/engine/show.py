@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from uwf_core.engine.documents import RunningDocument, ThreadDocument, ThreadRow
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import standing
 from uwf_core.errors import CorruptNodeError
@@ -21,6 +20,7 @@ from uwf_core.thread.usage import Totals
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder, Variable
+    from uwf_core.engine.documents import RunningDocument, ThreadDocument, ThreadRow
     from uwf_core.engine.engine import Engine
 
 PAGE = 256
@@ -38,7 +38,7 @@ class ThreadFilter(NamedTuple):
     workflow: str | None = None
 
 
-def show_thread(engine: "Engine", word: str) -> ThreadDocument:
+def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
     """A thread, with the form of a pending question and a hint what to do next.
 
     Raises:
@@ -61,9 +61,10 @@ def show_thread(engine: "Engine", word: str) -> ThreadDocument:
     return {**row, "form": form, "hint": hint}
 
 
-def list_threads(engine: "Engine", wanted: ThreadFilter) -> list[ThreadRow]:
+def list_threads(engine: "Engine", wanted: ThreadFilter) -> "list[ThreadRow]":
     """Threads, newest first. A damaged one is listed as corrupt and spoils nothing."""
-    skip, rows = wanted.offset, list[ThreadRow]()
+    skip = wanted.offset
+    rows: list[ThreadRow] = []
     if wanted.limit is not None and wanted.limit <= 0:
         return rows
     for row in _rows(engine, wanted):
@@ -76,7 +77,7 @@ def list_threads(engine: "Engine", wanted: ThreadFilter) -> list[ThreadRow]:
     return rows
 
 
-def _rows(engine: "Engine", wanted: ThreadFilter) -> Iterator[ThreadRow]:
+def _rows(engine: "Engine", wanted: ThreadFilter) -> "Iterator[ThreadRow]":
     """All rows that fit, newest first; variables are read by the page."""
     statuses = _statuses(wanted)
     running = running_threads(engine.store)
@@ -102,7 +103,7 @@ def _fitting(
     page: "Sequence[Variable]",
     statuses: Sequence[str],
     running: "dict[ThreadId, Holder]",
-) -> Iterator[ThreadRow]:
+) -> "Iterator[ThreadRow]":
     needed = {v.value for v in page} | {v.tags.get("workflow", "") for v in page}
     present = engine.store.present(needed)
     for variable in page:
@@ -115,7 +116,7 @@ def _fitting(
             yield row
 
 
-def _damaged(names: Sequence[str], statuses: Sequence[str]) -> Iterator[ThreadRow]:
+def _damaged(names: Sequence[str], statuses: Sequence[str]) -> "Iterator[ThreadRow]":
     """Rows for heads whose record is damaged: nothing is known of them but the name."""
     if "corrupt" in statuses:
         for name in names:
@@ -149,7 +150,7 @@ def _first_name(wanted: ThreadFilter) -> str | None:
     return HEADS + ThreadId.first_of(wanted.before_ms)
 
 
-def _row(variable: "Variable", holder: "Holder | None", is_whole: bool) -> ThreadRow:
+def _row(variable: "Variable", holder: "Holder | None", is_whole: bool) -> "ThreadRow":
     try:
         return _document(head_of(variable), holder, is_whole=is_whole)
     except CorruptNodeError as error:
@@ -160,7 +161,7 @@ def _effective(head: Head, holder: "Holder | None", is_whole: bool = True) -> Th
     return effective(head.state, is_running=holder is not None, is_whole=is_whole)
 
 
-def _document(head: Head, holder: "Holder | None", *, is_whole: bool) -> ThreadRow:
+def _document(head: Head, holder: "Holder | None", *, is_whole: bool) -> "ThreadRow":
     state = _effective(head, holder, is_whole)
     return {
         "thread": head.thread,
@@ -176,7 +177,7 @@ def _document(head: Head, holder: "Holder | None", *, is_whole: bool) -> ThreadR
     }
 
 
-def _corrupt(thread: ThreadId, message: str) -> ThreadRow:
+def _corrupt(thread: ThreadId, message: str) -> "ThreadRow":
     return {
         "thread": thread,
         "workflow": "",
@@ -196,7 +197,7 @@ def _corrupt(thread: ThreadId, message: str) -> ThreadRow:
     }
 
 
-def _running(holder: "Holder | None") -> RunningDocument | None:
+def _running(holder: "Holder | None") -> "RunningDocument | None":
     if holder is None:
         return None
     return {"pid": holder.pid, "host": holder.host, "startedAtMs": holder.since_ms}
@@ -218,7 +219,7 @@ def form_of(engine: "Engine", head: Head, suspension: Suspension | None) -> dict
     return form if isinstance(form, dict) else None
 
 
-def _hint(row: ThreadRow, suspension: Suspension | None, failed: str | None) -> str | None:
+def _hint(row: "ThreadRow", suspension: Suspension | None, failed: str | None) -> str | None:
     thread = row["thread"]
     match row["status"]:
         case "idle":

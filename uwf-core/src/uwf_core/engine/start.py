@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from uwf_core.engine.documents import StartedDocument
 from uwf_core.engine.watch import Watch
 from uwf_core.engine.workflows import find_workflow
 from uwf_core.errors import UnknownIdError, UsageError
@@ -15,6 +14,7 @@ from uwf_core.thread.index import ThreadIndex
 from uwf_core.thread.types import StartPayload
 
 if TYPE_CHECKING:
+    from uwf_core.engine.documents import StartedDocument
     from uwf_core.engine.engine import Engine
 
 
@@ -27,7 +27,7 @@ class StartOptions(NamedTuple):
     agent: str | None = None
 
 
-def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> StartedDocument:
+def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "StartedDocument":
     """Begin a thread: its start node and its head, durable when this returns.
 
     Raises:

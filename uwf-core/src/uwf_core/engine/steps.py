@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.engine.documents import CorrectionDocument, StepDocument, StepRow
 from uwf_core.engine.find import find_step, find_thread
 from uwf_core.engine.plan import body_of_step
 from uwf_core.engine.turns import turns_of_step
@@ -13,10 +12,11 @@ from uwf_core.thread.head import read_head
 from uwf_core.thread.types import StepPayload
 
 if TYPE_CHECKING:
+    from uwf_core.engine.documents import CorrectionDocument, StepDocument, StepRow
     from uwf_core.engine.engine import Engine
 
 
-def list_steps(engine: "Engine", word: str) -> list[StepRow]:
+def list_steps(engine: "Engine", word: str) -> "list[StepRow]":
     """The steps of a thread in the order in which they were taken; the first row is the start."""
     store = engine.store
     head = read_head(store, find_thread(engine, word))
@@ -25,7 +25,7 @@ def list_steps(engine: "Engine", word: str) -> list[StepRow]:
     return [_start_row(engine, start), *reversed(rows)]
 
 
-def show_step(engine: "Engine", word: str) -> StepDocument:
+def show_step(engine: "Engine", word: str) -> "StepDocument":
     """A whole step, or failed attempt.
 
     Raises:
@@ -41,7 +41,7 @@ def show_step(engine: "Engine", word: str) -> StepDocument:
     return _document(engine, step)
 
 
-def _start_row(engine: "Engine", ref: Ref) -> StepRow:
+def _start_row(engine: "Engine", ref: Ref) -> "StepRow":
     start = read_start(engine.store, ref)
     return {
         "step": ref,
@@ -57,7 +57,7 @@ def _start_row(engine: "Engine", ref: Ref) -> StepRow:
     }
 
 
-def _row(engine: "Engine", step: Step) -> StepRow:
+def _row(engine: "Engine", step: Step) -> "StepRow":
     payload = step.payload
     return {
         "step": step.ref,
@@ -73,7 +73,7 @@ def _row(engine: "Engine", step: Step) -> StepRow:
     }
 
 
-def _document(engine: "Engine", step: Step) -> StepDocument:
+def _document(engine: "Engine", step: Step) -> "StepDocument":
     payload, store = step.payload, engine.store
     failure, output = failure_of(store, step), _output(engine, payload)
     corrections: list[CorrectionDocument] = [

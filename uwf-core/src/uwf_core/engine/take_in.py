@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from uwf_core.cas.bundle import Bundle
 from uwf_core.cas.records import check_same
 from uwf_core.engine.bundle_check import CheckedBundle
-from uwf_core.engine.documents import BundleDocument, ImportDocument
 from uwf_core.engine.foreign import mark_foreign
 from uwf_core.engine.past import index_of_fork
 from uwf_core.errors import BusyError, WrongStateError
@@ -16,6 +15,7 @@ from uwf_core.thread.names import head_name
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
+    from uwf_core.engine.documents import BundleDocument, ImportDocument
     from uwf_core.engine.engine import Engine
 
 
@@ -26,7 +26,7 @@ class ImportOptions(NamedTuple):
     as_new: bool = False
 
 
-def verify_bundle(path: str) -> BundleDocument:
+def verify_bundle(path: str) -> "BundleDocument":
     """Check a bundle from all sides, without any store.
 
     Raises:
@@ -44,7 +44,7 @@ def verify_bundle(path: str) -> BundleDocument:
         }
 
 
-def import_bundle(engine: "Engine", path: str, options: ImportOptions) -> ImportDocument:
+def import_bundle(engine: "Engine", path: str, options: ImportOptions) -> "ImportDocument":
     """Take a thread into the store: everything, or nothing where anything about it is wrong.
 
     A thread that is there with the same head is left as it is. With `as_new` one that is there

@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.engine.documents import TurnDocument
 from uwf_core.engine.find import find_thread
 from uwf_core.ids import Ref
 from uwf_core.thread.chain import Step, newest_first
@@ -15,19 +14,22 @@ from uwf_core.thread.names import turns_prefix
 from uwf_core.thread.types import DetailPayload, TurnPayload
 
 if TYPE_CHECKING:
+    from uwf_core.engine.documents import TurnDocument
     from uwf_core.engine.engine import Engine
+
+    _Seen = tuple[int, str, TurnDocument]
 
 POLL_SECONDS = 0.2
 
 
-def list_turns(engine: "Engine", word: str, role: str | None = None) -> list[TurnDocument]:
+def list_turns(engine: "Engine", word: str, role: str | None = None) -> "list[TurnDocument]":
     """All turns of a thread in order, of one role alone if it is named."""
     thread = find_thread(engine, word)
     head = read_head(engine.store, thread)
     return list(_wanted(_all_turns(engine, head), role))
 
 
-def follow_turns(engine: "Engine", word: str, role: str | None = None) -> Iterator[TurnDocument]:
+def follow_turns(engine: "Engine", word: str, role: str | None = None) -> "Iterator[TurnDocument]":
     """All turns so far, then those of the step under way as they come, until that step ends.
 
     A turn that grows (a tool's result arrives) comes again, with the same `index`.
@@ -51,7 +53,7 @@ def follow_turns(engine: "Engine", word: str, role: str | None = None) -> Iterat
         time.sleep(POLL_SECONDS)
 
 
-def turns_of_step(engine: "Engine", step: Step) -> list[TurnDocument]:
+def turns_of_step(engine: "Engine", step: Step) -> "list[TurnDocument]":
     """The turns of one step."""
     detail: DetailPayload = engine.store.get(Ref(step.payload["detail"])).payload
     payload = step.payload
@@ -63,34 +65,31 @@ def turns_of_step(engine: "Engine", step: Step) -> list[TurnDocument]:
 
 def _wanted(
     turns: "list[TurnDocument] | Iterator[TurnDocument]", role: str | None
-) -> Iterator[TurnDocument]:
+) -> "Iterator[TurnDocument]":
     return (turn for turn in turns if role is None or turn["role"] == role)
 
 
-def _stored_turns(engine: "Engine", head: Head) -> Iterator[TurnDocument]:
+def _stored_turns(engine: "Engine", head: Head) -> "Iterator[TurnDocument]":
     steps = list(newest_first(engine.store, head.ref, Ref(head.state.start)))
     for step in reversed(steps):
         yield from turns_of_step(engine, step)
 
 
-def _all_turns(engine: "Engine", head: Head) -> Iterator[TurnDocument]:
+def _all_turns(engine: "Engine", head: Head) -> "Iterator[TurnDocument]":
     yield from _stored_turns(engine, head)
     if head.state.attempt is not None:
         for _, _, turn in _open_turns(engine, head, head.state.attempt):
             yield turn
 
 
-_Seen = tuple[int, str, TurnDocument]
-
-
-def _open_turns(engine: "Engine", head: Head, attempt: OpenAttempt) -> list[_Seen]:
+def _open_turns(engine: "Engine", head: Head, attempt: OpenAttempt) -> "list[_Seen]":
     return [
         (int(variable.name[-8:]), variable.value, _of_attempt(engine, variable.value, attempt))
         for variable in engine.store.variables(turns_prefix(head.thread, attempt.name))
     ]
 
 
-def _ended_turns(engine: "Engine", head: Head, attempt: OpenAttempt) -> list[_Seen]:
+def _ended_turns(engine: "Engine", head: Head, attempt: OpenAttempt) -> "list[_Seen]":
     """The turns of an attempt that has become the head's step meanwhile."""
     for step in newest_first(engine.store, head.ref, Ref(head.state.start)):
         if step.payload["number"] < attempt.number:
@@ -105,11 +104,11 @@ def _ended_turns(engine: "Engine", head: Head, attempt: OpenAttempt) -> list[_Se
     return []
 
 
-def _of_attempt(engine: "Engine", ref: str, attempt: OpenAttempt) -> TurnDocument:
+def _of_attempt(engine: "Engine", ref: str, attempt: OpenAttempt) -> "TurnDocument":
     return _turn(engine, Ref(ref), None, attempt.number, attempt.role)
 
 
-def _turn(engine: "Engine", ref: Ref, step: str | None, number: int, role: str) -> TurnDocument:
+def _turn(engine: "Engine", ref: Ref, step: str | None, number: int, role: str) -> "TurnDocument":
     store = engine.store
     payload: TurnPayload = store.get(ref).payload
     calls: list[dict[str, Any]] = [
