@@ -1,0 +1,236 @@
+"""The methods of the protocol as a client calls them, and what they answer.
+
+Source: https://agentclientprotocol.com/protocol/schema, protocol version 1; fork, set_model and
+`usage` are its unstable part, as the package agent-client-protocol 0.9 to 0.12 has them.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from uwf_agent_hermes.acp.connection import Channel, Connection, Service
+from uwf_agent_hermes.acp.errors import INVALID_PARAMS, BadAnswer, RpcError
+from uwf_agent_hermes.acp.updates import ToolUse, Update, read_tool_use, read_update
+
+PROTOCOL_VERSION = 1
+
+
+class AgentInfo(NamedTuple):
+    """What `initialize` tells: name and version where it says them, and what it can."""
+
+    name: str | None
+    version: str | None
+    capabilities: Mapping[str, Any]
+
+
+class SessionState(NamedTuple):
+    """What new, load and fork answer. `modes` and `models` are None where the answer has none."""
+
+    id: str
+    modes: Mapping[str, Any] | None
+    models: Mapping[str, Any] | None
+
+    @property
+    def model(self) -> str | None:
+        """The id of the model in use, where the agent says it."""
+        current = (self.models or {}).get("currentModelId")
+        return current if isinstance(current, str) else None
+
+
+class TokenCounts(NamedTuple):
+    """`usage` of a prompt's answer, as it stands there; None is what it does not say."""
+
+    input: int | None = None
+    output: int | None = None
+    cached_read: int | None = None
+    cached_write: int | None = None
+
+
+class PromptEnd(NamedTuple):
+    """How a prompt ended. `stop_reason` is end_turn, max_tokens, max_turn_requests, refusal or
+    cancelled; `usage` is None where the agent reports none.
+    """
+
+    stop_reason: str
+    usage: TokenCounts | None
+
+
+class PermissionRequest(NamedTuple):
+    """The agent asks leave. `options` are pairs of kind and id: allow_once, allow_always,
+    reject_once, reject_always.
+    """
+
+    session: str
+    tool: ToolUse
+    options: tuple[tuple[str, str], ...]
+
+    def option(self, *kinds: str) -> str | None:
+        """The id of the first option that is of one of the kinds, in the order of `kinds`."""
+        return next((id_ for kind in kinds for each, id_ in self.options if each == kind), None)
+
+
+class Listener(Protocol):
+    """Who is told what the agent says and asks. Called while a request is under way."""
+
+    def update(self, session: str, update: Update) -> None:
+        """The agent tells something of a session."""
+
+    def permission(self, request: PermissionRequest) -> str | None:
+        """The id of the chosen option; None where the prompt is being cancelled."""
+
+
+class AcpClient:
+    """A client over a channel.
+
+    Args:
+        channel: carries the lines.
+        listener: is told updates and asked for permissions.
+        services: what else the agent may ask for, by method (`fs/read_text_file`,
+            `fs/write_text_file`); what is there is announced.
+    """
+
+    def __init__(
+        self, channel: Channel, listener: Listener, services: Mapping[str, Service] | None = None
+    ) -> None:
+        self._listener = listener
+        self._services = dict(services or {})
+        every = {**self._services, "session/request_permission": self._permission}
+        self._connection = Connection(channel, every, self._notified)
+
+    def initialize(self, name: str, version: str) -> AgentInfo:
+        """Agree on the version of the protocol; the first call.
+
+        Raises:
+            AcpError: no answer, an error, or another version of the protocol.
+        """
+        files = {
+            "readTextFile": "fs/read_text_file" in self._services,
+            "writeTextFile": "fs/write_text_file" in self._services,
+        }
+        answer = self._connection.request(
+            "initialize",
+            {
+                "protocolVersion": PROTOCOL_VERSION,
+                "clientCapabilities": {"fs": files, "terminal": False},
+                "clientInfo": {"name": name, "version": version},
+            },
+        )
+        if answer.get("protocolVersion") != PROTOCOL_VERSION:
+            theirs = answer.get("protocolVersion")
+            raise BadAnswer(f"the agent speaks version {theirs!r} of the protocol, not 1")
+        info = _mapping(answer.get("agentInfo")) or {}
+        capabilities = _mapping(answer.get("agentCapabilities")) or {}
+        return AgentInfo(_text(info.get("name")), _text(info.get("version")), capabilities)
+
+    def new_session(self, cwd: str) -> SessionState:
+        """A new session that works in `cwd`, an absolute path.
+
+        Raises:
+            AcpError: no answer, an error, or no id.
+        """
+        return _with_id("session/new", self._opened("session/new", None, cwd))
+
+    def load_session(self, session: str, cwd: str) -> SessionState:
+        """A session of earlier. The listener is told its whole transcript before this returns.
+
+        An agent that does not know it may answer with an error or with an empty object.
+
+        Raises:
+            AcpError: no answer, or an error.
+        """
+        return self._opened("session/load", session, cwd)._replace(id=session)
+
+    def fork_session(self, session: str, cwd: str) -> SessionState:
+        """A copy of a session under an id of its own; "" where the agent gives none.
+
+        Raises:
+            AcpError: no answer, or an error.
+        """
+        return self._opened("session/fork", session, cwd)
+
+    def set_model(self, session: str, model: str) -> None:
+        """Let the session go on with another model.
+
+        Raises:
+            AcpError: no answer, or an error.
+        """
+        self._connection.request("session/set_model", {"sessionId": session, "modelId": model})
+
+    def set_mode(self, session: str, mode: str) -> None:
+        """Put the session into one of its modes.
+
+        Raises:
+            AcpError: no answer, or an error.
+        """
+        self._connection.request("session/set_mode", {"sessionId": session, "modeId": mode})
+
+    def prompt(self, session: str, text: str) -> PromptEnd:
+        """Say something in a session and wait until the agent's turn ends.
+
+        Raises:
+            AcpError: no answer, an error, or no stop reason.
+        """
+        block = {"type": "text", "text": text}
+        params = {"sessionId": session, "prompt": [block]}
+        answer = self._connection.request("session/prompt", params)
+        reason = answer.get("stopReason")
+        if not isinstance(reason, str):
+            raise BadAnswer("session/prompt was answered without a stopReason")
+        return PromptEnd(reason, _counts(answer.get("usage")))
+
+    def cancel(self, session: str) -> None:
+        """Ask to end the prompt under way; it is answered with `cancelled`. By any thread."""
+        self._connection.notify("session/cancel", {"sessionId": session})
+
+    def _opened(self, method: str, session: str | None, cwd: str) -> SessionState:
+        named = {} if session is None else {"sessionId": session}
+        answer = self._connection.request(method, {**named, "cwd": cwd, "mcpServers": []})
+        return SessionState(
+            id=_text(answer.get("sessionId")) or "",
+            modes=_mapping(answer.get("modes")),
+            models=_mapping(answer.get("models")),
+        )
+
+    def _notified(self, method: str, params: dict[str, Any]) -> None:
+        update = _mapping(params.get("update"))
+        if method == "session/update" and update is not None:
+            self._listener.update(str(params.get("sessionId", "")), read_update(update))
+
+    def _permission(self, params: dict[str, Any]) -> dict[str, Any]:
+        options, call = params.get("options"), _mapping(params.get("toolCall"))
+        if call is None or not isinstance(options, list):
+            raise RpcError(INVALID_PARAMS, "Invalid params")
+        pairs = (_mapping(each) or {} for each in options)
+        request = PermissionRequest(
+            session=str(params.get("sessionId", "")),
+            tool=read_tool_use(call),
+            options=tuple((str(each.get("kind")), str(each.get("optionId"))) for each in pairs),
+        )
+        chosen = self._listener.permission(request)
+        if chosen is None:
+            return {"outcome": {"outcome": "cancelled"}}
+        return {"outcome": {"outcome": "selected", "optionId": chosen}}
+
+
+def _with_id(method: str, state: SessionState) -> SessionState:
+    if not state.id:
+        raise BadAnswer(f"{method} was answered without a sessionId")
+    return state
+
+
+def _counts(usage: Any) -> TokenCounts | None:
+    if not isinstance(usage, dict):
+        return None
+    names = ("inputTokens", "outputTokens", "cachedReadTokens", "cachedWriteTokens")
+    return TokenCounts(*(_count(usage.get(name)) for name in names))
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _mapping(value: Any) -> Mapping[str, Any] | None:
+    return value if isinstance(value, dict) else None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None

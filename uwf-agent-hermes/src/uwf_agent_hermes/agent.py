@@ -1,0 +1,266 @@
+"""The agent: calls of the contract become sessions and prompts of Hermes."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from uwf_agent_hermes.acp.client import AgentInfo, PermissionRequest, PromptEnd, SessionState
+from uwf_agent_hermes.acp.errors import AcpError, ConnectionClosed, RpcError
+from uwf_agent_hermes.failures import diagnosis_of, failure_of_end, failure_of_error
+from uwf_agent_hermes.options import HermesOptions
+from uwf_agent_hermes.permissions import Policy, Questions
+from uwf_agent_hermes.telling import NoSink, Teller
+from uwf_agent_hermes.usage import Meter
+from uwf_agent_hermes.visit import Visit
+from uwf_core.api import (
+    AgentContext,
+    AgentFailure,
+    AgentInterrupted,
+    AgentReply,
+    AgentRequest,
+    AskRequest,
+    Call,
+    MaxTurns,
+    SessionLost,
+    TimedOut,
+    TurnSink,
+    Unavailable,
+)
+
+_NO_COMMAND = "This message begins with a slash, and is no command:\n\n"
+
+
+class HermesAgent:
+    """Hermes, one process for each call.
+
+    Args:
+        options: see `HermesOptions`.
+        context: `state_dir` keeps what a person was asked.
+    """
+
+    def __init__(self, options: HermesOptions | None, context: AgentContext) -> None:
+        self._options = options or HermesOptions()
+        self._questions = Questions(Path(context.state_dir, "questions"))
+
+    def run(self, request: AgentRequest, sink: TurnSink) -> AgentReply:
+        """One turn of a role, in a new session or in the one it had.
+
+        Raises:
+            AgentFailure: by kind; the session's id is in it.
+            NeedsAnswer: Hermes asks leave, and the option `permission` is `ask`.
+        """
+        decided = self._decided(request)
+        talk = _Talk(request, self._options_of(request), sink, decided, self._questions.keep)
+        reply = talk.hold(request.prompt)
+        if request.session is not None and request.answer is not None:
+            self._questions.forget(request.session)
+        return reply
+
+    def fork(self, session: str, request: AgentRequest) -> str:
+        """A copy of the session under a new id.
+
+        Raises:
+            AgentFailure: by kind; `SessionLost` where Hermes does not know the session.
+        """
+        options = self._options_of(request)
+        return _Talk(request, options, NoSink(), {}, self._questions.keep).fork(session)
+
+    def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
+        """Answer a question, from the session where one is given, else from the record. Nothing is
+        allowed to it that needs leave.
+
+        Raises:
+            AgentFailure: by kind.
+        """
+        options = replace(self._options_of(request), permission="deny", mode="default")
+        text = request.question
+        if request.session is None and request.record:
+            text = f"{request.record}\n\n# Question\n\n{text}"
+        return _Talk(request, options, sink, {}, self._questions.keep).hold(text)
+
+    def close(self) -> None:
+        """Nothing is open between calls."""
+
+    def _options_of(self, call: Call) -> HermesOptions:
+        return call.options if isinstance(call.options, HermesOptions) else self._options
+
+    def _decided(self, request: AgentRequest) -> Mapping[str, str]:
+        """What a person has decided about what was asked in this session."""
+        decision = (request.answer or {}).get("decision")
+        if request.session is None or decision not in ("allow", "deny"):
+            return {}
+        asked = self._questions.asked(request.session)
+        return {} if asked is None else {asked: decision}
+
+
+class _Opened(NamedTuple):
+    """A session that is ready, and what shows that it is the one that was asked for."""
+
+    state: SessionState
+    proof: str | None
+
+
+class _Talk:
+    """One call: a visit, one session, one prompt."""
+
+    def __init__(
+        self,
+        call: Call,
+        options: HermesOptions,
+        sink: TurnSink,
+        decided: Mapping[str, str],
+        keep_question: Callable[[str, PermissionRequest], None],
+    ) -> None:
+        self._call, self._options, self._sink = call, options, sink
+        self._keep_question = keep_question
+        self._policy = Policy(options.permission, decided, self._ask_a_person)
+        self._teller = Teller(sink, self._policy.decide, self._count_round)
+        self._session = call.session
+        self._too_many_turns = False
+        self._started = time.monotonic()
+
+    def hold(self, text: str) -> AgentReply:
+        """Say `text` in the session of the call, or in a new one; the reply.
+
+        Raises:
+            AgentFailure, NeedsAnswer: see `HermesAgent.run`.
+        """
+        with self._visited() as visit:
+            try:
+                info = visit.begin()
+                opened = self._opened(visit)
+                end = visit.prompt(opened.state.id, _guarded(text))
+            except AcpError as error:
+                raise self._broken(error) from error
+            finally:
+                self._teller.finish()
+            return self._reply(end, opened, info)
+
+    def fork(self, session: str) -> str:
+        """The id of a copy of `session`.
+
+        Raises:
+            AgentFailure: see `HermesAgent.fork`.
+        """
+        with self._visited() as visit:
+            try:
+                visit.begin()
+                self._load(visit, session)
+                forked = visit.client.fork_session(session, self._call.cwd)
+            except AcpError as error:
+                raise self._broken(error) from error
+        if not forked.id or forked.modes is None:
+            raise SessionLost(f"Hermes did not fork the session {session}", session=session)
+        return forked.id
+
+    def _visited(self) -> Visit:
+        self._visit = Visit(self._call, self._options, self._teller)
+        return self._visit
+
+    def _opened(self, visit: Visit) -> _Opened:
+        """The session of the call, or a new one; told as soon as it is known."""
+        asked = self._call.session
+        opened = self._load(visit, asked) if asked else _Opened(self._new(visit), None)
+        session = self._session = opened.state.id
+        self._sink.session(session)
+        visit.client.set_mode(session, self._options.edit_mode)
+        model = self._options.model_id
+        if model is not None:
+            visit.client.set_model(session, model)
+        self._teller.listen_to(session)
+        return opened
+
+    def _new(self, visit: Visit) -> SessionState:
+        try:
+            return visit.client.new_session(self._call.cwd)
+        except RpcError as error:
+            raise Unavailable(
+                f"Hermes cannot begin a session: {error}",
+                hint="`uwf agent check hermes` says what is missing; `hermes setup` repairs it",
+            ) from error
+
+    def _load(self, visit: Visit, session: str) -> _Opened:
+        """Load a session, and believe it only on evidence: `modes` in the answer, which one that
+        is not known does not have, and a transcript that was replayed.
+        """
+        try:
+            state = visit.client.load_session(session, self._call.cwd)
+        except RpcError as error:
+            raise SessionLost(
+                f"Hermes cannot load the session {session}: {error}", session=session
+            ) from error
+        if state.modes is None:
+            raise SessionLost(f"Hermes does not know the session {session}", session=session)
+        replayed = self._teller.replayed
+        if not replayed:
+            raise SessionLost(
+                f"Hermes has nothing recorded of the session {session}", session=session
+            )
+        return _Opened(state, f"session/load of {session} replayed {replayed} messages")
+
+    def _ask_a_person(self, request: PermissionRequest) -> None:
+        self._keep_question(request.session, request)
+        self._visit.end_prompt()
+
+    def _count_round(self, count: int) -> None:
+        limit = self._options.max_turns
+        if limit is not None and count > limit:
+            self._too_many_turns = True
+            self._visit.end_prompt()
+
+    def _stopped(self) -> AgentFailure | None:
+        """Why we ended the talk, if we did."""
+        if self._policy.question is not None:
+            raise self._policy.question
+        if self._too_many_turns:
+            limit = self._options.max_turns
+            return MaxTurns(f"Hermes used tools in more than {limit} turns", session=self._session)
+        if self._visit.ended == "timeout":
+            return TimedOut(
+                f"Hermes was not done within {self._call.limits.seconds:g} s",
+                session=self._session,
+                hint="raise the role's `timeout` or the agent's; the next exec goes on",
+            )
+        if self._visit.ended == "cancelled":
+            why = self._call.cancel.reason or "asked to stop"
+            return AgentInterrupted(f"Hermes was stopped: {why}", session=self._session)
+        return None
+
+    def _broken(self, error: AcpError) -> AgentFailure:
+        result = self._visit.finish(is_ending=isinstance(error, ConnectionClosed))
+        return self._stopped() or failure_of_error(error, result, self._session)
+
+    def _reply(self, end: PromptEnd, opened: _Opened, info: AgentInfo) -> AgentReply:
+        stopped = self._stopped()
+        if stopped is not None:
+            raise stopped
+        usage = Meter().read(
+            end.usage,
+            turns=self._teller.turns,
+            duration_ms=int((time.monotonic() - self._started) * 1000),
+        )
+        if usage.input_tokens is not None:
+            self._sink.usage(usage)
+        diagnosis = diagnosis_of(self._visit.finish())
+        text, session = self._teller.final_text, opened.state.id
+        failure = failure_of_end(end, text, diagnosis, session)
+        if failure is not None:
+            raise failure
+        return AgentReply(
+            text=text,
+            session=session,
+            continuation="new" if opened.proof is None else "continued",
+            proof=opened.proof,
+            usage=usage,
+            model=self._options.model_id or opened.state.model,
+            agent_version=info.version,
+            stop_reason=diagnosis.reason or end.stop_reason,
+            denials=tuple(self._policy.denials),
+        )
+
+
+def _guarded(text: str) -> str:
+    """`text` so that Hermes does not take it for one of its commands (`/reset` and the like)."""
+    return _NO_COMMAND + text if text.lstrip().startswith("/") else text

@@ -1,0 +1,132 @@
+"""What `uwf agent check` asks: is the program there, which version, what is it set up with."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from uwf_agent_hermes.agent import HermesAgent
+from uwf_agent_hermes.options import HermesOptions
+from uwf_agent_hermes.telling import NoSink
+from uwf_agent_hermes.visit import environment, hermes_home
+from uwf_core.api import (
+    AgentContext,
+    AgentFailure,
+    AgentRequest,
+    Check,
+    CheckRequest,
+    CheckResult,
+    End,
+    NeedsAnswer,
+    RunLimits,
+    is_secret_name,
+)
+
+KNOWN_VERSIONS = ("0.19.",)
+"""The versions that this adapter was tried with."""
+
+_INSTALL = "uv tool install 'hermes-agent[acp]', or name it: agents -> ALIAS -> options -> command"
+_SECONDS = 8.0
+_TRIAL_SECONDS = 120.0
+
+
+def checks(request: CheckRequest) -> Sequence[Check]:
+    """The checks of `hermes` with the options of the request; the last one is a real call."""
+    options = request.options if isinstance(request.options, HermesOptions) else HermesOptions()
+    found = [
+        Check(name="program", run=lambda: _program(request, options)),
+        Check(name="version", run=lambda: _version(request, options)),
+        Check(name="configuration", run=lambda: _configuration(request, options)),
+    ]
+    if request.trial:
+        found.append(Check(name="trial", run=lambda: _trial(request, options)))
+    return found
+
+
+def _program(request: CheckRequest, options: HermesOptions) -> CheckResult:
+    path = _found(request, options)
+    if path is None:
+        return CheckResult(
+            state="error", message=f"there is no program {options.command!r}", hint=_INSTALL
+        )
+    return CheckResult(state="ok", message=path)
+
+
+def _found(request: CheckRequest, options: HermesOptions) -> str | None:
+    path = {**request.env, **environment(options)}.get("PATH")
+    return shutil.which(options.command, path=path)
+
+
+def _version(request: CheckRequest, options: HermesOptions) -> CheckResult:
+    if _found(request, options) is None:
+        return CheckResult(state="warning", message="unknown, for there is no program")
+    short = replace(request, limits=RunLimits(seconds=_SECONDS, grace_seconds=1.0))
+    argv = [options.command, "acp", *options.extra_arguments, "--version"]
+    result = short.run_program(argv, env=environment(options))
+    version = result.stdout.decode("utf-8", "replace").strip()
+    if result.end is not End.EXITED or result.exit_code != 0 or not version:
+        return CheckResult(
+            state="error",
+            message=f"`{' '.join(argv)}` ended with {result.exit_code} and printed {version!r:.80}",
+            hint="it needs the extra `acp`: uv tool install 'hermes-agent[acp]'",
+        )
+    if not version.startswith(KNOWN_VERSIONS):
+        tried = ", ".join(f"{each}x" for each in KNOWN_VERSIONS)
+        return CheckResult(
+            state="warning", message=f"{version}; this adapter was tried with {tried}"
+        )
+    return CheckResult(state="ok", message=version)
+
+
+def _configuration(request: CheckRequest, options: HermesOptions) -> CheckResult:
+    home = Path(hermes_home(options, request.env)).expanduser()
+    keys = sorted(_names_of_keys(request, options, home))
+    named = f"keys in {', '.join(keys)}" if keys else "no key in the environment or its .env"
+    if (home / "config.yaml").is_file():
+        return CheckResult(state="ok", message=f"{home / 'config.yaml'}; {named}")
+    if keys:
+        return CheckResult(state="warning", message=f"{home} has no config.yaml; {named}")
+    return CheckResult(
+        state="error",
+        message=f"{home} has no config.yaml, and there is {named}",
+        hint="run `hermes setup`",
+    )
+
+
+def _names_of_keys(request: CheckRequest, options: HermesOptions, home: Path) -> set[str]:
+    """The names of the variables that hold keys; their values are shown nowhere."""
+    names = {name for name, value in {**request.env, **environment(options)}.items() if value}
+    try:
+        lines = (home / ".env").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        name, is_set, value = line.removeprefix("export ").partition("=")
+        if is_set and value.strip() and not name.lstrip().startswith("#"):
+            names.add(name.strip())
+    return {name for name in names if is_secret_name(name) and name.endswith(("KEY", "TOKEN"))}
+
+
+def _trial(request: CheckRequest, options: HermesOptions) -> CheckResult:
+    """One tiny request to the model, in a session of its own."""
+    agent = HermesAgent(options, AgentContext(name=request.name, state_dir=request.state_dir))
+    prompt = "Answer with the one word: ok"
+    call = AgentRequest(
+        thread="check",
+        role="check",
+        step_number=0,
+        cwd=request.cwd,
+        options=replace(options, permission="deny", mode="default"),
+        limits=RunLimits(seconds=_TRIAL_SECONDS, grace_seconds=2.0),
+        env=request.env,
+        cancel=request.cancel,
+        prompt=prompt,
+    )
+    try:
+        reply = agent.run(call, NoSink())
+    except AgentFailure as failure:
+        kind = failure.kind.word
+        return CheckResult(state="error", message=f"{kind}: {failure.message}", hint=failure.hint)
+    except NeedsAnswer as question:
+        return CheckResult(state="warning", message=question.message)
+    return CheckResult(state="ok", message=f"{reply.model or 'the model'} answers")

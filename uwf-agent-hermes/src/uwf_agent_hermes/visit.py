@@ -1,0 +1,168 @@
+"""One run of the program for one call of the agent: started, talked with, and gone at the end.
+
+Hermes keeps its sessions on disk, so each call has a process of its own: a session that a cancel
+has left wedged is whole again in the next one, and nothing outlives a call.
+
+When its turn is over it is ended at once: the session is recorded by then, and what it would still
+do in the background (a title, a review of its memory) are requests to the model that nobody counts.
+What its tools leave in the temporary folder goes with it, for that is a folder of the visit's own.
+
+A call that is to stop asks Hermes first (`session/cancel`), so that it ends its tools and records
+what was said; then come the signals, then the reaper.
+"""
+
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from types import TracebackType
+from typing import Literal, Self
+
+from uwf_agent_hermes import __version__
+from uwf_agent_hermes.acp.client import AcpClient, AgentInfo, Listener, PromptEnd
+from uwf_agent_hermes.options import HermesOptions
+from uwf_core.api import Call, Cancel, ProgramResult
+
+_LINGER_SECONDS = 1.0
+_POLITE_SECONDS = 2.0
+_TICK_SECONDS = 0.05
+_WIRE_BYTES = 64 * 1024 * 1024
+_WIRE_PER_REPLY = 4
+
+Ended = Literal["cancelled", "timeout", "by us"]
+
+
+class Visit:
+    """The program, running; as a context manager it is gone on leaving.
+
+    Raises:
+        Unavailable: there is no such program.
+    """
+
+    def __init__(self, call: Call, options: HermesOptions, listener: Listener) -> None:
+        self._call = call
+        self._stop = Cancel()
+        self._over = threading.Event()
+        self._ending = threading.Event()
+        self._answered = threading.Event()
+        self._prompting: str | None = None
+        self._result: ProgramResult | None = None
+        self.ended: Ended | None = None
+        """Why the call was stopped before its answer; None where it was not."""
+        self._temporary = tempfile.TemporaryDirectory(
+            prefix="uwf-hermes-", dir=call.env.get("TMPDIR"), ignore_cleanup_errors=True
+        )
+        env = {**environment(options), "TMPDIR": self._temporary.name}
+        try:
+            self._child = _own(call, self._stop).start_program(
+                arguments(options), env=env, stdin=None
+            )
+        except BaseException:
+            self._temporary.cleanup()
+            raise
+        self.client = AcpClient(self._child, listener)
+        self._watcher = threading.Thread(target=self._watch, name="hermes-visit", daemon=True)
+        self._watcher.start()
+
+    def begin(self) -> AgentInfo:
+        """Agree on the protocol; the first thing to do.
+
+        Raises:
+            AcpError: see `AcpClient.initialize`.
+        """
+        return self.client.initialize("uwf", __version__)
+
+    def prompt(self, session: str, text: str) -> PromptEnd:
+        """Say something in a session and wait for the end of Hermes' turn.
+
+        Raises:
+            AcpError: see `AcpClient.prompt`.
+        """
+        self._answered.clear()
+        self._prompting = session
+        try:
+            return self.client.prompt(session, text)
+        finally:
+            self._prompting = None
+            self._answered.set()
+
+    def end_prompt(self) -> None:
+        """Let the prompt under way come to an end; called from within a listener."""
+        self.ended = self.ended or "by us"
+        self._ending.set()
+
+    def finish(self, *, is_ending: bool = False) -> ProgramResult:
+        """End the program; how it ended. One that is ending by itself is given a moment for it."""
+        if self._result is None:
+            self._over.set()
+            self._watcher.join()
+            linger = _LINGER_SECONDS if is_ending else 0.0
+            timer = threading.Timer(linger, self._stop.set, ("its work is done",))
+            timer.start()
+            try:
+                self._result = self._child.wait()
+            finally:
+                timer.cancel()
+                timer.join()
+                self._temporary.cleanup()
+        return self._result
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.finish()
+
+    def _watch(self) -> None:
+        """Wait until the call is to stop; then ask, and after a while insist."""
+        deadline = time.monotonic() + self._call.limits.seconds
+        while not self._ending.is_set():
+            if self._over.wait(_TICK_SECONDS):
+                return
+            if self._call.cancel.is_set():
+                self.ended = self.ended or "cancelled"
+                break
+            if time.monotonic() >= deadline:
+                self.ended = self.ended or "timeout"
+                break
+        session = self._prompting
+        if session is not None:
+            self.client.cancel(session)
+            self._answered.wait(min(_POLITE_SECONDS, self._call.limits.grace_seconds / 2))
+        self._stop.set(self.ended or "stopped")
+
+
+def arguments(options: HermesOptions) -> list[str]:
+    """The command line."""
+    return [options.command, "acp", *options.extra_arguments]
+
+
+def environment(options: HermesOptions) -> dict[str, str]:
+    """What is added to the call's environment."""
+    home = {} if options.home is None else {"HERMES_HOME": os.path.expanduser(options.home)}  # noqa: PTH111
+    return {**options.environment, **home}
+
+
+def hermes_home(options: HermesOptions, env: Mapping[str, str]) -> str:
+    """Hermes' folder, as it finds it itself."""
+    both = {**env, **environment(options)}
+    return both.get("HERMES_HOME") or os.path.join(both.get("HOME", "~"), ".hermes")  # noqa: PTH118
+
+
+def _own(call: Call, stop: Cancel) -> Call:
+    """The call as the program is held to it: the limits of the whole are kept here, and a replayed
+    transcript may be longer than a reply.
+    """
+    limits = replace(
+        call.limits,
+        seconds=call.limits.seconds + _POLITE_SECONDS + call.limits.grace_seconds,
+        reply_bytes=_WIRE_BYTES + _WIRE_PER_REPLY * call.limits.reply_bytes,
+    )
+    return replace(call, cancel=stop, limits=limits)
