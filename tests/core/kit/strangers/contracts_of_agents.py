@@ -3,15 +3,18 @@
 import os
 
 import pytest
+from folders import tmp_path
 from kit_agents.names import ANNOUNCED_WRONGLY, NAMES, WITH_PROGRAMS
 from kit_agents.peer import PuppetPeer, QuickPeer
 
 from uwf_core.testing.agent_contract import AgentContract, KitLimits
 
+__all__ = ["tmp_path"]
+
 QUICK = KitLimits(
     call_seconds=4.0,
-    hang_seconds=0.15,
-    cancel_seconds=0.1,
+    hang_seconds=0.06,
+    cancel_seconds=0.03,
     grace_seconds=0.3,
     slack_seconds=5.0,
     gone_seconds=0.6,

@@ -3,11 +3,14 @@
 import json
 
 import pytest
+from folders import tmp_path
 from kit_others.names import EXTRACTORS, JUDGES
 
 from uwf_core.api import JudgeRequest
 from uwf_core.testing.extractor_contract import ExtractorContract
 from uwf_core.testing.judge_contract import JudgeContract
+
+__all__ = ["tmp_path"]
 
 
 class Extractors:

@@ -2,10 +2,13 @@
 
 import os
 
+from folders import tmp_path
 from kit_stores.names import IN_MEMORY, SHARED
 from kit_stores.plugin import spec_of
 
 from uwf_core.testing.store_contract import StoreContract
+
+__all__ = ["tmp_path"]
 
 part, parts = map(int, os.environ.get("KIT_PART", "0/1").split("/"))
 for name in [*SHARED, *IN_MEMORY][part::parts]:
