@@ -1,0 +1,109 @@
+"""`uwf-eval report`."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from uwf_core.commands import Screen, Session, command
+from uwf_core.errors import ExitCode
+from uwf_eval.cli.opened import results_of
+from uwf_eval.cli.output import write_file
+
+if TYPE_CHECKING:
+    from uwf_eval.records import Trial
+    from uwf_eval.report.summary import Report
+
+FORMATS = ("markdown", "junit", "html")
+_LISTED = 200
+_FILE_WIDTH = 100
+
+
+@command(
+    "report",
+    "uwf-eval report",
+    "uwf-eval report nightly --html report.html",
+    "uwf-eval report @last --format junit -o trials.xml --min-score 0.8",
+    formats=FORMATS,
+)
+@click.argument("run", metavar="RUN", default="@last")
+@click.option("-o", "--output", metavar="FILE", help="Write the report into a file.")
+@click.option("--html", metavar="FILE", help="Write one self-contained page as well.")
+@click.option(
+    "--min-score",
+    type=click.FloatRange(0, 1),
+    metavar="X",
+    help="Exit with 1 if the mean score is below X, or no trial counts.",
+)
+@click.option(
+    "--trials", type=click.IntRange(min=0), default=_LISTED, metavar="N",
+    help=f"List at most N trials one by one in JSON and HTML; {_LISTED} by default.",
+)  # fmt: skip
+def report(
+    session: Session,
+    run: str,
+    output: str | None,
+    html: str | None,
+    min_score: float | None,
+    trials: int,
+) -> int:
+    """What came out of a run: success, scores, cost, routes, failures, with intervals.
+
+    RUN is an id, a unique prefix of one, a name or @last, which is what is meant without it.
+    """
+    from uwf_eval.report.summary import summarise
+    from uwf_eval.report.text import report_text
+
+    wanted = session.chosen
+    if wanted in FORMATS:
+        session.chosen = "text"  # of errors
+    with results_of(session) as (_, results):
+        found = results.run(run)
+        every = results.trials(found.run)
+    summary = summarise(found, every, trials)
+    if html is not None:
+        write_file(session, html, _form(session, "html", summary, every))
+    if output is not None:
+        write_file(session, output, _form(session, wanted or session.format, summary, every))
+    elif wanted in FORMATS:
+        session.write(_form(session, wanted, summary, every))
+    else:
+        session.emit(_document(summary), lambda _, screen: report_text(summary, screen))
+    return _enough(session, summary, min_score)
+
+
+def _form(session: Session, name: str, summary: "Report", every: "Sequence[Trial]") -> str:
+    """The report in the form of this name, as a file has it."""
+    if name == "html":
+        from uwf_eval.report.html.page import page
+
+        return page(summary)
+    if name == "markdown":
+        from uwf_eval.report.markdown import report_markdown
+
+        return report_markdown(summary)
+    if name == "junit":
+        from uwf_eval.report.junit import report_junit
+
+        return report_junit(summary.run, every)
+    if name == "text":
+        from uwf_eval.report.text import report_text
+
+        return report_text(summary, Screen(_FILE_WIDTH, colour=False)) + "\n"
+    return session.data(_document(summary)) + "\n"
+
+
+def _document(summary: "Report") -> Any:
+    from uwf_core.api.fields import write_record
+
+    return write_record(summary)
+
+
+def _enough(session: Session, summary: "Report", least: float | None) -> int:
+    """The exit code: 1 where the mean score is below what was asked for."""
+    mean = summary.overall.score.value
+    if least is None or (mean is not None and mean >= least):
+        return ExitCode.DONE
+    said = "no trial counts" if mean is None else f"the mean score is {mean:.4g}"
+    session.note(f"{said}; --min-score asks for {least:g}")
+    return ExitCode.FAILED

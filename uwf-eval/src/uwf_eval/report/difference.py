@@ -1,0 +1,223 @@
+"""Two runs side by side: what was different in how they were run, and in what came of it.
+
+It tells what changed, not whether the change means anything: that is `compare`.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Final
+
+from uwf_core.api.record import record
+from uwf_eval.records import Cell, Run, Trial, TrialState
+from uwf_eval.report.configurations import Configurations
+from uwf_eval.report.numbers import NONE
+from uwf_eval.report.summary import Line, line_of
+
+LISTED: Final = 200
+_SAME: Final = 1e-9
+_Position = tuple[str, str, int, Hashable]
+"""Task, case, repeat, configuration."""
+
+
+@record
+class Setting:
+    """Something that was set otherwise: `what` it is, and how each run had it."""
+
+    what: str
+    a: str
+    b: str
+
+
+@record
+class Side:
+    """How a trial ended in one of the runs."""
+
+    number: int
+    state: TrialState
+    score: float | None
+    passed: bool | None
+
+
+@record
+class TrialChange:
+    """A place in the matrix where the runs do not agree; None: the run has no such trial."""
+
+    task: str
+    case: str
+    configuration: str | None
+    repeat: int
+    a: Side | None
+    b: Side | None
+
+
+@record
+class TaskChange:
+    """A task in both runs; None where a run does not have it. `score`: b less a."""
+
+    task: str
+    a: Line | None
+    b: Line | None
+    score: float | None
+
+
+@record
+class Difference:
+    """What two runs do not have in common.
+
+    Attributes:
+        settings: what was set otherwise. tasks: all of both.
+        trials: those that ended otherwise, at most so many as were asked for.
+        changed: how many did. same: how many ended alike.
+    """
+
+    a: Run
+    b: Run
+    settings: Sequence[Setting]
+    tasks: Sequence[TaskChange]
+    trials: Sequence[TrialChange]
+    changed: int
+    same: int
+
+
+def difference(
+    a: Run,
+    of_a: Sequence[Trial],
+    b: Run,
+    of_b: Sequence[Trial],
+    listed: int = LISTED,
+) -> Difference:
+    """What changed from run a, with its trials, to run b."""
+    places_a, places_b = _places(of_a, of_b)
+    changes = [
+        _change(place, places_a.get(place), places_b.get(place))
+        for place in dict.fromkeys((*places_a, *places_b))
+        if not _alike(places_a.get(place), places_b.get(place))
+    ]
+    return Difference(
+        a=a,
+        b=b,
+        settings=_settings(a, of_a, b, of_b),
+        tasks=_tasks(of_a, of_b),
+        trials=changes[:listed],
+        changed=len(changes),
+        same=len({*places_a, *places_b}) - len(changes),
+    )
+
+
+def _places(
+    of_a: Sequence[Trial], of_b: Sequence[Trial]
+) -> tuple[Mapping[_Position, Trial], Mapping[_Position, Trial]]:
+    """The trials by where they stand. Configurations pair by what they are where both runs have
+    the same ones, else by their order: that is what somebody who changes one wants to see.
+    """
+    known_a = Configurations(trial.cell for trial in of_a)
+    known_b = Configurations(trial.cell for trial in of_b)
+    if set(map(_what, of_a)) == set(map(_what, of_b)):
+        return (
+            {_position(trial.cell, _what(trial)): trial for trial in of_a},
+            {_position(trial.cell, _what(trial)): trial for trial in of_b},
+        )
+    order_a, order_b = list(known_a.all()), list(known_b.all())
+    return (
+        {_position(each.cell, order_a.index(known_a.key(each.cell))): each for each in of_a},
+        {_position(each.cell, order_b.index(known_b.key(each.cell))): each for each in of_b},
+    )
+
+
+def _what(trial: Trial) -> Hashable:
+    return trial.cell.workflow, trial.cell.agent, trial.cell.model
+
+
+def _position(cell: Cell, configuration: Hashable) -> _Position:
+    return cell.task, cell.case, cell.repeat, configuration
+
+
+def _alike(a: Trial | None, b: Trial | None) -> bool:
+    if a is None or b is None or a.state != b.state or a.passed != b.passed:
+        return False
+    if a.score is None or b.score is None:
+        return a.score == b.score
+    return abs(a.score - b.score) < _SAME
+
+
+def _change(place: _Position, a: Trial | None, b: Trial | None) -> TrialChange:
+    task, case, repeat, _ = place
+    cells = [trial.cell for trial in (a, b) if trial is not None]
+    names = dict.fromkeys(f"{cell.workflow_name}@{cell.workflow[:4]}" for cell in cells)
+    return TrialChange(
+        task=task,
+        case=case,
+        configuration=" → ".join(names),
+        repeat=repeat,
+        a=_side(a),
+        b=_side(b),
+    )
+
+
+def _side(trial: Trial | None) -> Side | None:
+    if trial is None:
+        return None
+    return Side(number=trial.number, state=trial.state, score=trial.score, passed=trial.passed)
+
+
+def _tasks(of_a: Sequence[Trial], of_b: Sequence[Trial]) -> Sequence[TaskChange]:
+    groups_a, groups_b = _by_task(of_a), _by_task(of_b)
+    changes = []
+    for task in dict.fromkeys((*groups_a, *groups_b)):
+        a = line_of(groups_a[task]) if task in groups_a else None
+        b = line_of(groups_b[task]) if task in groups_b else None
+        before = a.score.value if a else None
+        after = b.score.value if b else None
+        score = None if before is None or after is None else after - before
+        changes.append(TaskChange(task=task, a=a, b=b, score=score))
+    return changes
+
+
+def _by_task(trials: Iterable[Trial]) -> Mapping[str, Sequence[Trial]]:
+    groups: dict[str, list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault(trial.cell.task, []).append(trial)
+    return groups
+
+
+def _settings(
+    a: Run, of_a: Sequence[Trial], b: Run, of_b: Sequence[Trial]
+) -> Sequence[Setting]:  # fmt: skip
+    pairs = [
+        ("workflows", _words(a.workflows), _words(b.workflows)),
+        ("agents", _words(a.agents), _words(b.agents)),
+        ("models", _words(a.models), _words(b.models)),
+        ("repeats", str(a.repeat), str(b.repeat)),
+        ("seed", str(a.seed), str(b.seed)),
+        ("uwf-eval", a.eval_version, b.eval_version),
+        ("uwf", a.engine_version, b.engine_version),
+    ]
+    digests_a = {task.name: task.digest for task in a.tasks}
+    digests_b = {task.name: task.digest for task in b.tasks}
+    pairs += [
+        (f"task {name}", _digest(digests_a.get(name)), _digest(digests_b.get(name)))
+        for name in dict.fromkeys((*digests_a, *digests_b))
+    ]
+    fixtures_a, fixtures_b = _fixtures(of_a), _fixtures(of_b)
+    pairs += [
+        (f"fixture of {name}", _digest(fixture), _digest(fixtures_b[name]))
+        for name, fixture in fixtures_a.items()
+        if name in fixtures_b
+    ]
+    return [Setting(what=what, a=one, b=other) for what, one, other in pairs if one != other]
+
+
+def _words(values: Sequence[str | None]) -> str:
+    return ", ".join(value or "as configured" for value in values) or NONE
+
+
+def _digest(value: str | None) -> str:
+    return NONE if value is None else value[:12]
+
+
+def _fixtures(trials: Iterable[Trial]) -> Mapping[str, str]:
+    """The fixture of each case that was begun."""
+    return {
+        " / ".join(filter(None, (trial.cell.task, trial.cell.case))): trial.fixture
+        for trial in trials
+        if trial.fixture
+    }
