@@ -23,6 +23,9 @@ from uwf_eval.statistics.normal import normal_quantile
 from uwf_eval.statistics.signflip import least_tasks
 from uwf_eval.statistics.student import t_quantile
 
+Case = tuple[Sequence[float], Sequence[float]]
+"""The values of a case's repeats, on side a and on side b."""
+
 MOST: Final = 1_000_000
 """More tasks or repeats than this are not worth naming."""
 
@@ -52,27 +55,35 @@ class Aim:
     power: float = 0.8
 
 
-def spread(a: Sequence[Sequence[float]], b: Sequence[Sequence[float]]) -> Spread:
+def spread(tasks: Sequence[Sequence[Case]]) -> Spread:
     """The variances of the differences b - a, by analysis of variance: between = the variance of
     the tasks' differences less what repeats explain of it, at least 0.
 
     Args:
-        a, b: the values of each task on either side, in the same order.
+        tasks: of each task its cases (one, where it has no cases), at least one.
     """
-    pairs = list(zip(a, b, strict=True))
-    total = variance([mean(right) - mean(left) for left, right in pairs])
-    repeated = [(left, right) for left, right in pairs if len(left) > 1 and len(right) > 1]
+    differences = [mean([mean(b) - mean(a) for a, b in cases]) for cases in tasks]
+    total = variance(differences)
+    repeated = [cases for cases in tasks if all(len(a) > 1 and len(b) > 1 for a, b in cases)]
     if not repeated:
-        return Spread(tasks=len(pairs), total=total, between=None, within=None)
-    explained = mean(
-        [variance(left) / len(left) + variance(right) / len(right) for left, right in repeated]
-    )
+        return Spread(tasks=len(tasks), total=total, between=None, within=None)
+    explained = [_of_mean([_noise(a) + _noise(b) for a, b in cases]) for cases in repeated]
+    single = [_of_mean([variance(a) + variance(b) for a, b in cases]) for cases in repeated]
     return Spread(
-        tasks=len(pairs),
+        tasks=len(tasks),
         total=total,
-        between=max(total - explained, 0.0),
-        within=mean([variance(left) + variance(right) for left, right in repeated]),
+        between=max(total - mean(explained), 0.0),
+        within=mean(single),
     )
+
+
+def _noise(values: Sequence[float]) -> float:
+    return variance(values) / len(values)
+
+
+def _of_mean(variances: Sequence[float]) -> float:
+    """The variance of a mean of independent values with these variances."""
+    return mean(variances) / len(variances)
 
 
 def tasks_needed(seen: Spread, aim: Aim, *, bounded: bool) -> int | None:

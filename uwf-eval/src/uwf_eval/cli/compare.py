@@ -1,0 +1,105 @@
+"""`uwf-eval compare`."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from uwf_core.commands import Session, command, working_folder
+from uwf_core.errors import ExitCode
+from uwf_eval.compare.records import DIMENSIONS, METRICS, VERDICTS, Dimension, Options, Over
+
+if TYPE_CHECKING:
+    from uwf_eval.compare.records import Comparison
+    from uwf_eval.records import Run, Trial
+
+_EXAMPLES: Final = (
+    "uwf-eval compare baseline @last",
+    "uwf-eval compare baseline @last --metric score --metric cost --within 0.02",
+    "uwf-eval compare hermes claude-code --by agent --run @last",
+    "uwf-eval compare main @last --fail-if worse --format markdown",
+)
+
+
+@command("compare", *_EXAMPLES, formats=("markdown",))
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.option(
+    "--metric", "metrics", multiple=True, type=click.Choice(METRICS), default=("score",),
+    show_default="score", help="What gets a verdict; repeatable, the most important first.",
+)  # fmt: skip
+@click.option(
+    "--within", type=click.FloatRange(min=0), default=0.05, show_default=True, metavar="D",
+    help="Differences up to D do not matter: of scores and pass rates D itself, of cost, tokens "
+    "and duration D as a share of A's.",
+)  # fmt: skip
+@click.option(
+    "--level", type=click.FloatRange(0.5, 1, max_open=True), default=0.95, show_default=True,
+    help="How sure a verdict and an interval are to be.",
+)  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="For what is drawn.")
+@click.option(
+    "--over", type=click.Choice(("task", "case")), default="task", show_default=True,
+    help="What counts as one. With case the result holds for these tasks alone.",
+)  # fmt: skip
+@click.option(
+    "--by", type=click.Choice(DIMENSIONS), help="A and B are two of these within one run (--run)."
+)
+@click.option(
+    "--run", "word", default="@last", show_default=True, metavar="RUN", help="The run of --by."
+)
+@click.option(
+    "--fail-if", "fatal", multiple=True, type=click.Choice(VERDICTS),
+    help="Exit with 1 if a metric has this verdict; repeatable.",
+)  # fmt: skip
+def compare(session: Session, a: str, b: str, word: str, fatal: Sequence[str], **asked: Any) -> int:
+    """Say whether B is better than A, by how much, at what cost, or that nobody can tell.
+
+    A and B are runs: an id of `list`, a unique prefix, a name (the newest of it) or @last. Trials
+    are paired by task, case and fixture. A is what was before, B what is now.
+    """
+    comparison = _compared(session, a, b, word, asked)
+    _emit(session, comparison)
+    found = {each.verdict for each in comparison.tested}
+    return ExitCode.FAILED if found & set(fatal) else ExitCode.DONE
+
+
+def _compared(session: Session, a: str, b: str, word: str, asked: dict[str, Any]) -> "Comparison":
+    from uwf_core.client import Client
+    from uwf_eval.compare.compare import compare as compare_trials
+    from uwf_eval.compare.select import select
+    from uwf_eval.store.results import Results
+
+    by: Dimension | None = asked.pop("by")
+    over: Over = asked.pop("over")
+    asked["metrics"] = tuple(dict.fromkeys(asked["metrics"]))
+    with Client.open(cwd=working_folder(), env=session.env) as client:
+        results = Results(client)
+        if by is None:
+            runs = results.run(a), results.run(b)
+            trials_a, trials_b = (results.trials(run.run) for run in runs)
+            names = (_name(runs[0]), _name(runs[1]))
+            return compare_trials(trials_a, trials_b, Options(over=over, names=names, **asked))
+        trials: Sequence[Trial] = results.trials(results.run(word).run)
+    alike = tuple(each for each in DIMENSIONS if each != by)
+    options = Options(over=over, names=(a, b), alike=alike, **asked)
+    return compare_trials(select(trials, by, a), select(trials, by, b), options)
+
+
+def _name(run: "Run") -> str:
+    return f"{run.run} {run.name}".rstrip()
+
+
+def _emit(session: Session, comparison: "Comparison") -> None:
+    from uwf_core.api.fields import read_record, write_record
+    from uwf_eval.compare.markdown import as_markdown
+    from uwf_eval.compare.records import Comparison
+    from uwf_eval.compare.text import as_text
+
+    if session.format == "markdown":
+        session.write(as_markdown(comparison))
+        return
+    session.emit(
+        write_record(comparison),
+        lambda document, screen: as_text(read_record(Comparison, document), screen),
+    )

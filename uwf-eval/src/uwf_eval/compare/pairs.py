@@ -1,0 +1,103 @@
+"""What of two lists of trials can be compared: the same task and case with the same fixture."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from uwf_core.api.record import record
+from uwf_eval.compare.records import Dimension, LeftOut, Reason, Side
+from uwf_eval.records import State, Trial
+
+_Key = tuple[str | None, ...]
+_UNCOUNTED: Mapping[str, Reason] = {
+    State.INFRA_ERROR: "infra_error",
+    State.NOT_RUN: "not_run",
+    State.TAMPERED: "tampered",
+}
+
+
+@record
+class Pair:
+    """One case of one task, tried on both sides."""
+
+    task: str
+    case: str
+    a: Sequence[Trial]
+    b: Sequence[Trial]
+
+
+@record
+class Pairs:
+    """All pairs, in the order of A's trials, and what is left out."""
+
+    pairs: Sequence[Pair]
+    left_out: Sequence[LeftOut]
+
+
+def pair_up(a: Sequence[Trial], b: Sequence[Trial], alike: Sequence[Dimension] = ()) -> Pairs:
+    """Pair the trials that count. Repeats of a case are one pair, however many either side has.
+
+    Args:
+        a, b: all trials of either side.
+        alike: what the trials of a pair have in common besides task, case and fixture.
+    """
+    counted_a, out_a = _counted(a)
+    counted_b, out_b = _counted(b)
+    groups_a, groups_b = _grouped(counted_a, alike), _grouped(counted_b, alike)
+    pairs = [
+        Pair(task=str(key[0]), case=str(key[1]), a=trials, b=groups_b[key])
+        for key, trials in groups_a.items()
+        if key in groups_b
+    ]
+    out_a += _unpaired(groups_a, groups_b)
+    out_b += _unpaired(groups_b, groups_a)
+    return Pairs(pairs=pairs, left_out=[*_left_out("A", out_a), *_left_out("B", out_b)])
+
+
+def place_of(trial: Trial) -> str:
+    """The task and case of a trial, for people."""
+    return f"{trial.cell.task}/{trial.cell.case}" if trial.cell.case else trial.cell.task
+
+
+def _counted(trials: Iterable[Trial]) -> tuple[list[Trial], list[tuple[Reason, Trial]]]:
+    counted: list[Trial] = []
+    out: list[tuple[Reason, Trial]] = []
+    for trial in trials:
+        if trial.state in _UNCOUNTED:
+            out.append((_UNCOUNTED[trial.state], trial))
+        elif trial.score is None:
+            out.append(("no_score", trial))
+        else:
+            counted.append(trial)
+    return counted, out
+
+
+def _grouped(trials: Iterable[Trial], alike: Sequence[Dimension]) -> dict[_Key, list[Trial]]:
+    groups: dict[_Key, list[Trial]] = {}
+    for trial in trials:
+        cell = trial.cell
+        key = (cell.task, cell.case, trial.fixture, *(getattr(cell, each) for each in alike))
+        groups.setdefault(key, []).append(trial)
+    return groups
+
+
+def _unpaired(
+    mine: Mapping[_Key, Sequence[Trial]], others: Mapping[_Key, Sequence[Trial]]
+) -> list[tuple[Reason, Trial]]:
+    """What the other side has not, told apart: the case with another fixture, or not at all."""
+    without_fixture = {(*key[:2], *key[3:]) for key in others}
+    found: list[tuple[Reason, Trial]] = []
+    for key, trials in mine.items():
+        if key not in others:
+            known = (*key[:2], *key[3:]) in without_fixture
+            reason: Reason = "fixture" if known else "unpaired"
+            found += [(reason, trial) for trial in trials]
+    return found
+
+
+def _left_out(side: Side, trials: Sequence[tuple[Reason, Trial]]) -> list[LeftOut]:
+    places: dict[Reason, list[str]] = {}
+    for reason, trial in trials:
+        places.setdefault(reason, []).append(place_of(trial))
+    return [
+        LeftOut(side=side, reason=reason, trials=len(each), places=list(dict.fromkeys(each)))
+        for reason, each in places.items()
+    ]

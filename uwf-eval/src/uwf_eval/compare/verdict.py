@@ -1,0 +1,108 @@
+"""Better, worse, no difference, or cannot tell: the rule, and the sentence that goes with it.
+
+A difference counts where both agree on it: the test (after Holm) and the interval, which leaves 0
+out. There is no difference where the whole interval lies within the margin (the rule of two
+one-sided tests, on the wider interval that is shown: D. J. Schuirmann, Journal of Pharmacokinetics
+and Biopharmaceutics 15 (1987) 657-680). All else, and fewer tasks than the test needs, is "cannot
+tell".
+"""
+
+from uwf_eval.compare.metrics import higher_is_better
+from uwf_eval.compare.records import Measured, Options, Verdict
+from uwf_eval.statistics.signflip import least_tasks
+
+
+def judge(measured: Measured, options: Options) -> tuple[Verdict, str]:
+    """The verdict on a tested metric, and why."""
+    if measured.tasks == 0:
+        return "cannot_tell", f"No {options.over} was tried on both sides with a known result."
+    least = least_tasks((1 - options.level) / len(options.metrics))
+    if measured.tasks < least:
+        return "cannot_tell", _too_few(measured.tasks, least, options)
+    if _within(measured):
+        return "no_difference", _small(measured, options)
+    if _shown(measured, options):
+        up = (measured.difference or 0) > 0
+        return "better" if up == higher_is_better(measured.metric) else "worse", _clear(measured)
+    return "cannot_tell", _unclear(measured, options)
+
+
+def _within(measured: Measured) -> bool:
+    interval, margin = measured.interval, measured.margin
+    return interval is not None and margin is not None and interval.inside(margin)
+
+
+def _shown(measured: Measured, options: Options) -> bool:
+    return _significant(measured.adjusted, options) and not _reaches_zero(measured)
+
+
+def _significant(p: float | None, options: Options) -> bool:
+    return p is not None and p <= 1 - options.level + 1e-12
+
+
+def _reaches_zero(measured: Measured) -> bool:
+    return measured.interval is not None and measured.interval.holds(0.0)
+
+
+def _too_few(tasks: int, least: int, options: Options) -> str:
+    noun = options.over if tasks == 1 else f"{options.over}s"
+    several = f" and {len(options.metrics)} metrics" if len(options.metrics) > 1 else ""
+    return (
+        f"{tasks} {noun} cannot show a difference, whatever comes out: even if all pointed one "
+        f"way, that could be chance. At a level of {options.level:.4g}{several} it takes at least "
+        f"{least}."
+    )
+
+
+def _small(measured: Measured, options: Options) -> str:
+    words = "If there is a difference, it is smaller than what was said to matter."
+    if _significant(measured.adjusted, options):
+        words += f" There is one, though (p = {shown_p(measured.adjusted)})."
+    return words
+
+
+def _clear(measured: Measured) -> str:
+    return (
+        f"Chance alone would show so clear a difference in {_of_hundred(measured.adjusted)} "
+        "comparisons."
+    )
+
+
+def _unclear(measured: Measured, options: Options) -> str:
+    if measured.higher == measured.lower == 0:
+        return (
+            "Every task came out the same on both sides. Tasks in which they differ may just not "
+            "have been among these."
+        )
+    if _significant(measured.adjusted, options):
+        return (
+            "The test finds a difference, but the range of its size still reaches 0: it is at the "
+            "edge of what these tasks can show."
+        )
+    if _significant(measured.p, options):
+        return (
+            f"Alone it would count (p = {shown_p(measured.p)}), but {len(options.metrics)} metrics "
+            f"were asked for at once, and one of them looks clear by chance more often "
+            f"(p = {shown_p(measured.adjusted)} by Holm's rule)."
+        )
+    return (
+        f"Chance alone would show a difference as large in {_of_hundred(measured.adjusted)} "
+        "comparisons."
+    )
+
+
+def shown_p(p: float | None) -> str:
+    """A p-value with as many places as matter: `0.25`, `0.012`, `< 0.001`."""
+    if p is None:
+        return "–"
+    if p < 0.001:
+        return "< 0.001"
+    return f"{p:.2f}" if p >= 0.095 else f"{p:.3f}"
+
+
+def _of_hundred(p: float | None) -> str:
+    if p is None or p >= 0.995:
+        return "all"
+    if p >= 0.0095:
+        return f"{p * 100:.0f} of 100"
+    return f"{p * 1000:.0f} of 1000" if p >= 0.001 else "less than 1 of 1000"

@@ -1,0 +1,102 @@
+"""One metric over all pairs: means, difference, interval, and how the tasks stand."""
+
+from collections.abc import Iterable, Sequence
+
+from uwf_core.api.record import record
+from uwf_eval.compare.metrics import is_bounded, value_of
+from uwf_eval.compare.pairs import Pair
+from uwf_eval.compare.records import Measured, Metric, Options
+from uwf_eval.records import Trial
+from uwf_eval.statistics.cluster import bounded_interval, mean, student_interval
+from uwf_eval.statistics.difference import paired_difference
+from uwf_eval.statistics.interval import Estimate
+from uwf_eval.statistics.power import Case
+
+_SAME = 1e-12
+"""Means that differ by less are equal."""
+
+
+@record
+class Weighed:
+    """A metric of the pairs: what is shown of it, and the numbers that the test works on.
+
+    Attributes:
+        cases: of each task (or case) that counts as one, its cases with their values.
+        differences: B - A of each.
+    """
+
+    measured: Measured
+    cases: Sequence[Sequence[Case]]
+    differences: Sequence[float]
+
+
+def weigh(metric: Metric, pairs: Sequence[Pair], options: Options) -> Weighed:
+    """Weigh a metric; trials that do not say it are passed over, and counted as unknown."""
+    unknown = (
+        _unknown(metric, (trial for pair in pairs for trial in pair.a)),
+        _unknown(metric, (trial for pair in pairs for trial in pair.b)),
+    )
+    cases = _cases(metric, pairs, options)
+    if not cases:
+        nothing = Measured(metric=metric, tasks=0, unknown=unknown)
+        return Weighed(measured=nothing, cases=(), differences=())
+    means_a = [mean([mean(a) for a, _ in each]) for each in cases]
+    means_b = [mean([mean(b) for _, b in each]) for each in cases]
+    differences = [right - left for left, right in zip(means_a, means_b, strict=True)]
+    bounded = is_bounded(metric)
+    effect = paired_difference(means_a, means_b, options.level, bounded=bounded)
+    a = _estimate(means_a, [len(a) for each in cases for a, _ in each], metric, options)
+    b = _estimate(means_b, [len(b) for each in cases for _, b in each], metric, options)
+    measured = Measured(
+        metric=metric,
+        tasks=len(cases),
+        a=a,
+        b=b,
+        difference=effect.mean,
+        interval=effect.interval,
+        relative=None if abs(a.mean) <= _SAME else effect.mean / a.mean,
+        margin=_margin(a.mean, bounded, options),
+        higher=sum(each > _SAME for each in differences),
+        lower=sum(each < -_SAME for each in differences),
+        equal=sum(abs(each) <= _SAME for each in differences),
+        unknown=unknown,
+    )
+    return Weighed(measured=measured, cases=cases, differences=differences)
+
+
+def _cases(metric: Metric, pairs: Sequence[Pair], options: Options) -> list[list[Case]]:
+    groups: dict[tuple[str, str], list[Case]] = {}
+    for pair in pairs:
+        a, b = _values(metric, pair.a), _values(metric, pair.b)
+        if a and b:
+            one = (pair.task, pair.case if options.over == "case" else "")
+            groups.setdefault(one, []).append((a, b))
+    return list(groups.values())
+
+
+def _values(metric: Metric, trials: Iterable[Trial]) -> list[float]:
+    values = (value_of(metric, trial) for trial in trials)
+    return [value for value in values if value is not None]
+
+
+def _unknown(metric: Metric, trials: Iterable[Trial]) -> int:
+    return sum(value_of(metric, trial) is None for trial in trials)
+
+
+def _estimate(
+    means: Sequence[float], counts: Sequence[int], metric: Metric, options: Options
+) -> Estimate:
+    interval = bounded_interval if is_bounded(metric) else student_interval
+    return Estimate(
+        mean=mean(means),
+        interval=interval(means, options.level),
+        groups=len(means),
+        values=sum(counts),
+    )
+
+
+def _margin(mean_a: float, bounded: bool, options: Options) -> float | None:
+    """In the metric's own unit; None where a share of A's mean says nothing."""
+    if bounded:
+        return options.within
+    return None if abs(mean_a) <= _SAME else options.within * abs(mean_a)
