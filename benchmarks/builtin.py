@@ -8,15 +8,16 @@ import sys
 import threading
 import time
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from statistics import median
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from benchmarks.figures import Figure
 from benchmarks.measure import PYTHON
+from benchmarks.prompts import prompts
 from uwf_agent_builtin.agent import BuiltinAgent
 from uwf_agent_builtin.options import BuiltinOptions
 from uwf_agent_builtin.protection import Protection
@@ -36,9 +37,12 @@ class _Quick(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     answer = b""
+    sizes: ClassVar[list[int]] = []
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
+        size = int(self.headers["content-length"])
+        self.rfile.read(size)
+        self.sizes.append(size)
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(self.answer)))
@@ -59,7 +63,9 @@ class _Server:
         choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
         usage = {"prompt_tokens": 100, "completion_tokens": 10}
         document = {"choices": [choice], "usage": usage}
-        handler = type("Quick", (_Quick,), {"answer": json.dumps(document).encode()})
+        self.sizes: list[int] = []
+        answers = {"answer": json.dumps(document).encode(), "sizes": self.sizes}
+        handler = type("Quick", (_Quick,), answers)
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -81,12 +87,13 @@ class _Server:
 class _Times:
     """A sink that notes when each turn was told."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
         self.at: list[float] = []
+        self._clock = clock
 
     def turn(self, turn: Turn) -> None:
         if turn.role == "assistant" and turn.tool_calls[0].result is not None:
-            self.at.append(time.perf_counter())
+            self.at.append(self._clock())
 
     def session(self, session: str) -> None:
         del session
@@ -95,7 +102,9 @@ class _Times:
         del usage
 
 
-def _run(folder: Path, url: str, turns: int) -> list[float]:
+def _run(
+    folder: Path, url: str, turns: int, clock: Callable[[], float] = time.perf_counter
+) -> list[float]:
     """Seconds of each turn of a run of so many."""
     work = folder / "work"
     work.mkdir(parents=True, exist_ok=True)
@@ -105,7 +114,7 @@ def _run(folder: Path, url: str, turns: int) -> list[float]:
     request = AgentRequest(
         thread="T", role="r", step_number=1, cwd=str(work), prompt="Do it.", model=model
     )
-    sink = _Times()
+    sink = _Times(clock)
     try:
         agent.run(request, sink)
     except MaxTurns:
@@ -126,26 +135,52 @@ def turns(folder: Path, length: int) -> Iterator[Figure]:
         ms = (min(ours) - min(bare)) * 1000
         yield Figure("builtin, overhead of a turn", ms, "ms", note="list_dir included, median")
         yield Figure("builtin, a turn", min(ours) / min(bare), "x a bare httpx call")
-        yield from _long(folder / "long", server.url, length)
+        yield from _long(folder / "long", server, length)
 
 
-def _bare(client: "httpx.Client", url: str) -> float:
-    started = time.perf_counter()
-    client.post(f"{url}/chat/completions", json={"messages": []})
-    return time.perf_counter() - started
+def _bare(
+    client: "httpx.Client",
+    url: str,
+    size: int = 20,
+    clock: Callable[[], float] = time.perf_counter,
+) -> float:
+    body = b"x" * size
+    started = clock()
+    client.post(f"{url}/chat/completions", content=body)
+    return clock() - started
 
 
-def _long(folder: Path, url: str, length: int) -> Iterator[Figure]:
-    times = _run(folder / "time", url, length)
+def _long(folder: Path, server: _Server, length: int) -> Iterator[Figure]:
+    """The prompts of a long run grow, and so does the time to send them: what is left of a turn
+    when a bare call with as many bytes is taken away must not grow. In time of the processor, which
+    knows nothing of others on the machine; that of the server is in both.
+    """
+    import httpx
+
+    own = []
+    for number in range(3):
+        server.sizes.clear()
+        times = _run(folder / f"time-{number}", server.url, length, time.process_time)
+        sizes = server.sizes[1 : length + 1]
+        with httpx.Client() as client:
+            bare = [_bare(client, server.url, size, time.process_time) for size in sizes]
+        own.append([turn - call for turn, call in zip(times, bare, strict=True)])
+    best = [min(each) for each in zip(*own, strict=True)]
+    half = len(best) // 2
+    growth = median(best[half:]) / median(best[:half])
+    name = f"builtin, a run of {length} turns"
+    yield Figure(f"{name}: second half to first", growth, "x", 1.5, "a turn without its sending")
+    peaks = {turns: _peak(folder / f"peak-{turns}", server, turns) for turns in (half, length)}
+    yield Figure(f"{name}: peak memory", peaks[length], "MB", note="traced")
+    yield Figure(f"{name}: memory to that of half", peaks[length] / peaks[half], "x", 2.2)
+
+
+def _peak(folder: Path, server: _Server, turns: int) -> float:
     tracemalloc.start()
-    _run(folder / "memory", url, length)
+    _run(folder, server.url, turns)
     peak = tracemalloc.get_traced_memory()[1] / 1e6
     tracemalloc.stop()
-    tenth = max(1, length // 10)
-    growth = median(times[-tenth:]) / median(times[:tenth])
-    name = f"builtin, a run of {length} turns"
-    yield Figure(f"{name}: last turns to first", growth, "x", note="its prompts grow")
-    yield Figure(f"{name}: peak memory", peak, "MB", note="traced")
+    return peak
 
 
 def imports(rounds: int) -> Iterator[Figure]:
@@ -217,4 +252,5 @@ def all_figures(folder: Path, rounds: int, files: int) -> Iterator[Figure]:
     """Every figure of the builtin agent."""
     yield from turns(folder, 200)
     yield from imports(rounds)
+    yield from prompts(folder / "prompts")
     yield from search(folder, files)

@@ -4,7 +4,7 @@ Source: https://platform.openai.com/docs/api-reference/chat/create
 """
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 from uwf_core.api.agent import ToolCall
 from uwf_core.llm.adapt import Manners
@@ -15,33 +15,37 @@ from uwf_core.llm.chat import ChatRequest, ChatTool, Message, ResponseFormat
 class BodyWriter:
     """Writes the bodies of one client's requests.
 
-    A conversation grows by its last messages alone: what was sent with the request before is
-    not encoded again, so that a turn costs what is new in it. Any number of threads may use it.
+    A conversation grows at its end: what the request before began with is not encoded again, so
+    that a turn costs what is new in it. Any number of threads may use it.
     """
 
     def __init__(self) -> None:
-        self._known: _Known = {}
+        self._last = _Sent((), False, b"")
 
     def body(self, model: str, request: ChatRequest, manners: Manners, *, stream: bool) -> bytes:
         """The body of a request; equal requests are equal bytes, and a longer conversation begins
         with the bytes of the shorter.
         """
-        known, used = self._known, _Known()
-        for message in request.messages:
-            entry = known.get(id(message))
-            # The entry holds its message, so the id of one that is there is nobody else's.
-            if entry is None or entry[:2] != (message, manners.reasoning_back):
-                entry = (message, manners.reasoning_back, _encoded(_message(message, manners)))
-            used[id(message)] = entry
-        self._known = used
-        messages = b",".join(used[id(message)][2] for message in request.messages)
+        messages = self._messages(request.messages, manners)
         rest = _encoded(_rest(request, manners, stream=stream))[1:]
         comma = b"" if rest == b"}" else b","
         return b'{"model":%b,"messages":[%b]%b%b' % (_encoded(model), messages, comma, rest)
 
+    def _messages(self, messages: tuple[Message, ...], manners: Manners) -> bytes:
+        last, count = self._last, len(self._last.messages)
+        grown = last.reasoning == manners.reasoning_back and messages[:count] == last.messages
+        begun, new = ((last.text,), messages[count:]) if grown and count else ((), messages)
+        text = b",".join((*begun, *(_encoded(_message(each, manners)) for each in new)))
+        self._last = _Sent(messages, manners.reasoning_back, text)
+        return text
 
-_Known = dict[int, tuple[Message, bool, bytes]]
-"""Messages as they were sent, by their identity: with or without what was thought."""
+
+class _Sent(NamedTuple):
+    """The messages of a request and how they were sent, with or without what was thought."""
+
+    messages: tuple[Message, ...]
+    reasoning: bool
+    text: bytes
 
 
 def _encoded(value: Any) -> bytes:
