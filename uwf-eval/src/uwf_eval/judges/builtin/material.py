@@ -16,16 +16,20 @@ def delivered(step: Mapping[str, Any]) -> str:
 
 
 def worked(step: Mapping[str, Any]) -> str:
-    """What a step did on its way: what it said, the tools it called and what they gave."""
+    """What a step said and did on its way: its turns' texts, and the tools that it called."""
     parts = []
     for turn in step.get("turns") or ():
         if turn.get("text"):
             parts.append(str(turn["text"]))
         for call in turn.get("toolCalls") or ():
             parts.append(f"called {call.get('name')} with {call.get('arguments')}")
-            if call.get("result"):
-                parts.append(f"which gave: {call['result']}")
     return "\n".join(parts)
+
+
+def results(step: Mapping[str, Any]) -> str:
+    """What the tools gave that a step called: none of it is the role's own words."""
+    calls = [call for turn in step.get("turns") or () for call in turn.get("toolCalls") or ()]
+    return "\n".join(f"{call.get('name')} gave: {call.get('result') or ''}" for call in calls)
 
 
 def told(record: Mapping[str, Any], steps: Sequence[Mapping[str, Any]], at: int) -> str:

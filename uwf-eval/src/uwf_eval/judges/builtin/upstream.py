@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from uwf_core.api import JudgeReply, JudgeRequest
-from uwf_eval.judges.builtin.material import delivered, worked
+from uwf_eval.judges.builtin.material import delivered, results, worked
 from uwf_eval.judges.builtin.stepwise import Look, Options, Step, judge_steps
 
 __all__ = ["Options", "Upstream"]
@@ -37,7 +37,7 @@ def _sections(
         return None
     before, step = steps[at - 1], steps[at]
     handed = f"{step.get('edgePrompt') or ''}\n\n{before['role']} delivered:\n{delivered(before)}"
-    return {"handed": handed, "answer": f"{worked(step)}\n\n{delivered(step)}"}
+    return {"handed": handed, "answer": f"{worked(step)}\n{results(step)}\n\n{delivered(step)}"}
 
 
 _LOOK = Look(
