@@ -7,7 +7,6 @@ from typing import Any
 from uwf_core.commands import Column, Screen, clean, duration, fields, table
 from uwf_eval.records import JudgeResult, Trial
 from uwf_eval.report.amounts import tokens_of
-from uwf_eval.report.failures import reason_of
 from uwf_eval.report.numbers import dollars, score, tokens, utc
 
 _STEPS = (
@@ -29,13 +28,17 @@ def trial_text(trial: Trial, screen: Screen) -> str:
     state = trial.state.replace("_", " ")
     if trial.state == "scored":
         state += ", passed" if trial.passed else ", not passed"
-    failure = f"{trial.failure.kind}: {trial.failure.message}" if trial.failure else None
+    failure = (
+        ": ".join(filter(None, (trial.failure.kind, trial.failure.message)))
+        if (trial.failure and not trial.tampered)
+        else None
+    )
     head = fields(
         [
             ("trial", f"{trial.run}/{trial.number}"),
             ("state", screen.paint(state, "ok" if trial.passed else "bold")),
             ("score", score(trial.score) if trial.score is not None else None),
-            ("why", clean(failure or reason_of(trial)) or None),
+            ("why", clean(failure) if failure else None),
             ("touched", clean("\n".join(trial.tampered)) or None),
             ("task", clean(cell.task)),
             ("case", clean(cell.case) or None),
