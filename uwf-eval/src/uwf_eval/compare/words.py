@@ -160,7 +160,7 @@ def _more_tasks(plan: Plan, comparison: Comparison) -> Iterator[str]:
 
 def _more_repeats(plan: Plan) -> Iterator[str]:
     if plan.repeats is not None:
-        yield f"{plural(plan.repeats, 'repeat')} instead of {plan.repeats_now:.3g}"
+        yield f"{plural(plan.repeats, 'repeat')} instead of {plan.repeats_now:.2g}"
 
 
 def _chance(comparison: Comparison) -> str:

@@ -11,6 +11,7 @@ from uwf_eval.statistics.cluster import (
     variance,
 )
 from uwf_eval.statistics.interval import Estimate, Interval
+from uwf_eval.statistics.wilson import wilson_interval
 
 
 def paired_difference(
@@ -20,8 +21,8 @@ def paired_difference(
 
     Args:
         a, b: the mean of each task on either side, in the same order; at least one.
-        bounded: the values lie within 0..1, so that the interval is `square_and_add`; else it is
-            Student's over the differences, None where they do not vary.
+        bounded: the values lie within 0..1, so that the interval is `bounded_difference`; else it
+            is Student's over the differences, None where they do not vary.
 
     Raises:
         ValueError: the sides are not of one length, or empty, or out of bounds.
@@ -31,9 +32,31 @@ def paired_difference(
     differences = [right - left for left, right in zip(a, b, strict=True)]
     return Estimate(
         mean=mean(differences),
-        interval=square_and_add(a, b, level) if bounded else student_interval(differences, level),
+        interval=bounded_difference(a, b, level)
+        if bounded
+        else student_interval(differences, level),
         groups=len(a),
         values=len(a) + len(b),
+    )
+
+
+def bounded_difference(a: Sequence[float], b: Sequence[float], level: float) -> Interval:
+    """The interval of a paired difference of means within 0..1.
+
+    It is `square_and_add`. Where all tasks have the same difference d (most often 0), nothing is
+    seen of how much tasks vary, and it is widened to d ± z² / (n + z²): Wilson's upper end for the
+    share of tasks that come out otherwise, of which none was among n (as the "rule of three" of
+    Hanley and Lippman-Hand, Journal of the American Medical Association 249 (1983) 1743-1745).
+    """
+    interval = square_and_add(a, b, level)
+    differences = [right - left for left, right in zip(a, b, strict=True)]
+    if variance(differences) > NOTHING:
+        return interval
+    centre = mean(differences)
+    unseen = wilson_interval(0, len(a), level).high
+    return Interval(
+        low=max(min(interval.low, centre - unseen), -1.0),
+        high=min(max(interval.high, centre + unseen), 1.0),
     )
 
 
@@ -47,8 +70,8 @@ def square_and_add(a: Sequence[float], b: Sequence[float], level: float) -> Inte
     side does not vary: R. G. Newcombe, "Improved confidence intervals for the difference between
     binomial proportions based on paired data", Statistics in Medicine 17 (1998) 2635-2650; for
     other means G. Y. Zou and A. Donner, "Construction of confidence limits about effect measures",
-    Statistics in Medicine 27 (2008) 1693-1702. Unlike Student's it is honest where nearly all
-    tasks come out alike: no variance seen is not no variance.
+    Statistics in Medicine 27 (2008) 1693-1702. Student's interval over the differences fails
+    where success is rare or nearly sure, as it does for a mean.
     """
     left, right = bounded_interval(a, level), bounded_interval(b, level)
     mean_a, mean_b, c = mean(a), mean(b), correlation(a, b)
