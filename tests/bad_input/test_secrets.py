@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from refusals import World
-from rig import GOOD
+from rig import GOOD, eventually
 
 LEAKY = Path(__file__).parent / "programs" / "leaky.py"
 CONFIGURED = "conf-7f3a9c+d/e5=1b"
@@ -131,6 +131,7 @@ def test_a_secret_told_in_a_background_run_stays_out_of_what_it_leaves_behind(le
         waited = leaky.uwf("thread", "wait", thread)
         assert waited.exit_code == 6
         check_silent(waited.stdout)
+    assert eventually(lambda: not leaky.living()), "what it writes as it ends is looked at too"
     assert list(leaky.home.glob("runs/*.err")), "the fixture looks at these too"
 
 

@@ -183,6 +183,16 @@ def children(pid: int) -> list[int]:
     return found
 
 
+def kill_at_once(*pids: int) -> None:
+    """`kill -9`, none of them being able to do anything about the end of another."""
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in pids:
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                continue
+
+
 def eventually(holds: Callable[[], object], seconds: float = SECONDS) -> bool:
     """Whether something comes true in time."""
     deadline = time.monotonic() + seconds

@@ -13,7 +13,7 @@ import subprocess
 import time
 
 import pytest
-from rig import AGAIN, DONE, SECONDS, Rig, children, end, eventually
+from rig import AGAIN, DONE, SECONDS, Rig, children, end, eventually, kill_at_once
 
 KILLS = int(os.environ.get("UWF_KILLS", "40"))
 SEED = int(os.environ.get("UWF_KILL_SEED", str(random.SystemRandom().randrange(1 << 31))))
@@ -49,19 +49,19 @@ class Killer:
 
     def _kill(self, process: "subprocess.Popen[str]") -> None:
         """Of `pack` every other time with its reaper, which can then clean up nothing."""
-        both = self.agent == "pack" and self.random.random() < 0.5
-        reapers = children(process.pid) if both else []
-        for pid in (process.pid, *reapers):
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+        if self.agent == "pack" and self.random.random() < 0.5:
+            process.send_signal(signal.SIGSTOP)  # no further one is started meanwhile
+            kill_at_once(process.pid, *children(process.pid))
+        else:
+            process.kill()
 
     def look(self, seen: int) -> None:
         """Everything can be read, nothing is lost, nobody is said to run it."""
         with self.rig.client() as uwf:
+            # Killed in the middle of starting a program, it leaves its files, locks among them, to
+            # a child that is about to become that program: for a moment.
+            assert eventually(lambda: uwf.show(self.thread)["running"] is None, 10)
             shown = uwf.show(self.thread)
-            assert shown["running"] is None
             assert shown["status"] in ("idle", "suspended"), shown
             if shown["status"] == "suspended":
                 assert shown["suspendReason"] == "interrupted"
@@ -99,11 +99,12 @@ def test_what_a_killed_run_has_left_behind_is_ended_by_the_next_command(
     assert eventually(lambda: rig.at_work(thread))
     reapers = children(process.pid)
     assert len(reapers) == 1
-    for pid in (process.pid, *(reapers if with_reaper else [])):
-        os.kill(pid, signal.SIGKILL)
+    kill_at_once(process.pid, *(reapers if with_reaper else []))
     end(process)
     assert rig.show(thread)["running"] is None
     if with_reaper:
+        # One who was about to daemonise itself has a parent that is about to go.
+        assert eventually(lambda: len(rig.living()) <= 4)
         assert len(rig.living()) == 4, "nobody is there to end them"
     (rig.pids / "enough").touch()
     went_on = rig.uwf("thread", "exec", thread)

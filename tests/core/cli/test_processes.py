@@ -20,14 +20,20 @@ def start(project, *words, **streams) -> subprocess.Popen:
     )
 
 
-def wait_until_running(project, seconds=30):
+AT_WORK = {"role": "writer", "hang": True, "turns": [{"text": "I am at work"}]}
+
+
+def wait_until_at_work(project, seconds=60):
+    """Until the agent has said something: a thread is running as soon as its lock is taken, which
+    is before there is a step that could be interrupted.
+    """
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         with project.client() as client:
-            if any(each["status"] == "running" for each in client.list()):
+            if any(client.turns(each["thread"]) for each in client.list()):
                 return
         time.sleep(0.05)
-    raise AssertionError("no thread runs")
+    raise AssertionError("no agent is at work")
 
 
 def test_the_version_is_told_alone(project):
@@ -113,9 +119,9 @@ def test_closed_streams_do_no_harm(project):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_says_so_and_goes_on_later(project, number):
-    project.script([{"role": "writer", "hang": True}])
+    project.script([AT_WORK])
     process = start(project, "run", "pair", "-p", "x")
-    wait_until_running(project)
+    wait_until_at_work(project)
     process.send_signal(number)
     out, error = process.communicate(timeout=30)
     assert process.returncode == 130, error
