@@ -58,7 +58,7 @@ def judge_faults(spec: JudgeSpec, folder: Path) -> Sequence[JudgeFault]:
     """
     from uwf_eval.judges.faults import faults_of
 
-    return faults_of(spec, folder)
+    return faults_of(spec)
 
 
 def judge_all(task: Task, evidence: Evidence) -> list[JudgeResult]:

@@ -1,6 +1,5 @@
 """What the judges of one trial share, and the copies that each one gets for itself."""
 
-import hashlib
 import shutil
 import sys
 from collections.abc import Mapping
@@ -11,9 +10,9 @@ from uwf_core.client import Client
 from uwf_eval.judges.api import Evidence
 from uwf_eval.judges.environment import judge_environment
 from uwf_eval.judges.failed import JudgeFailed
+from uwf_eval.task.fixture import fixture_of
 from uwf_eval.task.model import Task
-
-DEFAULT_FIXTURE = "fixture"
+from uwf_eval.task.tree import CACHE, copy_tree, digest_of_tree
 
 
 class Desk:
@@ -30,7 +29,7 @@ class Desk:
         self._copies = 0
         scripted = any(judge.entry is not None for judge in task.judges)
         self._scripts = self._copied_task() if scripted else None
-        self._digest = digest_of(self._scripts) if self._scripts else ""
+        self._digest = digest_of_tree(self._scripts) if self._scripts else ""
 
     @property
     def record(self) -> Mapping[str, Any]:
@@ -45,7 +44,7 @@ class Desk:
         Raises:
             JudgeFailed: what a judge ran has changed it since.
         """
-        if self._scripts is None or digest_of(self._scripts) != self._digest:
+        if self._scripts is None or digest_of_tree(self._scripts) != self._digest:
             raise JudgeFailed(
                 "the files of the task were changed while the trial was judged",
                 hint="a judge that runs what the agent made ran something that looks for them",
@@ -54,14 +53,12 @@ class Desk:
 
     def _copied_task(self) -> Path:
         target = self.evidence.state_dir / "task"
-        fixtures = {Path(case.fixture or DEFAULT_FIXTURE) for case in self.task.cases}
-        source = self.task.folder
+        fixtures = {fixture_of(self.task, case) for case in self.task.cases}
 
         def left_out(folder: str, names: list[str]) -> set[str]:
-            here = Path(folder).relative_to(source)
-            return {name for name in names if here / name in fixtures or name == "__pycache__"}
+            return {name for name in names if Path(folder, name) in fixtures or name == CACHE}
 
-        shutil.copytree(source, target, symlinks=True, ignore=left_out)
+        shutil.copytree(self.task.folder, target, symlinks=True, ignore=left_out)
         return target
 
     def folder(self) -> Path:
@@ -70,7 +67,7 @@ class Desk:
         place = self.evidence.state_dir / f"judge-{self._copies}"
         for name in ("home", "tmp"):
             (place / name).mkdir(parents=True, mode=0o700)
-        shutil.copytree(self.evidence.cwd, place / "trial", symlinks=True)
+        copy_tree(self.evidence.cwd, place / "trial")
         return place / "trial"
 
     def environment(self, folder: Path, options: Mapping[str, Any]) -> Mapping[str, str]:
@@ -79,21 +76,6 @@ class Desk:
         return judge_environment(
             self.evidence.env, private=folder.parent, programs=programs, options=options
         )
-
-
-def digest_of(folder: Path) -> str:
-    """SHA-256 over the names and bytes of all files of a folder, in hexadecimal."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.is_symlink():
-            content = bytes(path.readlink())
-        elif path.is_file():
-            content = path.read_bytes()
-        else:
-            continue
-        name = bytes(path.relative_to(folder))
-        digest.update(b"%d %d " % (len(name), len(content)) + name + content)
-    return digest.hexdigest()
 
 
 def whole_record(evidence: Evidence) -> Mapping[str, Any]:
