@@ -50,6 +50,7 @@ from uwf_core.engine.documents import (
     TurnDocument,
 )
 from uwf_core.engine.engine import Engine, open_engine
+from uwf_core.engine.installation import Installation
 from uwf_core.engine.own_nodes import Name, NodeStore
 from uwf_core.engine.results import Outcome
 from uwf_core.engine.show import ThreadFilter
@@ -119,6 +120,7 @@ class Client:
         env: Mapping[str, str] | None = None,
         store: str | None = None,
         default_agent: str | None = None,
+        default_model: str | None = None,
         on_event: Callable[[object], None] | None = None,
         on_notice: Callable[[str], None] | None = None,
     ) -> Self:
@@ -130,6 +132,7 @@ class Client:
             env: the environment that agents see; the process's.
             store: a store URL (`sqlite:/tmp/trial.db`, `memory:`) instead of the configured one.
             default_agent: the agent where nothing else says one.
+            default_model: the model of agents that use one of the configuration, by its name there.
             on_event: gets the event records of `uwf_core.api` as they happen, from any thread.
             on_notice: gets lines for people.
 
@@ -139,7 +142,7 @@ class Client:
         environment = dict(os.environ if env is None else env)
         if home is not None:
             environment["UWF_HOME"] = str(home)
-        flags = {"store": store, "defaultAgent": default_agent}
+        flags = {"store": store, "defaultAgent": default_agent, "defaultModel": default_model}
         engine = open_engine(
             env=environment,
             cwd=str(Path.cwd() if cwd is None else cwd),
@@ -161,6 +164,16 @@ class Client:
     def close(self) -> None:
         """Let go of the store."""
         self._engine.close()
+
+    @property
+    def home(self) -> Path:
+        """uwf's own folder."""
+        return Path(self._engine.home)
+
+    @property
+    def installation(self) -> Installation:
+        """What is installed and configured, to be asked before anything is run."""
+        return Installation(self._engine)
 
     @property
     def nodes(self) -> NodeStore:
@@ -340,20 +353,6 @@ class Client:
         """Ask the session of a past step; no step is written."""
         options = ask.AskOptions(text, agent, fork)
         return ask.ask_step(self._engine, step, options, self._watch, cancel or Cancel())
-
-    # -- what is installed -----------------------------------------------------------------------
-
-    def installed(self, group: str) -> Sequence[str]:
-        """The names that installed distributions announce in a group (`uwf.eval_tasks`), sorted."""
-        return sorted({each.found.name for each in self._engine.plugins.list((group,))})
-
-    def entry_point(self, group: str, name: str) -> str:
-        """What an announced name points to, such as a package; nothing of it is imported.
-
-        Raises:
-            PluginError: it is unknown, blocked, incompatible or claimed twice.
-        """
-        return self._engine.plugins.found(group, name).target
 
     # -- judging ---------------------------------------------------------------------------------
 

@@ -72,11 +72,14 @@ def _workflow(task: Task, root: YamlMapping) -> Iterator[Problem]:
 
 
 def workflow_file(task: Task) -> Path | None:
-    """The file of the task's workflow, None where it is a name."""
+    """The file of the task's workflow, None where it is a name. It may lie outside of a task that
+    is a folder, and is looked for beside the original one.
+    """
     word = task.workflow
     if "/" not in word and not word.endswith((".yaml", ".yml")):
         return None
-    return Path(os.path.normpath(task.folder / word))
+    beside = Path(task.place) if task.source == "folder" else task.folder
+    return Path(os.path.normpath(beside / word))
 
 
 def _fixtures(task: Task, root: YamlMapping) -> Iterator[Problem]:

@@ -56,7 +56,7 @@ def find_task(word: str, client: Client, cwd: Path) -> Found:
         return Found("folder", str(path), path)
     if path.is_file():
         return Found("archive", str(path), path)
-    if "/" not in word and word in client.installed(GROUP):
+    if "/" not in word and word in client.installation.names(GROUP):
         return Found("distribution", word, _package_folder(word, client))
     raise _unknown(word, client, path)
 
@@ -64,7 +64,7 @@ def find_task(word: str, client: Client, cwd: Path) -> Found:
 def _unknown(word: str, client: Client, path: Path) -> UnknownIdError:
     from difflib import get_close_matches
 
-    names = client.installed(GROUP)
+    names = client.installation.names(GROUP)
     beside = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
     near = get_close_matches(Path(word).name, [*names, *beside], 2, 0.6)
     usual = "a task is a folder with a task.yaml, a tar archive, or an installed one"
@@ -80,7 +80,7 @@ def _package_folder(name: str, client: Client) -> Path:
     """The folder of the package that an installed task points to; nothing of it is imported
     save the packages above it.
     """
-    target = client.entry_point(GROUP, name).partition(":")[0]
+    target = client.installation.entry_point(GROUP, name).partition(":")[0]
     try:
         spec = find_spec(target)
     except (ImportError, ValueError) as error:
@@ -107,7 +107,7 @@ def take_task(found: Found, target: Path) -> Checked:
     """
     if found.source == "archive":
         unpack(found.path, target)
-        target = _top(target, found)
+        target = task_top(target, found.place)
     else:
         copy_tree(found.path, target, without=NOT_COPIED)
     return read_task(Origin(target, found.source, found.place, digest_of_tree(target)))
@@ -124,15 +124,19 @@ def check_task(found: Found, scratch: Path) -> Checked:
     return read_task(Origin(found.path, found.source, found.place, ""))
 
 
-def _top(folder: Path, found: Found) -> Path:
-    """The folder of an unpacked archive that holds the task: its top, or the only one in it."""
+def task_top(folder: Path, place: str) -> Path:
+    """The folder of a copied or unpacked task that holds it: its top, or the only one in it.
+
+    Raises:
+        UsageError: neither does; `place` is where it came from.
+    """
     inner = [each for each in folder.iterdir() if each.is_dir()]
     if not (folder / TASK_FILE).is_file() and len(inner) == 1:
         folder = inner[0]
     if not (folder / TASK_FILE).is_file():
         raise UsageError(
             f"the archive holds no {TASK_FILE} at its top",
-            where=found.place,
+            where=place,
             hint="pack the task's folder: tar -czf task.tar.gz -C TASK .",
         )
     return folder

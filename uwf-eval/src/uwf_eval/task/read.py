@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from uwf_core.definitions import (
     Loaded,
+    Place,
     Problem,
     YamlMapping,
     YamlNode,
@@ -99,27 +100,27 @@ class Checked(NamedTuple):
         return self.task
 
 
-def read_task(origin: Origin) -> Checked:
-    """The task in a folder."""
+def read_task(origin: Origin, *, again: bool = False) -> Checked:
+    """The task in a folder; `again`: it was checked before, and only its shape is looked at."""
     file = origin.folder / TASK_FILE
     try:
         loaded = load_text(decode(file.read_bytes(), file=str(file)), str(file))
     except DefinitionError as error:
         return Checked(None, tuple(Problem(**each) for each in error.problems))
-    return _checked(loaded, origin, str(file))
+    return _checked(loaded, origin, again=again)
 
 
-def _checked(loaded: Loaded, origin: Origin, file: str) -> Checked:
+def _checked(loaded: Loaded, origin: Origin, *, again: bool) -> Checked:
     problems = list(loaded.problems)
     root = loaded.node
     if not isinstance(root, YamlMapping):
         if not problems:
-            problems.append(_no_task(root, file))
+            problems.append(_no_task(root, str(origin.folder / TASK_FILE)))
         return Checked(None, tuple(problems))
     values = _TASK(root, "", problems)
     task = None if values is ABSENT else _task(values, origin)
     problems.extend(_shape_problems(root))
-    if task is not None:
+    if task is not None and not again:
         problems.extend(task_problems(task, root))
     problems.sort(key=lambda each: each.place)
     faulty = any(each.severity == "error" for each in problems)
@@ -127,8 +128,6 @@ def _checked(loaded: Loaded, origin: Origin, file: str) -> Checked:
 
 
 def _no_task(root: YamlNode | None, file: str) -> Problem:
-    from uwf_core.definitions import Place
-
     place = Place(file, 1, 1) if root is None else root.place
     what = "the file is empty" if root is None else "a task is a mapping"
     return error_at(place, "wrong-type", what, "`uwf-eval new NAME` writes one to begin with")

@@ -1,0 +1,58 @@
+"""What is installed and configured, for those who want to know before they run anything."""
+
+from collections.abc import Sequence
+from os import PathLike, fspath
+from typing import TYPE_CHECKING
+
+from uwf_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+
+
+class Installation:
+    """What an engine can use. Nothing of a plugin is imported by asking."""
+
+    def __init__(self, engine: "Engine") -> None:
+        self._engine = engine
+
+    def names(self, group: str) -> Sequence[str]:
+        """The names that installed distributions announce in a group (`uwf.eval_tasks`), sorted."""
+        return sorted({each.found.name for each in self._engine.plugins.list((group,))})
+
+    def entry_point(self, group: str, name: str) -> str:
+        """What an announced name points to, such as a package.
+
+        Raises:
+            PluginError: it is unknown, blocked, incompatible or claimed twice.
+        """
+        return self._engine.plugins.found(group, name).target
+
+    def check_agent(self, word: str | None, folder: str | PathLike[str]) -> None:
+        """Whether there is an agent that a word stands for.
+
+        Args:
+            word: as after `--agent`; None: what the configuration says.
+            folder: what the path of a program is relative to.
+
+        Raises:
+            UsageError: there is none, or it may not be used.
+        """
+        chosen = self._engine.settings.default_agent if word is None else word
+        if chosen is not None:
+            self._engine.check_agent(chosen, fspath(folder))
+        elif not self._engine.settings.agent_overrides:
+            raise ConfigError(
+                "no agent is chosen",
+                where="defaultAgent",
+                hint="say one with --agent NAME or `uwf config set defaultAgent NAME`; "
+                "`uwf agent list` shows what there is",
+            )
+
+    def check_model(self, name: str) -> None:
+        """Whether the configuration has a model of this name.
+
+        Raises:
+            ConfigError: it has not, or its provider is at fault.
+        """
+        self._engine.settings.model(name)

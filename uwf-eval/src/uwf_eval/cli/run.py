@@ -1,0 +1,67 @@
+"""`uwf-eval run`."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from uwf_core.commands import Session, command, working_folder
+
+_MOST_JOBS = 64
+
+
+def _seed(_context: Any, _parameter: Any, value: int | None) -> int:
+    """The seed asked for, else one by chance."""
+    return int.from_bytes(os.urandom(4)) >> 1 if value is None else value
+
+
+@command(
+    "run",
+    "uwf-eval run examples/eval/fix-off-by-one --repeat 5",
+    "uwf-eval run tasks/* --agent claude-code --agent hermes --jobs 4 --budget '$5,1h'",
+    "uwf-eval run my-task --workflow old.yaml --workflow new.yaml --repeat 3",
+    logged=True,
+)
+@click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
+@click.option("--agent", "agents", multiple=True, metavar="A", help="Agent; may be repeated.")
+@click.option("--model", "models", multiple=True, metavar="M",
+              help="Model of the configuration; may be repeated.")  # fmt: skip
+@click.option("--workflow", "workflows", multiple=True, metavar="W",
+              help="Workflow instead of the tasks' own; may be repeated.")  # fmt: skip
+@click.option("--repeat", type=click.IntRange(1, 100_000), default=1, metavar="N",
+              help="How often each is tried.")  # fmt: skip
+@click.option("--jobs", type=click.IntRange(1, _MOST_JOBS), default=1, metavar="J",
+              help="How many trials run at once.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0, 2**53), callback=_seed, metavar="S",
+              help="What the order of trials is made from.")  # fmt: skip
+@click.option("--budget", metavar="B",
+              help="The most it may use, such as '$2.50,1h,500ktok,20trials'.")  # fmt: skip
+@click.option("--name", default="", metavar="NAME", help="What you want to call the run.")
+@click.option("--keep", is_flag=True, help="Keep the folders of the trials.")
+def run(session: Session, tasks: tuple[str, ...], **options: Any) -> int:
+    """Try tasks, again and again, and judge every trial."""
+    from uwf_eval.cli.conducting import budget_of, conduct, run_name
+    from uwf_eval.run.prepare import Request
+    from uwf_eval.run.start import start_run
+
+    request = Request(
+        tasks=tasks,
+        agents=options["agents"],
+        models=options["models"],
+        workflows=options["workflows"],
+        repeat=options["repeat"],
+        jobs=options["jobs"],
+        seed=options["seed"],
+        budget=budget_of(options["budget"]),
+        name=run_name(options["name"]),
+        command=sys.argv[1:],
+        cwd=Path(working_folder()),
+    )
+    return conduct(
+        session,
+        request.jobs,
+        lambda client, hands: start_run(client, request, hands),
+        keep=options["keep"],
+    )

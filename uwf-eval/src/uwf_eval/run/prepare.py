@@ -1,0 +1,231 @@
+"""What a run is to be, out of what was asked for: everything that can be wrong is found here,
+before a first trial.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
+from pathlib import Path
+from typing import cast
+
+from uwf_core.api.record import record
+from uwf_core.client import Client
+from uwf_core.errors import UsageError, UwfError
+from uwf_eval import __version__
+from uwf_eval.plan.matrix import Matrix, Published, planned
+from uwf_eval.records import Budget, Run, RunTask, Trial
+from uwf_eval.run.folder import RunFolder
+from uwf_eval.task.check import workflow_file
+from uwf_eval.task.fixture import fixture_digest
+from uwf_eval.task.load import find_task, take_task, task_top
+from uwf_eval.task.model import Source, Task
+from uwf_eval.task.read import Origin, read_task
+from uwf_eval.task.tree import digest_of_tree
+from uwf_eval.trial.setting import agent_word
+
+
+@record
+class Request:
+    """What was asked for.
+
+    Attributes:
+        tasks, agents, models, workflows: words, as after the command and its options.
+        name: what people may call the run. command: the words after `uwf-eval`, for people.
+        cwd: the caller's folder.
+    """
+
+    tasks: Sequence[str]
+    agents: Sequence[str] = ()
+    models: Sequence[str] = ()
+    workflows: Sequence[str] = ()
+    repeat: int = 1
+    jobs: int = 1
+    seed: int = 0
+    budget: Budget = field(default_factory=Budget)
+    name: str = ""
+    command: Sequence[str] = ()
+    cwd: Path
+
+
+@record
+class Prepared:
+    """A run that can begin: its tasks as copied, its trials as they are before they are run, the
+    folder that paths in `--agent` are relative to.
+    """
+
+    run: Run
+    tasks: Sequence[Task]
+    trials: Sequence[Trial]
+    cwd: Path
+
+
+def prepare(
+    client: Client, request: Request, run: str, folder: RunFolder, notice: Callable[[str], None]
+) -> Prepared:
+    """A new run.
+
+    Args:
+        client: of the main store. request: what was asked for. run: its id.
+        folder: where the tasks are copied to. notice: gets lines for people.
+
+    Raises:
+        UsageError: a task, workflow, agent or model that is not there.
+        DefinitionError: a task or a workflow has faults.
+        TreeError: a task that cannot be copied.
+    """
+    tasks = list(_tasks(client, request, folder, notice))
+    agents: Sequence[str | None] = list(dict.fromkeys(request.agents)) or [None]
+    models: Sequence[str | None] = list(dict.fromkeys(request.models)) or [None]
+    _check_choices(client, request, tasks, agents)
+    matrix = Matrix(
+        tasks=tasks,
+        workflows=_workflows(client, request, tasks),
+        agents=agents,
+        models=models,
+        repeat=request.repeat,
+        fixtures={
+            (task.name, case.name): fixture_digest(task, case)
+            for task in tasks
+            for case in task.cases
+        },
+    )
+    return Prepared(
+        run=_run(request, run, matrix),
+        tasks=tasks,
+        trials=planned(matrix, run),
+        cwd=request.cwd,
+    )
+
+
+def _run(request: Request, run: str, matrix: Matrix) -> Run:
+    from uwf_core import __version__ as engine_version
+
+    published = [each for group in matrix.workflows.values() for each in group]
+    return Run(
+        run=run,
+        name=request.name,
+        started_at_ms=time.time_ns() // 1_000_000,
+        finished_at_ms=None,
+        seed=request.seed,
+        repeat=request.repeat,
+        jobs=request.jobs,
+        tasks=[_run_task(each) for each in matrix.tasks],
+        workflows=list(dict.fromkeys(each.ref for each in published)),
+        agents=matrix.agents,
+        models=matrix.models,
+        trials=matrix.size(),
+        budget=request.budget,
+        command=request.command,
+        eval_version=__version__,
+        engine_version=engine_version,
+    )
+
+
+def _run_task(task: Task) -> RunTask:
+    return RunTask(
+        name=task.name,
+        source=task.source,
+        place=task.place,
+        digest=task.digest,
+        description=task.description,
+        tags=task.tags,
+        pass_score=task.pass_score,
+    )
+
+
+def _tasks(
+    client: Client, request: Request, folder: RunFolder, notice: Callable[[str], None]
+) -> Iterator[Task]:
+    seen: dict[str, str] = {}
+    for index, word in enumerate(request.tasks):
+        found = find_task(word, client, request.cwd)
+        checked = take_task(found, folder.task(index))
+        task = checked.require()
+        for problem in checked.problems:
+            notice(str(problem))
+        if task.name in seen:
+            raise UsageError(
+                f"{seen[task.name]!r} and {word!r} are both called {task.name!r}",
+                hint="name each task once; `--repeat N` tries it again",
+            )
+        seen[task.name] = word
+        yield task
+
+
+def _check_choices(
+    client: Client, request: Request, tasks: Sequence[Task], agents: Sequence[str | None]
+) -> None:
+    """Whether the agents and models that trials will ask for are there."""
+    words = {
+        agent_word(task.agent if word is None else word, task, request.cwd)
+        for task in tasks
+        for word in agents
+    }
+    for word in sorted(words, key=str):
+        client.installation.check_agent(word, request.cwd)
+    for model in request.models:
+        client.installation.check_model(model)
+
+
+def _workflows(
+    client: Client, request: Request, tasks: Sequence[Task]
+) -> Mapping[str, Sequence[Published]]:
+    """For each task its workflows: those of the request, else its own."""
+    if request.workflows:
+        chosen = _distinct([_published(client, each, each) for each in request.workflows])
+        return {task.name: chosen for task in tasks}
+    return {task.name: [_own_workflow(client, task)] for task in tasks}
+
+
+def _distinct(published: Sequence[Published]) -> Sequence[Published]:
+    by_ref = {each.ref: each for each in published}
+    if len(by_ref) < len(published):
+        words = ", ".join(repr(each.word) for each in published)
+        raise UsageError(
+            f"two of the workflows {words} are the same", hint="name each version once"
+        )
+    return published
+
+
+def _own_workflow(client: Client, task: Task) -> Published:
+    """A task's own workflow."""
+    file = workflow_file(task)
+    if file is None:
+        return _published(client, task.workflow, task.workflow)
+    return _published(client, str(file), task.workflow)
+
+
+def _published(client: Client, word: str, shown: str) -> Published:
+    ref = client.find_workflow(word)
+    return Published(word=shown, ref=ref, name=client.nodes.get(ref)["name"])
+
+
+def reload_tasks(run: Run, folder: RunFolder) -> Sequence[Task]:
+    """The tasks of a run that is to go on, from its own copies.
+
+    Raises:
+        UwfError: a copy is gone, or not what it was.
+    """
+    tasks = []
+    for index, known in enumerate(run.tasks):
+        tasks.append(_reloaded(known, folder.task(index)))
+    return tasks
+
+
+def _reloaded(known: RunTask, folder: Path) -> Task:
+    if not folder.is_dir():
+        raise UwfError(
+            f"the run's copy of the task {known.name!r} is gone",
+            where=str(folder),
+            hint="begin a new run with `uwf-eval run`",
+        )
+    top = task_top(folder, known.place)
+    digest = digest_of_tree(top)
+    if digest != known.digest:
+        raise UwfError(
+            f"the run's copy of the task {known.name!r} is not what it was",
+            where=str(top),
+            hint="begin a new run with `uwf-eval run`",
+        )
+    origin = Origin(top, cast(Source, known.source), known.place, digest)
+    return read_task(origin, again=True).require()

@@ -1,0 +1,75 @@
+"""What a run and its workers say to each other: lines of JSON.
+
+to a worker      {"setting": …}, then {"trial": …} for each trial, {"cancel": reason}
+from a worker    {"ready": true}, then {"note": …} for each trial, {"notice": text},
+                 {"fault": {message, where, hint, exitCode}} when it cannot go on
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from uwf_core.api.fields import read_record, write_record
+from uwf_core.errors import UwfError
+from uwf_eval.plan.budget import Spent
+from uwf_eval.records import Failure
+from uwf_eval.run.executor import Note, Setting
+from uwf_eval.task.read import Origin
+from uwf_eval.task.tree import Entry
+
+
+def line(**message: Any) -> bytes:
+    """A message as it is sent."""
+    return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def setting_out(setting: Setting) -> dict[str, Any]:
+    """A setting as JSON, without the environment: a worker has it as its own."""
+    return {
+        "folder": str(setting.folder),
+        "cwd": str(setting.cwd),
+        "tasks": [[str(each.folder), *each[1:]] for each in setting.tasks],
+        "stamps": {name: list(entries.values()) for name, entries in setting.stamps.items()},
+        "keep": setting.keep,
+    }
+
+
+def setting_in(message: dict[str, Any], env: dict[str, str]) -> Setting:
+    """What `setting_out` gave."""
+    return Setting(
+        folder=Path(message["folder"]),
+        cwd=Path(message["cwd"]),
+        env=env,
+        tasks=[Origin(Path(folder), *rest) for folder, *rest in message["tasks"]],
+        stamps={
+            name: {each[0]: Entry._make((*each[:4], tuple(each[4]))) for each in entries}
+            for name, entries in message["stamps"].items()
+        },
+        keep=message["keep"],
+    )
+
+
+def note_out(note: Note) -> dict[str, Any]:
+    """A note as JSON."""
+    failure = None if note.failure is None else write_record(note.failure)
+    return {**note._asdict(), "failure": failure, "spent": list(note.spent)}
+
+
+def note_in(message: dict[str, Any]) -> Note:
+    """What `note_out` gave."""
+    failure = message["failure"]
+    found = None if failure is None else read_record(Failure, failure)
+    return Note(**{**message, "failure": found, "spent": Spent(*message["spent"])})
+
+
+def fault_out(error: UwfError) -> dict[str, Any]:
+    """An error as JSON."""
+    document: dict[str, Any] = error.document()["error"]
+    return document
+
+
+def fault_in(message: dict[str, Any]) -> UwfError:
+    """The error that a worker met, as far as a message can say it."""
+    error = UwfError(message["message"], where=message["where"], hint=message["hint"])
+    error.code, error.exit_code = message["code"], message["exitCode"]
+    return error

@@ -1,0 +1,132 @@
+"""A worker: a process that runs one trial after the other, told by lines on its stdin.
+
+Whatever plugins print goes to stderr: the channel of the answers is not theirs.
+"""
+
+import gc
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from queue import SimpleQueue
+from typing import IO, Any, NoReturn
+
+from uwf_core.api import Cancel
+from uwf_core.client import Client
+from uwf_core.errors import StoreError, UwfError
+from uwf_eval.plan.budget import Spent
+from uwf_eval.records import Trial
+from uwf_eval.run import wire
+from uwf_eval.run.executor import Note
+from uwf_eval.store.results import Results
+from uwf_eval.store.shapes import read_payload
+from uwf_eval.task.model import Task
+from uwf_eval.task.read import read_task
+from uwf_eval.trial.trial import Bench, run_trial
+
+_STDOUT, _STDERR = 1, 2
+_GC_THRESHOLD = 20_000
+
+
+class _Channel:
+    """Where answers go; usable from several threads."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+
+    def say(self, **message: Any) -> None:
+        with self._lock:
+            self._stream.write(wire.line(**message))
+            self._stream.flush()
+
+
+def main() -> None:
+    """Run the trials that stdin names, until it is closed or the run is cancelled."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # whoever runs us says when to stop
+    gc.set_threshold(_GC_THRESHOLD)
+    channel = _Channel(os.fdopen(os.dup(_STDOUT), "wb"))
+    os.dup2(_STDERR, _STDOUT)
+    cancel = Cancel()
+    messages = _listen(cancel)
+    try:
+        _serve(messages, channel, cancel)
+    except UwfError as error:
+        channel.say(fault=wire.fault_out(error))
+    except OSError as error:
+        channel.say(fault=wire.fault_out(StoreError(str(error))))
+    _leave(0)
+
+
+def _listen(cancel: Cancel) -> Iterator[Mapping[str, Any]]:
+    """The messages as they come; that of a cancel takes effect at once."""
+    queue: SimpleQueue[Mapping[str, Any] | None] = SimpleQueue()
+
+    def read() -> None:
+        for text in sys.stdin.buffer:
+            message = json.loads(text)
+            if "cancel" in message:
+                cancel.set(message["cancel"])
+            else:
+                queue.put(message)
+        cancel.set("the run has ended")
+        queue.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    return iter(queue.get, None)
+
+
+def _serve(messages: Iterator[Mapping[str, Any]], channel: _Channel, cancel: Cancel) -> None:
+    first = next(messages, None)
+    if first is None:
+        return
+    setting = wire.setting_in(first["setting"], dict(os.environ))
+    tasks: dict[str, Task] = {}
+    for origin in setting.tasks:
+        task = read_task(origin, again=True).require()
+        tasks[task.name] = task
+    with Client.open(env=setting.env, cwd=setting.cwd) as main_client:
+        results = Results(main_client)
+        bench = Bench(
+            main=main_client,
+            folder=setting.folder,
+            cwd=setting.cwd,
+            env=setting.env,
+            stamps=setting.stamps,
+            keep=setting.keep,
+            cancel=cancel,
+            notice=lambda text: channel.say(notice=text),
+        )
+        channel.say(ready=True)
+        for message in messages:
+            planned = read_payload(Trial, message["trial"])
+            result = run_trial(bench, tasks[planned.cell.task], planned)
+            results.save_trial(result.trial)
+            channel.say(note=wire.note_out(_note(result.trial)))
+            if result.stuck:
+                _leave(1)
+
+
+def _note(trial: Trial) -> Note:
+    return Note(
+        trial.number,
+        trial.state,
+        trial.score,
+        trial.passed,
+        trial.duration_ms,
+        trial.failure,
+        Spent().plus(trial),
+    )
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process, whatever threads of plugins do."""
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

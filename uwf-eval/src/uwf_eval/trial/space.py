@@ -1,0 +1,72 @@
+"""Where a trial lives: the agent's folder, and, far from it, what no agent is told of."""
+
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from uwf_eval.task.tree import remove_tree
+
+_PREFIX = "uwf-trial-"
+
+
+class Space(NamedTuple):
+    """The folders of one trial.
+
+    Attributes:
+        work: the agent's own, in the system's place for temporary files, outside of everything
+            (so no project, repository or setting is found above it).
+        private: the store file and the judges' copy.
+    """
+
+    work: Path
+    private: Path
+
+    @property
+    def store(self) -> str:
+        """The URL of the trial's own store."""
+        return f"sqlite:{self.private / 'store.db'}"
+
+    @property
+    def judged(self) -> Path:
+        """The judges' copy of the agent's folder."""
+        return self.private / "judged"
+
+    @property
+    def judges(self) -> Path:
+        """An empty folder of the judges' own."""
+        return self.private / "judges"
+
+    def remove(self) -> None:
+        """Remove all of it."""
+        remove_tree(self.work)
+        remove_tree(self.private)
+
+
+def make_space(folder: Path, name: str) -> Space:
+    """The folders of the trial called `name`, new and empty.
+
+    Args:
+        folder: where private folders are; `name`: of letters and digits, unique within it.
+
+    Raises:
+        OSError: they cannot be made.
+    """
+    private = folder / name
+    remove_tree(private)
+    private.mkdir(mode=0o700, parents=True)
+    work = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{name}-"))
+    (private / "work").write_text(str(work), encoding="utf-8")
+    return Space(work, private)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what trials left that were killed; only where none of them runs any more."""
+    if not folder.is_dir():
+        return
+    for private in folder.iterdir():
+        note = private / "work"
+        if note.is_file():
+            work = Path(note.read_text(encoding="utf-8"))
+            if work.name.startswith(_PREFIX) and work.parent == Path(tempfile.gettempdir()):
+                remove_tree(work)
+        remove_tree(private)

@@ -1,0 +1,134 @@
+"""The thread of a trial: run to its end within the task's limits, and read for those who judge."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from uwf_core.api import Cancel, Usage
+from uwf_core.api.fields import read_record
+from uwf_core.client import Client, ExecDocument, StepDocument
+from uwf_eval.records import Failure, TrialStep
+from uwf_eval.task.model import Limits
+from uwf_eval.trial.verdict import Ended
+
+_MOST_STEPS: Final = 100
+_EVERYTHING: Final = 1_000_000_000
+"""Characters of a thread as Markdown: all of it."""
+
+
+class Finished(NamedTuple):
+    """A thread that was run: how it ended, and the steps that the engine reported (references)."""
+
+    ended: Ended
+    steps: Sequence[str]
+
+
+class Read(NamedTuple):
+    """A thread as its judges and reports read it."""
+
+    document: Mapping[str, Any]
+    steps: Sequence[TrialStep]
+    usage: Usage
+    status: str
+    head: str
+
+
+def run_thread(
+    client: Client, thread: str, limits: Limits, cancel: Cancel, notice: Callable[[str], None]
+) -> Finished:
+    """Run a thread until it ends, waits, fails, reaches a limit, or is cancelled.
+
+    Args:
+        client: of the trial's own store. thread: a new one. limits: the task's.
+        cancel: stops it. notice: gets lines for people.
+
+    Raises:
+        UwfError: it could not be run at all.
+    """
+    began = time.monotonic()
+    most = limits.max_steps or _MOST_STEPS
+    steps: list[str] = []
+    while True:
+        document = client.exec(thread, cancel=cancel).document
+        steps += [
+            each["step"] for each in document["steps"] if each["step"] and not each["failure"]
+        ]
+        ended = _ended(document, client)
+        if ended.status != "idle" or cancel.is_set():
+            return Finished(ended, steps)
+        reached = _reached(client, thread, limits, time.monotonic() - began, notice)
+        if len(steps) >= most:
+            reached = f"{most} steps were taken"
+        if reached is not None:
+            failure = Failure(kind="limit", message=f"the task's limit was reached: {reached}")
+            return Finished(Ended("suspended", "limit", failure.message, failure), steps)
+
+
+def _ended(document: ExecDocument, client: Client) -> Ended:
+    last = document["steps"][-1] if document["steps"] else None
+    failure = last["failure"] if last else None
+    reason = last["suspendReason"] if last else None
+    message = last["suspendMessage"] if last else None
+    if last is None and document["status"] == "suspended":
+        shown = client.show(document["thread"])
+        reason, message = shown["suspendReason"], shown["suspendMessage"]
+    found = Failure(kind=failure["kind"], message=failure["message"]) if failure else None
+    return Ended(document["status"], reason, message, found)
+
+
+def _reached(
+    client: Client, thread: str, limits: Limits, seconds: float, notice: Callable[[str], None]
+) -> str | None:
+    """Which of the limits is reached, in words."""
+    if limits.max_minutes is not None and seconds >= limits.max_minutes * 60:
+        return f"{seconds / 60:.1f} of {limits.max_minutes:g} minutes have passed"
+    if limits.max_tokens is None and limits.max_cost_usd is None:
+        return None
+    usage = client.show(thread)["usage"]
+    tokens = [usage["inputTokens"], usage["outputTokens"]]
+    cost = usage["costUsd"]
+    if limits.max_tokens is not None:
+        if None in tokens:
+            notice("the limit maxTokens cannot be enforced: the agent does not report tokens")
+        elif (used := sum(each or 0 for each in tokens)) >= limits.max_tokens:
+            return f"{used:,} of {limits.max_tokens:,} tokens were used"
+    if limits.max_cost_usd is not None:
+        if cost is None:
+            notice("the limit maxCostUsd cannot be enforced: the cost is unknown")
+        elif cost >= limits.max_cost_usd:
+            return f"${cost:.4g} of ${limits.max_cost_usd:g} were spent"
+    return None
+
+
+def read_thread(client: Client, thread: str) -> Read:
+    """The thread's document with the whole documents of its steps, and what reports show of them.
+
+    Raises:
+        UwfError: something of it is damaged or missing.
+    """
+    shown = client.show(thread)
+    documents = [client.step(row["step"]) for row in client.steps(thread)[1:]]
+    return Read(
+        document={**shown, "steps": documents},
+        steps=[_step(each) for each in documents],
+        usage=read_record(Usage, shown["usage"]),
+        status=shown["status"],
+        head=shown["head"],
+    )
+
+
+def as_markdown(client: Client, thread: str) -> str:
+    """The whole thread as text."""
+    return client.read(thread, quota=_EVERYTHING)
+
+
+def _step(document: StepDocument) -> TrialStep:
+    return TrialStep(
+        role=document["role"],
+        status=document["status"],
+        agent=document["agent"],
+        duration_ms=document["durationMs"],
+        usage=read_record(Usage, document["usage"]),
+        attempts=len(document["previousAttempts"]),
+        corrections=len(document["corrections"]),
+    )

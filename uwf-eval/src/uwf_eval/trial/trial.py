@@ -1,0 +1,252 @@
+"""One trial, from an empty folder to what the store keeps of it.
+
+prepare   copy the fixture, run setup, note what is protected
+run       the thread, in a store of its own
+inspect   did the agent touch what it is judged by?
+judge     in a copy that it could not have touched
+keep      the thread into the main store; teardown; the folders go
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from uwf_core.api import Cancel
+from uwf_core.api.record import record
+from uwf_core.client import Client
+from uwf_core.errors import AgentStuck
+from uwf_eval.judges.api import Evidence, judge_all
+from uwf_eval.records import Trial
+from uwf_eval.task.fixture import fixture_of
+from uwf_eval.task.model import Task
+from uwf_eval.task.tree import TreeError, copy_tree
+from uwf_eval.trial import guard, verdict
+from uwf_eval.trial.commands import run_commands
+from uwf_eval.trial.setting import agent_env, agent_word, judge_env
+from uwf_eval.trial.space import Space, make_space
+from uwf_eval.trial.thread import Finished, as_markdown, read_thread, run_thread
+from uwf_eval.trial.verdict import Verdict
+
+
+@record
+class Bench:
+    """What all trials of a run share.
+
+    Attributes:
+        main: a client of the main store. folder: where private folders are made.
+        cwd: the folder that paths in `--agent` are relative to. env: the caller's environment.
+        stamps: of each task's own copy, as the run found it, by the task's name.
+        keep: whether the folders of trials stay.
+        cancel: stops the trial under way. notice: gets lines for people.
+    """
+
+    main: Client
+    folder: Path
+    cwd: Path
+    env: Mapping[str, str]
+    stamps: Mapping[str, guard.Stamps]
+    keep: bool
+    cancel: Cancel
+    notice: Callable[[str], None]
+
+
+class Result(NamedTuple):
+    """A trial that has ended; `stuck`: an agent within this process does not stop, so that
+    nothing more should be begun here.
+    """
+
+    trial: Trial
+    stuck: bool = False
+
+
+def run_trial(bench: Bench, task: Task, planned: Trial) -> Result:
+    """Run a trial and judge it. Whatever goes wrong is in what it gives; nothing is stored but
+    its thread.
+    """
+    work = _Work(bench, task, planned)
+    stuck = False
+    try:
+        ended = work.attempt()
+    except AgentStuck as error:
+        stuck = True
+        ended = verdict.of_stuck(error, cancelled=bench.cancel.is_set())
+    ended = work.tear_down(ended)
+    if not stuck:
+        work.clear()
+    return Result(work.closed(ended), stuck)
+
+
+class _Work:
+    """A trial under way: `done` is what is known of it by now."""
+
+    def __init__(self, bench: Bench, task: Task, planned: Trial) -> None:
+        self.bench = bench
+        self.task = task
+        self.case = next(each for each in task.cases if each.name == planned.cell.case)
+        self.began = time.monotonic()
+        self.env = agent_env(bench.env, task)
+        self.done = replace(
+            planned,
+            attempt=planned.attempt + 1,
+            started_at_ms=time.time_ns() // 1_000_000,
+            failure=None,
+            tampered=(),
+            judges=(),
+        )
+        self.phase = "fixture"
+        self.space: Space | None = None
+        self.client: Client | None = None
+        self.is_set_up = False
+
+    def attempt(self) -> Verdict:
+        """Everything up to the score.
+
+        Raises:
+            AgentStuck: an agent within this process does not stop.
+        """
+        try:
+            space = self._prepare()
+            before = guard.protected(space.work, self.task.protect)
+            finished = self._run(space)
+            tampered = self._inspect(space, before, finished)
+            ended = verdict.of_thread(finished.ended)
+            if ended is None or ended.state != "not_run":
+                self._keep()
+                if tampered:
+                    self.done = replace(self.done, tampered=tuple(tampered))
+                    return verdict.of_tampering(tampered)
+            return ended or self._judge(space)
+        except AgentStuck:
+            raise
+        except Exception as error:
+            return verdict.of_error(error, self.phase)
+
+    def _prepare(self) -> Space:
+        self._check_task()
+        name = f"{self.done.number}.{self.done.attempt}"
+        space = self.space = make_space(self.bench.folder, name)
+        fixture = fixture_of(self.task, self.case)
+        if fixture is not None:
+            copy_tree(fixture, space.work)
+        self.phase = "setup"
+        self.is_set_up = True
+        if self.task.setup:
+            run_commands(self.task.setup, space.work, self._command_env(), self.bench.cancel)
+        return space
+
+    def _check_task(self) -> None:
+        touched = guard.touched(self.task.folder, self.bench.stamps[self.task.name])
+        if touched:
+            raise TreeError(
+                f"the run's copy of the task is not what it was: {touched[0]}",
+                hint="begin a new run; an agent of an earlier trial may have done it",
+            )
+
+    def _command_env(self) -> Mapping[str, str]:
+        return {**self.env, "UWF_EVAL_TASK": str(self.task.folder)}
+
+    def _run(self, space: Space) -> Finished:
+        self.phase = "unavailable"
+        cell = self.done.cell
+        client = self.client = Client.open(
+            cwd=space.work, env=self.env, store=space.store, default_model=cell.model
+        )
+        self.bench.main.copy_nodes([cell.workflow], client)
+        started = client.start(
+            cell.workflow,
+            self.case.prompt,
+            cwd=space.work,
+            agent=agent_word(cell.agent, self.task, self.bench.cwd),
+        )
+        self.done = replace(self.done, thread=started["thread"])
+        bench = self.bench
+        return run_thread(client, started["thread"], self.task.limits, bench.cancel, bench.notice)
+
+    def _inspect(self, space: Space, before: Mapping[str, str], finished: Finished) -> list[str]:
+        """What the agent touched that it must not: it is gone by now, and so is all it started."""
+        self.phase = "judge"
+        found = guard.changed(before, guard.protected(space.work, self.task.protect))
+        found += guard.touched(self.task.folder, self.bench.stamps[self.task.name])
+        assert self.client is not None and self.done.thread is not None
+        chain = [row["step"] for row in self.client.steps(self.done.thread)[1:]]
+        if chain != list(finished.steps):
+            found.append("the steps in the trial's own store are not those that were run")
+        return found
+
+    def _keep(self) -> None:
+        """The thread into the main store, and what is reported of it."""
+        assert self.client is not None and self.done.thread is not None
+        self.phase = "store"
+        self.client.copy_thread(self.done.thread, self.bench.main)
+        self.read = read_thread(self.client, self.done.thread)
+        self.done = replace(
+            self.done,
+            head=self.read.head,
+            status=self.read.status,
+            steps=self.read.steps,
+            usage=self.read.usage,
+        )
+
+    def _judge(self, space: Space) -> Verdict:
+        self.phase = "judge"
+        assert self.client is not None and self.done.thread is not None
+        copy_tree(space.work, space.judged, strict=False)
+        space.judges.mkdir(mode=0o700)
+        evidence = Evidence(
+            cwd=space.judged,
+            thread=self.done.thread,
+            record=self.read.document,
+            markdown=as_markdown(self.client, self.done.thread),
+            env=judge_env(self.bench.env, space.store),
+            fixture=fixture_of(self.task, self.case),
+            model=self.client.judge_model,
+            client=self.client,
+            state_dir=space.judges,
+            cancel=self.bench.cancel,
+        )
+        results = judge_all(self.task, evidence)
+        if self.bench.cancel.is_set():
+            return verdict.INTERRUPTED
+        self.done = replace(self.done, judges=tuple(results))
+        return verdict.of_judges(results)
+
+    def tear_down(self, ended: Verdict) -> Verdict:
+        """Run the task's teardown, whatever happened; a trial in which it fails is not scored."""
+        if not (self.task.teardown and self.is_set_up and self.space):
+            return ended
+        try:
+            run_commands(self.task.teardown, self.space.work, self._command_env(), Cancel())
+        except Exception as error:
+            if ended.failure is None:
+                return verdict.of_error(error, "teardown")
+        return ended
+
+    def clear(self) -> None:
+        """Let go of the trial's store and remove its folders."""
+        if self.client is not None:
+            self.client.close()
+        if self.space is not None and not self.bench.keep:
+            try:
+                self.space.remove()
+            except OSError as error:
+                self.bench.notice(f"what is left of trial {self.done.number} stays: {error}")
+
+    def closed(self, ended: Verdict) -> Trial:
+        """The trial as it is stored."""
+        passed: bool | None = None
+        if ended.score is not None:
+            scored = ended.state == "scored"
+            passed = scored and ended.score >= self.task.pass_score - 1e-9
+        changes: dict[str, Any] = {"thread": None} if ended.state == "not_run" else {}
+        return replace(
+            self.done,
+            state=ended.state,
+            score=ended.score,
+            passed=passed,
+            failure=ended.failure,
+            completed_at_ms=time.time_ns() // 1_000_000,
+            duration_ms=round(1000 * (time.monotonic() - self.began)),
+            **changes,
+        )
