@@ -1,0 +1,217 @@
+"""The agent: calls of the contract become runs of the program."""
+
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from threading import Timer
+from typing import Any, NamedTuple
+
+from uwf_agent_claude_code.arguments import READING, command_line, narrowed
+from uwf_agent_claude_code.environment import (
+    TEMPORARY,
+    bypass_problem,
+    environment,
+    temporary_folder,
+)
+from uwf_agent_claude_code.hearing import Hearing
+from uwf_agent_claude_code.options import ClaudeCodeOptions
+from uwf_agent_claude_code.outcome import failure_of_result, failure_without_result
+from uwf_agent_claude_code.schemas import unwrapped, wrapped
+from uwf_agent_claude_code.sessions import Plan, Sessions
+from uwf_agent_claude_code.transcripts import config_folder
+from uwf_agent_claude_code.usage import usage_of
+from uwf_core.api import (
+    AgentContext,
+    AgentFailure,
+    AgentReply,
+    AgentRequest,
+    AskRequest,
+    EmptyReply,
+    End,
+    ProgramResult,
+    TurnSink,
+    Usage,
+)
+
+_WHO = "Claude Code"
+_LINES_PER_REPLY = 6
+"""How much it may print for one answer: each text and each result of a tool comes twice."""
+_AFTER_RESULT_SECONDS = 30.0
+_NO_SCHEMA = "unknown option '--json-schema'"
+
+
+class _Task(NamedTuple):
+    """What a run is for: its prompt, its schema (None: text), the only tools (None: all)."""
+
+    prompt: str
+    schema: Mapping[str, Any] | None
+    tools: Sequence[str] | None
+
+
+class _Run(NamedTuple):
+    """A run that is over."""
+
+    hearing: Hearing
+    ended: ProgramResult
+
+
+class ClaudeCodeAgent:
+    """Claude Code, a run of the program for each call.
+
+    Args:
+        options: see `ClaudeCodeOptions`.
+        context: `state_dir` keeps what forks come from, and temporary files of the program.
+    """
+
+    def __init__(self, options: ClaudeCodeOptions | None, context: AgentContext) -> None:
+        self._options = options or ClaudeCodeOptions()
+        self._state = Path(context.state_dir)
+
+    def run(self, request: AgentRequest, sink: TurnSink) -> AgentReply:
+        """A run in a new session or in `request.session`.
+
+        Raises:
+            AgentFailure: by kind; the session's id is in it.
+        """
+        options = self._options_of(request)
+        schema = wrapped(request.schema) if options.structured and request.schema else None
+        return self._converse(request, _Task(request.prompt, schema, narrowed(request.tools)), sink)
+
+    def fork(self, session: str, request: AgentRequest) -> str:
+        """The id of a new session that will know what `session` knows, once it is spoken in.
+
+        Raises:
+            SessionLost: there is no record of `session`.
+        """
+        env = environment(self._options_of(request), request.env)
+        return Sessions(self._state, config_folder(env)).fork(session)
+
+    def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
+        """Answer in the session, or from the record alone, with tools that read and no others.
+
+        Raises:
+            AgentFailure: as `run`.
+        """
+        text = request.question
+        if request.session is None and request.record:
+            text = f"{request.record}\n\n# Question\n\n{text}"
+        return self._converse(request, _Task(text, None, READING), sink)
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def _options_of(self, call: AgentRequest | AskRequest) -> ClaudeCodeOptions:
+        given = call.options
+        return given if isinstance(given, ClaudeCodeOptions) else self._options
+
+    def _converse(self, call: AgentRequest | AskRequest, task: _Task, sink: TurnSink) -> AgentReply:
+        options = self._options_of(call)
+        env = environment(options, call.env)
+        problem = bypass_problem(options, env)
+        if problem is not None:
+            raise problem
+        folder = config_folder(env)
+        sessions = Sessions(self._state, folder)
+        plan = sessions.plan(call.session)
+        sink.session(plan.session)  # before anything runs, so that a crash leaves a handle
+        limits = replace(call.limits, reply_bytes=call.limits.reply_bytes * _LINES_PER_REPLY)
+        with temporary_folder(self._state) as temporary:
+            env = {TEMPORARY: str(temporary), **env}
+            run = _run(replace(call, env=env, limits=limits), options, plan, task, sink)
+        usage = _usage(run, plan)
+        if usage is not None:
+            sink.usage(usage)
+        reply = _reply(run, plan, usage or Usage(), folder, is_typed=task.schema is not None)
+        sessions.made(plan)
+        return reply
+
+
+def _run(
+    call: AgentRequest | AskRequest,
+    options: ClaudeCodeOptions,
+    plan: Plan,
+    task: _Task,
+    sink: TurnSink,
+) -> _Run:
+    """Run the program to its end; once more without a schema where it is too old for one."""
+    hearing = Hearing(plan, sink, task.tools)
+    argv = command_line(options, plan.arguments(), task.tools, task.schema)
+    child = call.start_program(argv, stdin=_stdin(task.prompt), first_signal=signal.SIGINT)
+    timers = list[Timer]()
+
+    def hear(data: bytes) -> None:
+        while timers:
+            timers.pop().cancel()
+        hearing.hear(data)
+        if hearing.result is not None:  # what it says is said: it need not be waited for long
+            timers.append(Timer(_AFTER_RESULT_SECONDS, child.stop))
+            timers[0].daemon = True
+            timers[0].start()
+
+    try:
+        ended = child.run(hear)
+    finally:
+        for timer in timers:
+            timer.cancel()
+    if task.schema is not None and hearing.init is None and _NO_SCHEMA in _words(ended):
+        hearing.turns.note(f"this version of {_WHO} takes no schema; its text is read")
+        return _run(call, options, plan, task._replace(schema=None), sink)
+    return _Run(hearing, ended)
+
+
+def _stdin(prompt: str) -> bytes:
+    """The prompt; one that begins with a slash would be taken for a command of the program."""
+    text = f"\n{prompt}" if prompt.startswith("/") else prompt
+    return text.encode("utf-8", "replace")
+
+
+def _words(ended: ProgramResult) -> str:
+    return ended.stderr.decode("utf-8", "replace")
+
+
+def _usage(run: _Run, plan: Plan) -> Usage | None:
+    result = run.hearing.result
+    return None if result is None else usage_of(result, plan.ledger, run.ended.duration_ms)
+
+
+def _reply(run: _Run, plan: Plan, usage: Usage, folder: Path, *, is_typed: bool) -> AgentReply:
+    """What the run came to.
+
+    Raises:
+        AgentFailure: it failed, or is not shown to be in its session.
+    """
+    hearing = run.hearing
+    result = hearing.result
+    if result is None or not result.is_success:
+        raise _failure(run, plan)
+    proof = plan.proof(folder, result.session)
+    structured = None
+    if is_typed and result.structured is not None:
+        structured = unwrapped(result.structured)
+    elif is_typed:
+        hearing.turns.note(f"{_WHO} delivered no object; its text is read")
+    if structured is None and not result.text.strip():
+        raise EmptyReply(f"{_WHO} delivered nothing", session=plan.session)
+    return AgentReply(
+        text=result.text if structured is None else None,
+        structured=structured,
+        session=result.session,
+        continuation="new" if plan.resumes is None else "continued",
+        proof=proof,
+        usage=usage,
+        model=hearing.model,
+        agent_version=None if hearing.init is None else hearing.init.version,
+        stop_reason=result.stop_reason,
+        denials=result.denials,
+    )
+
+
+def _failure(run: _Run, plan: Plan) -> AgentFailure:
+    """The failure of a run without success: by our limits, else by its result."""
+    hearing, ended = run
+    if ended.end is End.EXITED and hearing.result is not None:
+        failure = failure_of_result(hearing.result, hearing.told())
+        if failure is not None:
+            return failure
+    return failure_without_result(ended, hearing.told(), has_begun=hearing.init is not None)

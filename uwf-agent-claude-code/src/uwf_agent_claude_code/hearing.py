@@ -1,0 +1,111 @@
+"""Listens to one run: tells the turns, keeps what the end is judged by, and breaks off early what
+would only be waited for or would run in the wrong session.
+"""
+
+import time
+from collections.abc import Collection
+
+from uwf_agent_claude_code.lines import (
+    SYNTHETIC,
+    Init,
+    Limited,
+    Line,
+    Message,
+    Result,
+    Results,
+    Retry,
+    read_line,
+)
+from uwf_agent_claude_code.outcome import Told
+from uwf_agent_claude_code.sessions import Plan, lost
+from uwf_agent_claude_code.turns import Turns
+from uwf_core.api import BadRequest, RateLimited, TurnSink
+
+_LONGEST_WAIT_MS = 60_000
+_ALWAYS_OFFERED = frozenset(("StructuredOutput",))
+_OTHER_NAMES = {"Task": "Agent"}
+
+
+class Hearing:
+    """What was heard of a run so far.
+
+    Args:
+        plan: the session it is to be in.
+        sink: told the turns.
+        tools: the tools that it was narrowed to; None where it was not.
+    """
+
+    def __init__(self, plan: Plan, sink: TurnSink, tools: Collection[str] | None) -> None:
+        self._plan = plan
+        self._tools = tools
+        self.turns = Turns(sink)
+        self.init: Init | None = None
+        self.result: Result | None = None
+        self.model: str | None = None
+        self._error: str | None = None
+        self._until_ms: int | None = None
+
+    def hear(self, data: bytes) -> None:
+        """Take in a line.
+
+        Raises:
+            SessionLost: the program is in another session than it was asked for.
+            RateLimited: it would wait for minutes before it tries again.
+            BadRequest: it offers the model tools that the role is not to have.
+        """
+        line = read_line(data)
+        if line is None:
+            return
+        # More than one result: it went on by itself, and the last one counts.
+        self.result = line if isinstance(line, Result) else None
+        self._take(line)
+
+    def told(self) -> Told:
+        """What was told beside the result."""
+        resumed = self._plan.resumes is not None
+        return Told(self._plan.session, resumed, self._error, self._until_ms)
+
+    def _take(self, line: Line) -> None:
+        match line:
+            case Init():
+                self._begin(line)
+            case Message():
+                if line.model == SYNTHETIC or line.error:
+                    self._error = line.error
+                elif not line.is_inner:
+                    self.model = line.model
+                self.turns.message(line)
+            case Results():
+                self.turns.results(line)
+            case Retry():
+                self.turns.retry(line)
+                self._check_wait(line)
+            case Limited():
+                self._until_ms = line.until_ms
+            case Result():
+                pass
+
+    def _begin(self, init: Init) -> None:
+        self.init, self.model = init, init.model
+        if init.session != self._plan.session:
+            raise lost(self._plan.session, f"Claude Code began {init.session} instead")
+        if self._tools is None:
+            return
+        wanted = {_OTHER_NAMES.get(name, name) for name in self._tools} | _ALWAYS_OFFERED
+        offered = {_OTHER_NAMES.get(name, name) for name in init.tools}
+        if offered - wanted:
+            names = ", ".join(sorted(offered - wanted))
+            raise BadRequest(
+                f"the role is narrowed to {', '.join(self._tools) or 'no tools'}, and Claude Code "
+                f"offers {names} all the same",
+                session=self._plan.session,
+                hint="name them in the option `disallowedTools`",
+            )
+
+    def _check_wait(self, retry: Retry) -> None:
+        if retry.error == "rate_limit" and retry.delay_ms > _LONGEST_WAIT_MS:
+            raise RateLimited(
+                f"the service asks to wait {retry.delay_ms // 1000} s",
+                session=self._plan.session,
+                until_ms=int(time.time() * 1000) + retry.delay_ms,
+            )

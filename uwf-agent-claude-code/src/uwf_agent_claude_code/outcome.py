@@ -1,0 +1,121 @@
+"""What a run came to: its failure, by the words and numbers of the program, never by its prose.
+Pure.
+
+Exit codes say little: an API error ends with `subtype: success`, a denied tool with exit code 0, a
+signal while it waits with 0 and no result. So success is a `result` line without an error, and
+nothing else is.
+"""
+
+import signal
+from typing import NamedTuple
+
+from uwf_agent_claude_code.lines import Result
+from uwf_core.api import (
+    AgentFailure,
+    AgentInterrupted,
+    AuthRefused,
+    BadRequest,
+    ContextTooLong,
+    Crashed,
+    End,
+    InvalidOutput,
+    MaxBudget,
+    MaxTurns,
+    ProgramResult,
+    RateLimited,
+    Refused,
+    SessionLost,
+    Truncated,
+    Unavailable,
+    failure_of,
+)
+
+_INTERRUPTS = frozenset((*(128 + number for number in (2, 15)), -signal.SIGINT, -signal.SIGTERM))
+_SIGN_IN = "`claude auth login`, or ANTHROPIC_API_KEY in the environment of uwf"
+
+
+class Told(NamedTuple):
+    """What the program told beside its result.
+
+    Attributes:
+        session: the one that was asked for; is_resumed: whether it was to be there already.
+        error: the word of its last error (`authentication_failed`, `rate_limit`, …).
+        until_ms: when a limit of the service ends, where it said so.
+    """
+
+    session: str
+    is_resumed: bool
+    error: str | None = None
+    until_ms: int | None = None
+
+
+def failure_of_result(result: Result, told: Told) -> AgentFailure | None:
+    """The failure that a result is; None for success."""
+    if result.is_success:
+        return None
+    words = result.text or "; ".join(result.errors) or result.subtype
+    if result.subtype == "success":
+        return _of_request(result, told, words)
+    return _of_run(result, told, words)
+
+
+def _of_run(result: Result, told: Told, words: str) -> AgentFailure:
+    """The failure of a run that ended before its answer."""
+    session = told.session
+    match result.subtype:
+        case "error_max_turns":
+            return MaxTurns(words, session=session, hint="raise the option `maxTurns`")
+        case "error_max_budget_usd":
+            return MaxBudget(words, session=session, hint="raise the option `budget`")
+        case "error_max_structured_output_retries":
+            return InvalidOutput(words, session=session)
+    if (result.terminal_reason or "").startswith("aborted"):
+        return AgentInterrupted("Claude Code was interrupted", session=session)
+    if told.is_resumed and not result.turns:
+        return SessionLost(
+            f"Claude Code has no session {session} here: {words}",
+            session=session,
+            hint="older versions continue a session only in the folder in which it began",
+        )
+    return Crashed(f"Claude Code gave up ({result.subtype}): {words}", session=session)
+
+
+def _of_request(result: Result, told: Told, words: str) -> AgentFailure:
+    """The failure of a request to the model, in the order in which the signs are certain."""
+    session, status, error = told.session, result.status, told.error
+    if result.terminal_reason == "prompt_too_long":
+        return ContextTooLong(words, session=session)
+    if result.stop_reason == "refusal":
+        return Refused(words, session=session)
+    if error == "max_output_tokens":
+        return Truncated(words, session=session)
+    if error == "rate_limit" or status == 429:
+        return RateLimited(words, session=session, until_ms=told.until_ms)
+    if error == "authentication_failed" and status is None:
+        return Unavailable(words, session=session, hint=_SIGN_IN)
+    if error == "authentication_failed" or status in (401, 403):
+        return AuthRefused(words, session=session, hint=_SIGN_IN)
+    if status is not None and 400 <= status < 500:
+        hint = "correct the option `model`" if error == "model_not_found" else None
+        return BadRequest(words, session=session, hint=hint)
+    return Unavailable(words, session=session)
+
+
+def failure_without_result(ended: ProgramResult, told: Told, *, has_begun: bool) -> AgentFailure:
+    """The failure of a program that ended without printing a result.
+
+    Args:
+        ended: how it ended.
+        told: what else it told.
+        has_begun: whether it printed its first line.
+    """
+    session, code = told.session, ended.exit_code
+    # A signal while it waits for the model ends it with 0 (2.1) and without a word.
+    by_signal = code in _INTERRUPTS or (code == 0 and has_begun)
+    if ended.end is End.EXITED and by_signal:
+        words = f"Claude Code was stopped from outside (exit code {code})"
+        return AgentInterrupted(words, session=session)
+    failure = failure_of(ended, "Claude Code", session=session)
+    if failure is not None:
+        return failure
+    return Crashed("Claude Code printed no result and ended with exit code 0", session=session)
