@@ -21,8 +21,8 @@ from uwf_eval.task.globs import glob_fault
 from uwf_eval.task.model import JudgeSpec, Task
 from uwf_eval.task.tree import faults
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
-_NAME_HINT: Final = "a name is letters, digits, `.`, `_` and `-`, the first a letter or digit"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
+NAME_HINT: Final = "a name is letters, digits, `.`, `_` and `-`, the first a letter or digit"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
@@ -36,14 +36,14 @@ def task_problems(task: Task, root: YamlMapping) -> Iterator[Problem]:
 
 
 def _names(task: Task, root: YamlMapping) -> Iterator[Problem]:
-    if task.name and not _NAME.match(task.name):
+    if task.name and not NAME.match(task.name):
         place = place_at(root, ("name",))
-        yield error_at(place, "bad-name", f"{task.name!r} is no name for a task", _NAME_HINT)
+        yield error_at(place, "bad-name", f"{task.name!r} is no name for a task", NAME_HINT)
     seen: set[str] = set()
     for index, case in enumerate(task.cases):
         place = place_at(root, ("cases", index, "name"))
-        if case.name and not _NAME.match(case.name):
-            yield error_at(place, "bad-name", f"{case.name!r} is no name for a case", _NAME_HINT)
+        if case.name and not NAME.match(case.name):
+            yield error_at(place, "bad-name", f"{case.name!r} is no name for a case", NAME_HINT)
         if case.name in seen:
             message = f"there are two cases {case.name!r}"
             yield error_at(place, "duplicate-name", message, "rename one")
@@ -119,8 +119,8 @@ def _judges(task: Task, root: YamlMapping) -> Iterator[Problem]:
     seen: set[str] = set()
     for index, judge in enumerate(task.judges):
         place = place_at(root, ("judges", index, "name"))
-        if judge.name and not _NAME.match(judge.name):
-            yield error_at(place, "bad-name", f"{judge.name!r} is no name for a judge", _NAME_HINT)
+        if judge.name and not NAME.match(judge.name):
+            yield error_at(place, "bad-name", f"{judge.name!r} is no name for a judge", NAME_HINT)
         if judge.name and judge.name in seen:
             message = f"there are two judges {judge.name!r}"
             yield error_at(place, "duplicate-name", message, "rename one")
