@@ -1,5 +1,6 @@
 """The store of the user who called, opened for one command."""
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -13,9 +14,17 @@ if TYPE_CHECKING:
 
 @contextmanager
 def results_of(session: Session) -> "Iterator[tuple[Client, Results]]":
-    """The client and what evaluations left in its store; closed at the end."""
+    """The client and what evaluations left in its store; closed at the end.
+
+    The collector rests meanwhile: thousands of trials are read, none of which is in a circle, and
+    looking for circles would take a quarter of the time.
+    """
     from uwf_core.client import Client
     from uwf_eval.store.results import Results
 
-    with Client.open(env=session.env, cwd=working_folder(), on_notice=session.note) as client:
-        yield client, Results(client)
+    gc.disable()
+    try:
+        with Client.open(env=session.env, cwd=working_folder(), on_notice=session.note) as client:
+            yield client, Results(client)
+    finally:
+        gc.enable()

@@ -60,7 +60,7 @@ def report(
     with results_of(session) as (_, results):
         found = results.run(run)
         every = results.trials(found.run)
-    summary = summarise(found, every, trials)
+        summary = summarise(found, every, trials)
     if html is not None:
         write_file(session, html, _form(session, "html", summary, every))
     if output is not None:

@@ -9,6 +9,7 @@ from typing import Final
 from uwf_core.api.record import record
 from uwf_eval.records import Cell, Run, Trial, TrialState
 from uwf_eval.report.configurations import Configurations
+from uwf_eval.report.leaves import leaves_of
 from uwf_eval.report.numbers import NONE
 from uwf_eval.report.summary import Line, line_of
 
@@ -163,8 +164,8 @@ def _tasks(of_a: Sequence[Trial], of_b: Sequence[Trial]) -> Sequence[TaskChange]
     groups_a, groups_b = _by_task(of_a), _by_task(of_b)
     changes = []
     for task in dict.fromkeys((*groups_a, *groups_b)):
-        a = line_of(groups_a[task]) if task in groups_a else None
-        b = line_of(groups_b[task]) if task in groups_b else None
+        a = line_of(leaves_of(groups_a[task])) if task in groups_a else None
+        b = line_of(leaves_of(groups_b[task])) if task in groups_b else None
         before = a.score.value if a else None
         after = b.score.value if b else None
         score = None if before is None or after is None else after - before

@@ -1,6 +1,6 @@
 """Success rates and mean scores with what is known of their precision."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from uwf_core.api.record import record
@@ -59,14 +59,11 @@ class Passes:
     of: int
 
 
-def rate_of(passed: Iterable[tuple[Hashable, bool]]) -> Rate:
-    """The success rate of trials, each with its cluster."""
-    outcomes = list(passed)
-    n, good = len(outcomes), sum(each for _, each in outcomes)
-    groups = _grouped((cluster, float(each)) for cluster, each in outcomes)
+def rate_of(groups: Sequence[Sequence[float]]) -> Rate:
+    """The success rate of trials, each 1 or 0, in their clusters."""
+    n, good = sum(map(len, groups)), round(sum(map(sum, groups)))
     if n and len(groups) == n:
-        interval: Interval | None = wilson_interval(good, n)
-        return _rate(good, n, good / n, interval, n)
+        return _rate(good, n, good / n, wilson_interval(good, n), n)
     estimate = cluster_mean(groups)
     if estimate is None:
         return _rate(0, 0, None, None, 0)
@@ -80,9 +77,9 @@ def _rate(
     return Rate(passed=passed, trials=trials, value=value, low=low, high=high, clusters=clusters)
 
 
-def mean_of(scores: Iterable[tuple[Hashable, float]]) -> Mean:
-    """The mean of scores, each with its cluster."""
-    estimate = cluster_mean(_grouped(scores))
+def mean_of(groups: Sequence[Sequence[float]]) -> Mean:
+    """The mean of scores, in their clusters."""
+    estimate = cluster_mean(groups)
     if estimate is None:
         return Mean(value=None, low=None, high=None, trials=0, clusters=0)
     low, high = _ends(estimate.interval)
@@ -99,23 +96,12 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
     return (None, None) if interval is None else (interval.low, interval.high)
 
 
-def _grouped(values: Iterable[tuple[Hashable, float]]) -> Sequence[Sequence[float]]:
-    found: dict[Hashable, list[float]] = {}
-    for cluster, value in values:
-        found.setdefault(cluster, []).append(value)
-    return list(found.values())
-
-
-def passes_of(passed: Iterable[tuple[Hashable, bool]]) -> Sequence[Passes]:
+def passes_of(counts: Sequence[tuple[int, int]]) -> Sequence[Passes]:
     """pass@k and pass^k for k of 1, 2, 5, 10, … and the most repeats there are.
 
     Args:
-        passed: of each trial its item (a case in one configuration), and whether it passed.
+        counts: of each item (a case in one configuration) its trials, and how many passed.
     """
-    items: dict[Hashable, list[bool]] = {}
-    for item, each in passed:
-        items.setdefault(item, []).append(each)
-    counts = [(len(each), sum(each)) for each in items.values()]
     most = max((n for n, _ in counts), default=0)
     wanted = {k for k in _WANTED if k < most} | ({most} if most else set())
     return [

@@ -1,11 +1,11 @@
 """What the judges said on average, and how far they agree with themselves."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 from uwf_core.api.record import record
-from uwf_eval.records import JudgeResult, Trial
 from uwf_eval.report.amounts import Amount, amount
 from uwf_eval.report.estimates import Mean, mean_of
+from uwf_eval.report.leaves import Clustering, JudgeLeaf, Leaf
 
 
 @record
@@ -34,48 +34,30 @@ class JudgeShare:
     cost: Amount
 
 
-class _Said:
-    """What is known of one judge."""
-
-    def __init__(self) -> None:
-        self.results: list[JudgeResult] = []
-        self.scores: list[tuple[str, float]] = []
-        self.tasks: set[str] = set()
-
-
-def judges_of(trials: Iterable[Trial], clusters: Mapping[int, str]) -> Sequence[JudgeShare]:
-    """Every judge of these trials, the one that counts most first.
-
-    Args:
-        trials: ended trials.
-        clusters: the cluster of each trial by its number.
-    """
-    found: dict[tuple[str, str], _Said] = {}
-    for trial in trials:
-        for result in trial.judges:
-            said = found.get((result.name, result.judge))
-            if said is None:
-                said = found[result.name, result.judge] = _Said()
-            said.results.append(result)
-            said.tasks.add(trial.cell.task)
-            if result.score is not None:
-                said.scores.append((clusters[trial.number], result.score))
-    shares = [_share(name, judge, said) for (name, judge), said in found.items()]
+def judges_of(leaves: Sequence[Leaf], clustering: Clustering) -> Sequence[JudgeShare]:
+    """Every judge of these leaves, the one that counts most first."""
+    found: dict[tuple[str, str], list[tuple[Leaf, JudgeLeaf]]] = {}
+    for leaf in leaves:
+        for key, said in leaf.judges.items():
+            found.setdefault(key, []).append((leaf, said))
+    shares = [_share(name, judge, said, clustering) for (name, judge), said in found.items()]
     return sorted(shares, key=lambda each: (each.weight == 0, -each.tasks, each.name))
 
 
-def _share(name: str, judge: str, said: _Said) -> JudgeShare:
-    agreements = [each.agreement for each in said.results if each.agreement is not None]
-    errors = [each.error for each in said.results if each.error is not None]
+def _share(
+    name: str, judge: str, said: Sequence[tuple[Leaf, JudgeLeaf]], clustering: Clustering
+) -> JudgeShare:
+    agreements = [one for _, each in said for one in each.agreements]
+    errors = [one for _, each in said for one in each.errors]
     return JudgeShare(
         name=name,
         judge=judge,
-        weight=max(each.weight for each in said.results),
-        tasks=len(said.tasks),
-        score=mean_of(said.scores),
+        weight=max(each.weight for _, each in said),
+        tasks=len({leaf.cell.task for leaf, _ in said}),
+        score=mean_of(clustering.groups((leaf, each.scores) for leaf, each in said)),
         failed=len(errors),
         error=errors[0] if errors else None,
         agreement=sum(agreements) / len(agreements) if agreements else None,
         repeated=len(agreements),
-        cost=amount([each.usage.cost_usd for each in said.results]),
+        cost=amount([one for _, each in said for one in each.costs]),
     )

@@ -1,20 +1,22 @@
 """What a run came to: the one value that every form of the report is made of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import field
+from itertools import chain
 from typing import Final
 
 from uwf_core.api.record import record
 from uwf_eval.records import Cell, Run, RunTask, Trial
-from uwf_eval.report.amounts import Amount, amount, tokens_of
+from uwf_eval.report.amounts import Amount, amount
 from uwf_eval.report.configurations import Configuration, Configurations
 from uwf_eval.report.estimates import Mean, Passes, Rate, mean_of, passes_of, rate_of
 from uwf_eval.report.failures import FailureShare, failures_of
 from uwf_eval.report.judges import JudgeShare, judges_of
+from uwf_eval.report.leaves import Clustering, Leaf, leaves_of
 from uwf_eval.report.numbers import plural
 from uwf_eval.report.roles import RoleShare, roles_of
 from uwf_eval.report.routes import RouteShare, routes_of
-from uwf_eval.report.states import COUNTED, States, states_of
+from uwf_eval.report.states import States, states_of
 
 LISTED: Final = 200
 """Trials that a report lists one by one unless more are asked for."""
@@ -106,13 +108,14 @@ def summarise(run: Run, trials: Sequence[Trial], listed: int = LISTED) -> Report
         run: the run. trials: all of its trials, those that were not run included.
         listed: how many of them are to be listed one by one.
     """
-    known = Configurations(trial.cell for trial in trials)
+    leaves = leaves_of(trials)
+    known = Configurations(leaf.cell for leaf in leaves)
     shown = sorted(sorted(trials, key=_reading_order)[:listed], key=lambda each: each.number)
     return Report(
         run=run,
-        overall=line_of(trials),
-        configurations=_by_configuration(trials, known),
-        tasks=_by_task(run, trials, known),
+        overall=line_of(leaves),
+        configurations=_by_configuration(leaves, known),
+        tasks=_by_task(run, leaves, known),
         roles=roles_of(trials),
         routes=routes_of(trials),
         failures=failures_of(trials),
@@ -121,36 +124,31 @@ def summarise(run: Run, trials: Sequence[Trial], listed: int = LISTED) -> Report
     )
 
 
-def line_of(trials: Sequence[Trial]) -> Line:
-    """What these trials came to, as one line."""
-    counted = [trial for trial in trials if trial.state in COUNTED]
-    clusters = _clusters(trials)
-    named = [(clusters[trial.number], trial) for trial in counted]
-    began = [trial for trial in trials if trial.started_at_ms is not None]
-    judged = [judge for trial in began for judge in trial.judges]
+def line_of(leaves: Sequence[Leaf]) -> Line:
+    """What the trials of these leaves came to, as one line."""
+    clustering = Clustering(leaves)
+    states = states_of(leaf.states for leaf in leaves)
     return Line(
-        trials=len(trials),
-        states=states_of(trials),
-        success=rate_of([(cluster, trial.passed is True) for cluster, trial in named]),
-        score=mean_of([(cluster, trial.score or 0.0) for cluster, trial in named]),
-        passes=passes_of([(_item(trial), trial.passed is True) for trial in counted]),
-        cost=amount([trial.usage.cost_usd for trial in counted]),
-        tokens=amount([tokens_of(trial.usage) for trial in counted]),
-        duration=amount([trial.duration_ms for trial in counted]),
-        spent=amount(
-            [trial.usage.cost_usd for trial in began] + [each.usage.cost_usd for each in judged]
-        ),
-        judges=judges_of(counted, clusters),
+        trials=states.all,
+        states=states,
+        success=rate_of(clustering.groups((leaf, leaf.passed) for leaf in leaves)),
+        score=mean_of(clustering.groups((leaf, leaf.scores) for leaf in leaves)),
+        passes=passes_of([(len(leaf.passed), sum(leaf.passed)) for leaf in leaves if leaf.passed]),
+        cost=amount(list(chain.from_iterable(leaf.costs for leaf in leaves))),
+        tokens=amount(list(chain.from_iterable(leaf.tokens for leaf in leaves))),
+        duration=amount(list(chain.from_iterable(leaf.durations for leaf in leaves))),
+        spent=amount(list(chain.from_iterable(leaf.spent for leaf in leaves))),
+        judges=judges_of(leaves, clustering),
     )
 
 
 def _by_configuration(
-    trials: Sequence[Trial], known: Configurations
-) -> Sequence[ConfigurationLine]:
-    """The configurations' lines where there are several."""
-    groups: dict[object, list[Trial]] = {key: [] for key in known.all()}
-    for trial in trials:
-        groups[known.key(trial.cell)].append(trial)
+    leaves: Sequence[Leaf], known: Configurations
+) -> Sequence[ConfigurationLine]:  # fmt: skip
+    """A line for each configuration."""
+    groups: dict[Hashable, list[Leaf]] = {key: [] for key in known.all()}
+    for leaf in leaves:
+        groups[known.key(leaf.cell)].append(leaf)
     return [
         ConfigurationLine(configuration=configuration, line=line_of(groups[key]))
         for key, configuration in known.all().items()
@@ -158,10 +156,10 @@ def _by_configuration(
     ]
 
 
-def _by_task(run: Run, trials: Sequence[Trial], known: Configurations) -> Sequence[TaskLine]:
-    groups: dict[str, list[Trial]] = {task.name: [] for task in run.tasks}
-    for trial in trials:
-        groups.setdefault(trial.cell.task, []).append(trial)
+def _by_task(run: Run, leaves: Sequence[Leaf], known: Configurations) -> Sequence[TaskLine]:
+    groups: dict[str, list[Leaf]] = {task.name: [] for task in run.tasks}
+    for leaf in leaves:
+        groups.setdefault(leaf.cell.task, []).append(leaf)
     tasks = {task.name: task for task in run.tasks}
     several = len(known.all()) > 1
     return [
@@ -172,24 +170,6 @@ def _by_task(run: Run, trials: Sequence[Trial], known: Configurations) -> Sequen
         )
         for name, group in groups.items()
     ]
-
-
-def _clusters(trials: Sequence[Trial]) -> Mapping[int, str]:
-    """What trials belong together by, by their numbers: their task; within one task their case;
-    within one case each trial is on its own.
-    """
-    tasks = {trial.cell.task for trial in trials}
-    if len(tasks) > 1:
-        return {trial.number: trial.cell.task for trial in trials}
-    if len({trial.cell.case for trial in trials}) > 1:
-        return {trial.number: trial.cell.case for trial in trials}
-    return {trial.number: str(trial.number) for trial in trials}
-
-
-def _item(trial: Trial) -> tuple[object, ...]:
-    """What repeats are repeats of."""
-    cell = trial.cell
-    return cell.task, cell.case, cell.workflow, cell.agent, cell.model
 
 
 def _reading_order(trial: Trial) -> tuple[bool, int]:
