@@ -51,7 +51,7 @@ def _not_zero(value: float) -> float:
 
 def t_cdf(t: float, df: float) -> float:
     """P(T <= t) = 1 - I_x(df/2, 1/2) / 2 with x = df / (df + t²) for t >= 0 (Abramowitz and
-    Stegun, "Handbook of Mathematical Functions", 26.7.1 with 26.5.27).
+    Stegun, "Handbook of Mathematical Functions", 26.7.1 with 26.5.27), near 0 by I_(1-x).
 
     Raises:
         ValueError: `df` is not positive.
@@ -60,7 +60,10 @@ def t_cdf(t: float, df: float) -> float:
         raise ValueError(f"degrees of freedom are positive, not {df}")
     if isinf(df) or isinf(t):
         return normal_cdf(t)
-    tail = beta_share(df / (df + t * t), df / 2, 0.5) / 2
+    if abs(t) < 0.5:
+        tail = 0.5 - beta_share(t * t / (df + t * t), 0.5, df / 2) / 2
+    else:
+        tail = beta_share(df / (df + t * t), df / 2, 0.5) / 2
     return 1 - tail if t > 0 else tail
 
 
