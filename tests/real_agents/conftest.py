@@ -4,8 +4,12 @@ The file's name says which program it needs: `test_claude_code_…`, `test_herme
 """
 
 import os
+import sys
+from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 VARIABLES = {"claude_code": "UWF_REAL_CLAUDE_CODE", "hermes": "UWF_REAL_HERMES"}
 
