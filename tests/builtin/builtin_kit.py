@@ -150,8 +150,14 @@ class Desk:
 
     def tool(self, name: str, /, bench: Bench | None = None, **arguments: Any) -> Answered:
         """One call of a tool, without an agent."""
-        bench = bench or self.bench()
-        return Registry(bench.options).call(name, arguments, bench)
+        if bench is not None:
+            return Registry(bench.options).call(name, arguments, bench)
+        bench = self.bench()
+        self._opened.remove(bench.workspace)
+        try:
+            return Registry(bench.options).call(name, arguments, bench)
+        finally:
+            bench.workspace.close()
 
     def close(self) -> None:
         while self._opened:

@@ -1,13 +1,17 @@
 """`uwf-builtin` by the command protocol and by hand."""
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from builtin_kit import DONE, turn, use
+
+from uwf_agent_builtin.command import main
 
 COMMAND = [sys.executable, "-m", "uwf_agent_builtin.command"]
 
@@ -24,18 +28,43 @@ def run(desk, *arguments, env=None, stdin=""):
     )
 
 
-def call(desk, server, *arguments, **document):
-    """A call by the protocol: exit code, reply, events."""
+def call_environment(desk, server, **document):
+    """The variables of a call by the protocol, with the files that they name."""
     request = desk.state / "request.json"
     events = desk.state / "events.jsonl"
     desk.state.mkdir(exist_ok=True)
     model = {"alias": "m", "name": "m", "provider": "p", "baseUrl": server.openai_url}
     request.write_text(json.dumps({"protocol": 1, "model": model, **document}))
     events.write_text("")
-    env = {"UWF_REQUEST": str(request), "UWF_EVENTS": str(events)}
+    return {"UWF_REQUEST": str(request), "UWF_EVENTS": str(events)}
+
+
+def call(desk, server, *arguments, **document):
+    """A call by the protocol: exit code, reply, events."""
+    env = call_environment(desk, server, **document)
     done = run(desk, "--thread", "T", "--role", "r", *arguments, env=env)
-    told = [json.loads(line) for line in events.read_text().splitlines()]
+    told = [json.loads(line) for line in Path(env["UWF_EVENTS"]).read_text().splitlines()]
     return done.returncode, json.loads(done.stdout.splitlines()[-1]), told
+
+
+@pytest.fixture
+def call_here(desk, monkeypatch, capsys):
+    """The same within this process, where it makes no difference: exit code and reply."""
+    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def answered(server, *arguments, **document):
+        env = {"UWF_HOME": str(desk.state), **call_environment(desk, server, **document)}
+        for name, value in env.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.chdir(desk.work)
+        words = ["uwf-builtin", "--thread", "T", "--role", "r", *arguments]
+        monkeypatch.setattr("sys.argv", words)
+        code = main()
+        return code, json.loads(capsys.readouterr().out.splitlines()[-1])
+
+    yield answered
+    for number, handler in kept.items():
+        signal.signal(number, handler)
 
 
 def test_a_call_answers_with_one_line_and_tells_events(desk):
@@ -48,15 +77,15 @@ def test_a_call_answers_with_one_line_and_tells_events(desk):
     assert reply["usage"]["turns"] == 2
 
 
-def test_run_continue_fork_and_ask(desk):
+def test_run_continue_fork_and_ask(desk, call_here):
     server = desk.model(DONE, DONE, "An answer.")
-    first = call(desk, server, "--prompt", "one")[1]
-    again = call(desk, server, "--prompt", "two", "--session", first["sessionId"])[1]
+    _, first = call_here(server, "--prompt", "one")
+    _, again, _ = call(desk, server, "--prompt", "two", "--session", first["sessionId"])
     assert again["sessionId"] == first["sessionId"] and again["proof"]
-    forked = call(desk, server, "--prompt", "", "--mode", "fork", "--session", first["sessionId"])
-    assert forked[1]["sessionId"] != first["sessionId"]
-    session = forked[1]["sessionId"]
-    asked = call(desk, server, "--prompt", "Why?", "--mode", "ask", "--session", session)[1]
+    mode = ("--mode", "fork", "--session", first["sessionId"])
+    session = call_here(server, "--prompt", "", *mode)[1]["sessionId"]
+    assert session != first["sessionId"]
+    asked = call_here(server, "--prompt", "Why?", "--mode", "ask", "--session", session)[1]
     assert asked["output"] == "An answer." and asked["continuation"] == "continued"
 
 
@@ -68,16 +97,14 @@ def test_run_continue_fork_and_ask(desk):
         ({"limits": "x"}, "bad_request", 2),
     ],
 )
-def test_a_failure_is_the_error_of_the_reply(desk, document, kind, code):
-    server = desk.model(DONE)
-    answered = call(desk, server, "--prompt", "x", **document)
+def test_a_failure_is_the_error_of_the_reply(desk, call_here, document, kind, code):
+    answered = call_here(desk.model(DONE), "--prompt", "x", **document)
     assert answered[0] == code
     assert answered[1]["error"]["kind"] == kind
 
 
-def test_a_lost_session_is_said(desk):
-    server = desk.model(DONE)
-    answered = call(desk, server, "--prompt", "x", "--session", "builtin-gone")
+def test_a_lost_session_is_said(desk, call_here):
+    answered = call_here(desk.model(DONE), "--prompt", "x", "--session", "builtin-gone")
     assert answered[1]["error"]["kind"] == "session_lost"
 
 
@@ -109,15 +136,21 @@ def test_chat_with_a_prompt_prints_the_answer_and_ends(desk):
     assert "read_file" in done.stderr and "hello from a" in done.stderr
 
 
-def test_chat_goes_on_in_one_session(desk):
+def chat_here(monkeypatch, desk, *arguments, lines=""):
+    monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+    monkeypatch.setattr("sys.argv", ["uwf-builtin", "chat", "--dir", str(desk.work), *arguments])
+    return main()
+
+
+def test_chat_goes_on_in_one_session(desk, monkeypatch, capsys):
     server = desk.model("One.", "Two.")
-    done = run(desk, "chat", "--base-url", server.openai_url, "--model", "m", stdin="a\nb\n\n")
-    assert done.stdout == "One.\nTwo.\n"
+    words = ("--base-url", server.openai_url, "--model", "m")
+    assert chat_here(monkeypatch, desk, *words, lines="a\nb\n\n") == 0
+    assert capsys.readouterr().out == "One.\nTwo.\n"
     assert [each["content"] for each in server.requests[1].messages][1:] == ["a", "One.", "b"]
 
 
-def test_chat_says_what_is_wrong(desk):
-    url = "http://127.0.0.1:9/v1"
-    done = run(desk, "chat", "--base-url", url, "--model", "m", "-p", "x")
-    assert done.returncode == 6 and "nobody listens" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_chat_says_what_is_wrong(desk, monkeypatch, capsys):
+    words = ("--base-url", "http://127.0.0.1:9/v1", "--model", "m", "-p", "x")
+    assert chat_here(monkeypatch, desk, *words) == 6
+    assert "nobody listens" in capsys.readouterr().err

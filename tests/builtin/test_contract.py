@@ -149,7 +149,6 @@ class ModelPeer(Peer):
         ]
 
 
-@pytest.mark.filterwarnings("ignore:Class-scoped fixture")
 class TestBuiltin(AgentContract):
     @pytest.fixture
     def agent(self):
@@ -157,7 +156,7 @@ class TestBuiltin(AgentContract):
 
     @pytest.fixture
     def options(self):
-        return {"allowShell": True, "fetch": False, "maxAttempts": 2}
+        return {"allowShell": True, "fetch": False, "maxAttempts": 1}
 
     @pytest.fixture
     def peer(self, tmp_path):

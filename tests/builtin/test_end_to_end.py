@@ -4,13 +4,14 @@ model.
 
 import json
 import sys
+from typing import NamedTuple
 
 import pytest
 from builtin_kit import turn, use
 
 from uwf_core.testing.model_server import ScriptedModel
 from uwf_core.testing.model_server_script import ModelTurn
-from uwf_core.testing.project import Project
+from uwf_core.testing.project import CommandOutcome, Project
 
 FIX = """
 version: 1
@@ -54,19 +55,30 @@ RUN_TESTS = f"{sys.executable} -B -m unittest -q test_calc"
 DONE = "---\n$status: done\nfile: calc.py\n---\nIt subtracted."
 
 
-def project_with(tmp_path, model, use_as="{use: builtin, options: {allowShell: true}}"):
+PLUGIN = "{use: builtin, options: {allowShell: true}}"
+COMMAND = (
+    f"{{command: {sys.executable}, args: [-m, uwf_agent_builtin.command], "
+    "capabilities: [continue, fork, ask, stream, tools]}"
+)
+
+
+def project_with(tmp_path, model, use_as=PLUGIN, more=""):
     project = Project(tmp_path)
     del project.env["UWF_DEFAULT_AGENT"]
     project.workflow("fix", FIX)
     (project.folder / "calc.py").write_text(CALC)
     (project.folder / "test_calc.py").write_text(TEST)
+    project.env["MODEL_KEY"] = "sk-the-key-of-the-model"
+    configure(project, model, use_as, more)
+    return project
+
+
+def configure(project, model, use_as=PLUGIN, more=""):
     project.config(
         f"providers: {{local: {{baseUrl: {model.openai_url}, apiKeyEnv: MODEL_KEY}}}}\n"
         "models: {scripted: {provider: local, name: scripted-model}}\n"
-        f"defaultModel: scripted\ndefaultAgent: worker\nagents: {{worker: {use_as}}}\n"
+        f"defaultModel: scripted\ndefaultAgent: worker\nagents: {{worker: {use_as}}}\n{more}"
     )
-    project.env["MODEL_KEY"] = "sk-the-key-of-the-model"
-    return project
 
 
 def last_result(request):
@@ -109,60 +121,80 @@ AGAIN = [
 APPROVE = ["---\n$status: approved\n---\nGood."]
 
 
-@pytest.mark.parametrize(
-    "use_as",
-    [
-        "{use: builtin, options: {allowShell: true}}",
-        f"{{command: {sys.executable}, args: [-m, uwf_agent_builtin.command], "
-        "capabilities: [continue, fork, ask, stream, tools], options: {allowShell: true}}",
-    ],
-    ids=["plugin", "command"],
-)
-def test_a_bug_is_solved_by_tools_and_a_reviewer_without_them(tmp_path, use_as):
-    with ScriptedModel([*SOLVE, *JUDGE, *AGAIN, *APPROVE]) as model:
-        project = project_with(tmp_path, model, use_as)
+class Solved(NamedTuple):
+    model: ScriptedModel
+    project: Project
+    outcome: CommandOutcome
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory):
+    """A thread that is done: its model, which goes on, its project and how the command ended."""
+    turns = [*SOLVE, *JUDGE, *AGAIN, *APPROVE, "For its docstring."]
+    with ScriptedModel(turns) as model:
+        project = project_with(tmp_path_factory.mktemp("solved"), model)
+        yield Solved(model, project, project.uwf("run", "fix", "-p", "add() is wrong"))
+
+
+def test_a_bug_is_solved_by_tools_and_a_reviewer_without_them(solved):
+    assert solved.outcome.exit_code == 0, solved.outcome.stderr
+    document = solved.outcome.document
+    assert document["done"]
+    assert [step["role"] for step in document["steps"]] == [
+        *("developer", "reviewer", "developer", "reviewer")
+    ]
+    text = (solved.project.folder / "calc.py").read_text()
+    assert "a + b" in text and '"""Sum."""' in text and "stolen" not in text
+    assert document["steps"][0]["usage"]["turns"] == 5
+
+
+def test_the_reviewer_is_another_session_and_the_developer_goes_on_in_its_own(solved):
+    third = [each["content"] for each in solved.model.requests[7].messages]
+    assert any("add() is wrong" in str(each) for each in third)
+    assert any("0 != 4" in str(each) for each in third)
+    assert not any("docstring" in str(each) for each in third[:-1])
+    fourth = [str(each["content"]) for each in solved.model.requests[9].messages]
+    assert not any("0 != 4" in each for each in fourth)
+
+
+def test_a_narrowed_reviewer_cannot_write_and_what_it_tried_is_kept(solved):
+    assert set(solved.model.requests[5].tool_names) == {"grep", "read_file", "resolve"}
+    reviewer = solved.outcome.document["steps"][1]["step"]
+    shown = solved.project.uwf("step", "show", reviewer, "--format", "json").document
+    assert shown["denials"] == ["write_file: this role is narrowed to other tools"]
+
+
+def test_the_turns_of_a_step_show_what_the_tools_said_and_no_key_is_kept(solved):
+    turns = solved.project.uwf("step", "turns", solved.outcome.document["thread"]).stdout
+    assert "0 != 4" in turns and "edit_file" in turns
+    kept = "".join(
+        file.read_bytes().decode("utf-8", "replace")
+        for file in solved.project.home.rglob("*")
+        if file.is_file()
+    )
+    assert "sk-the-key-of-the-model" not in kept
+
+
+def test_a_step_is_asked_afterwards_without_moving_the_thread(solved):
+    document = solved.outcome.document
+    reviewer = document["steps"][1]["step"]
+    answer = solved.project.uwf("step", "ask", reviewer, "-p", "Why?", "--format", "json").document
+    assert answer["answer"] == "For its docstring." and answer["continuation"] == "original"
+    assert solved.project.uwf("thread", "show", document["thread"]).document["steps"] == 4
+    said = [each["content"] for each in solved.model.requests[-1].messages]
+    assert "Why?" in said[-1] and any("resolve" in json.dumps(each) for each in said)
+
+
+def test_the_agent_as_a_command_works_with_the_same_tools_and_the_same_narrowing(tmp_path):
+    repair = turn(use("edit_file", path="calc.py", old="a - b", new="a + b"))
+    write = turn(use("write_file", path="calc.py", content="stolen"))
+    with ScriptedModel([repair, DONE, write, *APPROVE]) as model:
+        project = project_with(tmp_path, model, COMMAND)
         outcome = project.uwf("run", "fix", "-p", "add() is wrong")
         assert outcome.exit_code == 0, outcome.stderr
-        document = outcome.document
-        assert document["done"]
-        assert [step["role"] for step in document["steps"]] == [
-            *("developer", "reviewer", "developer", "reviewer")
-        ]
-        text = (project.folder / "calc.py").read_text()
-        assert "a + b" in text and '"""Sum."""' in text and "stolen" not in text
-        # The reviewer is another session, and the developer goes on in its own.
-        third = [each["content"] for each in model.requests[7].messages]
-        assert any("add() is wrong" in str(each) for each in third)
-        assert any("0 != 4" in str(each) for each in third)
-        assert not any("docstring" in str(each) for each in third[:-1])
-        fourth = [str(each["content"]) for each in model.requests[9].messages]
-        assert not any("0 != 4" in each for each in fourth)
-        assert set(model.requests[5].tool_names) == {"grep", "read_file", "resolve"}
-        reviewer = document["steps"][1]["step"]
-        shown = project.uwf("step", "show", reviewer, "--format", "json").document
-        assert shown["denials"] == ["write_file: this role is narrowed to other tools"]
-        assert document["steps"][0]["usage"]["turns"] == 5
-        turns = project.uwf("step", "turns", document["thread"]).stdout
-        assert "0 != 4" in turns and "edit_file" in turns
-        kept = "".join(
-            file.read_bytes().decode("utf-8", "replace")
-            for file in project.home.rglob("*")
-            if file.is_file()
-        )
-        assert "sk-the-key-of-the-model" not in kept
-
-
-def test_a_step_is_asked_afterwards_without_moving_the_thread(tmp_path):
-    with ScriptedModel([*SOLVE, *JUDGE, *AGAIN, *APPROVE, "For its docstring."]) as model:
-        project = project_with(tmp_path, model)
-        document = project.uwf("run", "fix", "-p", "add() is wrong").document
-        reviewer = document["steps"][1]["step"]
-        before = project.uwf("thread", "show", document["thread"]).document["head"]
-        answer = project.uwf("step", "ask", reviewer, "-p", "Why?", "--format", "json").document
-        assert answer["answer"] == "For its docstring." and answer["continuation"] == "original"
-        assert project.uwf("thread", "show", document["thread"]).document["head"] == before
-        said = [each["content"] for each in model.requests[-1].messages]
-        assert "Why?" in said[-1] and any("resolve" in json.dumps(each) for each in said)
+        assert outcome.document["done"]
+        assert "a + b" in (project.folder / "calc.py").read_text()
+        assert set(model.requests[2].tool_names) == {"grep", "read_file", "resolve"}
 
 
 def test_wrong_output_is_corrected_in_the_same_session(tmp_path):
@@ -177,15 +209,12 @@ def test_wrong_output_is_corrected_in_the_same_session(tmp_path):
 
 def test_a_wrong_key_is_exit_six_and_the_next_exec_goes_on(tmp_path):
     with ScriptedModel([DONE, *APPROVE]) as model:
-        project = project_with(tmp_path, model)
-        refusing = ScriptedModel([{"error": {"status": 401, "message": "no"}}]).start()
-        url = refusing.openai_url
-        project.uwf("config", "set", "providers.local.baseUrl", url)
-        outcome = project.uwf("run", "fix", "-p", "x")
-        refusing.close()
+        with ScriptedModel([{"error": {"status": 401, "message": "no"}}]) as refusing:
+            project = project_with(tmp_path, refusing)
+            outcome = project.uwf("run", "fix", "-p", "x")
         assert outcome.exit_code == 6
         assert outcome.document["steps"][0]["failure"]["kind"] == "auth"
-        project.uwf("config", "set", "providers.local.baseUrl", model.openai_url)
+        configure(project, model)
         again = project.uwf("thread", "exec", outcome.document["thread"], "--until-done")
         assert again.exit_code == 0, again.stderr
 
@@ -194,9 +223,8 @@ def test_the_llm_extractor_reads_what_the_frontmatter_does_not_say(tmp_path):
     prose = "I am done. The file is calc.py."
     found = json.dumps({"$status": "done", "file": "calc.py"})
     with ScriptedModel([prose, prose, prose, found, *APPROVE]) as model:
-        project = project_with(tmp_path, model)
-        project.uwf("config", "set", "extractors", "[frontmatter, llm]")
-        project.uwf("config", "set", "modelOverrides.extract", "scripted")
+        more = "extractors: [frontmatter, llm]\nmodelOverrides: {extract: scripted}\n"
+        project = project_with(tmp_path, model, more=more)
         outcome = project.uwf("run", "fix", "-p", "x")
         assert outcome.exit_code == 0, outcome.stderr
         asked = model.requests[3].body

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from builtin_kit import Desk
 
 from uwf_agent_builtin.protection import Protection
 from uwf_agent_builtin.tools.errors import ToolError
@@ -185,8 +186,7 @@ GUARDED_WRITES = [
 ]
 
 
-@pytest.fixture
-def full(desk):
+def laid_out(desk):
     """A workspace full of traps."""
     work, outside = desk.work, desk.outside
     (outside / "secret.txt").write_text(SECRET)
@@ -240,6 +240,27 @@ def full(desk):
     return desk
 
 
+@pytest.fixture
+def full(desk):
+    return laid_out(desk)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """One that many tests share, since they change nothing, and say so if they do."""
+    desk = laid_out(Desk(tmp_path_factory.mktemp("shared")))
+    yield desk
+    desk.close()
+
+
+@pytest.fixture(scope="module")
+def littered(tmp_path_factory):
+    """One in which many tests write."""
+    desk = laid_out(Desk(tmp_path_factory.mktemp("littered")))
+    yield desk
+    desk.close()
+
+
 def listing(folder: Path) -> dict[str, str]:
     """Every file below with its text."""
     return {
@@ -256,58 +277,58 @@ def said(desk, path: str) -> str:
 
 
 @pytest.mark.parametrize("path", LEAVING, ids=ascii)
-def test_no_path_leads_out_of_the_workspace(full, path):
-    path = said(full, path)
-    before = listing(full.outside), listing(full.work)
+def test_no_path_leads_out_of_the_workspace(shared, path):
+    path = said(shared, path)
+    before = listing(shared.outside), listing(shared.work)
     for name, more in (
         ("read_file", {}),
         ("list_dir", {}),
         ("glob", {"pattern": "**"}),
         ("edit_file", {"old": "secret", "new": "stolen"}),
     ):
-        answered = full.tool(name, path=path, **more)
+        answered = shared.tool(name, path=path, **more)
         assert SECRET not in answered.text
         assert "root:" not in answered.text
         assert "secret.txt  " not in answered.text
-    assert (listing(full.outside), listing(full.work)) == before
+    assert (listing(shared.outside), listing(shared.work)) == before
 
 
 @pytest.mark.parametrize("path", ["..", "to_secret", "to_outside", "/etc", "sub/to_up"])
-def test_grep_leads_out_no_more_than_glob_which_walks_alike(full, path):
-    assert full.tool("grep", path=path, pattern=".").is_error
+def test_grep_leads_out_no_more_than_glob_which_walks_alike(shared, path):
+    assert shared.tool("grep", path=path, pattern=".").is_error
 
 
 @pytest.mark.parametrize("path", LEAVING, ids=ascii)
-def test_nothing_outside_of_the_workspace_is_written(full, path):
-    path = said(full, path)
-    before = listing(full.outside)
-    full.tool("write_file", path=path, content="stolen")
-    assert listing(full.outside) == before
-    assert not Path(f"{full.work}-other").exists()
-    assert Path(f"{full.work}x", "secret.txt").read_text() == SECRET
+def test_nothing_outside_of_the_workspace_is_written(littered, path):
+    path = said(littered, path)
+    before = listing(littered.outside)
+    littered.tool("write_file", path=path, content="stolen")
+    assert listing(littered.outside) == before
+    assert not Path(f"{littered.work}-other").exists()
+    assert Path(f"{littered.work}x", "secret.txt").read_text() == SECRET
 
 
 @pytest.mark.parametrize("path", GUARDED, ids=ascii)
-def test_what_is_protected_is_neither_read_nor_written(full, path):
-    path = said(full, path)
-    before = listing(full.work)
+def test_what_is_protected_is_neither_read_nor_written(shared, path):
+    path = said(shared, path)
+    before = listing(shared.work)
     for name, more in (
         ("read_file", {}),
         ("list_dir", {}),
         ("edit_file", {"old": "protected", "new": "changed"}),
         ("write_file", {"content": "changed"}),
     ):
-        answered = full.tool(name, path=path, **more)
+        answered = shared.tool(name, path=path, **more)
         assert answered.is_error
         assert PROTECTED not in answered.text
-    assert listing(full.work) == before
+    assert listing(shared.work) == before
 
 
 @pytest.mark.parametrize("path", GUARDED_WRITES, ids=ascii)
-def test_git_alone_writes_into_its_folder(full, path):
-    before = listing(full.work), {each.name for each in full.work.iterdir()}
-    assert full.tool("write_file", path=path, content="x").is_error
-    assert (listing(full.work), {each.name for each in full.work.iterdir()}) == before
+def test_git_alone_writes_into_its_folder(shared, path):
+    before = listing(shared.work), {each.name for each in shared.work.iterdir()}
+    assert shared.tool("write_file", path=path, content="x").is_error
+    assert (listing(shared.work), {each.name for each in shared.work.iterdir()}) == before
 
 
 def test_searching_shows_nothing_that_is_protected(full):
@@ -331,8 +352,8 @@ def test_searching_shows_nothing_that_is_protected(full):
         "a.txt/",
     ],
 )
-def test_paths_within_the_workspace_work(full, path):
-    assert full.tool("read_file", path=said(full, path)).text == "inside"
+def test_paths_within_the_workspace_work(shared, path):
+    assert shared.tool("read_file", path=said(shared, path)).text == "inside"
 
 
 def test_a_link_within_is_written_through_to_its_target_and_stays_a_link(full):

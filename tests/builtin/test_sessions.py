@@ -56,16 +56,18 @@ def test_another_process_continues_the_session(desk):
 
 
 def test_a_fork_knows_the_same_and_leaves_the_original_alone(desk):
+    """The fork is made by another process."""
     server = desk.model(DONE, "---\n$status: done\n---\nForked.", "---\n$status: done\n---\nOwn.")
-    first = in_a_process(desk, server, prompt="Begin.")
-    file = desk.state / "sessions" / f"{first['session']}.jsonl"
+    first = desk.agent().run(desk.request(server, prompt="Begin."), desk.sink)
+    file = desk.state / "sessions" / f"{first.session}.jsonl"
     before = file.read_bytes()
-    forked = in_a_process(desk, server, mode="fork", session=first["session"])["session"]
-    assert forked != first["session"]
-    in_a_process(desk, server, prompt="In the fork.", session=forked)
+    forked = in_a_process(desk, server, mode="fork", session=first.session)["session"]
+    assert forked != first.session
+    desk.agent().run(desk.request(server, prompt="In the fork.", session=forked), desk.sink)
     assert contents(server)[1:] == ["Begin.", DONE, "In the fork."]
     assert file.read_bytes() == before
-    in_a_process(desk, server, prompt="In the original.", session=first["session"])
+    original = desk.request(server, prompt="In the original.", session=first.session)
+    desk.agent().run(original, desk.sink)
     assert "In the fork." not in contents(server)
 
 
@@ -116,21 +118,23 @@ def test_a_session_written_by_a_newer_version_is_lost(desk):
 
 def test_a_process_killed_in_the_middle_of_a_tool_call_loses_nothing_else(desk):
     server = desk.model(
-        turn(use("write_file", path="a", content="1"), use("run_command", command="sleep 600")),
+        turn(
+            use("write_file", path="a", content="1"),
+            use("run_command", command="touch b; sleep 600"),
+        ),
         DONE,
     )
     process = start_process(desk, server, prompt="Begin.", allow_shell=True)
     assert server.wait_for_requests(1)
     deadline = time.monotonic() + 15
-    while not (desk.work / "a").exists() and time.monotonic() < deadline:
+    while not (desk.work / "b").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
-    time.sleep(0.4)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     process.stdout.close()
     (session,) = [file.stem for file in (desk.state / "sessions").iterdir()]
-    reply = in_a_process(desk, server, prompt="You were interrupted.", session=session)
-    assert reply["continuation"] == "continued"
+    request = desk.request(server, prompt="You were interrupted.", session=session)
+    assert desk.agent().run(request, desk.sink).continuation == "continued"
     said = contents(server)
     assert said[1] == "Begin." and "a new file" in said[3]
     assert said[4] == CRASHED and said[5] == "You were interrupted."
