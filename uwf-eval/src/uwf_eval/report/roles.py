@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 
-from uwf_core.api import Usage
 from uwf_core.api.record import record
 from uwf_eval.records import Trial
 from uwf_eval.report.amounts import Amount, amount, tokens_of
@@ -32,9 +31,10 @@ class _Sum:
     """What is added up of one role."""
 
     def __init__(self) -> None:
-        self.usages: list[Usage] = []
-        self.trials: set[int] = set()
-        self.duration_ms = self.attempts = self.corrections = 0
+        self.tokens: list[int | None] = []
+        self.costs: list[float | None] = []
+        self.last_trial: int | None = None
+        self.trials = self.duration_ms = self.attempts = self.corrections = 0
 
 
 def roles_of(trials: Iterable[Trial]) -> Sequence[RoleShare]:
@@ -45,8 +45,11 @@ def roles_of(trials: Iterable[Trial]) -> Sequence[RoleShare]:
             its = sums.get(step.role)
             if its is None:
                 its = sums[step.role] = _Sum()
-            its.usages.append(step.usage)
-            its.trials.add(trial.number)
+            if its.last_trial != trial.number:
+                its.last_trial = trial.number
+                its.trials += 1
+            its.tokens.append(tokens_of(step.usage))
+            its.costs.append(step.usage.cost_usd)
             its.duration_ms += step.duration_ms
             its.attempts += step.attempts
             its.corrections += step.corrections
@@ -57,11 +60,11 @@ def roles_of(trials: Iterable[Trial]) -> Sequence[RoleShare]:
 def _share(role: str, its: _Sum) -> RoleShare:
     return RoleShare(
         role=role,
-        steps=len(its.usages),
-        trials=len(its.trials),
+        steps=len(its.tokens),
+        trials=its.trials,
         duration_ms=its.duration_ms,
-        tokens=amount([tokens_of(each) for each in its.usages]),
-        cost=amount([each.cost_usd for each in its.usages]),
+        tokens=amount(its.tokens),
+        cost=amount(its.costs),
         attempts=its.attempts,
         corrections=its.corrections,
     )
