@@ -241,3 +241,19 @@ def test_every_reading_command_is_tried_in_every_form():
     calls = {f"{noun} {name}" for noun, rows in nouns.items() for name in rows if name in reading}
     tried = {" ".join(call.split()[:2]) for call in READING}
     assert calls - tried == {"cas get"}
+
+
+def test_a_file_that_cannot_be_read_hides_no_fault_of_the_others(uwf, project):
+    bad = project.workflow("bad", "version: 1\nname: bad\nroles: {}\n")
+    good = project.folder / ".workflow" / "pair.yaml"
+    alone = uwf("workflow", "check", "missing.yaml")
+    assert (alone.code, alone.out) == (2, "")
+    checked = uwf("workflow", "check", "missing.yaml", str(bad), "gone.yaml", str(good))
+    assert checked.code == 2
+    assert checked.document["valid"] is False
+    assert "no-roles" in {each["code"] for each in checked.document["problems"]}
+    assert {each["file"] for each in checked.document["problems"]} == {str(bad)}
+    assert checked.error["where"] == "missing.yaml, gone.yaml"
+    text = uwf("workflow", "check", "missing.yaml", str(good), "--format", "text")
+    assert (text.code, text.out) == (2, "the others are valid\n")
+    assert "where: missing.yaml" in text.err

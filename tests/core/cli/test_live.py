@@ -16,6 +16,7 @@ EVENTS = [
     StepFinished(
         **PLACE, step="2WM89S4EYMP2F", agent="claude-code", output={"$status": "do\x1bne"},
         usage=Usage(turns=3, input_tokens=1200, output_tokens=80), duration_ms=61_000, at_ms=0,
+        denials=("shell\x1b[2J", "fetch"),
     ),
     StepStarted(**PLACE, attempt=1, agent="claude-code", at_ms=0),
     StepFailed(

@@ -58,11 +58,12 @@ THREADS = {"threads": [thread(number, status) for number, status in enumerate(ST
 STEPS = {
     "steps": [
         {"step": "94TZ6D62C8493", "number": 0, "role": "$START", "agent": None, "status": None,
-         "durationMs": None, "attempts": 0},
+         "durationMs": None, "attempts": 0, "denials": []},
         {"step": "2WM89S4EYMP2F", "number": 1, "role": "developer", "agent": "claude-code",
-         "status": "done", "durationMs": 199, "attempts": 1},
+         "status": "done", "durationMs": 199, "attempts": 1, "denials": []},
         {"step": "BYHRRC4X2J4SH", "number": 2, "role": "security-reviewer", "agent": "hermes",
-         "status": "needs-clarification", "durationMs": 3_700_000, "attempts": 3},
+         "status": "needs-clarification", "durationMs": 3_700_000, "attempts": 3,
+         "denials": ["run_command: rm -rf /"]},
     ]
 }  # fmt: skip
 TURN = {

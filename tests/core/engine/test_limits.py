@@ -7,7 +7,7 @@ from tests.core.engine.conftest import APPROVED, DONE, LOOP, REJECTED, UNSURE
 from tests.core.engine.test_resume_and_poke import instruction
 
 from uwf_core.client import Client
-from uwf_core.errors import RoutingFailed, UnknownIdError
+from uwf_core.errors import ConfigError, RoutingFailed, UnknownIdError
 from uwf_core.testing.project import Project
 
 TWO_STEPS = "limits: {maxSteps: 2}\n"
@@ -99,6 +99,9 @@ def test_a_resume_that_cannot_run_grants_nothing(
     assert before["suspendReason"] == "limit"
     with pytest.raises(UnknownIdError):
         uwf.resume(thread, "go on", agent="nobody")
+    project.config("agents: {odd: {use: mock, options: {scirpt: x}}}\n")
+    with project.client() as other, pytest.raises(ConfigError, match="scirpt"):
+        other.resume(thread, "go on", agent="odd")
     project.folder.rename(project.folder.with_name("moved"))
     with pytest.raises(RoutingFailed):
         uwf.resume(thread, "go on")

@@ -80,6 +80,24 @@ def open_agent(
     return OpenAgent(agent, capabilities, spec, choice.name, origin, guard, options)
 
 
+def check_options(
+    choice: Choice,
+    load_plugin: Callable[[str], AgentSpec],
+    load_attribute: Callable[[str, str], Any],
+) -> None:
+    """Refuse options that do not fit, without making the agent; of a command they are its own.
+
+    Raises:
+        ConfigError: the options do not fit.
+        PluginBroken: the plugin cannot be imported.
+    """
+    if choice.plugin is None:
+        return
+    spec = load_plugin(choice.plugin)
+    cls = None if spec.options is None else load_attribute(choice.plugin, spec.options)
+    _options(choice, cls, _origin(choice, spec, None))
+
+
 def _open_command(
     choice: Choice, context: AgentContext, guard: AbstractContextManager[None]
 ) -> OpenAgent:

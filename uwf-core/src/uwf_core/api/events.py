@@ -37,7 +37,7 @@ class TurnTaken(NamedTuple):
 
 
 class StepFinished(NamedTuple):
-    """A step is stored and the head has moved."""
+    """A step is stored and the head has moved. `denials`: the tools that the agent was denied."""
 
     thread: str
     number: int
@@ -48,6 +48,7 @@ class StepFinished(NamedTuple):
     usage: Usage
     duration_ms: int
     at_ms: int
+    denials: tuple[str, ...] = ()
 
 
 class StepFailed(NamedTuple):

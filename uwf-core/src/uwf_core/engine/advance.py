@@ -24,6 +24,7 @@ from uwf_core.thread.status import Reason
 from uwf_core.thread.usage import usage_payload
 
 if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
     from uwf_core.engine.running import Run
 
 
@@ -103,10 +104,11 @@ def fail_to_route(run: "Run", head: Head, failure: RoutingFailed, role: str) -> 
     return StepEnd(head, step_result(head.state, Spoken(None, role), document))
 
 
-def finished_event(told: Told, step: Ref) -> StepFinished:
+def finished_event(engine: "Engine", told: Told, step: Ref) -> StepFinished:
     """What observers are told of a step that is stored."""
     assert told.talk is not None
-    payload = told.attempt.payload
+    payload, reply = told.attempt.payload, told.talk.reply
+    denied = reply.denials if reply is not None else ()
     return StepFinished(
         thread=payload["thread"],
         number=payload["number"],
@@ -117,6 +119,7 @@ def finished_event(told: Told, step: Ref) -> StepFinished:
         usage=spent(told),
         duration_ms=told.completed_ms - payload["startedAtMs"],
         at_ms=told.completed_ms,
+        denials=tuple(engine.redactor.text(each) for each in denied),
     )
 
 

@@ -103,6 +103,7 @@ class StepRow(TypedDict):
     completedAtMs: int | None
     durationMs: int | None
     usage: UsagePayload | None
+    denials: list[str]
     attempts: int
 
 

@@ -11,7 +11,7 @@ from uwf_core.engine.plan import GO_ON, Intent, moderate
 from uwf_core.engine.recover import recover
 from uwf_core.engine.results import Outcome, StepEnd, exec_document
 from uwf_core.engine.run_file import write_run
-from uwf_core.engine.running import Run
+from uwf_core.engine.running import Run, check_agent
 from uwf_core.engine.step import run_step
 from uwf_core.engine.watch import Broadcast, Watch
 from uwf_core.errors import ExitCode, RoutingFailed, WrongStateError
@@ -175,7 +175,8 @@ def check_step(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent
         RoutingFailed, UsageError: it could not.
     """
     run = _run_of(held, options, cancel)
-    run.choose_agent(held.head, moderate(held.engine.store, run.definition, held.head, intent))
+    task = moderate(held.engine.store, run.definition, held.head, intent)
+    check_agent(held.engine, run.choose_agent(held.head, task))
 
 
 def _run_of(held: Held, options: RunOptions, cancel: "Cancel") -> Run:

@@ -1,12 +1,12 @@
 """What a run carries from step to step, and what an attempt has gathered when it ends."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from uwf_core.agents.choose import Candidates, Choice, choose_agent, recorded_agent
-from uwf_core.agents.open import OpenAgent, open_agent
+from uwf_core.agents.open import OpenAgent, check_options, open_agent
 from uwf_core.agents.supervise import close_call
 from uwf_core.api.agent import AgentContext
 from uwf_core.api.events import StepStarted, ThreadStarted, TurnTaken
@@ -106,6 +106,21 @@ def opened_agent(engine: "Engine", choice: Choice) -> Iterator[OpenAgent]:
         failure = close_call(agent)
         if failure is not None:
             engine.report_fault(failure)
+
+
+def check_agent(engine: "Engine", choice: Choice) -> None:
+    """Refuse an agent whose options do not fit; that it cannot be loaded is told when it is run.
+
+    Raises:
+        ConfigError: the options do not fit.
+    """
+    plugins = engine.plugins
+    with suppress(AgentFailure), plugins.guard:
+        check_options(
+            choice,
+            lambda name: plugins.record(AGENTS, name),
+            lambda name, path: plugins.attribute(AGENTS, name, path),
+        )
 
 
 def folder_of_agent(home: str, word: str) -> str:

@@ -70,5 +70,5 @@ def run_step(run: "Run", head: Head, intent: Intent) -> StepEnd:
     except Exception as error:
         run.engine.report_fault(error)
         return fail(run, ending.told(), InternalFailure(f"{type(error).__name__}: {error}"))
-    run.watch.event(finished_event(told, step))
+    run.watch.event(finished_event(run.engine, told, step))
     return end

@@ -53,6 +53,7 @@ def _start_row(engine: "Engine", ref: Ref) -> "StepRow":
         "completedAtMs": None,
         "durationMs": None,
         "usage": None,
+        "denials": [],
         "attempts": 0,
     }
 
@@ -69,6 +70,7 @@ def _row(engine: "Engine", step: Step) -> "StepRow":
         "completedAtMs": payload["completedAtMs"],
         "durationMs": payload["completedAtMs"] - payload["startedAtMs"],
         "usage": payload["usage"],
+        "denials": payload["denials"],
         "attempts": len(payload["previousAttempts"]) + 1,
     }
 

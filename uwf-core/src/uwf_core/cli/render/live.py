@@ -143,8 +143,12 @@ class LiveWatch:
         parts = [amounts.duration(event.duration_ms), *([used] if used else [])]
         self._end(
             f"#{event.number} {one_line(event.role)}: "
-            f"{self._screen.paint(status, 'ok')} ({', '.join(parts)})"
+            f"{self._screen.paint(status, 'ok')} ({', '.join(parts)})" + self._denied(event)
         )
+
+    def _denied(self, event: Any) -> str:
+        names = ", ".join(map(one_line, event.denials))
+        return f"; {self._screen.paint('denied:', 'warning')} {names}" if names else ""
 
     def _step_failed(self, event: Any) -> None:
         kind = self._screen.paint(one_line(event.kind), "error")

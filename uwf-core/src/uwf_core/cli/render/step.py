@@ -17,12 +17,21 @@ _COLUMNS = (
     Column("took", "TOOK", rank=4, right=True),
     Column("attempts", "TRIES", rank=5, right=True),
 )
+_DENIED = Column("denied", "DENIED", least=6, rank=2)
 
 
 def steps_text(document: Mapping[str, Any], screen: Screen) -> str:
     """The rows of `step list`."""
-    rows = [{**each, "took": amounts.duration(each["durationMs"])} for each in document["steps"]]
-    return table(_COLUMNS, rows, screen)
+    rows = [
+        {
+            **each,
+            "took": amounts.duration(each["durationMs"]),
+            "denied": ", ".join(each["denials"]),
+        }
+        for each in document["steps"]
+    ]
+    columns = (*_COLUMNS, _DENIED) if any(row["denied"] for row in rows) else _COLUMNS
+    return table(columns, rows, screen)
 
 
 def step_text(document: Mapping[str, Any], screen: Screen) -> str:

@@ -1,6 +1,6 @@
 """`uwf workflow check`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -8,7 +8,7 @@ import click
 from uwf_core.cli.frame import command
 from uwf_core.cli.render.style import Screen
 from uwf_core.cli.session import Session
-from uwf_core.errors import ExitCode
+from uwf_core.errors import ExitCode, UsageError
 
 
 @command("check", "uwf workflow check fix-bug.yaml", "uwf workflow check .workflow/*.yaml")
@@ -16,17 +16,36 @@ from uwf_core.errors import ExitCode
 def check(session: Session, files: tuple[str, ...]) -> int:
     """Report every fault of workflow files, each with its place and a hint.
 
-    Exit code 0 with warnings alone, 4 with an error. Writes nothing and needs no store.
+    Exit code 0 with warnings alone, 4 with an error, 2 where a file cannot be read (the others are
+    checked all the same). Writes nothing and needs no store.
     """
-    from uwf_core.workflow.check import check_file
+    from uwf_core.workflow.check import Checked, check_file
 
-    checked = [check_file(file) for file in files]
+    checked: list[Checked] = []
+    unread: list[UsageError] = []
+    for file in files:
+        try:
+            checked.append(check_file(file))
+        except UsageError as error:
+            unread.append(error)
     document = {
-        "valid": all(each.valid for each in checked),
+        "valid": not unread and all(each.valid for each in checked),
         "problems": [problem.document() for each in checked for problem in each.problems],
     }
-    session.emit(document, _text)
+    if checked:
+        session.emit(document, _text)
+    if unread:
+        raise _unreadable(unread)
     return ExitCode.DONE if document["valid"] else ExitCode.INVALID
+
+
+def _unreadable(errors: Sequence[UsageError]) -> UsageError:
+    """The one error about all files that could not be read."""
+    first = errors[0]
+    if len(errors) == 1:
+        return first
+    places = ", ".join(str(each.where) for each in errors)
+    return UsageError(f"{len(errors)} files cannot be read", where=places, hint=first.hint)
 
 
 def _text(document: Mapping[str, Any], screen: Screen) -> str:
@@ -37,6 +56,8 @@ def _text(document: Mapping[str, Any], screen: Screen) -> str:
     warnings = len(problems) - errors
     if errors:
         end = screen.paint(f"invalid: {_count(errors, 'error')}", "error")
+    elif not document["valid"]:
+        end = "the others are valid"
     else:
         end = screen.paint("valid", "ok")
     if warnings:
