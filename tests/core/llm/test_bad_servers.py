@@ -7,6 +7,7 @@ import threading
 import time
 from typing import NamedTuple
 
+import httpx
 import pytest
 
 from uwf_core.errors import (
@@ -22,8 +23,12 @@ from uwf_core.errors import (
     Truncated,
     Unavailable,
 )
+from uwf_core.llm.address import read_address
+from uwf_core.llm.exchange import End, Head, Patience
 from uwf_core.llm.failures import ToolsUnsupported
-from uwf_core.llm.limits import ChatLimits, RetryPolicy
+from uwf_core.llm.limits import ChatLimits, Clock, RetryPolicy
+from uwf_core.llm.service import Answer, Outgoing
+from uwf_core.process.cancel import Cancel
 
 
 class Case(NamedTuple):
@@ -142,7 +147,9 @@ STREAMS = {
 
 
 def fails(serve, question, case, on_delta=None):
-    server, client = serve({**case.turn, "repeat": 9}, retry=RetryPolicy(attempts=3))
+    limits = ChatLimits(reply_bytes=4_000_000)
+    turn = {**case.turn, "repeat": 9}
+    server, client = serve(turn, retry=RetryPolicy(attempts=3), limits=limits)
     with pytest.raises(case.failure) as failed:
         client.chat(question, on_delta=on_delta)
     assert type(failed.value) is case.failure
@@ -187,9 +194,33 @@ def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(serve, questio
 @pytest.mark.parametrize("place", ["start", "headers", "middle"])
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_server_that_hangs_is_left_when_the_time_is_over(serve, question, place, stream):
-    _, client = serve({**LONG, "hang": place}, limits=ChatLimits(total_seconds=0.3))
-    with pytest.raises(TimedOut, match=r"0\.3 s"):
+    _, client = serve({**LONG, "hang": place}, limits=ChatLimits(total_seconds=0.15))
+    with pytest.raises(TimedOut, match=r"0\.15 s"):
         client.chat(question, on_delta=(lambda _: None) if stream else None)
+
+
+@pytest.mark.parametrize("head", [[], [Head(200, {})]])
+def test_a_time_that_httpx_finds_over_first_is_over_all_the_same(head):
+    """It has the same limit, and on a busy machine it may be the first to notice."""
+
+    class Late(Clock):
+        now = 0.0
+
+        def monotonic(self):
+            return self.now
+
+    class LateExchange:
+        def take(self, seconds):
+            if head:
+                return head.pop()
+            clock.now = 1.0
+            return End(httpx.ReadTimeout("the time is over"))
+
+    clock = Late()
+    patience = Patience(0.3, Cancel(), clock, "here")
+    address = read_address("http://127.0.0.1/v1")
+    with pytest.raises(TimedOut, match=r"0\.3 s"):
+        Answer(LateExchange(), Outgoing("GET", "/"), patience, address).whole()
 
 
 def test_a_stream_that_falls_silent_is_stalled(serve, question):
@@ -200,12 +231,12 @@ def test_a_stream_that_falls_silent_is_stalled(serve, question):
 
 def test_an_answer_that_is_not_streamed_may_be_silent(serve, question):
     """A model that thinks for minutes says nothing until it is done."""
-    _, client = serve({"text": "hi", "delayMs": 300}, limits=ChatLimits(idle_seconds=0.1))
+    _, client = serve({"text": "hi", "delayMs": 150}, limits=ChatLimits(idle_seconds=0.05))
     assert client.chat(question).text == "hi"
 
 
 def test_byte_by_byte_is_slow_but_no_silence(serve, question):
-    slow = {"text": "slow", "pieceBytes": 1, "pieceDelayMs": 1}
+    slow = {"text": "slow", "pieceBytes": 2, "pieceDelayMs": 1}
     _, client = serve(slow, slow, limits=ChatLimits(idle_seconds=0.5))
     assert client.chat(question, on_delta=lambda _: None).text == "slow"
     assert client.chat(question).text == "slow"

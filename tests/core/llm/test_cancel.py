@@ -22,7 +22,7 @@ def soon():
         moment.append(time.monotonic())
         cancel.set("the user went")
 
-    timer = threading.Timer(0.2, set_it)
+    timer = threading.Timer(0.08, set_it)
     timer.start()
     cancel_and_late = (cancel, lambda: time.monotonic() - moment[0])
     yield cancel_and_late
@@ -102,7 +102,7 @@ def test_a_token_that_is_set_already_starts_nothing(serve, question):
 
 
 def test_another_call_of_the_same_client_goes_on(serve, question, soon):
-    slow = {"text": "slow", "delayMs": 600}
+    slow = {"text": "slow", "delayMs": 300}
     server, client = serve(slow, {"hang": "start"})
     said = []
     other = threading.Thread(target=lambda: said.append(client.chat(question).text))

@@ -25,7 +25,7 @@ def cut(data, places):
     ENDS,
     st.lists(st.integers(0, 10_000), max_size=12),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_events_come_out_whole_wherever_the_network_cuts(events, end, places):
     text = "".join(
         "".join(f"data: {line}{end}" for line in lines) + f": comment{end}id: 7{end}{end}"
@@ -35,7 +35,7 @@ def test_events_come_out_whole_wherever_the_network_cuts(events, end, places):
 
 
 @given(st.binary(max_size=200), st.lists(st.integers(0, 200), max_size=8))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 def test_any_bytes_give_the_same_events_however_they_are_cut(data, places):
     assert events_of(cut(data, places)) == events_of([data])
 

@@ -154,10 +154,13 @@ class Answer:
         if isinstance(item, Head):
             return item
         fault = item.fault if isinstance(item, End) else None
+        # httpx has the same limit: when it notices first, on a busy machine, the time is over too.
+        self._patience.check()
         raise broken(fault or RuntimeError("no head"), self._address, answered=False) from fault
 
     def _end(self, end: End) -> None:
         if end.too_large:
             raise TooLarge(f"{self._address.place}: the answer is larger than the limit allows")
         if end.fault is not None:
+            self._patience.check()
             raise broken(end.fault, self._address, answered=True) from end.fault

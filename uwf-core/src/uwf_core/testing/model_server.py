@@ -77,7 +77,7 @@ class ScriptedModel:
         self._changed = threading.Condition()
         self._server = ModelHttpServer(port, self._answer)
         self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.02,), name="scripted-model", daemon=True
+            target=self._server.serve_forever, args=(0.005,), name="scripted-model", daemon=True
         )
 
     @property
