@@ -1,0 +1,189 @@
+"""A trial: from a fresh folder to a state that tells the truth."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from uwf_core.client import Client
+
+LOOP = """\
+version: 1
+name: flow
+roles:
+  writer:
+    goal: Deliver.
+    frontmatter:
+      oneOf:
+        - {properties: {$status: {const: done}}, required: [$status]}
+        - {properties: {$status: {const: end}}, required: [$status]}
+graph:
+  $START:
+    new: {role: writer, prompt: Begin.}
+    resume: {role: writer, prompt: Again.}
+  writer:
+    done: {role: writer, prompt: Once more.}
+    end: {role: $END, prompt: Done.}
+"""
+JUDGE = "import json, sys, pathlib\n{}\nprint(json.dumps({{'score': {}, 'data': {{}}}}))\n"
+
+
+def test_a_trial_that_reaches_its_end_is_scored_and_its_thread_is_in_the_main_store(
+    table: Any,
+) -> None:
+    trial = table.trial()
+    assert (trial.state, trial.score, trial.passed, trial.failure) == ("scored", 1.0, True, None)
+    assert [(s.role, s.status, s.attempts) for s in trial.steps] == [("writer", "done", 0)]
+    assert trial.status == "completed" and trial.attempt == 1 and trial.duration_ms > 0
+    with Client.open(env=table.env) as main:
+        shown = main.show(trial.thread)
+        assert (shown["head"], shown["status"]) == (trial.head, "completed")
+        assert main.read(trial.thread)
+
+
+def test_nothing_of_a_trial_is_left_on_the_disk(table: Any, tmp_path: Path) -> None:
+    table.write("fixture/a", "a")
+    table.trial()
+    assert list((tmp_path / "tmp").iterdir()) == []
+    assert list(table.private.iterdir()) == []
+
+
+def test_the_agent_begins_in_a_fresh_copy_of_the_fixture_and_sees_no_judge(
+    table: Any, tmp_path: Path
+) -> None:
+    table.write("fixture/sub/data.txt", "data")
+    table.write("judge.py", JUDGE.format("", 1))
+    said = tmp_path / "said"
+    table.agent(f'find . | sort > {said}; pwd >> {said}; env >> {said}\n{"echo"} x > sub/data.txt\n'
+                """echo '{"output": {"$status": "done"}}'\n""")  # fmt: skip
+    judges = [{"name": "own", "entry": "judge.py"}]
+    assert table.trial(judges=judges).state == "scored"
+    assert (table.folder / "fixture/sub/data.txt").read_text() == "data"
+    text = said.read_text()
+    assert text.startswith(".\n./sub\n./sub/data.txt\n/")
+    assert "judge.py" not in text and "UWF_EVAL_TASK" not in text and "UWF_STORE" not in text
+
+
+def test_a_task_without_a_fixture_begins_in_an_empty_folder(table: Any, tmp_path: Path) -> None:
+    table.agent(f"find . > {tmp_path / 'said'}\n" + """echo '{"output": {"$status": "done"}}'\n""")
+    table.trial()
+    assert (tmp_path / "said").read_text() == ".\n"
+
+
+def test_judges_see_what_the_agent_left_and_find_its_thread(table: Any) -> None:
+    table.write(
+        "judge.py",
+        JUDGE.format(
+            "import os, subprocess\n"
+            "said = subprocess.run([sys.executable, '-m', 'uwf_core', 'thread', 'show', "
+            "sys.argv[2]], capture_output=True, text=True)\n"
+            "ok = 'completed' in said.stdout and pathlib.Path('made').read_text() == 'x\\n'",
+            "float(ok)",
+        ),
+    )
+    table.agent("echo x > made\n" + """echo '{"output": {"$status": "done"}}'\n""")
+    trial = table.trial(judges=[{"name": "own", "entry": "judge.py"}])
+    assert (trial.state, trial.score) == ("scored", 1.0), trial.judges
+
+
+def test_the_score_is_the_weighted_mean_of_those_that_count(table: Any) -> None:
+    judges = [
+        {"name": "a", "builtin": "command", "weight": 3, "options": {"run": "true"}},
+        {"name": "b", "builtin": "command", "weight": 1, "options": {"run": "false"}},
+        {"name": "c", "builtin": "duration", "weight": 0},
+    ]
+    trial = table.trial(judges=judges, **{"pass": 0.75})
+    assert (trial.score, trial.passed) == (0.75, True), trial
+    assert table.trial(judges=judges).passed is False
+
+
+@pytest.mark.parametrize(
+    ("agent", "state", "kind"),
+    [
+        ("exit 3\n", "failed", "crashed"),
+        ("echo '{\"output\": {\"$status\": \"nonsense\"}}'\n", "failed", "invalid_output"),
+        ("echo '{\"error\": {\"kind\": \"rate_limited\", \"message\": \"later\"}}'\n",
+         "infra_error", "rate_limited"),
+        ("echo '{\"error\": {\"kind\": \"auth\", \"message\": \"no\"}}'\n", "infra_error", "auth"),
+        ("echo '{\"output\": {\"$status\": \"$SUSPEND\", \"reason\": \"who?\"}}'\n",
+         "failed", "suspended"),
+    ],
+)  # fmt: skip
+def test_only_the_agents_own_faults_count_as_failures(
+    table: Any, agent: str, state: str, kind: str
+) -> None:
+    table.agent(agent)
+    trial = table.trial()
+    assert trial.failure is not None
+    assert (trial.state, trial.failure.kind) == (state, kind)
+    assert (trial.score, trial.passed) == ((0.0, False) if state == "failed" else (None, None))
+
+
+def test_a_missing_agent_is_an_infrastructure_error(table: Any) -> None:
+    trial = table.trial(agent="./nobody --here")
+    assert (trial.state, trial.score) == ("infra_error", None)
+    assert trial.failure is not None and trial.failure.kind == "unavailable"
+
+
+def test_a_judge_that_fails_gives_no_score(table: Any) -> None:
+    table.write("judge.py", "raise SystemExit(3)\n")
+    trial = table.trial(judges=[{"name": "own", "entry": "judge.py"}])
+    assert (trial.state, trial.score, trial.failure.kind) == ("infra_error", None, "judge")
+    assert trial.judges[0].score is None and trial.judges[0].error
+
+
+def test_a_judge_that_only_informs_may_fail(table: Any) -> None:
+    table.write("judge.py", "raise SystemExit(3)\n")
+    route = {"name": "route", "builtin": "expected-route", "options": {"route": ["writer"]}}
+    trial = table.trial(judges=[route, {"name": "own", "entry": "judge.py", "weight": 0}])
+    assert (trial.state, trial.score) == ("scored", 1.0)
+
+
+def test_setup_and_teardown_run_in_the_trials_folder_and_know_the_task(
+    table: Any, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    table.agent("test -f ready && " + """echo '{"output": {"$status": "done"}}'\n""")
+    trial = table.trial(
+        setup=["touch ready", 'test -f "$UWF_EVAL_TASK/task.yaml"'],
+        teardown=[f"test -f ready && echo down >> {log}"],
+    )
+    assert trial.state == "scored" and log.read_text() == "down\n"
+
+
+@pytest.mark.parametrize("command", ["echo no room >&2; exit 4", "sleep 60"])
+def test_a_setup_that_fails_is_an_infrastructure_error(table: Any, command: str) -> None:
+    trial = table.trial(setup=[command], commandTimeout=0.3)
+    assert (trial.state, trial.failure.kind) == ("infra_error", "setup")
+    assert "no room" in trial.failure.message or "longer than 0.3 s" in trial.failure.message
+
+
+def test_a_teardown_runs_even_where_the_agent_failed(table: Any, tmp_path: Path) -> None:
+    table.agent("exit 1\n")
+    trial = table.trial(teardown=[f"touch {tmp_path / 'down'}"])
+    assert trial.state == "failed" and (tmp_path / "down").exists()
+
+
+def test_the_limits_of_the_task_end_a_thread(table: Any) -> None:
+    table.write("flow.yaml", LOOP)
+    trial = table.trial(limits={"maxSteps": 2})
+    assert (trial.state, trial.failure.kind, len(trial.steps)) == ("failed", "limit", 2)
+    trial = table.trial(limits={"maxTokens": 5, "maxSteps": 1})
+    assert table.notices == [
+        "the limit maxTokens cannot be enforced: the agent does not report tokens"
+    ]
+
+
+def test_an_interrupted_trial_is_not_run(table: Any) -> None:
+    table.cancel.set("Ctrl-C")
+    trial = table.trial()
+    assert (trial.state, trial.score, trial.thread) == ("not_run", None, None)
+
+
+def test_a_path_in_the_word_of_an_agent_is_seen_from_where_it_was_said(table: Any) -> None:
+    (table.root / "mine.sh").write_text("""echo '{"output": {"$status": "done"}}'\n""")
+    trial = table.trial(agent="sh nowhere.sh")
+    assert trial.state == "failed"
+    cell = replace(trial.cell, agent="sh mine.sh")
+    assert table.run(table.task(), cell=cell).state == "scored"
