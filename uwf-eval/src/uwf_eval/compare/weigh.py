@@ -32,11 +32,12 @@ class Weighed:
 
 def weigh(metric: Metric, pairs: Sequence[Pair], options: Options) -> Weighed:
     """Weigh a metric; trials that do not say it are passed over, and counted as unknown."""
+    values = [(_values(metric, pair.a), _values(metric, pair.b)) for pair in pairs]
     unknown = (
-        _unknown(metric, (trial for pair in pairs for trial in pair.a)),
-        _unknown(metric, (trial for pair in pairs for trial in pair.b)),
+        sum(len(pair.a) - len(a) for pair, (a, _) in zip(pairs, values, strict=True)),
+        sum(len(pair.b) - len(b) for pair, (_, b) in zip(pairs, values, strict=True)),
     )
-    cases = _cases(metric, pairs, options)
+    cases = _cases(pairs, values, options)
     if not cases:
         nothing = Measured(metric=metric, tasks=0, unknown=unknown)
         return Weighed(measured=nothing, cases=(), differences=())
@@ -64,10 +65,11 @@ def weigh(metric: Metric, pairs: Sequence[Pair], options: Options) -> Weighed:
     return Weighed(measured=measured, cases=cases, differences=differences)
 
 
-def _cases(metric: Metric, pairs: Sequence[Pair], options: Options) -> list[list[Case]]:
+def _cases(
+    pairs: Sequence[Pair], values: Sequence[Case], options: Options
+) -> Sequence[Sequence[Case]]:
     groups: dict[tuple[str, str], list[Case]] = {}
-    for pair in pairs:
-        a, b = _values(metric, pair.a), _values(metric, pair.b)
+    for pair, (a, b) in zip(pairs, values, strict=True):
         if a and b:
             one = (pair.task, pair.case if options.over == "case" else "")
             groups.setdefault(one, []).append((a, b))
@@ -75,12 +77,8 @@ def _cases(metric: Metric, pairs: Sequence[Pair], options: Options) -> list[list
 
 
 def _values(metric: Metric, trials: Iterable[Trial]) -> list[float]:
-    values = (value_of(metric, trial) for trial in trials)
+    values = [value_of(metric, trial) for trial in trials]
     return [value for value in values if value is not None]
-
-
-def _unknown(metric: Metric, trials: Iterable[Trial]) -> int:
-    return sum(value_of(metric, trial) is None for trial in trials)
 
 
 def _estimate(

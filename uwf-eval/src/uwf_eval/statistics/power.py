@@ -102,15 +102,13 @@ def tasks_needed(seen: Spread, aim: Aim, *, bounded: bool) -> int | None:
     if seen.total <= NOTHING:
         square = normal_quantile((1 + aim.level) / 2) ** 2
         return max(least, ceil(square * (1 - min(target, 1)) / target - 1e-9))
-    low, high = max(least, 2) - 1, max(least, 2)
-    while not _enough(seen.total, high, aim):
-        low, high = high, high * 2
-        if low > MOST:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _enough(seen.total, middle, aim) else (middle, high)
-    return high
+    normal = normal_quantile((1 + aim.level) / 2) + normal_quantile(aim.power)
+    tasks = max(least, 2, ceil(seen.total * (normal / target) ** 2 - 1e-9))
+    if tasks > MOST:
+        return None
+    while not _enough(seen.total, tasks, aim):  # Student's quantiles ask for a few more
+        tasks += 1
+    return tasks
 
 
 def repeats_needed(seen: Spread, aim: Aim) -> int | None:
