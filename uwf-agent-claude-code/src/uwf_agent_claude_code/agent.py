@@ -85,6 +85,7 @@ class ClaudeCodeAgent:
             SessionLost: there is no record of `session`.
         """
         env = environment(self._options_of(request), request.env)
+        self._make_folder()
         return Sessions(self._state, config_folder(env)).fork(session)
 
     def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
@@ -101,6 +102,10 @@ class ClaudeCodeAgent:
     def close(self) -> None:
         """Nothing is kept open."""
 
+    def _make_folder(self) -> None:
+        """The agent's own folder, for its owner alone."""
+        self._state.mkdir(mode=0o700, parents=True, exist_ok=True)
+
     def _options_of(self, call: AgentRequest | AskRequest) -> ClaudeCodeOptions:
         given = call.options
         return given if isinstance(given, ClaudeCodeOptions) else self._options
@@ -114,9 +119,10 @@ class ClaudeCodeAgent:
         folder = config_folder(env)
         sessions = Sessions(self._state, folder)
         plan = sessions.plan(call.session)
+        self._make_folder()
         sink.session(plan.session)  # before anything runs, so that a crash leaves a handle
         limits = replace(call.limits, reply_bytes=call.limits.reply_bytes * _LINES_PER_REPLY)
-        with temporary_folder(self._state) as temporary:
+        with temporary_folder(self._state, env) as temporary:
             env = {TEMPORARY: str(temporary), **env}
             run = _run(replace(call, env=env, limits=limits), options, plan, task, sink)
         usage = _usage(run, plan)

@@ -6,7 +6,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from uwf_agent_claude_code.options import ClaudeCodeOptions
@@ -59,10 +59,12 @@ def bypass_problem(options: ClaudeCodeOptions, env: Mapping[str, str]) -> Unavai
 
 
 @contextmanager
-def temporary_folder(state: Path) -> Iterator[Path]:
+def temporary_folder(state: Path, env: Mapping[str, str]) -> Iterator[Path]:
     """A folder for the program's own temporary files, gone afterwards. What a killed uwf left of
     an earlier one is removed.
     """
+    common = Path(env.get("TMPDIR") or "/tmp", f"claude-{os.getuid()}")
+    was_there = common.exists()
     base = state / "t"  # sockets lie below it, and their paths must be short
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
     for entry in base.iterdir():
@@ -76,6 +78,9 @@ def temporary_folder(state: Path) -> Iterator[Path]:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(descriptor)
+        if not was_there:  # 2.1.197 makes it all the same, and leaves it empty
+            with suppress(OSError):
+                common.rmdir()
 
 
 def _remove_if_left(folder: Path) -> None:

@@ -111,11 +111,18 @@ def failure_without_result(ended: ProgramResult, told: Told, *, has_begun: bool)
     """
     session, code = told.session, ended.exit_code
     # A signal while it waits for the model ends it with 0 (2.1) and without a word.
-    by_signal = code in _INTERRUPTS or (code == 0 and has_begun)
+    by_signal = code in _INTERRUPTS or (code == 0 and has_begun and _is_whole(ended))
     if ended.end is End.EXITED and by_signal:
         words = f"Claude Code was stopped from outside (exit code {code})"
         return AgentInterrupted(words, session=session)
+    if ended.end is End.EXITED and not _is_whole(ended):
+        return Truncated("the output of Claude Code breaks off in a line", session=session)
     failure = failure_of(ended, "Claude Code", session=session)
     if failure is not None:
         return failure
     return Crashed("Claude Code printed no result and ended with exit code 0", session=session)
+
+
+def _is_whole(ended: ProgramResult) -> bool:
+    """Whether its output ends where a line ends."""
+    return not ended.stdout or ended.stdout.endswith(b"\n")

@@ -85,6 +85,8 @@ class Peer:
         abilities: the ones it has, out of `ABILITIES`.
         lacks: why it has not some others, for the table; `otherwise` is the reason for the rest.
         kinds: the words of the kinds of failure that `fail` can bring about.
+        always_counted: fields of `Usage` that it reports of every call, also where an act says
+            nothing of them (no cached tokens, a cost that it works out itself).
         state_dir: the agent's own folder, for a peer that has to reach into it (to lose a session
             that the adapter itself keeps); set by the kit before the first call.
     """
@@ -93,6 +95,7 @@ class Peer:
     lacks: Mapping[str, str] = {}
     otherwise: str = ""
     kinds: Collection[str] = ()
+    always_counted: Collection[str] = ()
     state_dir: str = ""
 
     def prepare(self, act: Act, call: _Call) -> _Call:
