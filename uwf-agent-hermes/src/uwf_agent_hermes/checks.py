@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from uwf_agent_hermes.agent import HermesAgent
@@ -33,14 +34,12 @@ _TRIAL_SECONDS = 120.0
 def checks(request: CheckRequest) -> Sequence[Check]:
     """The checks of `hermes` with the options of the request; the last one is a real call."""
     options = request.options if isinstance(request.options, HermesOptions) else HermesOptions()
-    found = [
-        Check(name="program", run=lambda: _program(request, options)),
-        Check(name="version", run=lambda: _version(request, options)),
-        Check(name="configuration", run=lambda: _configuration(request, options)),
-    ]
-    if request.trial:
-        found.append(Check(name="trial", run=lambda: _trial(request, options)))
-    return found
+    looks = {"program": _program, "configuration": _configuration}
+    if _found(request, options) is not None:
+        looks["version"] = _version
+        if request.trial:
+            looks["trial"] = _trial
+    return [Check(name=name, run=partial(look, request, options)) for name, look in looks.items()]
 
 
 def _program(request: CheckRequest, options: HermesOptions) -> CheckResult:
@@ -58,8 +57,6 @@ def _found(request: CheckRequest, options: HermesOptions) -> str | None:
 
 
 def _version(request: CheckRequest, options: HermesOptions) -> CheckResult:
-    if _found(request, options) is None:
-        return CheckResult(state="warning", message="unknown, for there is no program")
     short = replace(request, limits=RunLimits(seconds=_SECONDS, grace_seconds=1.0))
     argv = [options.command, "acp", *options.extra_arguments, "--version"]
     result = short.run_program(argv, env=environment(options))

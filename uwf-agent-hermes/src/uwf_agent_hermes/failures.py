@@ -108,7 +108,7 @@ def _failure_of_model(text: str, diagnosis: Diagnosis, session: str) -> AgentFai
 def _failure_of_status(status: int, words: str, session: str) -> AgentFailure:
     if status in (401, 403):
         return AuthRefused(words, session=session, hint=_SETUP)
-    if status == 429:
+    if status in (402, 429):
         return RateLimited(words, session=session)
     if status == 413:
         return ContextTooLong(words, session=session)

@@ -1,0 +1,16 @@
+"""Lets the tests of this folder share `hermes_kit.py`."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from hermes_kit import Desk
+
+
+@pytest.fixture
+def desk(tmp_path):
+    """The adapter, with transcripts of the real program played to it."""
+    return Desk(tmp_path)

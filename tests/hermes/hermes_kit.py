@@ -1,0 +1,111 @@
+"""The adapter at a desk: transcripts of the real program are played to it by a scripted peer."""
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from uwf_agent_hermes.agent import HermesAgent
+from uwf_agent_hermes.options import HermesOptions
+from uwf_core.api import AgentContext, AgentRequest, RunLimits, Turn, Usage
+
+HERE = Path(__file__).resolve().parent
+TRANSCRIPTS = HERE / "transcripts"
+VERSIONS = sorted(path.name for path in TRANSCRIPTS.iterdir())
+
+
+class Sink:
+    """Remembers what was told."""
+
+    def __init__(self) -> None:
+        self.states: list[Turn] = []
+        self.sessions: list[str] = []
+        self.usages: list[Usage] = []
+
+    def turn(self, turn: Turn) -> None:
+        self.states.append(turn)
+
+    def session(self, session: str) -> None:
+        self.sessions.append(session)
+
+    def usage(self, usage: Usage) -> None:
+        self.usages.append(usage)
+
+    def turns(self) -> list[Turn]:
+        """The last state of each turn."""
+        return list({turn.index: turn for turn in self.states}.values())
+
+
+class Desk:
+    """Makes agents whose program plays a transcript."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.sink = Sink()
+        self.temporary = root / "tmp"
+        self.temporary.mkdir()
+        self.state = root / "state"
+
+    def agent(self, lines: Sequence[str], *flags: str, **options: Any) -> HermesAgent:
+        """An agent whose program plays these lines."""
+        script = self.root / "hermes"
+        transcript = self.root / "transcript.txt"
+        transcript.write_text("".join(f"{line}\n" for line in lines), "utf-8", "surrogateescape")
+        peer = str(HERE / "programs" / "acp_peer.py")
+        run = shlex.join([sys.executable, "-I", "-S", peer, str(transcript), *flags])
+        script.write_text(f"#!/bin/sh\nexec {run}\n")
+        script.chmod(0o755)
+        context = AgentContext(name="hermes", state_dir=str(self.state))
+        return HermesAgent(HermesOptions(command=str(script), **options), context)
+
+    def played(self, name: str, *flags: str, **options: Any) -> HermesAgent:
+        """An agent whose program plays the recorded case."""
+        return self.agent(transcript(name), *flags, **options)
+
+    def request(self, **more: Any) -> AgentRequest:
+        defaults: dict[str, Any] = {
+            "thread": "T",
+            "role": "developer",
+            "step_number": 1,
+            "cwd": str(self.root),
+            "prompt": "Do it.",
+            "env": {"PATH": os.environ["PATH"], "TMPDIR": str(self.temporary)},
+            "limits": RunLimits(seconds=20.0, grace_seconds=0.4),
+        }
+        return AgentRequest(**{**defaults, **more})
+
+
+def transcript(name: str, version: str = VERSIONS[-1]) -> list[str]:
+    """The lines of a recorded case."""
+    return (TRANSCRIPTS / version / f"{name}.txt").read_text("utf-8").splitlines()
+
+
+def session_of(name: str) -> str:
+    """The session that a recorded case is about."""
+    for line in transcript(name):
+        params = json.loads(line[2:]).get("params", {}) if line.startswith("> ") else {}
+        if "sessionId" in params:
+            return str(params["sessionId"])
+    raise AssertionError(f"{name} has no session")
+
+
+class Wire:
+    """A channel without a process: `answers` are the lines that the agent says, one call for each
+    line that it was sent.
+    """
+
+    def __init__(self, *answers: Any) -> None:
+        self._answers = list(answers)
+        self.sent: list[dict[str, Any]] = []
+
+    def write(self, data: bytes) -> None:
+        assert data.endswith(b"\n") and data.count(b"\n") == 1
+        self.sent.append(json.loads(data))
+
+    def lines(self) -> Iterator[bytes]:
+        for answer in self._answers:
+            said = answer(self.sent) if callable(answer) else answer
+            yield said if isinstance(said, bytes) else json.dumps(said).encode()
