@@ -115,6 +115,5 @@ def _judge(each: JudgeResult, screen: Screen) -> str:
 
 
 def _onward(trial: Trial, screen: Screen) -> str:
-    if trial.state == "infra_error":
-        return screen.paint(f"`uwf-eval resume {trial.run}` runs it again", "dim")
-    return "\n".join(screen.paint(f"`{line}`", "dim") for line in reading(trial))
+    again = [f"uwf-eval resume {trial.run}"] if trial.state in ("infra_error", "not_run") else []
+    return "\n".join(screen.paint(f"`{line}`", "dim") for line in (*again, *reading(trial)))

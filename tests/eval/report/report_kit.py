@@ -1,6 +1,8 @@
 """Runs made by hand: what a report is made of, without anything being run."""
 
+import os
 import random
+from pathlib import Path
 from typing import Any
 
 from uwf_core.api import Usage
@@ -153,3 +155,12 @@ def _trial(number: int, where: Cell, skill: float, luck: random.Random) -> Trial
         usage=usage(16_000 * rounds, cost),
         duration_ms=sum(each.duration_ms for each in steps),
     )
+
+
+def check_golden(name: str, text: str) -> None:
+    """Compare with a golden file; WRITE_GOLDEN=1 writes it anew."""
+    file = Path(__file__).with_name("golden") / name
+    if os.environ.get("WRITE_GOLDEN"):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    assert text == file.read_text(encoding="utf-8")
