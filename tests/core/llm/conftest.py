@@ -2,6 +2,7 @@
 
 import contextlib
 
+import httpx  # noqa: F401  (so that the first call does not wait for its import)
 import pytest
 
 from uwf_core.api.agent import Model
