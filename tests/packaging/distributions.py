@@ -1,46 +1,73 @@
-"""`python distributions.py WHEELS FOLDER`: each distribution as strangers install it.
+"""`python distributions.py WHEELS FOLDER [NAME…]`: each distribution as strangers install it.
 
-Each from wheels alone in an environment of its own, with its own tests; then all of them together.
-WHEELS has what was built of this repository. The core is the one of this checkout; the floor of the
-declared range is tried as soon as there is a release to try.
+Each from wheels alone in an environment of its own: every module of it is imported with what it
+declares and nothing else, uwf checks its plugins, and its contract tests run; then all of them
+together. WHEELS has what was built of this repository. The core is the one of this checkout; the
+floor of the declared range is tried as soon as there is a release to try.
 """
 
 import json
 import shutil
 import sys
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from environment import CHECKOUT, Environment, finish, wheel_in, with_extras
 
 CORE = "uwf-core"
+AT_ONCE = 2
 PYTEST = ("python", "-m", "pytest", "-q", "--import-mode=importlib", "-p", "no:cacheprovider")
 
 
-def main(wheels: Path, folder: Path) -> int:
+IMPORT_EVERYTHING = """
+import importlib, pkgutil
+package = importlib.import_module({package!r})
+for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+"""
+
+
+def main(wheels: Path, folder: Path, names: tuple[str, ...]) -> int:
     """Try everything; 1 if something is wrong."""
-    faults = []
     sources = [*sorted(CHECKOUT.glob("uwf-*/")), *sorted(CHECKOUT.glob("examples/uwf-*/"))]
     plugins = [path for path in sources if path.name != CORE and (path / "pyproject.toml").exists()]
-    for source in plugins:
-        faults += alone(source, wheels, folder / source.name)
-    faults += together(plugins, wheels, folder / "together")
+    chosen = [path for path in plugins if not names or path.name in names]
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        found = threads.map(lambda each: alone(each, wheels, folder / each.name), chosen)
+        faults = [fault for each in found for fault in each]
+    if not names:
+        faults += together(plugins, wheels, folder / "together")
     print("isolated: the floor of each range (uwf-core 0.1): there is no release yet", flush=True)
     return finish(faults)
 
 
 def alone(source: Path, wheels: Path, folder: Path) -> list[str]:
-    """One distribution: its metadata, its plugins, its own tests where it brings some."""
+    """One distribution: its metadata, its modules, its plugins, its contract tests."""
     name = source.name
-    core = with_extras(wheel_in(wheels, CORE), CORE, "testing")
-    environment = Environment(folder, core, str(wheel_in(wheels, name)))
+    core, own = wheel_in(wheels, CORE), str(wheel_in(wheels, name))
+    environment = Environment(folder, str(core), own)
     faults = demand_faults(source)
+    everything = IMPORT_EVERYTHING.format(package=name.replace("-", "_"))
+    faults += environment.faults(f"{name}: imports", "python", "-W", "error", "-c", everything)
     faults += environment.faults(f"{name}: check", "uwf", "plugin", "check", name)
+    tests = tests_of(source)
+    shutil.copytree(tests, environment.project / "tests", ignore=shutil.ignore_patterns("__py*"))
+    contracts = sorted((environment.project / "tests").rglob("test_contract*.py"))
+    if not contracts:
+        return [*faults, f"{name}: there is no contract test (test_contract*.py) in {tests}"]
+    (environment.project / "pytest.ini").write_text("[pytest]\n")
+    environment.add(with_extras(core, CORE, "testing"), own)
+    return faults + environment.faults(f"{name}: its contracts", *PYTEST, *map(str, contracts))
+
+
+def tests_of(source: Path) -> Path:
+    """Where the tests of a distribution are: its own folder, or that of its part in `tests`."""
     if (source / "tests").is_dir():
-        shutil.copytree(source / "tests", environment.project / "tests")
-        shutil.copy(source / "pyproject.toml", environment.project)
-        faults += environment.faults(f"{name}: its tests", *PYTEST, "tests")
-    return faults
+        return source / "tests"
+    part = source.name.removeprefix("uwf-").removeprefix("agent-").replace("-", "_")
+    return CHECKOUT / "tests" / part
 
 
 def demand_faults(source: Path) -> list[str]:
@@ -63,4 +90,5 @@ def together(plugins: list[Path], wheels: Path, folder: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()))
+    where, below = (Path(word).resolve() for word in sys.argv[1:3])
+    sys.exit(main(where, below, tuple(sys.argv[3:])))

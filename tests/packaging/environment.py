@@ -32,12 +32,13 @@ class Environment:
         self.project = folder / "project"
         self.project.mkdir(parents=True)
         (folder / "home").mkdir()
-        self._install(requirements)
+        venv.EnvBuilder(symlinks=True, with_pip=uv() is None).create(self.bin.parent)
+        self.add(*requirements)
 
-    def _install(self, requirements: Sequence[str]) -> None:
+    def add(self, *requirements: str) -> None:
+        """Install something, beside what is there."""
         python = str(self.bin / "python")
         tool = uv()
-        venv.EnvBuilder(symlinks=True, with_pip=tool is None).create(self.bin.parent)
         command = [tool, "pip", "install", "--python", python] if tool else [python, "-m", "pip"]
         words = [*command, *([] if tool else ["install"]), "--quiet", *requirements]
         subprocess.run(words, check=True, cwd=self.folder, stdin=subprocess.DEVNULL)
