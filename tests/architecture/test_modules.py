@@ -12,6 +12,9 @@ EMPTY_WORDS = {"util", "utils", "helper", "helpers", "common", "misc", "shared",
 SAYS_MORE = {
     "uwf_core": set(),  # the version
     "uwf_agent_builtin": set(),  # the version
+    "uwf_agent_claude_code": set(),
+    "uwf_agent_hermes": set(),
+    "uwf_eval": set(),
     "uwf_core.api": {"importlib", "typing"},  # the public names, each loaded on first use
 }
 
