@@ -8,12 +8,9 @@ from uwf_eval.compare.pairs import Pair
 from uwf_eval.compare.records import Measured, Metric, Options
 from uwf_eval.records import Trial
 from uwf_eval.statistics.cluster import bounded_interval, mean, student_interval
-from uwf_eval.statistics.difference import paired_difference
+from uwf_eval.statistics.difference import SAME, paired_difference
 from uwf_eval.statistics.interval import Estimate
 from uwf_eval.statistics.power import Case
-
-_SAME = 1e-12
-"""Means that differ by less are equal."""
 
 
 @record
@@ -55,11 +52,11 @@ def weigh(metric: Metric, pairs: Sequence[Pair], options: Options) -> Weighed:
         b=b,
         difference=effect.mean,
         interval=effect.interval,
-        relative=None if abs(a.mean) <= _SAME else effect.mean / a.mean,
+        relative=None if abs(a.mean) <= SAME else effect.mean / a.mean,
         margin=_margin(a.mean, bounded, options),
-        higher=sum(each > _SAME for each in differences),
-        lower=sum(each < -_SAME for each in differences),
-        equal=sum(abs(each) <= _SAME for each in differences),
+        higher=sum(each > SAME for each in differences),
+        lower=sum(each < -SAME for each in differences),
+        equal=sum(abs(each) <= SAME for each in differences),
         unknown=unknown,
     )
     return Weighed(measured=measured, cases=cases, differences=differences)
@@ -97,4 +94,4 @@ def _margin(mean_a: float, bounded: bool, options: Options) -> float | None:
     """In the metric's own unit; None where a share of A's mean says nothing."""
     if bounded:
         return options.within
-    return None if abs(mean_a) <= _SAME else options.within * abs(mean_a)
+    return None if abs(mean_a) <= SAME else options.within * abs(mean_a)

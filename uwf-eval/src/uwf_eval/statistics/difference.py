@@ -13,6 +13,9 @@ from uwf_eval.statistics.cluster import (
 from uwf_eval.statistics.interval import Estimate, Interval
 from uwf_eval.statistics.wilson import wilson_interval
 
+SAME = 1e-12
+"""Means that differ by less are equal."""
+
 
 def paired_difference(
     a: Sequence[float], b: Sequence[float], level: float = 0.95, *, bounded: bool = True
@@ -41,23 +44,21 @@ def paired_difference(
 
 
 def bounded_difference(a: Sequence[float], b: Sequence[float], level: float) -> Interval:
-    """The interval of a paired difference of means within 0..1.
+    """The interval of a paired difference of means within 0..1: `square_and_add`.
 
-    It is `square_and_add`. Where all tasks have the same difference d (most often 0), nothing is
-    seen of how much tasks vary, and it is widened to d ± z² / (n + z²): Wilson's upper end for the
-    share of tasks that come out otherwise, of which none was among n (as the "rule of three" of
-    Hanley and Lippman-Hand, Journal of the American Medical Association 249 (1983) 1743-1745).
+    Save where all tasks have the same difference d (most often 0): nothing is seen then of how
+    much tasks vary. It is d ± z² / (n + z²), Wilson's upper end for the share of tasks that come
+    out otherwise, of which none was among n (as the "rule of three" of Hanley and Lippman-Hand,
+    Journal of the American Medical Association 249 (1983) 1743-1745), times how far they are off:
+    1 if d is 0, the most there can be, else |d|.
     """
-    interval = square_and_add(a, b, level)
     differences = [right - left for left, right in zip(a, b, strict=True)]
     if variance(differences) > NOTHING:
-        return interval
+        return square_and_add(a, b, level)
     centre = mean(differences)
     unseen = wilson_interval(0, len(a), level).high
-    return Interval(
-        low=max(min(interval.low, centre - unseen), -1.0),
-        high=min(max(interval.high, centre + unseen), 1.0),
-    )
+    reach = unseen * (abs(centre) if abs(centre) > SAME else 1.0)
+    return Interval(low=max(centre - reach, -1.0), high=min(centre + reach, 1.0))
 
 
 def square_and_add(a: Sequence[float], b: Sequence[float], level: float) -> Interval:
