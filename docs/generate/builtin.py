@@ -1,0 +1,85 @@
+"""The page of the builtin agent: its options, its tools, the services that `uwf setup` knows."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Any
+
+from generate.tables import table
+from uwf_agent_builtin.options import BuiltinOptions
+from uwf_agent_builtin.tools.registry import HOUSE
+from uwf_core.api.fields import camel
+from uwf_core.config.providers import PRESETS
+
+INTRODUCTION = """\
+# The builtin agent
+
+What it is and how it is used: [the guide](../guides/builtin.md).
+"""
+OPTIONS = """\
+## Options
+
+They stand at an alias: `agents: {coder: {use: builtin, options: {allowShell: true}}}`.
+"""
+TOOLS = """\
+## Tools
+
+`?` marks what may be left out. A role narrows them: `tools: [read_file, grep]`.
+"""
+SERVICES = """\
+## Services
+
+`uwf setup --provider NAME` knows these. Any other OpenAI-compatible service, or a server of your
+own, is named by `--base-url`.
+"""
+
+_ATTRIBUTE = re.compile(r"^    (\w+): ", re.MULTILINE)
+
+
+def markdown() -> str:
+    """The whole page."""
+    options = table(["option", "default", "what it is"], _options())
+    tools = table(["tool", "arguments", "what the model is told"], _tools())
+    services = table(["name", "address", "variable of the key"], _services())
+    parts = (INTRODUCTION, OPTIONS, options, TOOLS, tools, SERVICES, services)
+    return "\n".join(f"{part}\n" for part in parts)
+
+
+def _options() -> Iterator[tuple[str, str, str]]:
+    told = _attributes(BuiltinOptions.__doc__ or "")
+    for each in fields(BuiltinOptions):
+        yield f"`{camel(each.name)}`", _default(each.default), told[each.name]
+
+
+def _attributes(docstring: str) -> dict[str, str]:
+    """What the docstring of a record says of each attribute."""
+    indented = docstring.partition("Attributes:\n")[2].replace("\n    ", "\n")
+    parts = _ATTRIBUTE.split(f"\n{indented.removeprefix('    ')}")[1:]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _default(value: Any) -> str:
+    match value:
+        case None | ():
+            return "–"
+        case bool():
+            return f"`{str(value).lower()}`"
+        case _:
+            return f"`{value:g}`"
+
+
+def _tools() -> Iterator[tuple[str, str, str]]:
+    for tool in HOUSE:
+        yield f"`{tool.name}`", _arguments(tool.parameters), tool.description
+
+
+def _arguments(parameters: Mapping[str, Any]) -> str:
+    required = parameters["required"]
+    names = (f"`{name}{'' if name in required else '?'}`" for name in parameters["properties"])
+    return " ".join(names)
+
+
+def _services() -> Iterator[tuple[str, str, str]]:
+    for name, preset in PRESETS.items():
+        variable = "none" if preset.key_variable is None else f"`{preset.key_variable}`"
+        yield f"`{name}`", f"`{preset.base_url}`", variable
