@@ -46,7 +46,7 @@ def _reaches_zero(measured: Measured) -> bool:
 
 def _too_few(tasks: int, least: int, options: Options) -> str:
     noun = options.over if tasks == 1 else f"{options.over}s"
-    several = f" and {len(options.metrics)} metrics" if len(options.metrics) > 1 else ""
+    several = f" with {len(options.metrics)} metrics" if len(options.metrics) > 1 else ""
     return (
         f"{tasks} {noun} cannot show a difference, whatever comes out: even if all pointed one "
         f"way, that could be chance. At a level of {options.level:.4g}{several} it takes at least "
@@ -85,6 +85,8 @@ def _unclear(measured: Measured, options: Options) -> str:
             f"were asked for at once, and one of them looks clear by chance more often "
             f"(p = {shown_p(measured.adjusted)} by Holm's rule)."
         )
+    if (measured.adjusted or 0) >= 0.995:
+        return "By chance alone nearly every comparison shows a difference as large."
     return (
         f"Chance alone would show a difference as large in {_of_hundred(measured.adjusted)} "
         "comparisons."
@@ -101,8 +103,7 @@ def shown_p(p: float | None) -> str:
 
 
 def _of_hundred(p: float | None) -> str:
-    if p is None or p >= 0.995:
-        return "all"
+    p = p or 0.0
     if p >= 0.0095:
         return f"{p * 100:.0f} of 100"
     return f"{p * 1000:.0f} of 1000" if p >= 0.001 else "less than 1 of 1000"

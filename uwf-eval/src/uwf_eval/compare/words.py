@@ -178,7 +178,7 @@ def left_out(each: LeftOut) -> str:
 
 
 def unknown(measured: Measured) -> Iterator[str]:
-    """What is not known of a metric: `cost is unknown in 3 trials of A`."""
+    """What is not known of a metric: `not known: cost in 3 trials of A`."""
     for side, count in zip("AB", measured.unknown, strict=True):
         if count:
-            yield f"{name_of(measured.metric)} is unknown in {plural(count, 'trial')} of {side}"
+            yield f"not known: {name_of(measured.metric)} in {plural(count, 'trial')} of {side}"

@@ -11,6 +11,7 @@ from uwf_eval.statistics.cluster import (
     variance,
 )
 from uwf_eval.statistics.interval import Estimate, Interval
+from uwf_eval.statistics.signflip import least_tasks
 from uwf_eval.statistics.wilson import wilson_interval
 
 SAME = 1e-12
@@ -50,14 +51,16 @@ def bounded_difference(a: Sequence[float], b: Sequence[float], level: float) -> 
     much tasks vary. It is d ± z² / (n + z²), Wilson's upper end for the share of tasks that come
     out otherwise, of which none was among n (as the "rule of three" of Hanley and Lippman-Hand,
     Journal of the American Medical Association 249 (1983) 1743-1745), times how far they are off:
-    1 if d is 0, the most there can be, else |d|.
+    |d| if n differences that all point one way are more than chance (`least_tasks`), else 1, the
+    most there can be.
     """
     differences = [right - left for left, right in zip(a, b, strict=True)]
     if variance(differences) > NOTHING:
         return square_and_add(a, b, level)
     centre = mean(differences)
     unseen = wilson_interval(0, len(a), level).high
-    reach = unseen * (abs(centre) if abs(centre) > SAME else 1.0)
+    clear = abs(centre) > SAME and len(a) >= least_tasks(1 - level)
+    reach = unseen * (abs(centre) if clear else 1.0)
     return Interval(low=max(centre - reach, -1.0), high=min(centre + reach, 1.0))
 
 
