@@ -239,7 +239,10 @@ COMMANDS: Final[Mapping[str, Entry]] = {
     "doctor": Row("doctor:doctor", "Check this installation and say what to repair"),
     "prompt": Noun("Documents that teach an agent to use uwf", _PROMPT_ROWS),
     "demo": Row(
-        "demo:demo", "See a workflow at work: a failing test is repaired", (), ("--dir=dir",)
+        "demo:demo",
+        "See a workflow at work: a failing test is repaired",
+        (),
+        ("--dir=dir", "--live"),
     ),
     "completion": Row("completion:completion", "Print a shell's completion script", ("shell",)),
 }
