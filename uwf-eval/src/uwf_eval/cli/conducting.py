@@ -29,7 +29,11 @@ def budget_of(text: str | None) -> Budget:
     try:
         return read_budget(text)
     except ValueError as error:
-        raise UsageError(str(error), where="--budget") from error
+        raise UsageError(
+            str(error),
+            where="--budget",
+            hint="parts with commas between: $2.50, 90m, 2h, 500ktok, 2Mtok, 20trials",
+        ) from error
 
 
 def run_name(text: str) -> str:

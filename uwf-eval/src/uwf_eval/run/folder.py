@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from uwf_core.errors import BusyError
-from uwf_eval.task.tree import remove_tree
+from uwf_eval.task.tree import make_private, remove_tree
 from uwf_eval.trial.space import remove_leftovers
 
 
@@ -42,7 +42,7 @@ class RunFolder(NamedTuple):
         Raises:
             BusyError: somebody does.
         """
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self.path)
         descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

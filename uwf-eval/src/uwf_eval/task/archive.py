@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
-from uwf_eval.task.tree import TreeError, remove_tree
+from uwf_eval.task.tree import TreeError, make_private, remove_tree
 
 MAX_BYTES: Final = 500_000_000
 """What an archive may hold, unpacked, headers included."""
@@ -109,7 +109,7 @@ class _Bounded(io.RawIOBase):
 
 
 def _unpack(stream: IO[bytes], archive: Path, target: Path) -> None:
-    target.mkdir(mode=0o700, parents=True)
+    make_private(target)
     seen: dict[str, str] = {}
     with tarfile.open(fileobj=stream, mode="r|", bufsize=_CHUNK) as tar:
         for count, member in enumerate(tar, 1):

@@ -5,7 +5,6 @@
 
 import hashlib
 import os
-import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -147,7 +146,7 @@ def copy_tree(
         TreeError: the source cannot be copied, or is larger than any folder should be.
         OSError: it cannot be read or written.
     """
-    target.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(target)
     if strict and (bad := faults(source, without=without)):
         name, why = bad[0]
         raise TreeError(f"{name} {why}", where=str(source), hint="remove it")
@@ -169,6 +168,8 @@ def _copy_entry(source: Path, target: Path, entry: Entry) -> None:
     if entry.kind == "folder":
         here.mkdir(mode=0o755)
     elif entry.kind == "file":
+        import shutil
+
         shutil.copyfile(there, here, follow_symlinks=False)
         here.chmod(0o755 if entry.executable else 0o644)
         os.utime(here, ns=(entry.seen[3], entry.seen[3]))
@@ -192,8 +193,17 @@ def _walk_opening(folder: Path) -> Iterator[Entry]:
         yield entry
 
 
+def make_private(folder: Path) -> None:
+    """Make a folder, and what is missing above it, each for its owner alone."""
+    if not folder.parent.exists():
+        make_private(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+
+
 def remove_tree(folder: Path) -> None:
     """Remove a folder and all that is in it, whatever its modes; none is fine."""
+
+    import shutil
 
     def retry(function: object, path: str, _error: object) -> None:
         parent = os.path.dirname(path)

@@ -1,10 +1,9 @@
 """Where a trial lives: the agent's folder, and, far from it, what no agent is told of."""
 
-import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from uwf_eval.task.tree import remove_tree
+from uwf_eval.task.tree import make_private, remove_tree
 
 _PREFIX = "uwf-trial-"
 
@@ -53,7 +52,9 @@ def make_space(folder: Path, name: str) -> Space:
     """
     private = folder / name
     remove_tree(private)
-    private.mkdir(mode=0o700, parents=True)
+    make_private(private)
+    import tempfile
+
     work = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{name}-"))
     (private / "work").write_text(str(work), encoding="utf-8")
     return Space(work, private)
@@ -63,6 +64,8 @@ def remove_leftovers(folder: Path) -> None:
     """Remove what trials left that were killed; only where none of them runs any more."""
     if not folder.is_dir():
         return
+    import tempfile
+
     for private in folder.iterdir():
         note = private / "work"
         if note.is_file():

@@ -1,0 +1,164 @@
+"""`uwf-eval run` and `resume`: nothing that is done is lost, whatever happens."""
+
+import json
+import resource
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from run_site import DONE, FLOW, Site
+
+SLOW = f"echo begun >> $LOG; sleep 0.2; {DONE}"
+
+
+def states(site: Site) -> Counter[str]:
+    return Counter(each.state for each in site.stored()[1])
+
+
+def wait_for(what: Callable[[], Any], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.05)
+
+
+def lines_of(file: Path) -> int:
+    return len(file.read_text().splitlines()) if file.exists() else 0
+
+
+def nothing_left(site: Site) -> bool:
+    return not list(site.temporary.glob("uwf-trial-*"))
+
+
+def test_a_run_tries_every_cell_and_stores_each_trial(site: Site) -> None:
+    site.task("a")
+    site.task("b", cases=[{"name": "x", "prompt": "1"}, {"name": "y", "prompt": "2"}], prompt=None)
+    text = json.loads((site.folder / "b/task.yaml").read_text())
+    text.pop("prompt")
+    (site.folder / "b/task.yaml").write_text(json.dumps(text))
+    found = site.document("run", "a", "b", "--repeat", "2", "--jobs", "2", "--name", "first")
+    assert (found["states"], found["passed"], found["score"]) == ({"scored": 6}, 6, 1.0)
+    assert found["finishedAtMs"] and found["jobs"] == 2 and found["stopped"] is None
+    run, trials = site.stored("first")
+    assert [(t.number, t.cell.task, t.cell.case, t.cell.repeat) for t in trials] == [
+        (1, "a", "", 1), (2, "a", "", 2), (3, "b", "x", 1),
+        (4, "b", "x", 2), (5, "b", "y", 1), (6, "b", "y", 2),
+    ]  # fmt: skip
+    assert [each.name for each in run.tasks] == ["a", "b"]
+    assert all(t.task_digest and t.fixture and t.thread for t in trials)
+    assert nothing_left(site) and not (site.home / "eval" / run.run).exists()
+
+
+def test_half_of_the_trials_fail_and_the_others_count(site: Site) -> None:
+    site.task(agent=f'case "$PWD" in *-2.1-*|*-4.1-*) exit 1;; esac\n{DONE}')
+    done = site.eval("run", "t", "--repeat", "4", "--seed", "1")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["states"] == {"failed": 2, "scored": 2}
+    assert [t.state for t in site.stored()[1]] == ["scored", "failed", "scored", "failed"]
+    lines = done.stderr.splitlines()
+    assert lines[0].endswith(": 4 trials") and lines[-1].startswith("[4/4] #")
+    assert sum("failed 0.00" in line and "crashed" in line for line in lines) == 2
+
+
+def test_ctrl_c_keeps_what_is_done_and_resume_runs_the_rest(site: Site, tmp_path: Path) -> None:
+    site.env["LOG"] = str(tmp_path / "log")
+    site.task(agent=SLOW)
+    process = site.start("run", "t", "--repeat", "4")
+    wait_for(lambda: lines_of(tmp_path / "log") > 1)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    document = json.loads(out)
+    assert document["finishedAtMs"] is None and document["hint"].startswith("`uwf-eval resume ")
+    before = states(site)
+    assert before["scored"] >= 1 and before["not_run"] >= 1 and nothing_left(site)
+    assert site.document("resume", "@last")["states"] == {"scored": 4}
+    assert site.eval("resume", "@last").returncode == 2, "nothing is left"
+
+
+def test_kill_9_loses_no_trial_that_was_done_and_leaves_no_process(
+    site: Site, tmp_path: Path
+) -> None:
+    site.env["LOG"] = log = str(tmp_path / "log")
+    site.task(agent=f"echo $$ >> $LOG; test $(wc -l < $LOG) = 2 && sleep 600; {DONE}")
+    process = site.start("run", "t", "--repeat", "3")
+    wait_for(lambda: lines_of(Path(log)) > 1)
+    hanging = int(Path(log).read_text().splitlines()[1])
+    process.kill()
+    process.communicate(timeout=60)
+    wait_for(lambda: not Path(f"/proc/{hanging}").exists(), 20)
+    assert states(site) == {"scored": 1, "not_run": 2}
+    document = site.document("resume", "@last")
+    assert document["states"] == {"scored": 3} and nothing_left(site)
+
+
+def test_resume_runs_infrastructure_errors_again_and_only_those(site: Site, tmp_path: Path) -> None:
+    error = '{"error": {"kind": "unavailable", "message": "the network is down"}}'
+    flag = tmp_path / "up"
+    site.task(agent=f"test -e {flag} || {{ echo '{error}'; exit; }}\n{DONE}")
+    assert site.document("run", "t", "--repeat", "2", code=1)["states"] == {"infra_error": 2}
+    flag.touch()
+    (site.folder / "t/task.yaml").unlink()  # it goes on with its own copy
+    found = site.document("resume", "@last", "--jobs", "2")
+    assert found["states"] == {"scored": 2}
+    assert [t.attempt for t in site.stored()[1]] == [2, 2]
+
+
+def test_a_budget_ends_a_run_and_resume_goes_on(site: Site) -> None:
+    site.task()
+    (site.folder / "t/play.yaml").write_text(
+        "steps: [{role: writer, output: {$status: done},"
+        " usage: {turns: 1, inputTokens: 60, outputTokens: 0, costUsd: 0.4}}]"
+    )
+    found = site.document("run", "t", "--repeat", "4", "--budget", "$0.75", code=5)
+    assert found["states"] == {"not_run": 2, "scored": 2}
+    assert found["stopped"] == "$0.8 of $0.75 were spent"
+    assert site.document("resume", "@last", "--budget", "1trial", code=5)["states"]["scored"] == 3
+
+
+def test_two_runs_of_one_task_at_once_do_not_disturb_each_other(site: Site) -> None:
+    site.task()
+    both = [site.start("run", "t", "--repeat", "3", "--name", name) for name in ("left", "right")]
+    assert [each.communicate(timeout=100) and each.returncode for each in both] == [0, 0]
+    for name in ("left", "right"):
+        assert [t.state for t in site.stored(name)[1]] == ["scored"] * 3
+
+
+def test_a_worker_that_is_killed_costs_one_trial(site: Site) -> None:
+    site.task(agent=f'test "${{PWD##*-1.1-*}}" || kill -9 $(ps -o ppid= -p '
+                    f"$(ps -o ppid= -p $PPID)) \n{DONE}")  # fmt: skip
+    done = site.eval("run", "t", "--repeat", "2", "--seed", "3")
+    found = json.loads(done.stdout)
+    assert found["states"] == {"infra_error": 1, "scored": 1}, done.stderr
+    first = site.stored()[1][0]
+    assert first.failure is not None and "ended with code" in first.failure.message
+
+
+def test_a_full_disk_ends_a_run_with_an_error_and_loses_nothing(site: Site) -> None:
+    noise = "$(head -c 60000 /dev/urandom | base64 -w0)"
+    frame = '{"output": "---\\\\n$status: done\\\\n---\\\\n%s"}\\n'
+    site.task(agent=f"printf '{frame}' \"{noise}\"\n")
+
+    def small() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, 1_500_000))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    process = site.start("run", "t", "--repeat", "30", "--name", "full", preexec_fn=small)
+    _, err = process.communicate(timeout=100)
+    assert process.returncode == 1, err[-2000:]
+    assert json.loads(err.splitlines()[-1])["error"]["code"] == "store"
+    done = Counter(t.state for t in site.stored("full")[1])
+    assert done["scored"] >= 1 and done["not_run"] >= 1 and sum(done.values()) == 30
+    assert nothing_left(site)
+
+
+def test_versions_of_a_workflow_are_tried_side_by_side(site: Site) -> None:
+    site.task()
+    (site.folder / "new").mkdir()
+    (site.folder / "new" / "flow.yaml").write_text(FLOW.replace("Deliver.", "Deliver well."))
+    found = site.document("run", "t", "--workflow", "t/flow.yaml", "--workflow", "new/flow.yaml")
+    assert len(found["workflows"]) == 2
+    assert [t.cell.workflow for t in site.stored()[1]] == found["workflows"]
