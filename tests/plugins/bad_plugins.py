@@ -66,9 +66,15 @@ class Bad(NamedTuple):
 
 GOOD = RECORD.replace("{name}", "NAME") + AGENT
 
+HANG = """
+import os, time
+if "TEST_HANGS" in os.environ:  # the file that says: I am about to
+    open(os.environ["TEST_HANGS"], "w").close()
+time.sleep(600)
+"""
 BAD = [
     Bad("raises", "raise OSError('no libfoo')", "OSError: no libfoo"),
-    Bad("hangs", "import time; time.sleep(600)", "does not load within 2 s", exec=None),
+    Bad("hangs", HANG, "does not load within 2 s", exec=None),
     Bad("exits", "raise SystemExit(0)", "it exits with 0"),
     Bad("leaves", "import os; os._exit(0)", "ends the process (0)", exec=0),
     Bad("killed", "import os; os.kill(os.getpid(), 9)", "dies by SIGKILL", exec=-9),
@@ -93,6 +99,10 @@ BAD = [
     Bad("no_group", None, "did you mean uwf.agents?", exec=2, group="uwf.agent"),
 ]  # fmt: skip
 """Those that are told of. What is done with `mock` is told under that name."""
+
+HANGS_WHEN_MADE = Bad(
+    "late", f"{GOOD}\ndef make(options, context):{HANG.replace(chr(10), chr(10) + '    ')}", ""
+)
 
 STILL_GOOD = [
     Bad("prints", GOOD + """

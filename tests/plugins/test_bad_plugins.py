@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import pytest
-from bad_plugins import BAD, OBSERVERS, STILL_GOOD, install_observer
+from bad_plugins import BAD, HANGS_WHEN_MADE, OBSERVERS, STILL_GOOD, install_observer
 
 ALL = {each.name: each for each in (*BAD, *STILL_GOOD)}
 DIED = ("killed", "crashes", "leaves")
@@ -60,27 +60,32 @@ def test_a_plugin_with_bad_manners_is_used_and_spoils_nothing(bad, installation)
     assert installation.steps(thread) == 1, "a step was made twice"
 
 
-def test_an_import_that_hangs_can_be_interrupted_and_is_named(installation):
-    ALL["hangs"].install(installation.wheels, installation.site)
+@pytest.mark.parametrize("name", ["hangs", "late"])
+def test_a_plugin_that_hangs_can_be_interrupted_and_is_named(installation, name):
+    """By one Ctrl-C, at its import and where its agent is made."""
+    {**ALL, "late": HANGS_WHEN_MADE}[name].install(installation.wheels, installation.site)
     thread = installation.thread()
+    hangs = installation.project.folder / "hangs"
     child = subprocess.Popen(
-        installation.project.command("thread", "exec", thread, "--agent", "hangs"),
+        installation.project.command("thread", "exec", thread, "--agent", name),
         cwd=installation.project.folder,
-        env={**installation.project.env, "PYTHONPATH": str(installation.site)},
+        env={
+            **installation.project.env,
+            "PYTHONPATH": str(installation.site),
+            "TEST_HANGS": str(hangs),
+        },
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    notes = installation.project.home / "loading"
-    deadline = time.monotonic() + 30
-    while not (notes.is_dir() and any(notes.iterdir())) and time.monotonic() < deadline:
+    deadline = time.monotonic() + 60
+    while not hangs.exists() and time.monotonic() < deadline:
         time.sleep(0.02)
-    time.sleep(0.3)  # the note is written just before the import
     os.kill(child.pid, signal.SIGINT)
-    stdout, stderr = child.communicate(timeout=30)
+    stdout, stderr = child.communicate(timeout=60)
     assert child.returncode == 130, (stdout, stderr)
-    assert "uwf-agent-hangs 1.2" in stdout + stderr
+    assert f"uwf-agent-{name} 1.2" in stdout + stderr
     assert "Traceback" not in stderr
 
 

@@ -1,7 +1,7 @@
 """What a run carries from step to step, and what an attempt has gathered when it ends."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +23,7 @@ from uwf_core.errors import (
     TimedOut,
 )
 from uwf_core.ids import Ref, ThreadId
+from uwf_core.plugins.conduct import interruptible
 from uwf_core.plugins.scan import AGENTS
 from uwf_core.process.private import make_folder
 
@@ -90,16 +91,17 @@ def opened_agent(engine: "Engine", choice: Choice) -> Iterator[OpenAgent]:
         PluginBroken, AgentFailure: it cannot be made.
     """
     plugins = engine.plugins
-    name = choice.plugin
+    found = None if choice.plugin is None else plugins.found(AGENTS, choice.plugin)
     folder = _made_folder(folder_of_agent(engine.home, choice.word), engine.home)
-    agent = open_agent(
-        choice,
-        lambda name: plugins.record(AGENTS, name),
-        AgentContext(name=choice.word, state_dir=folder, tools=lambda: plugin_tools(engine)),
-        distribution=None if name is None else str(plugins.found(AGENTS, name)),
-        load_attribute=lambda name, path: plugins.attribute(AGENTS, name, path),
-        guard=plugins.guard,
-    )
+    with nullcontext() if found is None else interruptible(found):
+        agent = open_agent(
+            choice,
+            lambda name: plugins.record(AGENTS, name),
+            AgentContext(name=choice.word, state_dir=folder, tools=lambda: plugin_tools(engine)),
+            distribution=None if found is None else str(found),
+            load_attribute=lambda name, path: plugins.attribute(AGENTS, name, path),
+            guard=plugins.guard,
+        )
     try:
         yield agent
     finally:
