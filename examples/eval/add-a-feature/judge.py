@@ -30,7 +30,7 @@ def printed(folder: str, option: str, text: str) -> str:
     """What the program prints, or how it ends."""
     try:
         done = subprocess.run(
-            [sys.executable, "-B", "words.py", f"--{option}"],
+            [sys.executable, "-S", "-B", "words.py", f"--{option}"],
             cwd=folder,
             input=text,
             capture_output=True,

@@ -1,33 +1,22 @@
 """The share of objections that the advocate took up by their numbers.
 
-`judge.py <folder> <thread-id>`. There is nothing in the folder; the record is asked for with `uwf`,
-whose store is that of the trial.
+`judge.py <folder> <thread-id>`. There is nothing in the folder; the record is read through uwf's
+Python client, which finds the trial's own store in the environment.
 """
 
 import json
-import subprocess
 import sys
-from typing import Any
 
-
-def uwf(*arguments: str) -> Any:
-    """What a command of `uwf` says, as JSON."""
-    done = subprocess.run(
-        ["uwf", *arguments, "--format", "json"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    return json.loads(done.stdout)
+from uwf_core.client import Client
 
 
 def main(thread: str) -> None:
     """Go through the thread, step by step."""
     raised: set[int] = set()
     answered: set[int] = set()
-    for row in uwf("step", "list", thread)["steps"][1:]:
-        output = uwf("step", "show", row["step"])["output"]
+    with Client.open() as uwf:
+        outputs = [uwf.step(row["step"])["output"] for row in uwf.steps(thread)[1:]]
+    for output in outputs:
         raised |= {each["number"] for each in output.get("objections", [])}
         # Answers to objections that nobody raised count for nothing.
         answered |= raised & set(output.get("answered", []))

@@ -1,31 +1,19 @@
 """Compares what the review found with what was planted.
 
-`judge.py <folder> <thread-id>`: the findings are asked for with `uwf`, whose store is that of the
-trial. The score is the F1 of found and planted faults, by lines; where nothing was planted, 1 if
-nothing was found.
+`judge.py <folder> <thread-id>`: the findings are read through uwf's Python client, which finds the
+trial's own store in the environment. The score is the F1 of found and planted faults, by lines;
+where nothing was planted, 1 if nothing was found.
 """
 
 import json
-import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+
+from uwf_core.client import Client
 
 PLANTED = Path(__file__).with_name("planted.json")
 NEAR = 1
 """How many lines a finding may be off: some name the `def`, some the line below."""
-
-
-def uwf(*arguments: str) -> Any:
-    """What a command of `uwf` says, as JSON."""
-    done = subprocess.run(
-        ["uwf", *arguments, "--format", "json"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    return json.loads(done.stdout)
 
 
 def matched(found: list[int], planted: list[int]) -> int:
@@ -42,8 +30,9 @@ def main(folder: str, thread: str) -> None:
     """Judge the last step of the thread."""
     (program,) = Path(folder).glob("*.py")
     planted = [each["line"] for each in json.loads(PLANTED.read_text())[program.stem]]
-    last = uwf("step", "list", thread)["steps"][-1]["step"]
-    found = [each["line"] for each in uwf("step", "show", last)["output"]["findings"]]
+    with Client.open() as uwf:
+        last = uwf.step(uwf.steps(thread)[-1]["step"])
+    found = [each["line"] for each in last["output"]["findings"]]
     hits = matched(found, planted)
     both = len(found) + len(planted)
     score = 2 * hits / both if both else 1.0
