@@ -137,6 +137,7 @@ def test_chat_with_a_prompt_prints_the_answer_and_ends(desk):
 
 
 def chat_here(monkeypatch, desk, *arguments, lines=""):
+    monkeypatch.setenv("UWF_HOME", str(desk.state))
     monkeypatch.setattr("sys.stdin", io.StringIO(lines))
     monkeypatch.setattr("sys.argv", ["uwf-builtin", "chat", "--dir", str(desk.work), *arguments])
     return main()

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from uwf_agent_builtin.agent import BuiltinAgent
 from uwf_agent_builtin.options import BuiltinOptions
 from uwf_core.api import AgentContext, AgentFailure, AgentRequest, Cancel, Model, Turn, Usage
+from uwf_core.serving import installed_tools
 
 _SHOWN = 300
 _EXAMPLE = """\
@@ -69,7 +70,8 @@ def chat(arguments: Sequence[str]) -> int:
     )
     options = BuiltinOptions(allow_shell=given.allow_shell)
     with tempfile.TemporaryDirectory(prefix="uwf-builtin-") as state:
-        agent = BuiltinAgent(options, AgentContext(name="chat", state_dir=state))
+        context = AgentContext(name="chat", state_dir=state, tools=installed_tools)
+        agent = BuiltinAgent(options, context)
         try:
             return _talk(_Place(agent, model, str(Path(given.dir).resolve())), given.prompt)
         finally:

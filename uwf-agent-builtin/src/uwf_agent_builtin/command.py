@@ -4,6 +4,7 @@ import sys
 
 from uwf_agent_builtin.plugin import uwf_agents
 from uwf_core.api.serve import serve_agent
+from uwf_core.serving import installed_tools
 
 
 def main() -> int:
@@ -12,7 +13,7 @@ def main() -> int:
         from uwf_agent_builtin.chat import chat
 
         return chat(sys.argv[2:])
-    return serve_agent(uwf_agents()[0])
+    return serve_agent(uwf_agents()[0], tools=installed_tools)
 
 
 if __name__ == "__main__":

@@ -18,10 +18,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.agent import (
     Agent,
@@ -42,6 +42,9 @@ from uwf_core.api.options import read_options
 from uwf_core.api.record import record
 from uwf_core.errors import AgentFailure, ExitCode, FailureKind, NeedsAnswer, UwfError
 from uwf_core.process.cancel import Cancel
+
+if TYPE_CHECKING:
+    from uwf_core.api.tool import LoadedTool
 
 PROTOCOL = 1
 REQUEST_VARIABLE, EVENTS_VARIABLE = "UWF_REQUEST", "UWF_EVENTS"
@@ -72,10 +75,19 @@ class RequestDocument:
     record: str = ""
 
 
-def serve_agent(spec: AgentSpec, arguments: Sequence[str] | None = None) -> int:
+def serve_agent(
+    spec: AgentSpec,
+    arguments: Sequence[str] | None = None,
+    *,
+    tools: Callable[[], "Sequence[LoadedTool]"] | None = None,
+) -> int:
     """Answer one call of the command protocol with the agent of `spec`; the exit code.
 
     Whatever goes wrong is the `error` of the reply. SIGTERM and SIGINT set the cancel token.
+
+    Args:
+        tools: gives the tools that `AgentContext.tools` has, for agents whose loop is their own;
+            `uwf_core.serving.installed_tools` are those of plugins. None: there are none.
     """
     call = _parser(spec).parse_args(arguments)
     cancel = Cancel()
@@ -85,7 +97,7 @@ def serve_agent(spec: AgentSpec, arguments: Sequence[str] | None = None) -> int:
     answer, code = sys.stdout, ExitCode.DONE
     sys.stdout = sys.stderr
     try:
-        document = _answered(spec, call, cancel)
+        document = _answered(spec, call, cancel, tools)
     except (UwfError, FieldFault) as fault:
         document, code = _error(fault), _exit_code(fault)
     finally:
@@ -104,9 +116,15 @@ def _parser(spec: AgentSpec) -> argparse.ArgumentParser:
     return parser
 
 
-def _answered(spec: AgentSpec, call: argparse.Namespace, cancel: Cancel) -> dict[str, Any]:
+def _answered(
+    spec: AgentSpec,
+    call: argparse.Namespace,
+    cancel: Cancel,
+    tools: Callable[[], "Sequence[LoadedTool]"] | None,
+) -> dict[str, Any]:
     document = _document()
-    agent = _agent(spec, document)
+    given = {} if tools is None else {"tools": tools}
+    agent = _agent(spec, document, given)
     sink = _EventFile(os.environ.get(EVENTS_VARIABLE))
     try:
         if call.mode == "fork":
@@ -131,12 +149,12 @@ def _document() -> RequestDocument:
     return read_record(RequestDocument, mapping, lenient=True)
 
 
-def _agent(spec: AgentSpec, document: RequestDocument) -> Agent:
+def _agent(spec: AgentSpec, document: RequestDocument, given: Mapping[str, Any]) -> Agent:
     options = None
     if spec.options is not None:
         options = read_options(_imported(spec.options), document.options or {}, where="options")
     home = os.environ.get("UWF_HOME") or str(Path("~/.uwf").expanduser())
-    context = AgentContext(name=spec.name, state_dir=str(Path(home, "agents", spec.name)))
+    context = AgentContext(name=spec.name, state_dir=str(Path(home, "agents", spec.name)), **given)
     agent: Agent = _imported(spec.factory)(options, context)
     return agent
 
