@@ -200,6 +200,21 @@ def real_agents(session: nox.Session) -> None:
 
 
 @check
+def browser(session: nox.Session) -> None:
+    """The evaluation's page in a real browser, which stays a system's: `UWF_BROWSER` names one,
+    else Chromium or Chrome is looked for. `UWF_PICTURES=FOLDER` keeps pictures of the pages.
+    """
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    known = (os.environ.get("UWF_BROWSER"), *map(shutil.which, names))
+    program = next((each for each in known if each), None)
+    if program is None:
+        session.skip(f"no browser: none of {', '.join(names)} is here (Debian: chromium)")
+    install(session, "tests")
+    session.env["UWF_BROWSER"] = program
+    session.run("pytest", "-n", "0", "tests/browser", *session.posargs)
+
+
+@check
 def demo(session: nox.Session) -> None:
     """`uwf demo`: a real workflow from start to end, without a key and without a server."""
     install(session)
