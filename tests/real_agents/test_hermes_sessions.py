@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from hermes_warm import Warm
 from hermes_world import Sink, World, text_of, tool
 
 from uwf_core.api import AgentFailure, NeedsAnswer, RunLimits
@@ -13,8 +14,14 @@ RM = tool("terminal", command="rm -rf ./build")
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     world = World(tmp_path_factory.mktemp("hermes"), os.environ["UWF_REAL_HERMES"])
-    yield world
-    world.close()
+    warm = Warm(world.root, world.program, {**world.env, "HERMES_HOME": str(world.home)})
+    try:
+        warm.wait()
+        world.options["command"] = str(warm.program)
+        yield world
+    finally:
+        warm.close()
+        world.close()
 
 
 def used(text, fresh, output, cached, *calls):

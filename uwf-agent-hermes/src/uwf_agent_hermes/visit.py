@@ -89,7 +89,12 @@ class Visit:
             self._answered.set()
 
     def end_prompt(self) -> None:
-        """Let the prompt under way come to an end; called from within a listener."""
+        """Let the prompt under way come to an end; called from within a listener.
+
+        Hermes is told before it gets the listener's answer: else it would go on with that.
+        """
+        if self._prompting is not None and not self._ending.is_set():
+            self.client.cancel(self._prompting)
         self.ended = self.ended or "by us"
         self._ending.set()
 
@@ -134,7 +139,8 @@ class Visit:
                 break
         session = self._prompting
         if session is not None:
-            self.client.cancel(session)
+            if not self._ending.is_set():
+                self.client.cancel(session)
             self._answered.wait(min(_POLITE_SECONDS, self._call.limits.grace_seconds / 2))
         self._stop.set(self.ended or "stopped")
 
