@@ -195,8 +195,7 @@ def real_agents(session: nox.Session) -> None:
     if not document["paths"]:
         session.skip("no registry can be reached")
     session.env.update(document["paths"])
-    # A file's tests share what they run: it stays with one worker.
-    pytest(session, "tests/real_agents", "--dist", "loadfile")
+    pytest(session, "tests/real_agents", "--dist", "loadgroup", "--durations=5")
 
 
 @check

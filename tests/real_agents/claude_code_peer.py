@@ -70,7 +70,7 @@ class ClaudePeer(Peer):
         "question": "without a terminal it asks nobody; it denies",
         "say_bytes": "it prints JSON, in which there are no such bytes",
     }
-    kinds = tuple(FAILURES)
+    kinds = ("auth", "rate_limited", "refused", "max_turns")  # all are among the rows
     always_counted = ("cache_read_tokens", "cache_write_tokens", "cost_usd")
 
     def __init__(self, folder, variable=OLDER):

@@ -16,6 +16,9 @@ VARIABLES = {"claude_code": "UWF_REAL_CLAUDE_CODE", "hermes": "UWF_REAL_HERMES"}
 
 def pytest_collection_modifyitems(items):
     for item in items:
+        if not item.path.name.startswith("test_claude_code"):
+            # What a file's tests share stays with one worker (`--dist loadgroup`).
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
         for name, variable in VARIABLES.items():
             if item.path.name.startswith(f"test_{name}") and variable not in os.environ:
                 reason = f"{variable} does not name the real program: see `nox -s real_agents`"

@@ -16,25 +16,20 @@ from uwf_agent_claude_code.environment import (
 )
 from uwf_agent_claude_code.hearing import Hearing
 from uwf_agent_claude_code.options import ClaudeCodeOptions
-from uwf_agent_claude_code.outcome import failure_of_result, failure_without_result
-from uwf_agent_claude_code.schemas import unwrapped, wrapped
+from uwf_agent_claude_code.reply import WHO, Run, reply_of, used
+from uwf_agent_claude_code.schemas import wrapped
 from uwf_agent_claude_code.sessions import Plan, Sessions
 from uwf_agent_claude_code.transcripts import config_folder
-from uwf_agent_claude_code.usage import usage_of
 from uwf_core.api import (
     AgentContext,
-    AgentFailure,
     AgentReply,
     AgentRequest,
     AskRequest,
-    EmptyReply,
-    End,
     ProgramResult,
     TurnSink,
     Usage,
 )
 
-_WHO = "Claude Code"
 _LINES_PER_REPLY = 6
 """How much it may print for one answer: each text and each result of a tool comes twice."""
 _AFTER_RESULT_SECONDS = 30.0
@@ -47,13 +42,6 @@ class _Task(NamedTuple):
     prompt: str
     schema: Mapping[str, Any] | None
     tools: Sequence[str] | None
-
-
-class _Run(NamedTuple):
-    """A run that is over."""
-
-    hearing: Hearing
-    ended: ProgramResult
 
 
 class ClaudeCodeAgent:
@@ -125,10 +113,10 @@ class ClaudeCodeAgent:
         with temporary_folder(self._state, env) as temporary:
             env = {TEMPORARY: str(temporary), **env}
             run = _run(replace(call, env=env, limits=limits), options, plan, task, sink)
-        usage = _usage(run, plan)
+        usage = used(run, plan)
         if usage is not None:
             sink.usage(usage)
-        reply = _reply(run, plan, usage or Usage(), folder, is_typed=task.schema is not None)
+        reply = reply_of(run, plan, usage or Usage(), folder, is_typed=task.schema is not None)
         sessions.made(plan)
         return reply
 
@@ -139,7 +127,7 @@ def _run(
     plan: Plan,
     task: _Task,
     sink: TurnSink,
-) -> _Run:
+) -> Run:
     """Run the program to its end; once more without a schema where it is too old for one."""
     hearing = Hearing(plan, sink, task.tools)
     argv = command_line(options, plan.arguments(), task.tools, task.schema)
@@ -161,9 +149,9 @@ def _run(
         for timer in timers:
             timer.cancel()
     if task.schema is not None and hearing.init is None and _NO_SCHEMA in _words(ended):
-        hearing.turns.note(f"this version of {_WHO} takes no schema; its text is read")
+        hearing.turns.note(f"this version of {WHO} takes no schema; its text is read")
         return _run(call, options, plan, task._replace(schema=None), sink)
-    return _Run(hearing, ended)
+    return Run(hearing, ended)
 
 
 def _stdin(prompt: str) -> bytes:
@@ -174,50 +162,3 @@ def _stdin(prompt: str) -> bytes:
 
 def _words(ended: ProgramResult) -> str:
     return ended.stderr.decode("utf-8", "replace")
-
-
-def _usage(run: _Run, plan: Plan) -> Usage | None:
-    result = run.hearing.result
-    return None if result is None else usage_of(result, plan.ledger, run.ended.duration_ms)
-
-
-def _reply(run: _Run, plan: Plan, usage: Usage, folder: Path, *, is_typed: bool) -> AgentReply:
-    """What the run came to.
-
-    Raises:
-        AgentFailure: it failed, or is not shown to be in its session.
-    """
-    hearing = run.hearing
-    result = hearing.result
-    if result is None or not result.is_success:
-        raise _failure(run, plan)
-    proof = plan.proof(folder, result.session)
-    structured = None
-    if is_typed and result.structured is not None:
-        structured = unwrapped(result.structured)
-    elif is_typed:
-        hearing.turns.note(f"{_WHO} delivered no object; its text is read")
-    if structured is None and not result.text.strip():
-        raise EmptyReply(f"{_WHO} delivered nothing", session=plan.session)
-    return AgentReply(
-        text=result.text if structured is None else None,
-        structured=structured,
-        session=result.session,
-        continuation="new" if plan.resumes is None else "continued",
-        proof=proof,
-        usage=usage,
-        model=hearing.model,
-        agent_version=None if hearing.init is None else hearing.init.version,
-        stop_reason=result.stop_reason,
-        denials=result.denials,
-    )
-
-
-def _failure(run: _Run, plan: Plan) -> AgentFailure:
-    """The failure of a run without success: by our limits, else by its result."""
-    hearing, ended = run
-    if ended.end is End.EXITED and hearing.result is not None:
-        failure = failure_of_result(hearing.result, hearing.told())
-        if failure is not None:
-            return failure
-    return failure_without_result(ended, hearing.told(), has_begun=hearing.init is not None)
