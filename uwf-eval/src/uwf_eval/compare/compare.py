@@ -43,7 +43,7 @@ def compare(a: Sequence[Trial], b: Sequence[Trial], options: Options | None = No
         within=options.within,
         seed=options.seed,
         tested=tested,
-        beside=[each for each in beside if each.tasks],
+        beside=beside,
         left_out=found.left_out,
         notes=list(notes(found.pairs, found.left_out, options)),
     )

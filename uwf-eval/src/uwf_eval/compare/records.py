@@ -125,7 +125,8 @@ class Comparison:
     Attributes:
         verdict: of the first metric that was asked for.
         trials: that count, of A and of B. tasks: their names; over: what counted as one.
-        tested: with a verdict, in the order asked for. beside: the others, as far as known.
+        tested: with a verdict, in the order asked for. beside: the others; those that no task
+            tells have 0 tasks.
     """
 
     verdict: Verdict

@@ -178,7 +178,10 @@ def left_out(each: LeftOut) -> str:
 
 
 def unknown(measured: Measured) -> Iterator[str]:
-    """What is not known of a metric: `not known: cost in 3 trials of A`."""
-    for side, count in zip("AB", measured.unknown, strict=True):
-        if count:
-            yield f"not known: {name_of(measured.metric)} in {plural(count, 'trial')} of {side}"
+    """What is not known of a metric: `not known: cost in 3 trials of A and 1 of B`."""
+    of_a, of_b = measured.unknown
+    sides = [f"{count:,} of {side}" for side, count in (("A", of_a), ("B", of_b)) if count]
+    if sides:
+        noun = "trial" if of_a + of_b == 1 else "trials"
+        places = " and ".join(sides).replace(" of", f" {noun} of", 1)
+        yield f"not known: {name_of(measured.metric)} in {places}"
