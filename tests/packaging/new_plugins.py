@@ -4,13 +4,14 @@ Each kind is written by the installed command, built as a wheel, installed, and 
 against that wheel. All kinds share one environment, which is the slowest part of it.
 """
 
-import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from environment import Environment, finish, uv, wheel_in, with_extras
+from environment import Environment, finish, wheel_in, with_extras
 
 CORE = "uwf-core"
+AT_ONCE = 2
 KINDS = ("agent", "store", "extractor", "judge", "observer", "command")
 PYTEST = ("python", "-m", "pytest", "-q", "--import-mode=importlib", "-p", "no:cacheprovider")
 
@@ -19,19 +20,31 @@ def main(wheels: Path, folder: Path, kinds: tuple[str, ...]) -> int:
     """Try every kind; 1 if something is wrong."""
     core = with_extras(wheel_in(wheels, CORE), CORE, "testing")
     environment = Environment(folder, core, "hatchling", "pip")
-    faults = []
-    for kind in kinds:
-        written = environment.project / f"uwf-{kind}-my-{kind}"
-        faults += environment.faults(f"new {kind}", "uwf", "plugin", "new", kind, f"my-{kind}")
-        if not written.is_dir():
-            continue
-        wheel = built(environment, written)
-        install(environment, wheel)
-        faults += environment.faults(f"new {kind}: check", "uwf", "plugin", "check", f"my-{kind}")
-        # The wheel is what is tested: the sources are out of the way.
-        (written / "src").rename(written / "not-installed")
-        faults += environment.faults(f"new {kind}: its tests", *PYTEST, cwd=written)
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        made = list(threads.map(lambda kind: written(environment, kind), kinds))
+        ready = {kind: str(wheel) for kind, (wheel, _) in zip(kinds, made, strict=True) if wheel}
+        # All at once: nobody's tests shall meet another one half installed.
+        environment.add("--no-deps", *ready.values())
+        tried = list(threads.map(lambda kind: checked(environment, kind), ready))
+    faults = [fault for _, found in made for fault in found]
+    faults += [fault for found in tried for fault in found]
     return finish(faults)
+
+
+def written(environment: Environment, kind: str) -> tuple[Path | None, list[str]]:
+    """What the command writes, as a wheel; None and why where there is none."""
+    faults = environment.faults(f"new {kind}", "uwf", "plugin", "new", kind, f"my-{kind}")
+    source = environment.project / f"uwf-{kind}-my-{kind}"
+    return (built(environment, source) if source.is_dir() else None), faults
+
+
+def checked(environment: Environment, kind: str) -> list[str]:
+    """What is wrong with the installed wheel of a kind."""
+    source = environment.project / f"uwf-{kind}-my-{kind}"
+    faults = environment.faults(f"new {kind}: check", "uwf", "plugin", "check", f"my-{kind}")
+    # The wheel is what is tested: the sources are out of the way.
+    (source / "src").rename(source / "not-installed")
+    return faults + environment.faults(f"new {kind}: its tests", *PYTEST, cwd=source)
 
 
 def built(environment: Environment, source: Path) -> Path:
@@ -41,16 +54,6 @@ def built(environment: Environment, source: Path) -> Path:
     done = environment.run("python", "-c", f"{build}print(b.build_wheel({str(out)!r}))")
     assert done.returncode == 0, done.stderr
     return out / done.stdout.strip().splitlines()[-1]
-
-
-def install(environment: Environment, wheel: Path) -> None:
-    """Install a wheel beside what is there."""
-    python = str(environment.bin / "python")
-    tool = uv()
-    command = (
-        [tool, "pip", "install", "--python", python] if tool else [python, "-m", "pip", "install"]
-    )
-    subprocess.run([*command, "--quiet", "--no-deps", str(wheel)], check=True)
 
 
 if __name__ == "__main__":
