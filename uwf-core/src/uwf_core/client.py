@@ -13,55 +13,40 @@ belongs to one thread of a program at a time; several clients, and the `uwf` com
 one store at once.
 """
 
+from __future__ import annotations
+
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from uwf_core.engine import (
-    ask,
-    close,
-    control,
-    export,
-    fork,
-    hand_over,
-    judging,
-    read,
-    resume,
-    run,
-    show,
-    start,
-    steps,
-    take_in,
-    turns,
-)
-from uwf_core.engine.documents import (
-    AnswerDocument,
-    BundleDocument,
-    ExecDocument,
-    ImportDocument,
-    StartedDocument,
-    StepDocument,
-    StepResult,
-    StepRow,
-    ThreadDocument,
-    ThreadRow,
-    TurnDocument,
-)
 from uwf_core.engine.engine import Engine, open_engine
 from uwf_core.engine.installation import Installation
 from uwf_core.engine.own_nodes import Name, NodeStore
-from uwf_core.engine.results import Outcome
-from uwf_core.engine.show import ThreadFilter
-from uwf_core.engine.workflows import find_workflow, publish_file
+from uwf_core.engine.watch import Listener
 from uwf_core.ids import Ref
 from uwf_core.process.cancel import Cancel
-from uwf_core.workflow.registry import register
 
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model
     from uwf_core.api.judge import Judge
+    from uwf_core.engine.documents import (
+        AnswerDocument,
+        BundleDocument,
+        ExecDocument,
+        ImportDocument,
+        StartedDocument,
+        StepDocument,
+        StepResult,
+        StepRow,
+        ThreadDocument,
+        ThreadRow,
+        TurnDocument,
+    )
+    from uwf_core.engine.results import Outcome
+    from uwf_core.engine.show import ThreadFilter
 
 __all__ = [
     "AnswerDocument",
@@ -84,30 +69,20 @@ __all__ = [
 ]
 
 
-class _Listener:
-    """A watch made of two functions."""
+_DOCUMENTS = "uwf_core.engine.documents"
+_HOME = {"Outcome": "uwf_core.engine.results", "ThreadFilter": "uwf_core.engine.show"}
 
-    def __init__(
-        self,
-        on_event: Callable[[object], None] | None,
-        on_notice: Callable[[str], None] | None,
-    ) -> None:
-        self._on_event = on_event
-        self._on_notice = on_notice
 
-    def event(self, event: object) -> None:
-        if self._on_event is not None:
-            self._on_event(event)
-
-    def notice(self, text: str) -> None:
-        if self._on_notice is not None:
-            self._on_notice(text)
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOME.get(name, _DOCUMENTS)), name)
 
 
 class Client:
     """One user's uwf, seen from one folder. Make it with `Client.open`; close it, or use `with`."""
 
-    def __init__(self, engine: Engine, watch: _Listener) -> None:
+    def __init__(self, engine: Engine, watch: Listener) -> None:
         self._engine = engine
         self._watch = watch
 
@@ -121,6 +96,7 @@ class Client:
         store: str | None = None,
         default_agent: str | None = None,
         default_model: str | None = None,
+        beside: Client | None = None,
         on_event: Callable[[object], None] | None = None,
         on_notice: Callable[[str], None] | None = None,
     ) -> Self:
@@ -133,6 +109,8 @@ class Client:
             store: a store URL (`sqlite:/tmp/trial.db`, `memory:`) instead of the configured one.
             default_agent: the agent where nothing else says one.
             default_model: the model of agents that use one of the configuration, by its name there.
+            beside: another client of this program; what it has found to be installed, and schemas
+                that it knows, are not looked for again.
             on_event: gets the event records of `uwf_core.api` as they happen, from any thread.
             on_notice: gets lines for people.
 
@@ -147,8 +125,9 @@ class Client:
             env=environment,
             cwd=str(Path.cwd() if cwd is None else cwd),
             flags={key: value for key, value in flags.items() if value is not None},
+            beside=None if beside is None else beside._engine,
         )
-        return cls(engine, _Listener(on_event, on_notice))
+        return cls(engine, Listener(on_event, on_notice))
 
     def __enter__(self) -> Self:
         return self
@@ -188,6 +167,9 @@ class Client:
         Raises:
             DefinitionError: it has faults; `problems` has all of them.
         """
+        from uwf_core.engine.workflows import publish_file
+        from uwf_core.workflow.registry import register
+
         ref = publish_file(self._engine, str(Path(self._engine.cwd, file)), self._watch)
         register(self._engine.store, self._engine.definition(ref).name, ref)
         return ref
@@ -198,6 +180,8 @@ class Client:
         Raises:
             UnknownIdError: there is none. DefinitionError: the file has faults.
         """
+        from uwf_core.engine.workflows import find_workflow
+
         return find_workflow(self._engine, word, self._watch)
 
     # -- threads ---------------------------------------------------------------------------------
@@ -211,6 +195,8 @@ class Client:
         agent: str | None = None,
     ) -> StartedDocument:
         """Begin a thread; nothing is run. Errors as `uwf thread start`."""
+        from uwf_core.engine import start
+
         options = start.StartOptions(workflow, prompt, str(cwd), agent)
         return start.start_thread(self._engine, options, self._watch)
 
@@ -232,6 +218,8 @@ class Client:
             BusyError: somebody runs the thread. WrongStateError: it is cancelled.
             AgentStuck: an agent within this process does not stop; the failed attempt is stored.
         """
+        from uwf_core.engine import run
+
         options = run.RunOptions(count, until_done, agent)
         return run.exec_thread(self._engine, thread, options, self._watch, cancel or Cancel())
 
@@ -245,37 +233,53 @@ class Client:
         cancel: Cancel | None = None,
     ) -> Outcome:
         """Let a suspended or completed thread go on. Errors as `uwf thread resume`."""
+        from uwf_core.engine import resume
+
         options = resume.ResumeOptions(text, answer, agent)
         return resume.resume_thread(self._engine, thread, options, self._watch, cancel or Cancel())
 
     def poke(self, thread: str, text: str, *, cancel: Cancel | None = None) -> Outcome:
         """Run the head step again with a further instruction. Errors as `uwf thread poke`."""
+        from uwf_core.engine import resume
+
         return resume.poke_thread(self._engine, thread, text, self._watch, cancel or Cancel())
 
     def fork(self, step: str) -> StartedDocument:
         """A new thread that shares the chain up to a step."""
+        from uwf_core.engine import fork
+
         return fork.fork_step(self._engine, step)
 
     def stop(self, thread: str) -> ThreadDocument:
         """Stop whoever runs the thread."""
+        from uwf_core.engine import control
+
         return control.stop_thread(self._engine, thread)
 
     def cancel(self, thread: str) -> ThreadDocument:
         """Close a thread for good."""
+        from uwf_core.engine import close
+
         return close.cancel_thread(self._engine, thread, self._watch)
 
     def wait(self, thread: str, timeout_s: float | None = None) -> Outcome:
         """Wait until nobody runs the thread; what its run did."""
+        from uwf_core.engine import control
+
         return control.wait_thread(self._engine, thread, timeout_s)
 
     def remove(self, thread: str) -> ThreadDocument:
         """Forget a finished thread."""
+        from uwf_core.engine import close
+
         return close.remove_thread(self._engine, thread)
 
     # -- bundles ---------------------------------------------------------------------------------
 
     def export_thread(self, thread: str, file: str | os.PathLike[str]) -> BundleDocument:
         """Write a thread as a bundle. Errors as `uwf thread export`."""
+        from uwf_core.engine import export
+
         return export.export_thread(self._engine, thread, str(file))
 
     def import_bundle(
@@ -288,57 +292,59 @@ class Client:
             dry_run: check everything and change nothing.
             as_new: a thread that is here with another head comes under a new id.
         """
+        from uwf_core.engine import take_in
+
         options = take_in.ImportOptions(dry_run, as_new)
         return take_in.import_bundle(self._engine, str(Path(self._engine.cwd, file)), options)
-
-    def copy_thread(self, thread: str, target: "Client") -> None:
-        """Copy a thread that nobody runs into the store of another client, all of it or nothing.
-
-        Raises:
-            BusyError: it runs, or is there already.
-        """
-        hand_over.copy_thread(self._engine, target._engine, thread)
-
-    def copy_nodes(self, refs: Iterable[str], target: "Client") -> int:
-        """Copy nodes with everything that they lead to into the store of another client.
-
-        Returns:
-            How many were not there.
-        """
-        return hand_over.copy_nodes(self._engine.store, target._engine.store, refs)
 
     # -- reading ---------------------------------------------------------------------------------
 
     def show(self, thread: str) -> ThreadDocument:
         """Where a thread stands."""
+        from uwf_core.engine import show
+
         return show.show_thread(self._engine, thread)
 
     def list(self, wanted: ThreadFilter | None = None) -> Sequence[ThreadRow]:
         """Threads, newest first; the finished ones too unless the filter says otherwise."""
-        return show.list_threads(self._engine, wanted or ThreadFilter(all=True))
+        from uwf_core.engine import show
+
+        return show.list_threads(self._engine, wanted or show.ThreadFilter(all=True))
 
     def steps(self, thread: str) -> Sequence[StepRow]:
         """The steps of a thread in order; the first row is the start."""
+        from uwf_core.engine import steps
+
         return steps.list_steps(self._engine, thread)
 
     def step(self, step: str) -> StepDocument:
         """A whole step, or failed attempt."""
+        from uwf_core.engine import steps
+
         return steps.show_step(self._engine, step)
 
     def turns(self, thread: str, role: str | None = None) -> Sequence[TurnDocument]:
         """All turns of a thread."""
+        from uwf_core.engine import turns
+
         return turns.list_turns(self._engine, thread, role)
 
     def follow(self, thread: str, role: str | None = None) -> Iterator[TurnDocument]:
         """All turns so far, then those of the step under way as they come."""
+        from uwf_core.engine import turns
+
         return turns.follow_turns(self._engine, thread, role)
 
-    def read(self, thread: str, quota: int = read.QUOTA, before: str | None = None) -> str:
+    def read(self, thread: str, quota: int | None = None, before: str | None = None) -> str:
         """The thread as Markdown."""
-        return read.read_thread(self._engine, thread, quota, before)
+        from uwf_core.engine import read
+
+        return read.read_thread(self._engine, thread, quota or read.QUOTA, before)
 
     def prompt(self, step: str) -> str:
         """Exactly what the agent of a step was told."""
+        from uwf_core.engine import read
+
         return read.read_prompt(self._engine, step)
 
     def ask(
@@ -351,6 +357,8 @@ class Client:
         cancel: Cancel | None = None,
     ) -> AnswerDocument:
         """Ask the session of a past step; no step is written."""
+        from uwf_core.engine import ask
+
         options = ask.AskOptions(text, agent, fork)
         return ask.ask_step(self._engine, step, options, self._watch, cancel or Cancel())
 
@@ -358,7 +366,7 @@ class Client:
 
     def judge(
         self, name: str, options: Mapping[str, Any] | None = None, *, where: str = "options"
-    ) -> "Judge":
+    ) -> Judge:
         """The judge that an installed plugin announces by `uwf_judges`, ready to be called.
 
         Args:
@@ -371,13 +379,17 @@ class Client:
             PluginBroken: it cannot be imported, or makes no judge.
             ConfigError: the options do not fit.
         """
+        from uwf_core.engine import judging
+
         return judging.open_judge(self._engine, name, options or {}, where=where)
 
     @property
-    def judge_model(self) -> "Model | None":
+    def judge_model(self) -> Model | None:
         """The model that `modelOverrides.judge` names, for judges that ask one.
 
         Raises:
             ConfigError: there is no such model.
         """
+        from uwf_core.engine import judging
+
         return judging.judge_model(self._engine)

@@ -15,14 +15,8 @@ from uwf_core.cas.hashing import META, PRIMITIVES, ref_of, sha256_of
 from uwf_core.cas.records import check_same, damaged, verify_record
 from uwf_core.cas.references import references_in
 from uwf_core.cas.refusals import check_schema, refused
-from uwf_core.cas.schemas import META_SCHEMA
 from uwf_core.cas.types import KnownType, Types
-from uwf_core.errors import (
-    BusyError,
-    CorruptNodeError,
-    MissingNodeError,
-    PayloadError,
-)
+from uwf_core.errors import BusyError, CorruptNodeError, MissingNodeError, PayloadError
 from uwf_core.ids import Ref, ref_of_number
 
 _EDGES_OF_TEXT = KnownType(PRIMITIVES["string"], {}).edges("")
@@ -46,18 +40,22 @@ class Store:
     Args:
         backend: where everything is kept.
         now_ms: the clock, ms since 1970.
+        types: the schemas that are known, if this process shares them between stores.
     """
 
-    def __init__(self, backend: StoreBackend, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        backend: StoreBackend,
+        now_ms: Callable[[], int],
+        types: Types | None = None,
+    ) -> None:
         self._backend = backend
         self._now_ms = now_ms
         self._lock = RLock()
         self._durability: bool | None = None
-        self._schemas: dict[str, Mapping[str, Any]] = {META: META_SCHEMA}
-        self._types = Types()
+        self.types = types or Types()
+        self._schemas = self.types.schemas
         self._fresh_types: dict[str, int] = {}
-        for name, ref in PRIMITIVES.items():
-            self._schemas[ref] = {"type": name}
 
     # -- transactions ----------------------------------------------------------------------------
 
@@ -113,7 +111,7 @@ class Store:
         data = encode(payload)
         plain = decode(data)
         schema = self.schema(Ref(type_))
-        known = self._types.of(type_, schema)
+        known = self.types.of(type_, schema)
         found = known.violations(plain)
         if found:
             raise refused(type_, schema, found)

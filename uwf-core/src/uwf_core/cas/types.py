@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from uwf_core.cas.codec import MappingDecoder, decode
+from uwf_core.cas.hashing import META, PRIMITIVES
 from uwf_core.cas.references import finder
-from uwf_core.cas.schemas import CompiledSchema, Violation
+from uwf_core.cas.schemas import META_SCHEMA, CompiledSchema, Violation
 from uwf_core.errors import PayloadError
 from uwf_core.ids import Ref, number_of
 
@@ -68,9 +69,14 @@ def _decoder(schema: Mapping[str, Any]) -> Callable[[bytes], Any]:
 
 
 class Types:
-    """Schemas by their reference."""
+    """Schemas by their reference, which says what they are: a process may share them between its
+    stores.
+    """
 
     def __init__(self) -> None:
+        self.schemas: dict[str, Mapping[str, Any]] = {META: META_SCHEMA}
+        for name, ref in PRIMITIVES.items():
+            self.schemas[ref] = {"type": name}
         self._known: dict[str, KnownType] = {}
 
     def of(self, ref: str, schema: Mapping[str, Any]) -> KnownType:

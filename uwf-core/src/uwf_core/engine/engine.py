@@ -33,6 +33,7 @@ class Engine:
         home: uwf's own folder (`UWF_HOME`).
         on_fault: told of what does not stop the work: an observer that raises, settings that are
             ignored.
+        beside: an engine of the same process, whose plugins and schemas are known.
     """
 
     def __init__(
@@ -42,12 +43,14 @@ class Engine:
         cwd: str,
         flags: Mapping[str, str] | None = None,
         on_fault: Callable[[BaseException | str], None] | None = None,
+        beside: "Engine | None" = None,
     ) -> None:
         self.env = dict(env)
         self.cwd = os.path.abspath(cwd)
         self.home = find_home(env)
         self.on_fault = on_fault
         self._flags = dict(flags or {})
+        self._beside = beside
         self._definitions: dict[Ref, Definition] = {}
 
     def now_ms(self) -> int:
@@ -79,7 +82,7 @@ class Engine:
         from uwf_core.stores.open import open_backend
 
         backend = open_backend(self.settings.store, self.home, self._foreign_store)
-        return Store(backend, self.now_ms)
+        return Store(backend, self.now_ms, self._beside.store.types if self._beside else None)
 
     def _foreign_store(self, scheme: str) -> "StoreSpec":
         """The record of a store that is not of the house."""
@@ -103,6 +106,9 @@ class Engine:
         from uwf_core.plugins.plugins import Plugins
         from uwf_core.plugins.tracing import stderr_trace
 
+        beside = self._beside
+        if beside and (beside.home, beside.settings.blocked) == (self.home, self.settings.blocked):
+            return beside.plugins
         for died in take_died(self.home):
             self.report_fault(str(died))
         trace = stderr_trace(self.env, lambda line: self.redactor.text(line))
@@ -196,10 +202,12 @@ def open_engine(
     cwd: str,
     flags: Mapping[str, str] | None = None,
     on_fault: Callable[[BaseException | str], None] | None = None,
+    beside: Engine | None = None,
 ) -> Engine:
-    """An engine for a process: its environment, its folder, what its command line says.
+    """An engine for a process: its environment, its folder, what its command line says; `beside`
+    another one, whose plugins and schemas it knows.
 
     Raises:
         ConfigError: there is no home.
     """
-    return Engine(env=env, cwd=cwd, flags=flags, on_fault=on_fault)
+    return Engine(env=env, cwd=cwd, flags=flags, on_fault=on_fault, beside=beside)

@@ -1,6 +1,6 @@
 """Typed nodes of somebody else's making, in the same store and under names of their own."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.ids import Ref
@@ -94,3 +94,23 @@ class NodeStore:
     def transaction(self) -> Any:
         """A context in which all writes become durable together or not at all."""
         return self._engine.store.transaction()
+
+    def copy(self, refs: Iterable[str], target: "NodeStore") -> int:
+        """Copy nodes with everything that they lead to into another store; how many were not there.
+
+        Raises:
+            MissingNodeError, CorruptNodeError: one is absent or damaged; nothing has changed.
+        """
+        from uwf_core.engine.hand_over import copy_nodes
+
+        return copy_nodes(self._engine.store, target._engine.store, refs)
+
+    def copy_thread(self, thread: str, target: "NodeStore") -> None:
+        """Copy a thread that nobody runs into another store: all that it leads to, or nothing.
+
+        Raises:
+            BusyError: it runs, or is there already.
+        """
+        from uwf_core.engine.hand_over import copy_thread
+
+        copy_thread(self._engine, target._engine, thread)

@@ -45,3 +45,25 @@ class Broadcast:
     def notice(self, text: str) -> None:
         """Tell the person alone."""
         self._watch.notice(text)
+
+
+class Listener:
+    """A watch made of two functions."""
+
+    def __init__(
+        self,
+        on_event: Callable[[object], None] | None,
+        on_notice: Callable[[str], None] | None,
+    ) -> None:
+        self._on_event = on_event
+        self._on_notice = on_notice
+
+    def event(self, event: object) -> None:
+        """Give it to the function for events."""
+        if self._on_event is not None:
+            self._on_event(event)
+
+    def notice(self, text: str) -> None:
+        """Give it to the function for notices."""
+        if self._on_notice is not None:
+            self._on_notice(text)

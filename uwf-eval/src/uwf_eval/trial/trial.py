@@ -151,9 +151,13 @@ class _Work:
         self.phase = "unavailable"
         cell = self.done.cell
         client = self.client = Client.open(
-            cwd=space.work, env=self.env, store=space.store, default_model=cell.model
+            cwd=space.work,
+            env=self.env,
+            store=space.store,
+            default_model=cell.model,
+            beside=self.bench.main,
         )
-        self.bench.main.copy_nodes([cell.workflow], client)
+        self.bench.main.nodes.copy([cell.workflow], client.nodes)
         started = client.start(
             cell.workflow,
             self.case.prompt,
@@ -179,7 +183,7 @@ class _Work:
         """The thread into the main store, and what is reported of it."""
         assert self.client is not None and self.done.thread is not None
         self.phase = "store"
-        self.client.copy_thread(self.done.thread, self.bench.main)
+        self.client.nodes.copy_thread(self.done.thread, self.bench.main.nodes)
         self.read = read_thread(self.client, self.done.thread)
         self.done = replace(
             self.done,
