@@ -92,6 +92,12 @@ def test_tasks_that_have_their_own_workflows_are_one_configuration():
     assert [len(task.configurations) for task in report.tasks] == [0, 0]
 
 
+def test_tasks_that_bring_their_own_agents_are_one_configuration():
+    report = of(scored(1, 1.0, cell("a", agent="mock")), scored(2, 0.0, cell("b", agent="played")))
+    assert [each.configuration.label for each in report.configurations] == ["as configured"]
+    assert [len(task.configurations) for task in report.tasks] == [0, 0]
+
+
 def test_every_configuration_of_a_task_has_a_line_of_its_own():
     trials = [
         scored(1, 1.0, cell(agent="a", model="m")),

@@ -1,12 +1,15 @@
 """Which workflow, agent and model a trial ran with, under a name as short as it can be."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from uwf_core.api.record import record
 from uwf_eval.records import Cell
 
-Key = tuple[str | None, str | None, str | None]
-"""Workflow reference (None where each task has its own), agent, model."""
+Key = tuple[str | None, ...]
+"""What tells a configuration from the others: a value for each of `Configurations.varies`."""
+
+_CHOICES: Final = ("workflow", "agent", "model")
 
 
 @record
@@ -15,11 +18,14 @@ class Configuration:
 
     Attributes:
         label: tells it from the others of the run, and says nothing that all have in common.
-        workflow: the published workflow's reference, None where each task has its own one.
-        agent, model: None for what the user's configuration says.
+        varies: which of `workflow`, `agent` and `model` tell it from the others. What is not among
+            them is the same for all, or each task's own, which is no choice that one compares.
+        workflow: the published workflow's reference. agent, model: None for what the user's
+            configuration says. All None where they do not vary.
     """
 
     label: str
+    varies: Sequence[str]
     workflow: str | None
     workflow_name: str | None
     agent: str | None
@@ -27,55 +33,67 @@ class Configuration:
 
     def fits(self, cell: Cell) -> bool:
         """Whether a cell is of this configuration."""
-        same_workflow = self.workflow in (None, cell.workflow)
-        return same_workflow and (self.agent, self.model) == (cell.agent, cell.model)
+        return all(getattr(self, name) == getattr(cell, name) for name in self.varies)
 
 
 class Configurations:
     """The configurations of some cells, in the order of their first cells."""
 
     def __init__(self, cells: Iterable[Cell]) -> None:
-        workflows: dict[str, dict[str, str]] = {}
-        first: dict[tuple[str, str | None, str | None], Cell] = {}
+        first: dict[tuple[str, str, str | None, str | None], Cell] = {}
         for cell in cells:
-            workflows.setdefault(cell.task, {})[cell.workflow] = cell.workflow_name
-            first.setdefault((cell.workflow, cell.agent, cell.model), cell)
-        # A task's own workflow is no choice that somebody compares.
-        self._by_workflow = any(len(each) > 1 for each in workflows.values())
-        keys = {self.key(cell): cell for cell in reversed(first.values())}
-        self._known = _labelled({key: keys[key] for key in reversed(keys)}, self._by_workflow)
+            first.setdefault((cell.task, cell.workflow, cell.agent, cell.model), cell)
+        known = list(first.values())
+        self._varies = [name for name in _CHOICES if _is_a_choice(known, name)]
+        found: dict[Key, Cell] = {}
+        for cell in known:
+            found.setdefault(self.key(cell), cell)
+        common = [
+            str(getattr(known[0], name))
+            for name in ("agent", "model")
+            if name not in self._varies and _is_common(known, name)
+        ]
+        self._known = {key: self._labelled(cell, known, common) for key, cell in found.items()}
 
     def key(self, cell: Cell) -> Key:
         """What a cell's configuration is known by."""
-        return (cell.workflow if self._by_workflow else None, cell.agent, cell.model)
+        return tuple(getattr(cell, name) for name in self._varies)
 
     def all(self) -> Mapping[Key, Configuration]:
         """Every configuration by its key."""
         return self._known
 
-
-def _labelled(cells: Mapping[Key, Cell], by_workflow: bool) -> dict[Key, Configuration]:
-    versions = sorted({(cell.workflow_name, cell.workflow) for cell in cells.values()})
-    agents = len({cell.agent for cell in cells.values()}) > 1
-    models = len({cell.model for cell in cells.values()}) > 1
-    found = {}
-    for key, cell in cells.items():
-        words = [_version(cell, versions)] if by_workflow else []
-        words += [cell.agent or "configured agent"] if agents or cell.agent else []
-        words += [cell.model or "configured model"] if models or cell.model else []
-        found[key] = Configuration(
-            label=" · ".join(words) or "as configured",
-            workflow=cell.workflow if by_workflow else None,
-            workflow_name=cell.workflow_name if by_workflow else None,
-            agent=cell.agent,
-            model=cell.model,
+    def _labelled(self, cell: Cell, cells: Sequence[Cell], common: Sequence[str]) -> Configuration:
+        varies = self._varies
+        words = [_version(cell, cells)] if "workflow" in varies else []
+        words += [cell.agent or "configured agent"] if "agent" in varies else []
+        words += [cell.model or "configured model"] if "model" in varies else []
+        return Configuration(
+            label=" · ".join(words or common) or "as configured",
+            varies=varies,
+            workflow=cell.workflow if "workflow" in varies else None,
+            workflow_name=cell.workflow_name if "workflow" in varies else None,
+            agent=cell.agent if "agent" in varies else None,
+            model=cell.model if "model" in varies else None,
         )
-    return found
 
 
-def _version(cell: Cell, versions: Sequence[tuple[str, str]]) -> str:
+def _is_a_choice(cells: Sequence[Cell], name: str) -> bool:
+    """Whether some task was tried with several."""
+    return len({(cell.task, getattr(cell, name)) for cell in cells}) > len(
+        {cell.task for cell in cells}
+    )
+
+
+def _is_common(cells: Sequence[Cell], name: str) -> bool:
+    """Whether all have the same one, and it was named."""
+    values = {getattr(cell, name) for cell in cells}
+    return len(values) == 1 and None not in values
+
+
+def _version(cell: Cell, cells: Sequence[Cell]) -> str:
     """A workflow's name, with as much of its reference as tells its versions apart."""
-    others = [reference for name, reference in versions if name == cell.workflow_name]
+    others = {each.workflow for each in cells if each.workflow_name == cell.workflow_name}
     if len(others) == 1:
         return cell.workflow_name
     length = next(

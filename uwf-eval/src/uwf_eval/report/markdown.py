@@ -62,8 +62,8 @@ def _head(report: Report) -> str:
         for each in line.passes[-1:]
         if each.k > 1
     ]
-    lines.append(f"- Cost: {dollars(line.cost.mean)} each, "
-                 f"{at_least(line.spent, dollars(line.spent.total))} in all")  # fmt: skip
+    spent = at_least(line.spent, dollars(line.spent.total)) if line.spent.total else "not known"
+    lines.append(f"- Cost: {dollars(line.cost.mean)} each, {spent} in all")
     lines += ["", "Ranges are 95 % intervals."]
     return "\n".join(lines)
 
@@ -87,6 +87,7 @@ def _table(heads: str, rows: Iterable[Sequence[str]]) -> str | None:
     """A table; a heading that ends in `:` is set to the right."""
     names = heads.split("|")
     lines = [f"| {' | '.join(inline(row[0]) for row in [[n.rstrip(':')] for n in names])} |"]
+    spent = at_least(line.spent, dollars(line.spent.total)) if line.spent.total else "not known"
     lines.append(f"| {' | '.join('---:' if name.endswith(':') else '---' for name in names)} |")
     body = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([*lines, *body]) if body else None

@@ -154,7 +154,7 @@ def _repeats(each: Any) -> str:
 
 
 def _cost(line: Line) -> str:
-    if line.cost.mean is None and line.spent.total is None:
+    if line.cost.mean is None and not line.spent.total:
         return "not known"
     each = f"{dollars(line.cost.mean)} each"
     partly = f" ({known(line.cost)})" if known(line.cost) else ""

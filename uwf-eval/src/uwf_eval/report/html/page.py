@@ -116,7 +116,7 @@ def _short(report: Report) -> Markup:
               f"n = {trials_in(line.score, report)}"),
         *_repeats(line),
         _card("Cost of a trial", dollars(line.cost.mean), known(line.cost),
-              f"{at_least(line.spent, dollars(line.spent.total))} in all, judges included"),
+              _spent(line)),
         _card("Tokens of a trial", tokens(line.tokens.mean), known(line.tokens),
               f"{at_least(line.tokens, tokens(line.tokens.total))} in all"),
         _card("Time of a trial", _time(line.duration.median), "median",
@@ -151,6 +151,13 @@ def _card(name: str, value: str, beside: str, below: str) -> Markup:
         tag("dt", name),
         tag("dd", tag("b", value), tag("span", beside), tag("small", below)),
     )
+
+
+def _spent(line: Line) -> str:
+    """What the run cost in all, as far as it is known."""
+    if line.cost.mean is None and not line.spent.total:
+        return "not known"
+    return f"{at_least(line.spent, dollars(line.spent.total))} in all, judges included"
 
 
 def _time(ms: float | None) -> str:
