@@ -26,7 +26,18 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 @pytest.fixture
 def rig(tmp_path: Path) -> Iterator[World]:
     """A project of the test's own, empty as yet."""
-    rig = World(tmp_path)
+    yield from project(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A project of all tests of a module, for those that need no more than a thread of their own."""
+    yield from project(tmp_path_factory.mktemp("shared"))
+
+
+def project(folder: Path) -> Iterator[World]:
+    """A project of which nothing may be left running."""
+    rig = World(folder)
     yield rig
     rig.close()
     try:

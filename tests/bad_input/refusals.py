@@ -29,6 +29,11 @@ class Answer(NamedTuple):
     stderr: str
 
     @property
+    def document(self) -> Any:
+        """The document on stdout."""
+        return json.loads(self.stdout)
+
+    @property
     def error(self) -> Any:
         """The error, which is the last line of stderr."""
         return json.loads(self.stderr.splitlines()[-1])["error"]
@@ -53,6 +58,14 @@ class World(Rig):
                 self.threads[name] = uwf.start("loop", "The task.")["thread"]
             uwf.cancel(self.threads["cancelled"])
         self.play(DONE, AGAIN, repeat=True)
+
+    def start(self, *arguments: str, prompt: str = "The task.") -> str:
+        """A thread of `loop` that has not run yet."""
+        started = self.call("thread", "start", "loop", "-p", prompt, *arguments)
+        assert started.exit_code == 0, started.stderr
+        thread = started.document["thread"]
+        assert isinstance(thread, str)
+        return thread
 
     def call(self, *arguments: str, env: Mapping[str, str] | None = None) -> Answer:
         """Call `uwf` in a process that has been started before, which is quicker."""
@@ -86,6 +99,10 @@ class World(Rig):
             marks = [mark for mark in marks if "/logs/" not in mark]
         assert not marks, f"a refused command has changed {marks}"
         return answer.error
+
+    def others(self) -> list[str]:
+        """What runs of this project beside the process that `call` uses."""
+        return [each for each in self.living() if SHELL.name not in each]
 
     def close(self) -> None:
         if self._shell is not None:

@@ -42,8 +42,8 @@ def forms(secret: str) -> list[bytes]:
     return [*(text.encode() for text in texts), *inner]
 
 
-@pytest.fixture
-def leaky(rig: World) -> Iterator[World]:
+@pytest.fixture(scope="module")
+def leaking(shared: World) -> World:
     """A project with three secrets and an agent for each way of telling them."""
     agents = {
         how: {"command": sys.executable, "args": ["-I", "-S", str(LEAKY), how], "options": {}}
@@ -52,11 +52,17 @@ def leaky(rig: World) -> Iterator[World]:
     for agent in agents.values():
         agent["capabilities"] = ["continue", "stream"]
     provider = {"mine": {"baseUrl": "https://llm.example/v1", "apiKey": CONFIGURED}}
-    rig.config(f"agents: {json.dumps(agents)}\nproviders: {json.dumps(provider)}\n")
-    (rig.home / ".env").write_text(f"SERVICE_TOKEN='{DOTTED}'\n", encoding="utf-8")
-    rig.env |= {"MY_PASSWORD": INHERITED, "LEAK": json.dumps(SECRETS)}
-    yield rig
-    check_clean(rig)
+    shared.config(f"agents: {json.dumps(agents)}\nproviders: {json.dumps(provider)}\n")
+    (shared.home / ".env").write_text(f"SERVICE_TOKEN='{DOTTED}'\n", encoding="utf-8")
+    shared.env |= {"MY_PASSWORD": INHERITED, "LEAK": json.dumps(SECRETS)}
+    return shared
+
+
+@pytest.fixture
+def leaky(leaking: World) -> Iterator[World]:
+    """That project, looked through after each test."""
+    yield leaking
+    check_clean(leaking)
 
 
 def check_clean(rig: World) -> None:
@@ -90,7 +96,7 @@ def check_silent(text: str) -> None:
 @pytest.mark.parametrize("how", HOW)
 def test_a_secret_that_an_agent_tells_is_stored_and_shown_nowhere(leaky: World, how: str) -> None:
     thread = leaky.start()
-    ran = leaky.uwf("thread", "exec", thread, "--agent", how)
+    ran = leaky.call("thread", "exec", thread, "--agent", how)
     assert ran.exit_code == HOW[how], ran
     check_silent(ran.stdout + ran.stderr)
     if how == "text":
@@ -98,7 +104,7 @@ def test_a_secret_that_an_agent_tells_is_stored_and_shown_nowhere(leaky: World, 
             assert "[redacted]" in uwf.turns(thread)[0]["text"], "there was something to hide"
             assert "[redacted]" in uwf.step(ran.document["steps"][0]["step"])["output"]["note"]
     for words in (("thread", "show", thread), ("thread", "read", thread), ("log", "list")):
-        check_silent(leaky.uwf(*words).stdout)
+        check_silent(leaky.call(*words).stdout)
 
 
 def test_a_secret_that_is_typed_is_stored_and_shown_nowhere(leaky: World) -> None:
@@ -114,10 +120,12 @@ def test_a_secret_that_is_typed_is_stored_and_shown_nowhere(leaky: World) -> Non
         ("thread", "show", CONFIGURED),
         ("thread", "start", "loop", "-p", "x", "--agent", CONFIGURED),
     ):
-        told = leaky.uwf(*words)
+        told = leaky.call(*words)
         assert "Traceback" not in told.stderr
         check_silent(told.stdout + told.stderr)
-    bound = leaky.uwf("thread", "start", "loop", "-p", "x", "--agent", f"/bin/x --key {CONFIGURED}")
+    bound = leaky.call(
+        "thread", "start", "loop", "-p", "x", "--agent", f"/bin/x --key {CONFIGURED}"
+    )
     assert (bound.exit_code, bound.stdout) == (2, "")
     check_silent(bound.stderr)
     with leaky.client() as uwf:
@@ -128,10 +136,10 @@ def test_a_secret_told_in_a_background_run_stays_out_of_what_it_leaves_behind(le
     thread = leaky.start()
     for how in ("crash", "fails"):
         assert leaky.uwf("thread", "exec", thread, "--agent", how, "--background").exit_code == 0
-        waited = leaky.uwf("thread", "wait", thread)
+        waited = leaky.call("thread", "wait", thread)
         assert waited.exit_code == 6
         check_silent(waited.stdout)
-    assert eventually(lambda: not leaky.living()), "what it writes as it ends is looked at too"
+    assert eventually(lambda: not leaky.others()), "what it writes as it ends is looked at too"
     assert list(leaky.home.glob("runs/*.err")), "the fixture looks at these too"
 
 
@@ -139,14 +147,14 @@ def test_a_secret_in_an_answer_is_stored_nowhere(leaky: World) -> None:
     question = {"message": "Which key?", "form": {"properties": {"key": {"type": "string"}}}}
     leaky.play({"role": "writer", "question": question, "output": {"$status": "done"}})
     thread = leaky.start()
-    assert leaky.uwf("thread", "exec", thread).exit_code == 3
-    answered = leaky.uwf("thread", "resume", thread, "--answer", f"key={CONFIGURED}")
+    assert leaky.call("thread", "exec", thread).exit_code == 3
+    answered = leaky.call("thread", "resume", thread, "--answer", f"key={CONFIGURED}")
     assert answered.exit_code == 0, answered
     check_silent(answered.stdout + answered.stderr)
 
 
 def test_a_traceback_holds_no_secret_either(leaky: World) -> None:
     leaky.start()
-    told = leaky.uwf("--debug", "thread", "show", INHERITED)
+    told = leaky.call("--debug", "thread", "show", INHERITED)
     assert "Traceback" in told.stderr
     check_silent(told.stdout + told.stderr)
