@@ -31,7 +31,7 @@ def rig(tmp_path: Path) -> Iterator[World]:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """A project of all tests of a module, for those that need no more than a thread of their own."""
+    """A project of all tests of a module that need no more than a thread of their own."""
     yield from project(tmp_path_factory.mktemp("shared"))
 
 
