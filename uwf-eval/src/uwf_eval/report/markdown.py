@@ -86,8 +86,7 @@ def _section(title: str, table: str | None) -> Sequence[str]:
 def _table(heads: str, rows: Iterable[Sequence[str]]) -> str | None:
     """A table; a heading that ends in `:` is set to the right."""
     names = heads.split("|")
-    lines = [f"| {' | '.join(inline(row[0]) for row in [[n.rstrip(':')] for n in names])} |"]
-    spent = at_least(line.spent, dollars(line.spent.total)) if line.spent.total else "not known"
+    lines = [f"| {' | '.join(name.rstrip(':') for name in names)} |"]
     lines.append(f"| {' | '.join('---:' if name.endswith(':') else '---' for name in names)} |")
     body = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([*lines, *body]) if body else None
