@@ -72,6 +72,7 @@ SCRIPT = [
 class Finished(NamedTuple):
     """A thread that was completed, and the client of its store."""
 
+    project: Project
     client: Client
     thread: str
     record: dict
@@ -88,7 +89,7 @@ def run_thread(root):
         assert outcome.document["status"] == "completed", outcome
         rows = client.steps(started)[1:]
         steps = [client.step(row["step"]) for row in rows]
-        yield Finished(client, started, {**client.show(started), "steps": steps})
+        yield Finished(project, client, started, {**client.show(started), "steps": steps})
 
 
 def model_at(url, price=None):

@@ -13,6 +13,7 @@ from uwf_eval.judges.builtin.frontmatter import Options as ComplianceOptions
 from uwf_eval.judges.builtin.route import fits
 from uwf_eval.judges.house import house_judges
 from uwf_eval.task.model import JudgeSpec
+from uwf_eval.trial.verdict import of_judges
 
 
 def compliance(steps, count="first"):
@@ -74,6 +75,12 @@ def test_an_amount_without_limits_only_informs(bench):
     result = bench.builtin("cost")
     assert (result.score, result.weight, result.error) == (None, 0.0, None)
     assert result.data == {"costUsd": pytest.approx(0.55)}
+
+
+def test_a_trial_whose_judges_all_inform_has_no_score_and_says_why(bench):
+    ended = of_judges(bench.ask(JudgeSpec(name="c", builtin="cost")))
+    assert (ended.state, ended.score) == ("infra_error", None)
+    assert "only inform" in ended.failure.message
 
 
 def test_a_cost_that_nobody_knows_is_no_score_if_there_is_a_limit(bench):

@@ -72,6 +72,9 @@ def of_judges(results: Sequence[JudgeResult]) -> Verdict:
     if silent:
         words = "; ".join(f"{each.name}: {each.error or 'gave no score'}" for each in silent)
         return Verdict("infra_error", Failure(kind="judge", message=words))
+    if not counting:
+        words = "no judge gives a score, all of them only inform: give one limits, or add another"
+        return Verdict("infra_error", Failure(kind="judge", message=words))
     weight = sum(each.weight for each in counting)
     total = sum(each.weight * each.score for each in counting if each.score is not None)
     return Verdict("scored", None, min(1.0, max(0.0, total / weight)))
