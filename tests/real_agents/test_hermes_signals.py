@@ -142,7 +142,7 @@ def test_agent_check_says_what_is_there_and_shows_no_key(world, project):
     assert checked.exit_code == 0, document
     states = {each["name"]: each for each in document["checks"]}
     assert states["program"]["message"] == world.program
-    assert states["version"]["state"] == "ok"
+    assert states["version"]["state"] != "error"
     assert str(world.home) in states["configuration"]["message"]
     assert states["trial"]["state"] == "ok"
     assert "sk-of-the-tests" not in checked.stdout

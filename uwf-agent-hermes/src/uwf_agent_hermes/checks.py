@@ -27,7 +27,7 @@ KNOWN_VERSIONS = ("0.19.",)
 """The versions that this adapter was tried with."""
 
 _INSTALL = "uv tool install 'hermes-agent[acp]', or name it: agents -> ALIAS -> options -> command"
-_SECONDS = 8.0
+_SECONDS = 12.0
 _TRIAL_SECONDS = 120.0
 
 
@@ -60,8 +60,11 @@ def _version(request: CheckRequest, options: HermesOptions) -> CheckResult:
     short = replace(request, limits=RunLimits(seconds=_SECONDS, grace_seconds=1.0))
     argv = [options.command, "acp", *options.extra_arguments, "--version"]
     result = short.run_program(argv, env=environment(options))
+    if result.end is End.TIMED_OUT:
+        said = f"`{' '.join(argv)}` said nothing within {_SECONDS:g} s"
+        return CheckResult(state="warning", message=said, hint="is this machine busy?")
     version = result.stdout.decode("utf-8", "replace").strip()
-    if result.end is not End.EXITED or result.exit_code != 0 or not version:
+    if result.exit_code != 0 or not version:
         return CheckResult(
             state="error",
             message=f"`{' '.join(argv)}` ended with {result.exit_code} and printed {version!r:.80}",
