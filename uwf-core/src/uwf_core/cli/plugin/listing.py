@@ -45,14 +45,15 @@ def _of_the_house(name: str) -> dict[str, Any]:
 def _plugins_text(document: Mapping[str, Any], screen: Screen) -> str:
     from uwf_core.cli.render.table import Column, table
 
-    columns = (
+    columns = [
         Column("group", "GROUP", least=8, rank=3),
-        Column("name", "NAME", least=8),
+        Column("name", "NAME", least=14),
         Column("status", "STATUS", status=True),
         Column("distribution", "DISTRIBUTION", least=8, rank=2),
         Column("version", "VERSION", rank=4),
-        Column("reason", "REASON", least=10, rank=1),
-    )
+    ]
+    if any(each["reason"] for each in document["plugins"]):
+        columns.append(Column("reason", "REASON", least=10, rank=1))
     rows = [{**each, "reason": each["reason"] or ""} for each in document["plugins"]]
     if not rows:
         return "no plugins"

@@ -10,12 +10,13 @@ from uwf_core.cli.render.table import Column, table
 
 def agents_text(document: Mapping[str, Any], screen: Screen) -> str:
     """The rows of `agent list`."""
-    columns = (
+    columns = [
         Column("shown", "AGENT", least=8),
         Column("status", "STATUS", status=True),
         Column("from", "FROM", least=8, rank=1),
-        Column("reason", "REASON", least=8, rank=2),
-    )
+    ]
+    if any(each["reason"] for each in document["agents"]):
+        columns.append(Column("reason", "REASON", least=8, rank=2))
     rows = [
         {
             **each,
