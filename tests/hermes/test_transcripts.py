@@ -191,6 +191,14 @@ def test_model_and_mode_are_those_of_the_options(desk):
     assert reply.model == "custom:other"
 
 
+def test_a_mode_that_hermes_does_not_have_is_refused(desk):
+    """Hermes would take it without a word, and ask for every edit."""
+    with pytest.raises(AgentFailure, match="no mode 'yolo'") as failure:
+        desk.played("say", mode="yolo").run(desk.request(), desk.sink)
+    assert failure.value.kind.word == "bad_request"
+    assert "accept_edits" in failure.value.hint
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_version_recorded_has_every_case(version):
     names = {path.stem for path in (TRANSCRIPTS / version).iterdir()}

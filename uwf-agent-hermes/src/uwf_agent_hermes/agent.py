@@ -21,6 +21,7 @@ from uwf_core.api import (
     AgentReply,
     AgentRequest,
     AskRequest,
+    BadRequest,
     Call,
     MaxTurns,
     SessionLost,
@@ -165,12 +166,24 @@ class _Talk:
         opened = self._load(visit, asked) if asked else _Opened(self._new(visit), None)
         session = self._session = opened.state.id
         self._sink.session(session)
-        visit.client.set_mode(session, self._options.edit_mode)
+        self._set_mode(opened.state, visit)
         model = self._options.model_id
         if model is not None:
             visit.client.set_model(session, model)
         self._teller.listen_to(session)
         return opened
+
+    def _set_mode(self, state: SessionState, visit: Visit) -> None:
+        """Put the session into its mode; Hermes would take any word, and then ask for each edit."""
+        mode, known = self._options.edit_mode, state.mode_ids
+        if self._options.mode is not None and mode not in known:
+            raise BadRequest(
+                f"Hermes has no mode {mode!r}, which the option `mode` names",
+                session=state.id,
+                hint=f"it has {', '.join(known) or 'none'}",
+            )
+        if mode in known:
+            visit.client.set_mode(state.id, mode)
 
     def _new(self, visit: Visit) -> SessionState:
         try:

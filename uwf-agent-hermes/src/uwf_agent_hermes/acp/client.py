@@ -30,6 +30,13 @@ class SessionState(NamedTuple):
     models: Mapping[str, Any] | None
 
     @property
+    def mode_ids(self) -> list[str]:
+        """The modes that it can be put into."""
+        found = (self.modes or {}).get("availableModes")
+        modes = [_mapping(each) or {} for each in found] if isinstance(found, list) else []
+        return [str(each["id"]) for each in modes if "id" in each]
+
+    @property
     def model(self) -> str | None:
         """The id of the model in use, where the agent says it."""
         current = (self.models or {}).get("currentModelId")
