@@ -10,8 +10,6 @@ from builtin_kit import DONE, model_at, turn, use
 
 from uwf_core.api import (
     AgentInterrupted,
-    AuthRefused,
-    BadRequest,
     ContextTooLong,
     EmptyReply,
     LoadedTool,
@@ -266,28 +264,6 @@ def test_an_empty_reply_is_nudged_then_the_failure(desk):
         desk.run(*[{"text": ""}] * 5)
 
 
-@pytest.mark.parametrize(
-    ("answer", "failure"),
-    [
-        ({"error": {"status": 401, "message": "wrong key"}}, AuthRefused),
-        ({"error": {"status": 404, "message": "no such model"}}, BadRequest),
-        ({"error": {"status": 400, "message": "this model does not support tools"}}, BadRequest),
-        ({"raw": {"contentType": "text/html", "body": "<h1>Login</h1>"}}, None),
-        ({"raw": {"body": "{"}}, None),
-        ({"raw": {"body": "[]"}}, None),
-        ({"raw": {"body": '{"choices": []}'}}, None),
-    ],
-)
-def test_what_a_service_does_wrong_is_a_typed_failure_with_the_session(desk, answer, failure):
-    from uwf_core.api import AgentFailure
-
-    server = desk.model(answer)
-    with pytest.raises(failure or AgentFailure) as caught:
-        desk.agent(max_attempts=1).run(desk.request(server), desk.sink)
-    assert caught.value.session == desk.sink.sessions[0]
-    assert "sk-a-key" not in caught.value.message
-
-
 def test_without_a_model_it_says_what_to_do(desk):
     with pytest.raises(Unavailable, match="needs a model") as failure:
         desk.agent().run(desk.request(None), desk.sink)
@@ -373,15 +349,25 @@ def test_a_tool_of_a_plugin_is_offered_and_called(desk):
     agent.run(desk.request(server), desk.sink)
     agent.close()
     assert told(server)[-1][1] == f"HELLO in {desk.work}"
+    assert "tools of plugins: NOT confined (shout)" in desk.sink.notes()[0]
 
 
 def test_it_says_which_protection_is_active_and_which_is_not(desk):
     desk.run(DONE)
-    assert "files: confined to" in desk.sink.notes()[0]
-    assert "run_command" not in desk.sink.notes()[0]
+    told = desk.sink.notes()[0]
+    assert f"files: confined to {desk.work}" in told and "commands: off" in told
+    assert "NOT" not in told
     desk.sink.states.clear()
-    desk.run(DONE, options={"allow_shell": True})
-    assert "NOT confined" in desk.sink.notes()[0]
+    desk.run(DONE, options={"allow_shell": True, "fetch": False, "deny": ("*.key",)})
+    told = desk.sink.notes()[0]
+    assert "commands: NOT confined" in told and "pages: off" in told and "denied: *.key" in told
+
+
+def test_a_tool_that_a_role_may_use_and_nobody_has_is_named(desk):
+    desk.run(DONE, tools=("read_file", "read_fil", "resolve"))
+    assert "this role may use the tool 'read_fil', and there is none of that name" in (
+        desk.sink.notes()
+    )
 
 
 def test_a_schema_without_a_choice_is_the_tool_as_it_is(desk):

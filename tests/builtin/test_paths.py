@@ -3,12 +3,13 @@
 import ctypes
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builtin_kit import Desk
+from builtin_kit import DONE, Desk, turn, use
 
-from uwf_agent_builtin.protection import Protection
+from uwf_agent_builtin.protection import Protection, own_folders
 from uwf_agent_builtin.tools.errors import ToolError
 from uwf_agent_builtin.workspace import Workspace
 
@@ -390,6 +391,31 @@ def test_deny_beats_allow(desk):
     for path in ("keep/a", "src/a.lock", "other.txt", "srcs/a.py"):
         assert desk.tool("write_file", bench, path=path, content="x").is_error
     assert sorted(os.listdir(desk.work)) == ["keep", "src"]  # noqa: PTH208
+
+
+def test_the_folder_of_uwf_is_protected_whatever_it_is_called(desk):
+    home = desk.work / "Home of uwf"
+    (home / "agents").mkdir(parents=True)
+    (home / "store.db").write_text(PROTECTED)
+    (desk.work / "to_home").symlink_to(home)
+    (desk.work / "Home of uwf 2").mkdir()
+    (desk.work / "Home of uwf 2" / "a").write_text("inside")
+    protection = Protection(own=own_folders(str(desk.work), (str(home), str(desk.work.parent))))
+    workspace = Workspace(str(desk.work), protection)
+    bench = replace(desk.bench(), workspace=workspace)
+    for path in ("Home of uwf/store.db", "to_home/store.db", "HOME OF UWF/store.db"):
+        for name, more in (("read_file", {}), ("write_file", {"content": "x"}), ("list_dir", {})):
+            assert desk.tool(name, bench, path=path, **more).is_error
+    assert desk.tool("grep", bench, pattern="content|inside").text == "Home of uwf 2/a:1: inside"
+    assert desk.tool("glob", bench, pattern="**").text == "Home of uwf 2/a"
+    workspace.close()
+
+
+def test_an_agent_whose_home_lies_in_the_workspace_does_not_read_it(desk):
+    desk.state = desk.work / "kept"
+    answered = desk.run(turn(use("list_dir", path="kept/sessions")), DONE)
+    assert answered.text == DONE
+    assert "the folder of uwf" in desk.sink.calls()[0].result
 
 
 class Swapper:

@@ -9,7 +9,7 @@ from uwf_agent_builtin import __version__, words
 from uwf_agent_builtin.budget import Budget
 from uwf_agent_builtin.loop import Delivery, Loop, Setting
 from uwf_agent_builtin.options import BuiltinOptions
-from uwf_agent_builtin.protection import Protection
+from uwf_agent_builtin.protection import Protection, own_folders
 from uwf_agent_builtin.redaction import Redaction, cleaned, secrets_of
 from uwf_agent_builtin.report import Reporter
 from uwf_agent_builtin.sessions.transcript import Sessions, Transcript
@@ -55,6 +55,7 @@ class BuiltinAgent:
         self._context = context
         self._sessions = Sessions(context.state_dir)
         self._client: ChatClient | None = None
+        self._made_for: tuple[Model, ChatLimits, RetryPolicy] | None = None
 
     def run(self, request: AgentRequest, sink: TurnSink) -> AgentReply:
         """Work until there is a deliverable: a text with frontmatter, or the typed object.
@@ -100,11 +101,11 @@ class BuiltinAgent:
     def _converse(
         self, request: AgentRequest | AskRequest, task: _Task, sink: TurnSink
     ) -> AgentReply:
-        client = self._client_of(request)
+        client = self._client_of(request, task.options)
         transcript = self._transcript(request.session)
         sink.session(transcript.id)
         try:
-            with _workspace(request.cwd, task.options) as workspace:
+            with self._workspace(request, task.options) as workspace:
                 setting = self._setting(request, task, sink, (client, transcript, workspace))
                 self._begin(setting, task)
                 delivery = Loop(setting).run()
@@ -114,6 +115,25 @@ class BuiltinAgent:
             raise
         finally:
             transcript.close()
+
+    @contextmanager
+    def _workspace(
+        self, request: AgentRequest | AskRequest, options: BuiltinOptions
+    ) -> Iterator[Workspace]:
+        own = (self._context.state_dir, request.env.get("UWF_HOME") or self._context.state_dir)
+        try:
+            protection = Protection(
+                options.deny, options.allow_write, own_folders(request.cwd, own)
+            )
+            workspace = Workspace(request.cwd, protection)
+        except OSError as fault:
+            raise Unavailable(
+                f"the folder {request.cwd} cannot be entered: {fault.strerror}"
+            ) from fault
+        try:
+            yield workspace
+        finally:
+            workspace.close()
 
     def _setting(
         self,
@@ -146,7 +166,7 @@ class BuiltinAgent:
     def _begin(self, setting: Setting, task: _Task) -> None:
         """Say which protection there is, and what is to be done."""
         names, transcript = setting.registry.names, setting.transcript
-        setting.report.note(words.protection_note(setting.bench.workspace.root, names))
+        setting.report.note(words.protection_note(_protected(setting, task)))
         for problem in setting.registry.problems:
             setting.report.note(problem)
         if not transcript.messages:
@@ -157,30 +177,28 @@ class BuiltinAgent:
     def _transcript(self, session: str | None) -> Transcript:
         return self._sessions.new() if session is None else self._sessions.open(session)
 
-    def _client_of(self, request: AgentRequest | AskRequest) -> ChatClient:
-        model = _model(request.model)
-        if self._client is None or self._client.model != model:
+    def _client_of(self, request: AgentRequest | AskRequest, options: BuiltinOptions) -> ChatClient:
+        limits = ChatLimits(
+            idle_seconds=request.limits.idle_seconds,
+            total_seconds=request.limits.seconds,
+            reply_bytes=request.limits.reply_bytes,
+        )
+        wanted = (_model(request.model), limits, RetryPolicy(attempts=options.max_attempts))
+        if self._client is None or self._made_for != wanted:
             self.close()
-            limits = ChatLimits(
-                idle_seconds=request.limits.idle_seconds,
-                total_seconds=request.limits.seconds,
-                reply_bytes=request.limits.reply_bytes,
-            )
-            retry = RetryPolicy(attempts=self._options.max_attempts)
-            self._client = ChatClient(model, limits=limits, retry=retry)
+            self._client = ChatClient(wanted[0], limits=limits, retry=wanted[2])
+            self._made_for = wanted
         return self._client
 
 
-@contextmanager
-def _workspace(cwd: str, options: BuiltinOptions) -> Iterator[Workspace]:
-    try:
-        workspace = Workspace(cwd, Protection(options.deny, options.allow_write))
-    except OSError as fault:
-        raise Unavailable(f"the folder {cwd} cannot be entered: {fault.strerror}") from fault
-    try:
-        yield workspace
-    finally:
-        workspace.close()
+def _protected(setting: Setting, task: _Task) -> words.Protected:
+    return words.Protected(
+        root=setting.bench.workspace.root,
+        tools=setting.registry.names,
+        foreign=setting.registry.foreign,
+        deny=task.options.deny,
+        allow_write=task.options.allow_write,
+    )
 
 
 def _model(model: Model | None) -> Model:

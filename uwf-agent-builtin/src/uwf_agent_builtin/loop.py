@@ -133,6 +133,7 @@ class Loop:
                 raise
             return None
         setting.budget.spend(reply.usage)
+        reply = replace(reply, tool_calls=setting.transcript.own_ids(reply.tool_calls))
         setting.transcript.add(reply.message)
         setting.report.reply(reply, setting.budget.usage())
         return reply

@@ -1,11 +1,13 @@
-"""What stays untouched in a workspace, by its path. Pure.
+"""What stays untouched in a workspace, by its path.
 
 Protected whatever the user allows: git's hooks and configuration (they run programs), uwf's own
 folder, files that hold secrets by custom. Nothing beneath `.git` is written. Deny beats allow.
 """
 
+import os
 import re
 import unicodedata
+from collections.abc import Iterable
 
 from uwf_agent_builtin.tools.errors import ToolError
 from uwf_agent_builtin.tools.ignore import Rules
@@ -20,11 +22,16 @@ class Protection:
     Args:
         deny: patterns of .gitignore for what is never touched.
         allow_write: such patterns for what may be changed; None is everything else.
+        own: paths from the root of folders that are uwf's own, whatever they are called.
     """
 
     def __init__(
-        self, deny: tuple[str, ...] = (), allow_write: tuple[str, ...] | None = None
+        self,
+        deny: tuple[str, ...] = (),
+        allow_write: tuple[str, ...] | None = None,
+        own: tuple[str, ...] = (),
     ) -> None:
+        self.own = own
         self._deny = Rules(deny)
         self._allow = None if allow_write is None else Rules(allow_write)
 
@@ -43,7 +50,7 @@ class Protection:
         is git's own is hidden as a whole.
         """
         name = _plain(path.rpartition("/")[2])
-        if name == ".git" or _always([name], False) is not None:
+        if name == ".git" or _always([name], False) is not None or self._is_own(path):
             return True
         return bool(self._deny) and self._deny.ignores(path)
 
@@ -55,11 +62,28 @@ class Protection:
         why = _always([_plain(part) for part in parts], write)
         if why is not None:
             return why
+        if self._is_own(path):
+            return "the folder of uwf"
         if _names(self._deny, parts):
             return "the option `deny` of the agent names it"
         if write and self._allow is not None and not _names(self._allow, parts):
             return "the option `allowWrite` of the agent does not name it"
         return None
+
+    def _is_own(self, path: str) -> bool:
+        plain = path.casefold()
+        return any(f"{plain}/".startswith(f"{own.casefold()}/") for own in self.own)
+
+
+def own_folders(root: str, folders: Iterable[str]) -> tuple[str, ...]:
+    """The paths from `root` of those folders that lie within it; links are resolved.
+
+    A root that lies within one of them is a workspace that uwf has made, and is not its own.
+    """
+    inner = (
+        os.path.relpath(os.path.realpath(folder), os.path.realpath(root)) for folder in folders
+    )
+    return tuple(dict.fromkeys(path for path in inner if path.partition("/")[0] not in (".", "..")))
 
 
 def _names(rules: Rules, parts: list[str]) -> bool:

@@ -1,6 +1,7 @@
 """What the agent says to the model of its own accord. Pure."""
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 NUDGE = (
     "That was no deliverable: the reply has to begin with a line `---`, then the fields, then "
@@ -46,17 +47,40 @@ def warning(what: str) -> str:
     return f"[note: {what}. Finish what matters most and deliver.]"
 
 
-def protection_note(root: str, tools: Collection[str]) -> str:
+class Protected(NamedTuple):
+    """What is to be told of the protection in a call.
+
+    Attributes:
+        tools: the names of those that may be called; `foreign` are those of plugins among them.
+        deny, allow_write: the options.
+    """
+
+    root: str
+    tools: Collection[str]
+    foreign: Collection[str] = ()
+    deny: Collection[str] = ()
+    allow_write: Collection[str] | None = None
+
+
+def protection_note(what: Protected) -> str:
     """Which protection is active in a call, and which is not."""
-    parts = [
-        f"tools: {', '.join(sorted(tools)) or 'none'}",
-        f"files: confined to {root}; .git/hooks, .git/config, .uwf and .env protected",
-    ]
-    if "run_command" in tools:
-        parts.append(
-            "commands: NOT confined to the workspace (allowShell): they can do what this user can; "
-            "their environment is without secrets, their time limited, their processes ended"
+    files = f"files: confined to {what.root}; .git/hooks, .git/config, .uwf and .env protected"
+    if what.deny:
+        files += f"; denied: {' '.join(what.deny)}"
+    if what.allow_write is not None:
+        files += f"; to be written: {' '.join(what.allow_write) or 'none'}"
+    commands = "commands: off"
+    if "run_command" in what.tools:
+        commands = (
+            "commands: NOT confined to the workspace (allowShell): they can do what this user can, "
+            "with protected files as well; their environment is without secrets, their time "
+            "limited, their processes ended"
         )
-    if "fetch_url" in tools:
-        parts.append("fetch_url: addresses of the public internet alone")
+    pages = "pages: off"
+    if "fetch_url" in what.tools:
+        pages = "pages: addresses of the public internet alone"
+    parts = [f"tools: {', '.join(sorted(what.tools)) or 'none'}", files, commands, pages]
+    if what.foreign:
+        names = ", ".join(sorted(what.foreign))
+        parts.append(f"tools of plugins: NOT confined ({names}); their environment has no secrets")
     return "; ".join(parts)

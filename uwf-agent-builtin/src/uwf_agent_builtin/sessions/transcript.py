@@ -17,6 +17,7 @@ import json
 import os
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,6 @@ class Transcript:
         messages: all of it, as the model is told it; answers are messages of the role `tool`.
         size: of all messages.
         earlier: how many messages there were when it was opened.
-        errors: the ids of calls whose answers are errors.
     """
 
     id: str
@@ -49,8 +49,20 @@ class Transcript:
     messages: list[Message] = field(default_factory=list)
     size: Size = field(default_factory=Size)
     earlier: int = 0
-    errors: set[str] = field(default_factory=set)
+    _ids: set[str] = field(default_factory=set)
     _descriptor: int = -1
+
+    def own_ids(self, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+        """The calls of a reply with ids that no call before them has: some servers count anew in
+        each reply, and a result is known by its call's id.
+        """
+        named = list[ToolCall]()
+        for call in calls:
+            name, number = call.id, 2
+            while name in self._ids or any(name == each.id for each in named):
+                name, number = f"{call.id}-{number}", number + 1
+            named.append(replace(call, id=name))
+        return tuple(named)
 
     def add(self, message: Message) -> None:
         """Add what was said by the user or the model."""
@@ -83,6 +95,7 @@ class Transcript:
 
     def _append(self, message: Message) -> None:
         self.messages.append(message)
+        self._ids.update(call.id for call in message.tool_calls)
         self.size = self.size.plus(size_of(message))
 
     def _without(self, ids: set[str]) -> None:
@@ -194,8 +207,6 @@ def _load(transcript: Transcript) -> None:
                 open_calls.pop(line["id"], None)
                 answer = Message(role="tool", text=line["text"], tool_call_id=line["id"])
                 transcript._append(answer)
-                if line.get("isError"):
-                    transcript.errors.add(line["id"])
             case "left_out":
                 left_out.update(line["ids"])
     for call in list(open_calls):

@@ -24,6 +24,7 @@ from uwf_core.api import Cancel
 
 HOPS = 5
 SECONDS = 30.0
+CONNECT_SECONDS = 5.0
 BYTES = 2 * 1024 * 1024
 CHARACTERS = 40_000
 _TICK_SECONDS = 0.05
@@ -80,8 +81,8 @@ class Fetcher:
         assert attempt.page is not None
         return attempt.page
 
-    def vetted(self, parts: SplitResult) -> tuple[str, int]:
-        """The address and port to connect to.
+    def vetted(self, parts: SplitResult) -> tuple[list[str], int]:
+        """The addresses and the port to connect to.
 
         Raises:
             ToolError: the host is not one of the public internet.
@@ -98,7 +99,7 @@ class Fetcher:
                 f"{host} is not fetched: {', '.join(refused) or 'it has no address'} is not an "
                 "address of the public internet"
             )
-        return found[0], port
+        return found, port
 
 
 def addresses_of(host: str, port: int) -> list[str]:
@@ -211,9 +212,9 @@ class _Attempt:
 
     def _connection(self, parts: SplitResult) -> http.client.HTTPConnection:
         """A connection to the vetted address; the certificate is checked against the name."""
-        address, port = self._fetcher.vetted(parts)
+        addresses, port = self._fetcher.vetted(parts)
         host = parts.hostname or ""
-        opened = socket.create_connection((address, port), timeout=self._check_time())
+        opened = self._connect(addresses, port)
         try:
             self._socket = opened
             self._check_time()
@@ -227,6 +228,16 @@ class _Attempt:
             raise
         connection.sock = opened
         return connection
+
+    def _connect(self, addresses: list[str], port: int) -> socket.socket:
+        """A connection to the first of the addresses that takes one: this machine may have no way
+        to those of one kind.
+        """
+        for address in addresses[:-1]:
+            seconds = min(self._check_time(), CONNECT_SECONDS)
+            with contextlib.suppress(OSError):  # the next one is tried
+                return socket.create_connection((address, port), timeout=seconds)
+        return socket.create_connection((addresses[-1], port), timeout=self._check_time())
 
 
 def _host_header(host: str) -> str:

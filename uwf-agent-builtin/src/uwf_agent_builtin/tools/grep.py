@@ -20,6 +20,7 @@ def grep(arguments: Arguments, bench: Bench) -> str:
         **arguments,
         "root": bench.workspace.root,
         "deny": bench.options.deny,
+        "own": bench.workspace.protection.own,
     }
     seconds = min(SECONDS, max(0.1, bench.seconds_left()))
     limits = replace(bench.call.limits, seconds=seconds, idle_seconds=None)

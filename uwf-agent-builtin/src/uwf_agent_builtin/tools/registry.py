@@ -38,6 +38,10 @@ class Registry:
         options: what the user allows.
         plugins: the tools of plugins; one with the name of another one is left out.
         narrowed: what the role may use; None is everything.
+
+    Attributes:
+        foreign: the names of the tools of plugins that may be called.
+        problems: what is odd about the tools, for people.
     """
 
     def __init__(
@@ -49,12 +53,20 @@ class Registry:
         self._withheld: dict[str, str] = {}
         self._tools: dict[str, HouseTool] = {}
         self.problems: list[str] = []
-        for tool in (*HOUSE, *self._of_plugins(plugins)):
+        others = self._of_plugins(plugins)
+        for tool in (*HOUSE, *others):
             why = _withheld(tool.name, options, narrowed)
             if why is None:
                 self._tools[tool.name] = tool
             else:
                 self._withheld[tool.name] = why
+        self.foreign = tuple(each.name for each in others if each.name in self._tools)
+        known = {*self._tools, *self._withheld, RESOLVE}
+        self.problems += [
+            f"this role may use the tool {name!r}, and there is none of that name"
+            for name in narrowed or ()
+            if name not in known
+        ]
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -97,7 +97,8 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
         search = Search(request)
     except re.error as fault:
         return {"error": f"the pattern is no regular expression (Python's): {fault}"}
-    workspace = Workspace(request["root"], Protection(tuple(request["deny"])))
+    protection = Protection(tuple(request["deny"]), own=tuple(request["own"]))
+    workspace = Workspace(request["root"], protection)
     try:
         _search(search, workspace, request["path"])
     except ToolError as fault:
