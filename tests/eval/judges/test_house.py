@@ -1,7 +1,7 @@
 """The judges of the house that count, compare and run a command."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges_kit import SUMMARY, TASK
 
@@ -109,6 +109,7 @@ def test_the_route_is_held_to_what_was_expected(bench, options, score):
     assert bool(result.data["broken"]) is (score is not None and score < 1)
 
 
+@settings(deadline=None, max_examples=50)
 @given(st.lists(st.sampled_from("ab")), st.integers(0, 5), st.integers(0, 5))
 def test_three_points_stand_for_any_roles(roles, start, end):
     kept_first, kept_last = roles[:start], roles[max(start, len(roles) - end) :]
@@ -208,6 +209,7 @@ def test_every_judge_sees_the_task_and_what_failed_before_a_step(bench):
     assert record["steps"][0]["attempts"] == []
 
 
+@settings(deadline=None, max_examples=50)
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=6))
 def test_agreement_is_one_for_equal_scores_and_less_the_further_they_lie_apart(scores):
     found = agreement_of(scores)

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uwf_eval.judges.failed import JudgeFailed
@@ -66,6 +66,7 @@ def test_anything_else_is_a_judge_that_failed_and_says_what_it_saw(printed, word
     assert failed.value.hint and "last line of stdout" in failed.value.hint
 
 
+@settings(deadline=None, max_examples=50)
 @given(JSON)
 def test_no_json_whatever_is_more_than_a_score_or_a_failure(value):
     try:
@@ -75,6 +76,7 @@ def test_no_json_whatever_is_more_than_a_score_or_a_failure(value):
     assert 0 <= verdict.score <= 1
 
 
+@settings(deadline=None, max_examples=50)
 @given(st.binary())
 def test_no_bytes_whatever_are_more_than_a_score_or_a_failure(printed):
     try:

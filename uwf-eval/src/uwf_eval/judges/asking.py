@@ -131,19 +131,28 @@ def _within(
         cancel=cancel,
     )
     call = _Call(lambda: judge(request))
-    deadline = time.monotonic() + spec.timeout
+    try:
+        _wait_for(call, evidence.cancel, spec.timeout)
+    finally:
+        cancel.set("nobody waits for the judge any more")
+        call.done.wait(_LEAVE_SECONDS)
+    return call.result()
+
+
+def _wait_for(call: "_Call", cancel: Cancel, seconds: float) -> None:
+    """Wait until a call is done.
+
+    Raises:
+        JudgeFailed: the run is to stop, or the time is over.
+    """
+    deadline = time.monotonic() + seconds
     while not call.done.wait(_TICK_SECONDS):
-        if evidence.cancel.is_set():
-            cancel.set("the judge was stopped")
-            call.done.wait(_LEAVE_SECONDS)
+        if cancel.is_set():
             raise JudgeFailed("it was stopped, as the run was")
         if time.monotonic() > deadline:
-            cancel.set("the judge was stopped")
-            call.done.wait(_LEAVE_SECONDS)
             raise JudgeFailed(
-                f"it was not done after {spec.timeout:g} s", hint="give it a longer `timeout`"
+                f"it was not done after {seconds:g} s", hint="give it a longer `timeout`"
             )
-    return call.result()
 
 
 class _Call:

@@ -98,15 +98,22 @@ class CommandJudge:
             raise JudgeFailed(f"the trial's folder {folder} is gone")
         limits = ProcessLimits(total_seconds=self._options.seconds, grace_seconds=GRACE_SECONDS)
         with tempfile.TemporaryDirectory(prefix="uwf-judge-") as place:
-            private, programs = Path(place), Path(sys.executable).parent
+            private = Path(place)
             for name in ("home", "tmp"):
                 (private / name).mkdir()
             program = Program(
                 argv=("/bin/sh", "-c", f"{{ {self._options.run}\n}} 2>&1"),
                 cwd=str(folder),
-                env=judge_environment(os.environ, private=private, programs=programs, options={}),
+                env=_environment(private),
             )
             return run_program(program, limits, cancel=request.cancel)
+
+
+def _environment(private: Path) -> dict[str, str]:
+    """That of judges, without what is uwf's own: what is run may be what the agent made."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("UWF_")}
+    programs = Path(sys.executable).parent
+    return judge_environment(env, private=private, programs=programs, options={})
 
 
 def last_number(pattern: str, output: str) -> float:
