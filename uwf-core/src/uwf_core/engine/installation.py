@@ -16,6 +16,15 @@ class Installation:
     def __init__(self, engine: "Engine") -> None:
         self._engine = engine
 
+    def warm_up(self) -> None:
+        """Import now what a first step needs, and look what is installed; nothing of plugins."""
+        from uwf_core.cas.schemas import CompiledSchema
+        from uwf_core.engine import hand_over, read, run, show, start, steps  # noqa: F401
+
+        CompiledSchema({})
+        self._engine.store.has("0" * 13)
+        self.names("uwf.agents")
+
     def names(self, group: str) -> Sequence[str]:
         """The names that installed distributions announce in a group (`uwf.eval_tasks`), sorted."""
         return sorted({each.found.name for each in self._engine.plugins.list((group,))})

@@ -1,7 +1,8 @@
 """What `run` and `resume` share: a client, workers, a display, and the end's document."""
 
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from uwf_core.errors import UsageError
 from uwf_eval.plan.budget import read_budget
 from uwf_eval.records import Budget
 from uwf_eval.run.pool import ProcessPool
-from uwf_eval.run.prepare import Prepared
+from uwf_eval.run.prepare import Prepared, Request
+from uwf_eval.run.process import Worker
 from uwf_eval.run.progress import Progress
 from uwf_eval.run.start import Done, Hands
 
@@ -51,20 +53,43 @@ def run_name(text: str) -> str:
     return text
 
 
-def conduct(session: Session, jobs: int, go: Callable[[Client, Hands], Done], *, keep: bool) -> int:
+def request_of(tasks: Sequence[str], **options: Any) -> Request:
+    """What `run` is asked for.
+
+    Raises:
+        UsageError: a budget or a name that is none.
+    """
+    return Request(
+        tasks=tasks,
+        agents=options["agents"],
+        models=options["models"],
+        workflows=options["workflows"],
+        repeat=options["repeat"],
+        jobs=options["jobs"],
+        seed=options["seed"],
+        budget=budget_of(options["budget"]),
+        name=run_name(options["name"]),
+        command=sys.argv[1:],
+        cwd=Path(working_folder()),
+    )
+
+
+def conduct(
+    session: Session,
+    jobs: int,
+    worker: Worker,
+    go: Callable[[Client, Hands], Done],
+    *,
+    keep: bool,
+) -> int:
     """Run trials, print what became of them, and give the exit code."""
-    cwd = working_folder()
-    pool = ProcessPool(jobs, lambda text: session.note(f"note: {text}"))
-    pool.warm_up(cwd, session.env)
-    try:
-        with (
-            Client.open(env=session.env, cwd=Path(cwd)) as client,
-            cancel_on_signals(session) as cancel,
-        ):
-            hands = Hands(pool, cancel, lambda run: _watched(session, run), session.env, keep)
-            done = go(client, hands)
-    finally:
-        pool.close()
+    with (
+        Client.open(env=session.env, cwd=working_folder()) as client,
+        cancel_on_signals(session) as cancel,
+    ):
+        pool = ProcessPool(jobs, lambda text: session.note(f"note: {text}"), worker)
+        hands = Hands(pool, cancel, lambda run: _watched(session, run), session.env, keep)
+        done = go(client, hands)
     session.emit(done.document(), done_text)
     return done.exit_code
 

@@ -1,8 +1,6 @@
 """`uwf-eval run`."""
 
 import os
-import sys
-from pathlib import Path
 from typing import Any
 
 import click
@@ -42,26 +40,18 @@ def _seed(_context: Any, _parameter: Any, value: int | None) -> int:
 @click.option("--keep", is_flag=True, help="Keep the folders of the trials.")
 def run(session: Session, tasks: tuple[str, ...], **options: Any) -> int:
     """Try tasks, again and again, and judge every trial."""
-    from uwf_eval.cli.conducting import budget_of, conduct, run_name
-    from uwf_eval.run.prepare import Request
-    from uwf_eval.run.start import start_run
+    from uwf_eval.run.process import Worker
 
-    request = Request(
-        tasks=tasks,
-        agents=options["agents"],
-        models=options["models"],
-        workflows=options["workflows"],
-        repeat=options["repeat"],
-        jobs=options["jobs"],
-        seed=options["seed"],
-        budget=budget_of(options["budget"]),
-        name=run_name(options["name"]),
-        command=sys.argv[1:],
-        cwd=Path(working_folder()),
-    )
-    return conduct(
-        session,
-        request.jobs,
-        lambda client, hands: start_run(client, request, hands),
-        keep=options["keep"],
-    )
+    # Before anything else is imported: the worker's own imports take as long.
+    with Worker(working_folder(), session.env) as worker:
+        from uwf_eval.cli.conducting import conduct, request_of
+        from uwf_eval.run.start import start_run
+
+        request = request_of(tasks, **options)
+        return conduct(
+            session,
+            request.jobs,
+            worker,
+            lambda client, hands: start_run(client, request, hands),
+            keep=options["keep"],
+        )

@@ -13,7 +13,7 @@ from uwf_core.api import Cancel
 from uwf_core.api.record import record
 from uwf_eval.plan.budget import Spent
 from uwf_eval.records import Failure, Trial, TrialState
-from uwf_eval.task.read import Origin
+from uwf_eval.task.model import Task
 from uwf_eval.trial.guard import Stamps
 
 
@@ -24,14 +24,14 @@ class Setting:
     Attributes:
         folder: where private folders of trials are made.
         cwd: what paths in `--agent` are relative to. env: the caller's environment.
-        tasks: where each task's copy is. stamps: of these copies, by the task's name.
+        tasks: as copied for the run. stamps: of these copies, by the task's name.
         keep: whether the folders of trials stay.
     """
 
     folder: Path
     cwd: Path
     env: Mapping[str, str] = field(repr=False)
-    tasks: Sequence[Origin]
+    tasks: Sequence[Task]
     stamps: Mapping[str, Stamps]
     keep: bool = False
 

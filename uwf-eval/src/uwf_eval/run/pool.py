@@ -2,72 +2,22 @@
 that it ends with all it started when the run does, even by kill -9.
 """
 
-import json
-import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import Any, NamedTuple
 
-from uwf_core.api import Cancel, ChildProgram, ProcessLimits, Program, start_program
+from uwf_core.api import Cancel
 from uwf_core.api.fields import write_record
 from uwf_core.errors import UwfError
 from uwf_eval.records import Trial
 from uwf_eval.run import wire
 from uwf_eval.run.executor import End, Lost, Setting
+from uwf_eval.run.process import Said, Worker
 
-_WORKER = ("-P", "-m", "uwf_eval.run.worker")
-_LIMITS = ProcessLimits(total_seconds=None, output_bytes=1 << 31)
 _TICK_SECONDS = 0.2
 _PATIENCE_SECONDS = 30.0
 """How long a worker may take to end its trial once it is told to."""
-
-
-class _Said(NamedTuple):
-    """What a worker said; None: it has ended."""
-
-    worker: "_Worker"
-    message: Mapping[str, Any] | None
-
-
-class _Worker:
-    """A worker process, and the trial that it runs."""
-
-    def __init__(self, cwd: str, env: Mapping[str, str], heard: "SimpleQueue[_Said]") -> None:
-        self.trial: Trial | None = None
-        self.is_ready = False
-        program = Program(argv=(sys.executable, *_WORKER), cwd=cwd, env=env, stdin=None)
-        self.child: ChildProgram = start_program(program, _LIMITS)
-        self._heard = heard
-        threading.Thread(target=self._listen, daemon=True).start()
-
-    def introduce(self, setting: Setting) -> None:
-        """Tell it what all its trials share."""
-        self.say(setting=wire.setting_out(setting))
-
-    def _listen(self) -> None:
-        for text in self.child.lines():
-            with suppress(ValueError):
-                self._heard.put(_Said(self, json.loads(text)))
-        self._heard.put(_Said(self, None))
-
-    def run(self, trial: Trial) -> None:
-        """Give it a trial."""
-        self.trial = trial
-        self.say(trial=write_record(trial))
-
-    def say(self, **message: Any) -> None:
-        with suppress(ValueError):  # it is gone; that is heard as its end
-            self.child.write(wire.line(**message))
-
-    def last_words(self) -> str:
-        """Why it ended, as far as it can be told."""
-        result = self.child.wait()
-        said = result.stderr.decode("utf-8", "replace").strip().splitlines()
-        last = f": {said[-1][:500]}" if said else ""
-        return f"the process of the trial ended with code {result.exit_code}{last}"
 
 
 class ProcessPool:
@@ -75,23 +25,15 @@ class ProcessPool:
 
     Args:
         jobs: how many trials run at once. notice: gets lines for people.
+        first: a worker that was started already.
     """
 
-    def __init__(self, jobs: int, notice: Callable[[str], None]) -> None:
+    def __init__(
+        self, jobs: int, notice: Callable[[str], None], first: Worker | None = None
+    ) -> None:
         self._jobs = jobs
         self._notice = notice
-        self._heard: SimpleQueue[_Said] = SimpleQueue()
-        self._early: _Worker | None = None
-
-    def warm_up(self, cwd: str, env: Mapping[str, str]) -> None:
-        """Start the first worker now, while its caller still prepares the run."""
-        self._early = _Worker(cwd, env, self._heard)
-
-    def close(self) -> None:
-        """End a worker that was never used."""
-        if self._early is not None:
-            self._early.child.stop()
-            self._early = None
+        self._first = first
 
     def execute(
         self,
@@ -103,45 +45,45 @@ class ProcessPool:
     ) -> None:
         """As `Executor.execute`."""
         with ExitStack() as leaving:
-            crew = _Crew(self._jobs, setting, self._heard, leaving)
-            if self._early is not None:
-                crew.take(self._early)
-                self._early = None
+            crew = _Crew(self._jobs, setting, leaving)
+            if self._first is not None:
+                crew.take(self._first)
+                self._first = None
             _Shift(crew, jobs, ended, self._notice, cancel).work(tick)
 
 
 class _Crew:
     """The workers there are."""
 
-    def __init__(
-        self, size: int, setting: Setting, heard: "SimpleQueue[_Said]", leaving: ExitStack
-    ) -> None:
+    def __init__(self, size: int, setting: Setting, leaving: ExitStack) -> None:
         self.size = size
-        self.heard = heard
-        self.workers: list[_Worker] = []
+        self.heard: SimpleQueue[Said] = SimpleQueue()
+        self.workers: list[Worker] = []
         self._setting = setting
+        self._introduction = wire.setting_out(setting)
         self._leaving = leaving
 
-    def take(self, worker: _Worker) -> None:
+    def take(self, worker: Worker) -> None:
         """Make a worker one of these."""
         self._leaving.callback(worker.child.stop)
-        worker.introduce(self._setting)
+        worker.tell(self.heard)
+        worker.say(setting=self._introduction)
         self.workers.append(worker)
 
-    def free(self) -> _Worker | None:
+    def free(self) -> Worker | None:
         """A worker without a trial, a new one where there is room; None: all have one."""
         for worker in self.workers:
-            if worker.trial is None:
+            if worker.number is None:
                 return worker
         if len(self.workers) >= self.size:
             return None
-        self.take(_Worker(str(self._setting.cwd), self._setting.env, self.heard))
+        self.take(Worker(str(self._setting.cwd), self._setting.env))
         return self.workers[-1]
 
     @property
-    def busy(self) -> list[_Worker]:
+    def busy(self) -> list[Worker]:
         """Those that have a trial."""
-        return [each for each in self.workers if each.trial is not None]
+        return [each for each in self.workers if each.number is not None]
 
 
 class _Shift:
@@ -160,6 +102,7 @@ class _Shift:
         self._ended = ended
         self._notice = notice
         self._cancel = cancel
+        self._trials: dict[int, Trial] = {}
         self._told_at: float | None = None
         self._is_empty = False
 
@@ -174,11 +117,11 @@ class _Shift:
             busy = self._crew.busy
             if not busy:
                 return
-            tick([each.trial.number for each in busy if each.trial is not None])
+            tick([each.number for each in busy if each.number is not None])
+            self._stop_when_told(busy)
             try:
                 said = self._crew.heard.get(timeout=_TICK_SECONDS)
             except Empty:
-                self._stop_when_told(busy)
                 continue
             self._hear(said)
 
@@ -191,9 +134,11 @@ class _Shift:
             if trial is None:
                 self._is_empty = True
                 return
-            worker.run(trial)
+            self._trials[trial.number] = trial
+            worker.number = trial.number
+            worker.say(trial=write_record(trial))
 
-    def _stop_when_told(self, busy: Sequence[_Worker]) -> None:
+    def _stop_when_told(self, busy: Sequence[Worker]) -> None:
         if not self._cancel.is_set():
             return
         if self._told_at is None:
@@ -204,28 +149,27 @@ class _Shift:
             for worker in busy:
                 worker.child.stop()
 
-    def _hear(self, said: _Said) -> None:
+    def _hear(self, said: Said) -> None:
         worker, message = said
         if message is None:
             self._bury(worker)
         elif "ready" in message:
             worker.is_ready = True
         elif "note" in message:
-            worker.trial = None
+            worker.number = None
             self._ended(wire.note_in(message["note"]))
         elif "notice" in message:
             self._notice(message["notice"])
         elif "fault" in message:
             raise wire.fault_in(message["fault"])
 
-    def _bury(self, worker: _Worker) -> None:
+    def _bury(self, worker: Worker) -> None:
         """A worker has ended; its trial, if it had one, with it."""
         if worker not in self._crew.workers:
             return
         self._crew.workers.remove(worker)
-        trial, worker.trial = worker.trial, None
         words = worker.last_words()
         if not worker.is_ready:
             raise UwfError(words, hint="`uwf doctor` looks for what is wrong")
-        if trial is not None:
-            self._ended(Lost(trial, words))
+        if worker.number is not None:
+            self._ended(Lost(self._trials[worker.number], words))

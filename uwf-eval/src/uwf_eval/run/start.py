@@ -16,7 +16,6 @@ from uwf_eval.run.executor import Executor, Setting
 from uwf_eval.run.folder import RunFolder, run_folder
 from uwf_eval.run.prepare import Prepared, Request, prepare, reload_tasks
 from uwf_eval.store.results import Results
-from uwf_eval.task.read import Origin
 from uwf_eval.trial.guard import stamps
 
 Opened = Callable[[Prepared], Any]
@@ -123,7 +122,7 @@ def _go(
         folder=folder.trials,
         cwd=prepared.cwd,
         env=hands.env,
-        tasks=[Origin(t.folder, t.source, t.place, t.digest) for t in prepared.tasks],
+        tasks=prepared.tasks,
         stamps={task.name: stamps(task.folder) for task in prepared.tasks},
         keep=hands.keep,
     )

@@ -5,7 +5,6 @@ from a worker    {"ready": true}, then {"note": …} for each trial, {"notice": 
                  {"fault": {message, where, hint, exitCode}} when it cannot go on
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,9 @@ from uwf_core.errors import UwfError
 from uwf_eval.plan.budget import Spent
 from uwf_eval.records import Failure
 from uwf_eval.run.executor import Note, Setting
-from uwf_eval.task.read import Origin
+from uwf_eval.store.shapes import read_payload
+from uwf_eval.task.model import Task
 from uwf_eval.task.tree import Entry
-
-
-def line(**message: Any) -> bytes:
-    """A message as it is sent."""
-    return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 def setting_out(setting: Setting) -> dict[str, Any]:
@@ -28,7 +23,7 @@ def setting_out(setting: Setting) -> dict[str, Any]:
     return {
         "folder": str(setting.folder),
         "cwd": str(setting.cwd),
-        "tasks": [[str(each.folder), *each[1:]] for each in setting.tasks],
+        "tasks": [_task_out(each) for each in setting.tasks],
         "stamps": {name: list(entries.values()) for name, entries in setting.stamps.items()},
         "keep": setting.keep,
     }
@@ -40,13 +35,21 @@ def setting_in(message: dict[str, Any], env: dict[str, str]) -> Setting:
         folder=Path(message["folder"]),
         cwd=Path(message["cwd"]),
         env=env,
-        tasks=[Origin(Path(folder), *rest) for folder, *rest in message["tasks"]],
+        tasks=[_task_in(each) for each in message["tasks"]],
         stamps={
             name: {each[0]: Entry._make((*each[:4], tuple(each[4]))) for each in entries}
             for name, entries in message["stamps"].items()
         },
         keep=message["keep"],
     )
+
+
+def _task_out(task: Task) -> dict[str, Any]:
+    return {**write_record(task), "folder": str(task.folder)}
+
+
+def _task_in(message: dict[str, Any]) -> Task:
+    return read_payload(Task, {**message, "folder": Path(message["folder"])})
 
 
 def note_out(note: Note) -> dict[str, Any]:

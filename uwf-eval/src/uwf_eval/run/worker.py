@@ -20,10 +20,9 @@ from uwf_eval.plan.budget import Spent
 from uwf_eval.records import Trial
 from uwf_eval.run import wire
 from uwf_eval.run.executor import Note
+from uwf_eval.run.process import line
 from uwf_eval.store.results import Results
 from uwf_eval.store.shapes import read_payload
-from uwf_eval.task.model import Task
-from uwf_eval.task.read import read_task
 from uwf_eval.trial.trial import Bench, run_trial
 
 _STDOUT, _STDERR = 1, 2
@@ -39,7 +38,7 @@ class _Channel:
 
     def say(self, **message: Any) -> None:
         with self._lock:
-            self._stream.write(wire.line(**message))
+            self._stream.write(line(**message))
             self._stream.flush()
 
 
@@ -80,14 +79,12 @@ def _listen(cancel: Cancel) -> Iterator[Mapping[str, Any]]:
 
 
 def _serve(messages: Iterator[Mapping[str, Any]], channel: _Channel, cancel: Cancel) -> None:
+    _warm_up()
     first = next(messages, None)
     if first is None:
         return
     setting = wire.setting_in(first["setting"], dict(os.environ))
-    tasks: dict[str, Task] = {}
-    for origin in setting.tasks:
-        task = read_task(origin, again=True).require()
-        tasks[task.name] = task
+    tasks = {task.name: task for task in setting.tasks}
     with Client.open(env=setting.env, cwd=setting.cwd) as main_client:
         results = Results(main_client)
         bench = Bench(
@@ -108,6 +105,12 @@ def _serve(messages: Iterator[Mapping[str, Any]], channel: _Channel, cancel: Can
             channel.say(note=wire.note_out(_note(result.trial)))
             if result.stuck:
                 _leave(1)
+
+
+def _warm_up() -> None:
+    """Import what a first trial needs, while the run is still being prepared."""
+    with Client.open() as client:
+        client.installation.warm_up()
 
 
 def _note(trial: Trial) -> Note:
