@@ -95,6 +95,6 @@ def _remove_if_left(folder: Path) -> None:
             return
         shutil.rmtree(folder, ignore_errors=True)
     except BlockingIOError:
-        pass
+        pass  # a run uses it
     finally:
         os.close(descriptor)
