@@ -14,6 +14,7 @@ from compare_kit import A, B, trial
 from numpy.typing import NDArray
 from scipy import stats
 
+from uwf_core.api import Usage
 from uwf_eval.compare.compare import compare
 from uwf_eval.records import Trial
 from uwf_eval.statistics.cluster import cluster_mean
@@ -23,7 +24,7 @@ from uwf_eval.statistics.wilson import wilson_interval
 REPEATS = 3
 RATES = np.linspace(0.05, 0.95, 19)
 TASKS = (6, 10, 20, 50)
-EVALUATIONS = {6: 1000, 10: 800, 20: 500, 50: 300}
+EVALUATIONS = {6: 1000, 10: 800, 20: 500, 50: 400}
 Scores = NDArray[np.float64]
 """Evaluations x tasks x repeats."""
 
@@ -65,7 +66,9 @@ def broken(drawn: np.random.Generator, count: int, tasks: int) -> tuple[Scores, 
 @cache
 def known(run: str, task: int, repeat: int, hundredths: int) -> Trial:
     """Each trial is made once: the same ones come up again and again."""
-    return trial(run, f"task-{task}", repeat, hundredths / 100, number=task * 10 + repeat)
+    return trial(
+        run, f"task-{task}", repeat, hundredths / 100, number=task * 10 + repeat, usage=Usage()
+    )
 
 
 def verdicts(a: Scores, b: Scores) -> Iterator[str]:

@@ -174,6 +174,15 @@ def test_questions_that_make_no_sense_are_refused(asked: dict[str, object]) -> N
         Options(**asked)
 
 
+def test_test_and_interval_must_agree() -> None:
+    """All 7 tasks are ahead, six of them by a hair: the test says yes, the range reaches 0."""
+    gains = (0.01, 0.02, 0.01, 0.03, 0.01, 0.02, 0.9)
+    measured = first(compare(trials(A, [[0.05]] * 7), trials(B, [[0.05 + gain] for gain in gains])))
+    assert (measured.p or 1) <= 0.05
+    assert measured.verdict == "cannot_tell"
+    assert "still reaches 0" in measured.why
+
+
 rows = st.lists(
     st.tuples(*[st.lists(st.sampled_from([0, 0.25, 0.5, 1]), min_size=1, max_size=3)] * 2),
     min_size=1,
