@@ -10,6 +10,8 @@ import pytest
 from bad_plugins import BAD, HANGS_WHEN_MADE, OBSERVERS, STILL_GOOD, install_observer
 
 ALL = {each.name: each for each in (*BAD, *STILL_GOOD)}
+OTHERS = "uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
+"""Distributions that may be installed beside; `doctor` would load each of their plugins."""
 DIED = ("killed", "crashes", "leaves")
 
 
@@ -101,7 +103,7 @@ def test_a_plugin_that_closes_everything_ends_its_own_command_and_nothing_else(i
 
 def test_a_demand_without_a_ceiling_is_a_warning_of_doctor(installation):
     ALL["unbounded"].install(installation.wheels, installation.site)
-    done = installation.uwf("doctor")
+    done = installation.uwf("doctor", UWF_BLOCK_PLUGINS=OTHERS)
     check = next(each for each in done.document["checks"] if "unbounded" in each["name"])
     assert check["state"] == "warning"
     assert "uwf-agent-unbounded 1.2" in check["message"]
@@ -154,8 +156,8 @@ def test_the_result_of_every_command_can_be_read_with_all_of_them_installed(inst
         bad.install(installation.wheels, installation.site)
     for name in OBSERVERS:
         install_observer(name, installation.wheels, installation.site)
-    # These two take their time in `doctor`; the last would be nobody's, as it claims our name.
-    blocked = "hangs,floods,uwf-agent-mock"
+    # These take their time in `doctor`; the last would be nobody's, as it claims our name.
+    blocked = f"hangs,floods,uwf-agent-mock,{OTHERS}"
     for words in COMMANDS:
         done = installation.uwf(
             *words.format(thread=thread, idle=idle).split(), "--format", "json",

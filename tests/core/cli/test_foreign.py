@@ -4,6 +4,9 @@ import pytest
 
 from uwf_core.testing.project import Project
 
+OTHERS = "uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
+"""Distributions that may be installed beside; `doctor` would load each of their plugins."""
+
 
 class Site:
     """A folder of installed distributions, in front of the import path."""
@@ -88,7 +91,7 @@ def test_a_command_cannot_take_the_name_of_one_of_ours(site):
 )
 def test_doctor_names_a_plugin_that_does_not_load_and_survives_it(site, code, word):
     site.install("uwf-agent-bad", "[uwf.agents]\nbad = uwf_agent_bad\n", code)
-    done = site.uwf("doctor")
+    done = site.uwf("doctor", UWF_BLOCK_PLUGINS=OTHERS)
     assert done.exit_code == 1
     bad = next(each for each in done.document["checks"] if each["name"] == "agents bad")
     assert (bad["state"], word in bad["message"]) == ("error", True), bad
@@ -125,6 +128,9 @@ def test_the_checks_of_a_plugin_are_run_by_doctor_and_agent_check(site):
     ))  # fmt: skip
     checked = site.uwf("agent", "check", "good").document
     assert (checked["ready"], checked["reason"]) == (False, "not signed in")
-    names = {each["name"]: each["state"] for each in site.uwf("doctor").document["checks"]}
+    names = {
+        each["name"]: each["state"]
+        for each in site.uwf("doctor", UWF_BLOCK_PLUGINS=OTHERS).document["checks"]
+    }
     assert names["agents good: login"] == "error"
     assert names["agents good: odd"] == "error"

@@ -1,15 +1,19 @@
 """What `doctor` looks at; a part that cannot be looked at is a finding and hides no other."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from uwf_core.cli.probe import CheckDocument, probe
+from uwf_core.cli.probe import CheckDocument, Probe, probe
 from uwf_core.errors import UwfError
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
+    from uwf_core.plugins.plugins import Plugin
+    from uwf_core.plugins.scan import Found
 
 Checks = Iterator[CheckDocument]
+_AT_ONCE = 4
+"""How many plugins are loaded at the same time."""
 
 
 def examine(engine: "Engine") -> list[CheckDocument]:
@@ -81,8 +85,28 @@ def _store(engine: "Engine") -> Checks:
     yield _check("store", "ok", engine.store.location())
 
 
+def _probes(engine: "Engine", plugins: Sequence["Plugin"]) -> dict["Found", Probe]:
+    """What each tells when it is loaded; several at a time, since one may hang."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from uwf_core.process.cancel import Cancel
+
+    cancel = Cancel()
+    ready = [plugin.found for plugin in plugins if plugin.status.value == "ready"]
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        try:
+            answers = threads.map(lambda found: probe(engine, found, cancel=cancel), ready)
+            return dict(zip(ready, answers, strict=True))
+        except BaseException:
+            cancel.set("interrupted")
+            threads.shutdown(cancel_futures=True)
+            raise
+
+
 def _plugins(engine: "Engine") -> Checks:
-    for plugin in engine.plugins.list():
+    plugins = engine.plugins.list()
+    answers = _probes(engine, plugins)
+    for plugin in plugins:
         found, state = plugin.found, plugin.status.value
         name = f"{found.group.removeprefix('uwf.')} {found.name}"
         if state == "blocked":
@@ -93,7 +117,7 @@ def _plugins(engine: "Engine") -> Checks:
             by = f"{found.distribution} {found.version}"
             yield _check(name, "error", f"{by} is {state}: {plugin.reason}", hint)
             continue
-        answer = probe(engine, found)
+        answer = answers[found]
         if answer["problem"] is not None:
             yield _check(name, "error", answer["problem"], answer["hint"])
             continue

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from uwf_core.api.checks import Check
     from uwf_core.engine.engine import Engine
     from uwf_core.plugins.scan import Found
+    from uwf_core.process.cancel import Cancel
 
 SECONDS = 20.0
 
@@ -47,7 +48,11 @@ class Probe(TypedDict):
 
 
 def probe(
-    engine: "Engine", found: "Found", seconds: float = SECONDS, agent: Sequence[str] = ()
+    engine: "Engine",
+    found: "Found",
+    seconds: float = SECONDS,
+    agent: Sequence[str] = (),
+    cancel: "Cancel | None" = None,
 ) -> Probe:
     """Load the plugin in a child process and say how it is; a child that fails says so too.
 
@@ -60,7 +65,8 @@ def probe(
         cwd=engine.cwd,
         env=engine.env,
     )
-    result = run_program(program, ProcessLimits(total_seconds=seconds, grace_seconds=1.0))
+    limits = ProcessLimits(total_seconds=seconds, grace_seconds=1.0)
+    result = run_program(program, limits, cancel=cancel)
     if result.end is End.TIMED_OUT:
         return _broken(engine, found, f"it does not load within {seconds:g} s")
     if result.end is not End.EXITED:
