@@ -15,6 +15,8 @@ from uwf_core.testing.agent_contract import AgentContract, KitLimits
 from uwf_core.testing.model_server_script import ModelTurn
 from uwf_core.testing.peer import Peer
 
+pytestmark = pytest.mark.timeout(300)  # a start takes seconds, and more on a busy machine
+
 REFUSED = {"text": "No.", "stopReason": "content_filter"}
 FAILURES = {
     "auth": {"error": {"status": 401, "message": "wrong key"}},

@@ -8,6 +8,8 @@ from hermes_world import Sink, World, text_of, tool
 
 from uwf_core.api import AgentFailure, NeedsAnswer, RunLimits
 
+pytestmark = pytest.mark.timeout(300)  # a start takes seconds, and more on a busy machine
+
 RM = tool("terminal", command="rm -rf ./build")
 
 

@@ -10,6 +10,8 @@ from hermes_world import World, processes_of, text_of, tool
 
 from uwf_core.testing.project import Project
 
+pytestmark = pytest.mark.timeout(300)  # a start takes seconds, and more on a busy machine
+
 WORKFLOW = """
 version: 1
 name: one

@@ -13,6 +13,8 @@ from hermes_world import World, processes_of, text_of, tool
 from uwf_core.testing.model_server_script import ModelTurn, ModelUsage
 from uwf_core.testing.project import Project
 
+pytestmark = pytest.mark.timeout(300)  # a start takes seconds, and more on a busy machine
+
 WORKFLOW = """
 version: 1
 name: build
