@@ -4,7 +4,7 @@ import traceback
 
 import pytest
 
-from uwf_core.errors import AgentFailure
+from uwf_core.errors import AgentFailure, AuthRefused
 from uwf_core.llm.limits import RetryPolicy
 
 KEY = "sk-proj-AbCdEf0123456789-secret"
@@ -64,3 +64,11 @@ def test_a_retry_is_told_without_the_key(serve, question):
     client.chat(question, on_delta=deltas.append)
     assert KEY not in repr(deltas)
     assert "oops" in deltas[0].text
+
+
+def test_who_sent_no_key_is_told_that_and_not_that_it_is_wrong(serve, question):
+    refused = {"error": {"status": 401, "message": "You didn't provide an API key"}}
+    _, client = serve(refused, key=None)
+    with pytest.raises(AuthRefused, match="a key is wanted, and none was sent") as failed:
+        client.chat(question)
+    assert "apiKeyEnv" in failed.value.hint

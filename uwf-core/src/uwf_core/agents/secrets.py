@@ -19,7 +19,9 @@ def _shapes() -> re.Pattern[str]:
     return re.compile(
         r"""
           (?P<keep>\b(?:Bearer|Basic)\s+ | \b(?:api[_-]?key|access[_-]?key|(?:auth|access)[_-]?token
-            |token|secret|password|passwd)\b["']?\s*[=:]\s*["']? | ://[^\s/:@?\#]{1,256}: )
+            |token|secret|password|passwd)\b["']?\s*[=:]\s*["']?
+            # A port and a path are no password: that one ends with an `@`.
+            | ://[^\s/:@?\#]{1,256}: (?=[^\s"'&,;@]{8,256}@) )
           (?P<value>[^\s"'&,;@]{8,})
         | \b(?: sk-[\w-]{16,} | gh[oprsu]_\w{20,} | github_pat_\w{20,} | glpat-[\w-]{16,}
             | xox[a-z]-[\w-]{10,} | (?:AKIA|ASIA)[0-9A-Z]{16} | AIza[\w-]{35} | hf_\w{20,}

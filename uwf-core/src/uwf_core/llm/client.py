@@ -189,7 +189,8 @@ class ChatClient:
     def _refusal(self, answer: Answer) -> Refusal:
         head, now_ms = answer.head, self._clock.now_ms()
         body = answer.error_body()
-        return Refusal(head.status, head.headers, body, self._place, self.model.name, now_ms)
+        keyed = bool(self.model.api_key)
+        return Refusal(head.status, head.headers, body, self._place, self.model.name, now_ms, keyed)
 
     def _without_secrets(self, failure: AgentFailure) -> AgentFailure:
         failure.message = without_secrets(failure.message, self._secrets)

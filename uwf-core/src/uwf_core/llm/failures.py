@@ -78,6 +78,7 @@ class Refusal(NamedTuple):
         place: the service's address, without user, password and query.
         model: the model that was asked for; "" where none was.
         now_ms: when it came.
+        keyed: whether a key was sent.
     """
 
     status: int
@@ -86,6 +87,7 @@ class Refusal(NamedTuple):
     place: str
     model: str
     now_ms: int
+    keyed: bool = True
 
     def words(self) -> str:
         """What the service says, as a person reads it."""
@@ -172,6 +174,16 @@ def _rate_limited(refusal: Refusal) -> Fault:
     return Fault(failure, again=True, after_seconds=wait)
 
 
+def _key_refused(refusal: Refusal) -> AuthRefused:
+    what, hint = "the key was refused", "check apiKey or apiKeyEnv of the provider"
+    if not refusal.keyed:
+        what, hint = (
+            "a key is wanted, and none was sent",
+            "set the variable of apiKeyEnv, or apiKey",
+        )
+    return AuthRefused(_sentence(refusal, what), hint=f"{hint}: uwf config show --origin")
+
+
 def _final(refusal: Refusal) -> AgentFailure:
     """What no further attempt makes better."""
     status, everything = refusal.status, refusal.everything()
@@ -180,10 +192,7 @@ def _final(refusal: Refusal) -> AgentFailure:
     if status in (400, 403, 422) and _FILTERED.search(everything):
         return Refused(_sentence(refusal, "the service refuses the content"))
     if status in (401, 403) or (status == 400 and _KEY.search(everything)):
-        return AuthRefused(
-            _sentence(refusal, "the key was refused"),
-            hint="check apiKey or apiKeyEnv of the provider: uwf config show --origin",
-        )
+        return _key_refused(refusal)
     if status == 413 or _CONTEXT.search(everything):
         return ContextTooLong(_sentence(refusal, "the prompt is too long for the model"))
     if _NO_TOOLS.search(everything):
