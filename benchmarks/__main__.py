@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import builtin, graph, startup, steps, store
+from benchmarks import builtin, evaluation, graph, startup, steps, store
 from benchmarks.figures import Figure, table
 
 
@@ -19,30 +19,63 @@ class Size(NamedTuple):
     long_thread: int
     nodes: int
     files: int
+    trials: int
+    stored_trials: int
     large: int = 0
 
 
-FULL = Size(rounds=15, threads=(1_000, 10_000), long_thread=10_000, nodes=100_000, files=50_000)
-QUICK = Size(rounds=5, threads=(100, 1_000), long_thread=500, nodes=10_000, files=5_000)
+FULL = Size(
+    rounds=15,
+    threads=(1_000, 10_000),
+    long_thread=10_000,
+    nodes=100_000,
+    files=50_000,
+    trials=200,
+    stored_trials=10_000,
+)
+QUICK = Size(
+    rounds=5,
+    threads=(100, 1_000),
+    long_thread=500,
+    nodes=10_000,
+    files=5_000,
+    trials=40,
+    stored_trials=2_000,
+)
 
 LARGE = 1_000_000
 
 Bench = Callable[[Path], Iterator[Figure]]
 
 
-def benches(size: Size, langgraph_ms: float | None) -> dict[str, Bench]:
+class Peers(NamedTuple):
+    """What others took for the same; None where that is not asked for.
+
+    Attributes:
+        langgraph_ms: a step of LangGraph. eval_seconds: a trial in each tool, by its name.
+    """
+
+    langgraph_ms: float | None = None
+    eval_seconds: dict[str, float] | None = None
+
+
+def benches(size: Size, peers: Peers) -> dict[str, Bench]:
     """Every bench by name."""
     return {
         "startup": lambda folder: startup.start_up(folder, size.rounds, size.threads),
         "scan": lambda folder: startup.plugin_scan(folder, size.rounds, 400),
         "plugins": lambda folder: startup.installed_plugins(folder, size.rounds, 50),
         "exec": lambda folder: steps.one_step(folder, size.rounds),
-        "many": lambda folder: steps.many_steps(folder, size.rounds, langgraph_ms),
+        "many": lambda folder: steps.many_steps(folder, size.rounds, peers.langgraph_ms),
         "long": lambda folder: steps.long_threads(folder, size.rounds, size.long_thread),
         "store": lambda folder: store.put_and_get(folder, size.nodes),
         "graph": lambda folder: graph.beside_git(folder, size.rounds, size.nodes),
         **({"memory": lambda folder: graph.memory(folder, size.large)} if size.large else {}),
         "builtin": lambda folder: builtin.all_figures(folder, size.rounds, size.files),
+        "eval": lambda folder: evaluation.trials(
+            folder, size.rounds, size.trials, peers.eval_seconds
+        ),
+        "results": lambda folder: evaluation.reading(folder, size.rounds, size.stored_trials),
     }
 
 
@@ -50,8 +83,12 @@ def main(words: list[str]) -> int:
     """Measure what the words ask for; 1 if a target is missed and that was asked."""
     parser = argparse.ArgumentParser(prog="nox -s bench --", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few rounds, small stores")
-    parser.add_argument("--peers", action="store_true", help="measure LangGraph as well")
-    parser.add_argument("--only", metavar="NAME", help="one of " + ", ".join(benches(QUICK, None)))
+    parser.add_argument(
+        "--peers", action="store_true", help="measure LangGraph, promptfoo and Inspect AI as well"
+    )
+    parser.add_argument(
+        "--only", metavar="NAME", help="one of " + ", ".join(benches(QUICK, Peers()))
+    )
     parser.add_argument("--large", action="store_true", help="a store of a million nodes as well")
     parser.add_argument("--check", action="store_true", help="a missed target is an error")
     wanted = parser.parse_args(words)
@@ -66,8 +103,7 @@ def main(words: list[str]) -> int:
 
 def measured(parent: Path, size: Size, wanted: argparse.Namespace) -> Iterator[Figure]:
     """The figures of the benches that are wanted, told on stderr as they come."""
-    langgraph_ms = _langgraph(parent) if wanted.peers else None
-    for name, bench in benches(size, langgraph_ms).items():
+    for name, bench in benches(size, _peers(parent, size, wanted)).items():
         if wanted.only in (None, name):
             folder = parent / name
             folder.mkdir()
@@ -75,11 +111,23 @@ def measured(parent: Path, size: Size, wanted: argparse.Namespace) -> Iterator[F
             yield from bench(folder)
 
 
-def _langgraph(folder: Path) -> float:
-    from benchmarks.peers import langgraph_step_ms
+def _peers(folder: Path, size: Size, wanted: argparse.Namespace) -> Peers:
+    """The figures of others, as far as the wanted benches need them."""
+    if not wanted.peers:
+        return Peers()
+    peers = Peers()
+    if wanted.only in (None, "many"):
+        from benchmarks.peers import langgraph_step_ms
 
-    print("bench: LangGraph", file=sys.stderr, flush=True)
-    return langgraph_step_ms(folder)
+        print("bench: LangGraph", file=sys.stderr, flush=True)
+        peers = peers._replace(langgraph_ms=langgraph_step_ms(folder))
+    if wanted.only in (None, "eval"):
+        from benchmarks.evaluation_peers import seconds_of_each
+
+        few = max(2, size.rounds // 5)
+        found = seconds_of_each(folder / "peers", size.trials, few)
+        peers = peers._replace(eval_seconds=found)
+    return peers
 
 
 if __name__ == "__main__":
