@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -352,11 +351,9 @@ def test_a_cancelled_command_is_interrupted_with_what_it_said(
     command: Command, request_for: RequestFor, told: Any
 ) -> None:
     cancel = Cancel()
-    timer = threading.Timer(0.4, cancel.set, ("Ctrl-C",))
-    timer.start()
+    told.session = lambda session: cancel.set("Ctrl-C")
     with pytest.raises(AgentInterrupted, match="Ctrl-C") as failure:
         run_call(command("silent", "stream"), request_for(cancel=cancel, limits=FAST), told)
-    timer.join()
     assert failure.value.session == "s-2"
 
 

@@ -17,7 +17,7 @@ from uwf_core.agents.exchange import exchange
 from uwf_core.agents.watch import NoSink
 from uwf_core.agents.wire import CommandReply, Mode, request_document
 from uwf_core.api.agent import AgentContext, AgentReply, AgentRequest, AskRequest, Turn, TurnSink
-from uwf_core.errors import Crashed
+from uwf_core.errors import Crashed, FailureKind
 
 PROMPT_BYTES = 32 * 1024
 """An argument is limited by the system (128 KB on Linux); the whole text is in the file."""
@@ -86,8 +86,12 @@ class CommandAgent:
         argv = (*self._argv, *_arguments(mode, request, prompt))
         with exchange(self._context.state_dir, document) as files:
             child = request.start_program(argv, env=files.environment())
-            limit = request.limits.reply_bytes
-            with child, EventFollower(files.events, sink, child.touch, limit) as events:
+            limit, cancel = request.limits.reply_bytes, request.cancel
+
+            def enough() -> bool:
+                return cancel.reason == FailureKind.TOO_LARGE.word
+
+            with child, EventFollower(files.events, sink, child.touch, limit, enough) as events:
                 result = child.wait()
         if events.fault is not None:
             raise events.fault

@@ -15,7 +15,8 @@ class EventFollower:
     """Reads JSON lines as they are appended. As a context manager it follows in a thread of its
     own; on leaving it reads what is still there.
 
-    A line that is no event is counted and passed over: `problems` has the first ones.
+    A line that is no event is counted and passed over: `problems` has the first ones. Once there is
+    `enough`, the rest is left unread: who writes without end is ahead of whoever reads.
 
     Attributes:
         session, usage: the last that were told.
@@ -24,9 +25,15 @@ class EventFollower:
     """
 
     def __init__(
-        self, file: Path, sink: TurnSink, alive: Callable[[], None], line_bytes: int
+        self,
+        file: Path,
+        sink: TurnSink,
+        alive: Callable[[], None],
+        line_bytes: int,
+        enough: Callable[[], bool],
     ) -> None:
         self._sink = sink
+        self._enough = enough
         self._alive = alive
         self._line_bytes = line_bytes
         self._file = file.open("rb")
@@ -68,7 +75,7 @@ class EventFollower:
 
     def _read(self) -> None:
         """Read what was appended; a line that is too long is passed over."""
-        while chunk := self._file.read(1 << 20):
+        while not self._enough() and (chunk := self._file.read(1 << 20)):
             self._alive()
             *lines, self._rest = (self._rest + chunk).split(b"\n")
             for line in lines:
