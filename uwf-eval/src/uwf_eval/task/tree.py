@@ -202,7 +202,6 @@ def make_private(folder: Path) -> None:
 
 def remove_tree(folder: Path) -> None:
     """Remove a folder and all that is in it, whatever its modes; none is fine."""
-
     import shutil
 
     def retry(function: object, path: str, _error: object) -> None:
