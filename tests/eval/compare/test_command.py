@@ -102,6 +102,7 @@ def test_agents_and_workflows_of_one_run_are_compared_with_by(compare: Any) -> N
     code, out, _ = compare("configured", "hermes", "--by", "agent", "--run", "matrix")
     document = json.loads(out)
     assert code == 0
+    assert document["names"][1] == f"hermes in {MATRIX} matrix"
     # The agents ran other workflows: what is to be alike is not.
     assert {each["reason"] for each in document["leftOut"]} == {"unpaired"}
     code, out, err = compare("solve", "hermes", "--by", "workflow", "--run", "matrix")
@@ -115,6 +116,10 @@ def test_what_does_not_exist_or_makes_no_sense_is_an_error_of_use(compare: Any) 
         (("baseline", "careful", "--metric", "beauty"), "beauty"),
         (("baseline", "careful", "--within", "-1"), "--within"),
         (("baseline", "careful", "--level", "1"), "--level"),
+        (("baseline", "careful", "--level", "nan"), "below 1"),
+        (("baseline", "careful", "--within", "nan"), "within is between"),
+        (("baseline", "careful", "--within", "1e308"), "within is between"),
+        (("baseline", "careful", "--run", "matrix"), "--run is for --by"),
         (("baseline",), "B"),
         (("a", "hermes", "--by", "agent", "--run", "matrix"), "configured, hermes"),
     ):

@@ -1,17 +1,17 @@
 """`uwf-eval compare`."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from uwf_core.commands import Session, command, working_folder
-from uwf_core.errors import ExitCode
-from uwf_eval.compare.records import DIMENSIONS, METRICS, VERDICTS, Dimension, Options, Over
+from uwf_core.errors import ExitCode, UsageError
+from uwf_eval.compare.records import DIMENSIONS, METRICS, VERDICTS, Dimension, Options
 
 if TYPE_CHECKING:
     from uwf_eval.compare.records import Comparison
-    from uwf_eval.records import Run, Trial
 
 _EXAMPLES: Final = (
     "uwf-eval compare baseline @last",
@@ -45,49 +45,53 @@ _EXAMPLES: Final = (
 @click.option(
     "--by", type=click.Choice(DIMENSIONS), help="A and B are two of these within one run (--run)."
 )
-@click.option(
-    "--run", "word", default="@last", show_default=True, metavar="RUN", help="The run of --by."
-)
+@click.option("--run", "word", metavar="RUN", help="The run of --by; @last without it.")
 @click.option(
     "--fail-if", "fatal", multiple=True, type=click.Choice(VERDICTS),
     help="Exit with 1 if a metric has this verdict; repeatable.",
 )  # fmt: skip
-def compare(session: Session, a: str, b: str, word: str, fatal: Sequence[str], **asked: Any) -> int:
+def compare(session: Session, a: str, b: str, fatal: Sequence[str], **asked: Any) -> int:
     """Say whether B is better than A, by how much, at what cost, or that nobody can tell.
 
     A and B are runs: an id of `list`, a unique prefix, a name (the newest of it) or @last. Trials
     are paired by task, case and fixture. A is what was before, B what is now.
     """
-    comparison = _compared(session, a, b, word, asked)
+    comparison = _compared(session, a, b, asked)
     _emit(session, comparison)
     found = {each.verdict for each in comparison.tested}
     return ExitCode.FAILED if found & set(fatal) else ExitCode.DONE
 
 
-def _compared(session: Session, a: str, b: str, word: str, asked: dict[str, Any]) -> "Comparison":
+def _compared(session: Session, a: str, b: str, asked: dict[str, Any]) -> "Comparison":
     from uwf_core.client import Client
     from uwf_eval.compare.compare import compare as compare_trials
     from uwf_eval.compare.select import select
     from uwf_eval.store.results import Results
 
     by: Dimension | None = asked.pop("by")
-    over: Over = asked.pop("over")
-    asked["metrics"] = tuple(dict.fromkeys(asked["metrics"]))
+    word: str | None = asked.pop("word")
+    if word and not by:
+        raise UsageError("--run is for --by alone", hint="without --by, A and B are the runs")
+    options = _options(asked)
     with Client.open(cwd=working_folder(), env=session.env) as client:
         results = Results(client)
-        if by is None:
-            runs = results.run(a), results.run(b)
-            trials_a, trials_b = (results.trials(run.run) for run in runs)
-            names = (_name(runs[0]), _name(runs[1]))
-            return compare_trials(trials_a, trials_b, Options(over=over, names=names, **asked))
-        trials: Sequence[Trial] = results.trials(results.run(word).run)
+        runs = [results.run(each) for each in ([word or "@last"] if by else [a, b])]
+        sides = [results.trials(run.run) for run in runs]
+    names = [f"{run.run} {run.name}".rstrip() for run in runs]
+    if by is None:
+        return compare_trials(sides[0], sides[1], replace(options, names=(names[0], names[1])))
+    part_a, part_b = (select(sides[0], by, each) for each in (a, b))
     alike = tuple(each for each in DIMENSIONS if each != by)
-    options = Options(over=over, names=(a, b), alike=alike, **asked)
-    return compare_trials(select(trials, by, a), select(trials, by, b), options)
+    named = (f"{a} in {names[0]}", f"{b} in {names[0]}")
+    return compare_trials(part_a, part_b, replace(options, names=named, alike=alike))
 
 
-def _name(run: "Run") -> str:
-    return f"{run.run} {run.name}".rstrip()
+def _options(asked: dict[str, Any]) -> Options:
+    metrics = tuple(dict.fromkeys(asked.pop("metrics")))
+    try:
+        return Options(metrics=metrics, **asked)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def _emit(session: Session, comparison: "Comparison") -> None:

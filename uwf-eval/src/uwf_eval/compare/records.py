@@ -12,6 +12,9 @@ METRICS: Final[tuple[Metric, ...]] = ("score", "passed", "cost", "tokens", "dura
 Verdict = Literal["better", "worse", "no_difference", "cannot_tell"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("better", "worse", "no_difference", "cannot_tell")
 
+GREATEST_MARGIN: Final = 1_000_000
+"""More than this share of A's mean is no margin."""
+
 Over = Literal["task", "case"]
 Dimension = Literal["agent", "model", "workflow"]
 DIMENSIONS: Final[tuple[Dimension, ...]] = ("agent", "model", "workflow")
@@ -47,9 +50,9 @@ class Options:
 
     def __post_init__(self) -> None:
         if not 0.5 <= self.level < 1 or not 0.5 <= self.power < 1:
-            raise ValueError("level and power are within 0.5..1, such as 0.95")
-        if not (self.within >= 0 and self.within < float("inf")):
-            raise ValueError("within is 0 or more, such as 0.05")
+            raise ValueError("level and power are at least 0.5 and below 1, such as 0.95")
+        if not 0 <= self.within <= GREATEST_MARGIN:
+            raise ValueError(f"within is between 0 and {GREATEST_MARGIN:,}, such as 0.05")
         if not self.metrics or len(set(self.metrics)) != len(self.metrics):
             raise ValueError("metrics are one or more, none of them twice")
 
