@@ -134,7 +134,9 @@ _STEP_ROWS: Final[Mapping[str, Entry]] = {
 }  # fmt: skip
 
 _AGENT_ROWS: Final[Mapping[str, Entry]] = {
-    "check": Row("agent:check", "Say whether an agent is ready, or why not", ("agent",)),
+    "check": Row(
+        "agent:check", "Say whether an agent is ready, or why not", ("agent",), ("--trial",)
+    ),
     "list": Row("agent:list_", "List the agents that can be used"),
 }
 
