@@ -155,3 +155,10 @@ def test_chat_says_what_is_wrong(desk, monkeypatch, capsys):
     words = ("--base-url", "http://127.0.0.1:9/v1", "--model", "m", "-p", "x")
     assert chat_here(monkeypatch, desk, *words) == 6
     assert "nobody listens" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("words", "code"), [([], 2), (["--help"], 0)])
+def test_alone_it_says_what_it_can_do(monkeypatch, capsys, words, code):
+    monkeypatch.setattr("sys.argv", ["uwf-builtin", *words])
+    assert main() == code
+    assert "uwf-builtin chat" in capsys.readouterr().out

@@ -184,17 +184,22 @@ class _Attempt:
                 "Connection": "close",
             }
             connection.request("GET", _quoted(path), headers=headers)
-            answer = connection.getresponse()
-            target = answer.headers.get("Location")
-            if answer.status in _REDIRECTS and target:
-                return Page(url, answer.status, "", b"", True), target
-            content = self._read(answer)
-            kind = answer.headers.get("Content-Type") or ""
-            if answer.headers.get("Content-Encoding", "identity") != "identity":
-                raise ToolError(f"{url}: the answer is compressed, though that was not asked for")
-            return Page(url, answer.status, kind, content[:BYTES], len(content) <= BYTES), None
+            # The answer holds the socket on its own, once the connection is to be closed.
+            with connection.getresponse() as answer:
+                return self._answered(url, answer)
         finally:
             connection.close()
+
+    def _answered(self, url: str, answer: http.client.HTTPResponse) -> tuple[Page, str | None]:
+        """The page, and where it sends us instead."""
+        target = answer.headers.get("Location")
+        if answer.status in _REDIRECTS and target:
+            return Page(url, answer.status, "", b"", True), target
+        content = self._read(answer)
+        kind = answer.headers.get("Content-Type") or ""
+        if answer.headers.get("Content-Encoding", "identity") != "identity":
+            raise ToolError(f"{url}: the answer is compressed, though that was not asked for")
+        return Page(url, answer.status, kind, content[:BYTES], len(content) <= BYTES), None
 
     def _read(self, answer: http.client.HTTPResponse) -> bytes:
         pieces, size = [], 0
