@@ -6,10 +6,12 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from uwf_agent_hermes.acp.client import AcpClient, PromptEnd
 from uwf_agent_hermes.agent import HermesAgent
 from uwf_agent_hermes.options import HermesOptions
+from uwf_agent_hermes.telling import Teller
 from uwf_core.api import AgentContext, AgentRequest, RunLimits, Turn, Usage
 
 HERE = Path(__file__).resolve().parent
@@ -83,13 +85,37 @@ def transcript(name: str, version: str = VERSIONS[-1]) -> list[str]:
     return (TRANSCRIPTS / version / f"{name}.txt").read_text("utf-8").splitlines()
 
 
-def session_of(name: str) -> str:
+def session_of(name: str, version: str = VERSIONS[-1]) -> str:
     """The session that a recorded case is about."""
-    for line in transcript(name):
+    for line in transcript(name, version):
         params = json.loads(line[2:]).get("params", {}) if line.startswith("> ") else {}
         if "sessionId" in params:
             return str(params["sessionId"])
     raise AssertionError(f"{name} has no session")
+
+
+class Heard(NamedTuple):
+    """What the client and the teller make of a recorded case."""
+
+    end: PromptEnd
+    teller: Teller
+    session: str
+    log: str
+
+
+def heard(name: str, version: str) -> Heard:
+    """A recorded case of one prompt, without a process: the ids are those of the recording."""
+    lines = transcript(name, version)
+    wire = Wire(*(line[2:].encode() for line in lines if line.startswith("< ")))
+    teller = Teller(Sink(), lambda request: request.option("reject_once"))
+    client = AcpClient(wire, teller)
+    client.initialize("uwf", "1")
+    session = client.new_session("/w")
+    client.set_mode(session.id, session.mode_ids[0])
+    teller.listen_to(session.id)
+    end = client.prompt(session.id, "Do it.")
+    log = "\n".join(line[2:] for line in lines if line.startswith("! "))
+    return Heard(end, teller, session.id, log)
 
 
 class Wire:

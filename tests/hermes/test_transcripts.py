@@ -3,8 +3,10 @@
 import json
 
 import pytest
-from hermes_kit import TRANSCRIPTS, VERSIONS, session_of, transcript
+from hermes_kit import TRANSCRIPTS, VERSIONS, heard, session_of, transcript
 
+from uwf_agent_hermes.diagnosis import read_log
+from uwf_agent_hermes.failures import failure_of_end
 from uwf_core.api import AgentFailure, NeedsAnswer, RunLimits
 
 FAILURES = {
@@ -26,19 +28,42 @@ FAILURES = {
     "auth-after-tool": "auth",
     "max-turns": "max_turns",
     "dead-port": "unavailable",
-    "unconfigured": "unavailable",
 }
 SHORT = RunLimits(seconds=1.0, grace_seconds=0.4)
 
 
+@pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("name", FAILURES)
-def test_a_turn_that_failed_is_the_failure_that_it_is(desk, name):
+def test_a_turn_that_failed_is_the_failure_that_it_is(name, version):
     """Though Hermes ends it like one that went well. The session is known, so it can go on."""
+    found = heard(name, version)
+    text = found.teller.final_text
+    failure = failure_of_end(found.end, text, read_log(found.log), found.session)
+    assert failure is not None
+    assert (failure.kind.word, failure.session) == (FAILURES[name], session_of(name, version))
+
+
+@pytest.mark.parametrize("name", ["auth-after-tool", "cut", "empty", "max-turns"])
+def test_a_failure_comes_out_of_the_adapter(desk, name):
+    """The log, which tells what the protocol does not, is that of the process."""
     with pytest.raises(AgentFailure) as failure:
         desk.played(name).run(desk.request(), desk.sink)
     assert failure.value.kind.word == FAILURES[name]
-    if name != "unconfigured":
-        assert failure.value.session == session_of(name) == desk.sink.sessions[0]
+    assert failure.value.session == session_of(name) == desk.sink.sessions[0]
+
+
+def test_hermes_without_a_model_is_unavailable(desk):
+    with pytest.raises(AgentFailure, match="No LLM provider configured") as failure:
+        desk.played("unconfigured").run(desk.request(), desk.sink)
+    assert failure.value.kind.word == "unavailable"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_answers_and_turns_are_read_in_every_version(version):
+    found = heard("tools", version)
+    assert failure_of_end(found.end, "Done.", read_log(found.log), found.session) is None
+    assert found.teller.final_text == "Done."
+    assert (found.teller.turns, found.end.usage.input) == (3, 300)
 
 
 def test_an_answer_is_the_text_with_usage_model_and_version(desk):
