@@ -108,6 +108,12 @@ def test_a_difference_where_there_is_none_is_found_in_at_most_5_percent(
         assert share >= 0.02, "a test that never finds anything holds no less"
 
 
+def test_nor_is_it_where_one_side_was_tried_more_often() -> None:
+    a, b = passing(np.random.default_rng(23), 300, 20)
+    found = list(verdicts(a, b[:, :, :1]))
+    assert sum(each in ("better", "worse") for each in found) / 300 <= most(300)
+
+
 def test_the_naive_bootstrap_finds_one_nearly_three_times_as_often() -> None:
     drawn = np.random.default_rng(7)
     count = EVALUATIONS[6]

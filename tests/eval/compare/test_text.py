@@ -95,7 +95,7 @@ def test_no_sentence_is_wider_than_the_terminal(make: Callable[[], Comparison], 
     table = [line for line in beyond if line.lstrip().startswith(("METRIC", *words_of_metrics()))]
     names = [line for line in beyond if line.startswith(("A  ", "B  "))]
     assert len(beyond) == len(table) + len(names)
-    assert not table or width < 60
+    assert not table or width < 40
 
 
 def words_of_metrics() -> list[str]:

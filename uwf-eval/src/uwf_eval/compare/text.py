@@ -15,8 +15,8 @@ _COLUMNS = (
     Column("b", "B", right=True),
     Column("change", "B - A", right=True),
     Column("range", "RANGE", rank=1, right=True),
-    Column("relative", "CHANGE", rank=2, right=True),
-    Column("verdict", "VERDICT", least=11),
+    Column("relative", "CHANGE", rank=3, right=True),
+    Column("verdict", "VERDICT", least=11, rank=2),
 )
 
 
