@@ -54,6 +54,11 @@ def test_whatever_is_no_verdict_is_a_failed_judge_and_never_a_low_score(bench, t
     assert words in result.error
 
 
+def test_a_judge_that_floods_its_output_is_ended(bench):
+    result = bench.shell("exec yes nonsense")
+    assert result.score is None and "more than 16 MB" in result.error
+
+
 def test_a_python_judge_that_raises_is_told_with_the_end_of_its_traceback(bench):
     result = bench.script("raise KeyError('no such thing')")
     assert result.score is None

@@ -82,6 +82,9 @@ def _check_end(result: ProgramResult, seconds: float) -> None:
         )
     if result.end is End.CANCELLED:
         raise JudgeFailed("it was stopped, as the run was")
+    if result.end is End.TOO_LARGE:
+        most = ProcessLimits().output_bytes // (1024 * 1024)
+        raise JudgeFailed(f"it printed more than {most} MB", hint="send noise to /dev/null")
     if result.end is not End.EXITED:
         raise JudgeFailed(f"it was ended: {result.end.value}{said(result)}")
     if result.exit_code < 0:

@@ -140,6 +140,9 @@ def _check(result: ProgramResult, options: Options) -> None:
             f"the command was not done after {options.seconds:g} s{said(result)}",
             hint="give it more `seconds`, or say with `tooSlow` which score that is",
         )
+    if result.end is End.TOO_LARGE:
+        most = ProcessLimits().output_bytes // (1024 * 1024)
+        raise JudgeFailed(f"the command printed more than {most} MB", hint="send it to /dev/null")
     if result.end is not End.EXITED:
         raise JudgeFailed(f"the command was ended: {result.end.value}")
     if result.exit_code < 0:
