@@ -96,6 +96,7 @@ class Client:
         store: str | None = None,
         default_agent: str | None = None,
         default_model: str | None = None,
+        agent_options: Mapping[str, Any] | None = None,
         beside: Client | None = None,
         on_event: Callable[[object], None] | None = None,
         on_notice: Callable[[str], None] | None = None,
@@ -109,6 +110,7 @@ class Client:
             store: a store URL (`sqlite:/tmp/trial.db`, `memory:`) instead of the configured one.
             default_agent: the agent where nothing else says one.
             default_model: the model of agents that use one of the configuration, by its name there.
+            agent_options: options that win over the configuration's, for agents that are plugins.
             beside: another client of this program; what it has found to be installed, and schemas
                 that it knows, are not looked for again.
             on_event: gets the event records of `uwf_core.api` as they happen, from any thread.
@@ -126,6 +128,7 @@ class Client:
             cwd=str(Path.cwd() if cwd is None else cwd),
             flags={key: value for key, value in flags.items() if value is not None},
             beside=None if beside is None else beside._engine,
+            agent_options=agent_options,
         )
         return cls(engine, Listener(on_event, on_notice))
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.config.home import find_home
 from uwf_core.ids import Ref
@@ -34,6 +34,7 @@ class Engine:
         on_fault: told of what does not stop the work: an observer that raises, settings that are
             ignored.
         beside: an engine of the same process, whose plugins and schemas are known.
+        agent_options: options that win over those of the configuration, for every plugin.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Engine:
         flags: Mapping[str, str] | None = None,
         on_fault: Callable[[BaseException | str], None] | None = None,
         beside: "Engine | None" = None,
+        agent_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.env = dict(env)
         self.cwd = os.path.abspath(cwd)
@@ -51,6 +53,7 @@ class Engine:
         self.on_fault = on_fault
         self._flags = dict(flags or {})
         self._beside = beside
+        self.agent_options = dict(agent_options or {})
         self._definitions: dict[Ref, Definition] = {}
 
     def now_ms(self) -> int:
@@ -203,6 +206,7 @@ def open_engine(
     flags: Mapping[str, str] | None = None,
     on_fault: Callable[[BaseException | str], None] | None = None,
     beside: Engine | None = None,
+    agent_options: Mapping[str, Any] | None = None,
 ) -> Engine:
     """An engine for a process: its environment, its folder, what its command line says; `beside`
     another one, whose plugins and schemas it knows.
@@ -210,4 +214,11 @@ def open_engine(
     Raises:
         ConfigError: there is no home.
     """
-    return Engine(env=env, cwd=cwd, flags=flags, on_fault=on_fault, beside=beside)
+    return Engine(
+        env=env,
+        cwd=cwd,
+        flags=flags,
+        on_fault=on_fault,
+        beside=beside,
+        agent_options=agent_options,
+    )

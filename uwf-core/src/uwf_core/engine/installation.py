@@ -58,6 +58,27 @@ class Installation:
                 "`uwf agent list` shows what there is",
             )
 
+    def takes_model(self, word: str | None, folder: str | PathLike[str]) -> bool:
+        """Whether an agent has an option `model` of its own, rather than using a model of the
+        configuration; imports the plugin's options.
+
+        Raises:
+            UsageError: as `check_agent`. PluginBroken: it cannot be imported.
+        """
+        from uwf_core.agents.choose import resolve_agent
+        from uwf_core.plugins.scan import AGENTS
+
+        chosen = self._engine.settings.default_agent if word is None else word
+        if chosen is None:
+            return False
+        plugin = resolve_agent(chosen, self._engine.known_agents(fspath(folder))).plugin
+        if plugin is None:
+            return False
+        plugins = self._engine.plugins
+        options = plugins.record(AGENTS, plugin).options
+        cls = None if options is None else plugins.attribute(AGENTS, plugin, options)
+        return "model" in getattr(cls, "__dataclass_fields__", {})
+
     def check_model(self, name: str) -> None:
         """Whether the configuration has a model of this name.
 

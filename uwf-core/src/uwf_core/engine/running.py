@@ -93,6 +93,8 @@ def opened_agent(engine: "Engine", choice: Choice) -> Iterator[OpenAgent]:
     plugins = engine.plugins
     found = None if choice.plugin is None else plugins.found(AGENTS, choice.plugin)
     folder = _made_folder(folder_of_agent(engine.home, choice.word), engine.home)
+    if found is not None and engine.agent_options:
+        choice = choice._replace(options={**choice.options, **engine.agent_options})
     with nullcontext() if found is None else interruptible(found):
         agent = open_agent(
             choice,

@@ -161,10 +161,12 @@ def _check_choices(
         for task in tasks
         for word in agents
     }
+    installation = client.installation
     for word in sorted(words, key=str):
-        client.installation.check_agent(word, request.cwd)
-    for model in request.models:
-        client.installation.check_model(model)
+        installation.check_agent(word, request.cwd)
+        if request.models and not installation.takes_model(word, request.cwd):
+            for model in request.models:
+                installation.check_model(model)
 
 
 def _workflows(

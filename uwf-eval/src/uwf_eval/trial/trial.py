@@ -150,23 +150,33 @@ class _Work:
     def _run(self, space: Space) -> Finished:
         self.phase = "unavailable"
         cell = self.done.cell
-        client = self.client = Client.open(
-            cwd=space.work,
-            env=self.env,
-            store=space.store,
-            default_model=cell.model,
-            beside=self.bench.main,
-        )
+        word = agent_word(cell.agent, self.task, self.bench.cwd)
+        client = self.client = self._open(space, word)
         self.bench.main.nodes.copy([cell.workflow], client.nodes)
         started = client.start(
             cell.workflow,
             self.case.prompt,
             cwd=space.work,
-            agent=agent_word(cell.agent, self.task, self.bench.cwd),
+            agent=word,
         )
         self.done = replace(self.done, thread=started["thread"])
         bench = self.bench
         return run_thread(client, started["thread"], self.task.limits, bench.cancel, bench.notice)
+
+    def _open(self, space: Space, word: str | None) -> Client:
+        """A client of the trial's own store. The cell's model is an option of the agents that
+        have one, and a model of the configuration for all others.
+        """
+        model, main = self.done.cell.model, self.bench.main
+        own = model is not None and main.installation.takes_model(word, space.work)
+        return Client.open(
+            cwd=space.work,
+            env=self.env,
+            store=space.store,
+            default_model=None if own else model,
+            agent_options={"model": model} if own else None,
+            beside=main,
+        )
 
     def _inspect(self, space: Space, before: Mapping[str, str], finished: Finished) -> list[str]:
         """What the agent touched that it must not: it is gone by now, and so is all it started."""
