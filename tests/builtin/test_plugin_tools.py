@@ -52,6 +52,22 @@ graph:
   speaker: {done: {role: reader, prompt: Read it.}}
   reader: {done: {role: $END, prompt: Done.}}
 """
+ALONE = """
+version: 1
+name: alone
+description: Says it.
+roles:
+  speaker:
+    goal: Say it.
+    frontmatter:
+      properties: {$status: {const: done}}
+      required: [$status]
+graph:
+  $START:
+    new: {role: speaker, prompt: Say it.}
+    resume: {role: speaker, prompt: Again.}
+  speaker: {done: {role: $END, prompt: Done.}}
+"""
 DONE = "---\n$status: done\n---\n"
 PLUGIN = "{use: builtin}"
 COMMAND = (
@@ -105,12 +121,13 @@ def test_a_tool_of_an_installed_distribution_is_offered_called_and_narrowed(proj
 
 
 def test_a_blocked_or_broken_tool_is_left_out_and_the_step_goes_on(project):
-    with ScriptedModel([DONE, DONE, DONE, DONE]) as model:
+    project.workflow("alone", ALONE)
+    with ScriptedModel([DONE, DONE]) as model:
         configure(project, model, COMMAND)
-        blocked = project.uwf("run", "shout", "-p", "x", env={"UWF_BLOCK_PLUGINS": "shout"})
+        blocked = project.uwf("run", "alone", "-p", "x", env={"UWF_BLOCK_PLUGINS": "shout"})
         configure(project, model, PLUGIN)
         (project.folder.parent / "site" / "tools_of_others.py").write_text("raise OSError('gone')")
-        broken = project.uwf("run", "shout", "-p", "x")
+        broken = project.uwf("run", "alone", "-p", "x")
         asked = model.requests
     assert (blocked.exit_code, broken.exit_code) == (0, 0), broken.stderr
     assert not any("shout" in each.tool_names for each in asked)
