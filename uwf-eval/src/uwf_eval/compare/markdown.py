@@ -23,7 +23,7 @@ def as_markdown(comparison: Comparison) -> str:
             f"{words.name_of(each.metric)}: {words.test_line(each, comparison)}" for each in tests
         ]
         parts.append("\n".join(f"- {line}" for line in lines))
-    remarks = list(_remarks(comparison))
+    remarks = list(words.remarks(comparison))
     if remarks:
         parts.append("\n".join(f"- {inline(each)}" for each in remarks))
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -55,11 +55,3 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
     lines = [_HEADINGS, ["---", *["---:"] * (len(_HEADINGS) - 2), "---"]]
     lines += [list(row) for row in rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _remarks(comparison: Comparison) -> Iterator[str]:
-    for measured in (*comparison.tested, *comparison.beside):
-        yield from words.unknown(measured)
-    for each in comparison.left_out:
-        yield f"left out: {words.left_out(each)}"
-    yield from comparison.notes

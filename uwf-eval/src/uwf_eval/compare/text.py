@@ -29,7 +29,7 @@ def as_text(comparison: Comparison, screen: Screen) -> str:
     rows = [_row(each) for each in (*comparison.tested, *comparison.beside) if each.tasks]
     if rows:
         parts.append(table(_COLUMNS, rows, screen._replace(width=width)))
-    remarks = list(_remarks(comparison))
+    remarks = list(words.remarks(comparison))
     if remarks:
         parts.append("\n".join(_wrapped(f"- {each}", width, "  ") for each in remarks))
     return "\n\n".join(parts)
@@ -58,14 +58,6 @@ def _row(measured: Measured) -> dict[str, str]:
         "relative": words.relative(measured),
         "verdict": words.verdict_of(measured) or "not tested",
     }
-
-
-def _remarks(comparison: Comparison) -> Iterator[str]:
-    for measured in (*comparison.tested, *comparison.beside):
-        yield from words.unknown(measured)
-    for each in comparison.left_out:
-        yield f"left out: {words.left_out(each)}"
-    yield from comparison.notes
 
 
 def _wrapped(text: str, width: int, indent: str = "") -> str:

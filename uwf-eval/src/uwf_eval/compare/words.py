@@ -169,7 +169,16 @@ def _chance(comparison: Comparison) -> str:
     return f"{round(of_ten)} of 10" if whole else f"{comparison.power * 100:.4g} of 100"
 
 
-def left_out(each: LeftOut) -> str:
+def remarks(comparison: Comparison) -> Iterator[str]:
+    """What is not known, what was left out, and what else a reader should know."""
+    for measured in (*comparison.tested, *comparison.beside):
+        yield from _unknown(measured)
+    for each in comparison.left_out:
+        yield f"left out: {_left_out(each)}"
+    yield from comparison.notes
+
+
+def _left_out(each: LeftOut) -> str:
     """`3 trials of A, not run: add, review`."""
     places = ", ".join(each.places[:_PLACES_SHOWN])
     more = len(each.places) - _PLACES_SHOWN
@@ -177,7 +186,7 @@ def left_out(each: LeftOut) -> str:
     return f"{plural(each.trials, 'trial')} of {each.side}, {_REASONS[each.reason]}: {places}{end}"
 
 
-def unknown(measured: Measured) -> Iterator[str]:
+def _unknown(measured: Measured) -> Iterator[str]:
     """What is not known of a metric: `not known: cost in 3 trials of A and 1 of B`."""
     of_a, of_b = measured.unknown
     sides = [f"{count:,} of {side}" for side, count in (("A", of_a), ("B", of_b)) if count]
