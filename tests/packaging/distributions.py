@@ -1,7 +1,7 @@
 """`python distributions.py WHEELS FOLDER [NAME…]`: each distribution as strangers install it.
 
 Each from wheels alone in an environment of its own: every module of it is imported with what it
-declares and nothing else, uwf checks its plugins, and its contract tests run; then all of them
+declares and nothing else, uwf checks its plugins, and its quick tests run; then all of them
 together. WHEELS has what was built of this repository. The core is the one of this checkout; the
 floor of the declared range is tried as soon as there is a release to try.
 """
@@ -44,7 +44,7 @@ def main(wheels: Path, folder: Path, names: tuple[str, ...]) -> int:
 
 
 def alone(source: Path, wheels: Path, folder: Path) -> list[str]:
-    """One distribution: its metadata, its modules, its plugins, its contract tests."""
+    """One distribution: its metadata, its modules, its plugins, its quick tests."""
     name = source.name
     core, own = wheel_in(wheels, CORE), str(wheel_in(wheels, name))
     environment = Environment(folder, str(core), own)
@@ -54,12 +54,19 @@ def alone(source: Path, wheels: Path, folder: Path) -> list[str]:
     faults += environment.faults(f"{name}: check", "uwf", "plugin", "check", name)
     tests = tests_of(source)
     shutil.copytree(tests, environment.project / "tests", ignore=shutil.ignore_patterns("__py*"))
-    contracts = sorted((environment.project / "tests").rglob("test_contract*.py"))
-    if not contracts:
-        return [*faults, f"{name}: there is no contract test (test_contract*.py) in {tests}"]
+    quick = quick_tests(environment.project / "tests")
+    if not quick:
+        return [*faults, f"{name}: there is no test of it in {tests}"]
     (environment.project / "pytest.ini").write_text("[pytest]\n")
     environment.add(with_extras(core, CORE, "testing"), own)
-    return faults + environment.faults(f"{name}: its contracts", *PYTEST, *map(str, contracts))
+    return faults + environment.faults(f"{name}: its tests", *PYTEST, *map(str, quick))
+
+
+def quick_tests(folder: Path) -> list[Path]:
+    """The contract tests; of an adapter whose contract needs a real program (`nox -s real_agents`)
+    those that play recordings of it.
+    """
+    return sorted(folder.rglob("test_contract*.py")) or sorted(folder.rglob("test_*.py"))
 
 
 def tests_of(source: Path) -> Path:
