@@ -26,7 +26,7 @@ _FILE_WIDTH = 100
     "uwf-eval report @last --format junit -o trials.xml --min-score 0.8",
     formats=FORMATS,
 )
-@click.argument("run", metavar="RUN", default="@last")
+@click.argument("run", metavar="[RUN]", default="@last")
 @click.option("-o", "--output", metavar="FILE", help="Write the report into a file.")
 @click.option("--html", metavar="FILE", help="Write one self-contained page as well.")
 @click.option(

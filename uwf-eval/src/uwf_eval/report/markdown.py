@@ -62,8 +62,9 @@ def _head(report: Report) -> str:
         for each in line.passes[-1:]
         if each.k > 1
     ]
-    spent = at_least(line.spent, dollars(line.spent.total)) if line.spent.total else "not known"
-    lines.append(f"- Cost: {dollars(line.cost.mean)} each, {spent} in all")
+    spent = at_least(line.spent, dollars(line.spent.total))
+    cost = f"{dollars(line.cost.mean)} each, {spent} in all" if line.spent.total else "not known"
+    lines.append(f"- Cost: {cost}")
     lines += ["", "Ranges are 95 % intervals."]
     return "\n".join(lines)
 
