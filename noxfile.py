@@ -194,6 +194,8 @@ def real_agents(session: nox.Session) -> None:
         session.log(f"{variable} is left out: {reason}")
     if not document["paths"]:
         session.skip("no registry can be reached")
+    for variable, path in document["paths"].items():
+        session.log(f"{variable} is {path}")
     session.env.update(document["paths"])
     pytest(session, "tests/real_agents", "--dist", "loadgroup", "--durations=5")
 

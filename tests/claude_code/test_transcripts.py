@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from claude_code_rows import ROWS, WHOLE
+from claude_code_rows import RESETS_AT, ROWS, WHOLE
 
 from uwf_agent_claude_code.hearing import Hearing
 from uwf_agent_claude_code.reply import Run, reply_of, used
 from uwf_agent_claude_code.sessions import Plan
-from uwf_core.api import AgentFailure, End, ProgramResult, Usage
+from uwf_core.api import AgentFailure, End, ProgramResult, RateLimited, Usage
 from uwf_core.testing.rig import Told
 
 FILES = sorted((Path(__file__).parent / "transcripts").glob("*/*.json"))
@@ -123,6 +123,13 @@ def test_usage_is_found_where_the_answer_was_fetched_without_streaming(version):
     assert played.usage.output_tokens > 0
     assert played.usage.cost_usd > 0
     assert Played(f"{version}/budget").usage.input_tokens == 10**6
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_limit_of_a_subscription_says_until_when(version):
+    with pytest.raises(RateLimited) as caught:
+        Played(f"{version}/limit_of_a_subscription").reply()
+    assert caught.value.until_ms == RESETS_AT * 1000
 
 
 @pytest.mark.parametrize("version", VERSIONS)

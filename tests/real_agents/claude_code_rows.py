@@ -37,6 +37,21 @@ def failing(kind, **options):
 
 
 SLEEP = (tool("Bash", command="echo begun > begun; sleep 31"), "never said")
+RESETS_AT = 4_000_000_000
+LIMIT_REACHED = {
+    "raw": {
+        "status": 429,
+        "body": '{"type": "error", "error": {"type": "rate_limit_error", "message": "limit"}}',
+        "headers": {
+            "anthropic-ratelimit-unified-status": "rejected",
+            "anthropic-ratelimit-unified-reset": str(RESETS_AT),
+            "anthropic-ratelimit-unified-representative-claim": "five_hour",
+            "retry-after": "86400",
+        },
+    },
+    "repeat": 9,
+}
+SUBSCRIBED = {"ANTHROPIC_API_KEY": "", "CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-test"}
 WAIT = ({"text": "x", "hang": "start", "repeat": 9},)
 NO_SESSION = "11111111-1111-4111-8111-111111111111"
 
@@ -45,6 +60,7 @@ ROWS = {
     "auth": failing("auth"),
     "forbidden": Row("auth", (error(403),)),
     "rate_limited": failing("rate_limited"),
+    "limit_of_a_subscription": Row("rate_limited", (LIMIT_REACHED,), env=SUBSCRIBED),
     "bad_request": failing("bad_request"),
     "no_such_model": Row("bad_request", (error(404, "model: nope"),)),
     "too_large": Row("bad_request", (error(413, "too large"),)),
