@@ -82,11 +82,11 @@ def test_what_a_judge_leaves_behind_cannot_change_its_score(bench):
         "echo '{\"score\": 0.2}'"
     )
     assert result.score is None
-    assert "shares its stdout" in result.error and ">&2" in result.error
+    assert "outlived it" in result.error and ">&2" in result.error
 
 
-def test_what_a_shell_judge_sends_elsewhere_disturbs_nothing(bench):
-    result = bench.shell("sleep 9 >/dev/null 2>&1 &\necho '{\"score\": 0.2}'")
+def test_what_a_shell_judge_waits_for_disturbs_nothing(bench):
+    result = bench.shell("(sleep 0.01; echo noise >&2) &\nwait\necho '{\"score\": 0.2}'")
     assert (result.score, result.error) == (0.2, None)
 
 

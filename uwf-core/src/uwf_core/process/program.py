@@ -104,7 +104,7 @@ class ChildProgram:
             stderr=pump.stderr_tail(),
             duration_ms=pump.duration_ms(),
             left_behind=pump.left_behind,
-            stdout_held=pump.stdout_held,
+            outlived=pump.outlived,
         )
 
     def __enter__(self) -> Self:

@@ -26,7 +26,6 @@ STDERR_TAIL_BYTES = 64 * 1024
 _TICK_MS = 40
 _CHUNK = 64 * 1024
 _REAPER_SLACK_SECONDS = 5.0
-_MOMENT_SECONDS = LINGER_SECONDS / 2
 
 
 class Pump:
@@ -45,9 +44,7 @@ class Pump:
         """As waitpid(2) gives it; this is what holds if its reaper was killed with it."""
         self.ended_at: float | None = None
         self.left_behind = False
-        self.stdout_held = False
-        self._leader_wrote: int | None = None
-        self._stdout_over_at: float | None = None
+        self.outlived = False
         self.heard_at = self.started_at = time.monotonic()
         self.stderr = bytearray()
         self._running = running
@@ -206,28 +203,11 @@ class Pump:
             if words[0] == b"exit":
                 self.status = int(words[1])
                 self.ended_at = time.monotonic()
-                self._read_what_it_wrote()
                 self._expect_end()
+            elif words[0] == b"outlived":
+                self.outlived = True
             elif words[0] == b"left":
                 self.left_behind = True
-
-    def _read_what_it_wrote(self) -> None:
-        """All of it is in the pipe once the leader is gone: what comes later is of others."""
-        for _ in range(32):
-            if self._running.stdout not in self._open or not self._read_stdout():
-                break
-        self._leader_wrote = len(self.stdout)
-
-    def _stdout_held(self) -> bool:
-        """Whether others wrote to the leader's stdout after it, or kept it open.
-
-        Not for a moment only: what a shell has just put into the background has it, too, until it
-        has gone about its own redirections.
-        """
-        if self._leader_wrote is None or self.ended_at is None:
-            return False
-        more = len(self.stdout) > self._leader_wrote
-        return more or (self._stdout_over_at or time.monotonic()) > self.ended_at + _MOMENT_SECONDS
 
     def _read_stdout(self) -> bool:
         """Read once; whether there may be more."""
@@ -238,8 +218,6 @@ class Pump:
         with self.changed:
             self.stdout += data[: max(room, 0)]
             self.stdout_over = self._running.stdout not in self._open
-            if self.stdout_over:
-                self._stdout_over_at = time.monotonic()
             self.changed.notify_all()
         return bool(data)
 
@@ -352,7 +330,6 @@ class Pump:
             self._drop(self._wake_read)
             os.close(self._wake_write)
             self.ended_at = self.ended_at or time.monotonic()
-            self.stdout_held = self._stdout_held()
             self.stdout_over = self.over = True
             self.changed.notify_all()
 

@@ -12,6 +12,7 @@ file means that uwf is dead: the lifeline. `status` (write end) takes one line p
     started <pid> <start in ticks>      the leader runs
     failed <chdir|exec> <errno>         it could not be started; the reaper ends
     exit <wait status>                  the leader has ended, as waitpid(2) says it
+    outlived                            something of its tree had not ended before it
     left                                something is still there after repeated SIGKILL
 and is closed when the reaper ends. Signals to the reaper itself mean `STOP`.
 
@@ -153,17 +154,30 @@ class Reaper:
                 self.control = None
 
     def reap(self) -> bool:
-        """Collect the children that have ended; whether any process of the tree is left."""
+        """Collect the children that have ended; whether any process of the tree is left.
+
+        What outlives the leader is a child of ours by the time the leader can be collected, so it
+        is either collected with it or still there.
+        """
+        status, others = None, False
         try:
             while True:
-                pid, status = os.waitpid(-1, os.WNOHANG)
+                pid, ended = os.waitpid(-1, os.WNOHANG)
                 if pid == 0:
-                    return True
+                    left = True
+                    break
                 if pid == self.leader:
-                    self.leader_ended = True
-                    self.report(b"exit %d" % status)
+                    status = ended
+                else:
+                    others = True
         except ChildProcessError:
-            return not self.subreaper and self.signal_group(0)
+            left = not self.subreaper and self.signal_group(0)
+        if status is not None:
+            self.leader_ended = True
+            self.report(b"exit %d" % status)
+            if left or others:
+                self.report(b"outlived")
+        return left
 
     def end_tree(self) -> None:
         """End everything that came of the leader."""

@@ -69,8 +69,8 @@ class ProgramResult:
         duration_ms: from the program's start to its end.
         left_behind: something of its tree could not be ended (another user's, or stuck in the
             kernel).
-        stdout_held: what the program started had its stdout as well, and wrote to it or kept it
-            for longer than a moment after the program itself had ended.
+        outlived: something that the program started had not ended before it; it may have written
+            to the same output, even last. (On macOS: of its process group only.)
     """
 
     exit_code: int
@@ -79,4 +79,4 @@ class ProgramResult:
     stderr: bytes = field(repr=False)
     duration_ms: int
     left_behind: bool = False
-    stdout_held: bool = False
+    outlived: bool = False

@@ -7,6 +7,7 @@ from typing import Any
 
 from uwf_core.api import AgentContext, Judge, JudgeSpec, read_options
 from uwf_core.api.record import record
+from uwf_eval.judges.specs import house_specs
 
 
 @record
@@ -17,9 +18,7 @@ class _NoOptions:
 @cache
 def house_judges() -> Mapping[str, JudgeSpec]:
     """The records that the hook announces, by name."""
-    from uwf_eval import plugin
-
-    return {spec.name: spec for spec in plugin.uwf_judges()}
+    return {spec.name: spec for spec in house_specs()}
 
 
 def house_options(name: str, options: Mapping[str, Any], *, where: str) -> Any:

@@ -60,19 +60,24 @@ def run_script(call: ScriptCall) -> Verdict:
         hint = "does its first line (#!) name a program that is there?"
         raise JudgeFailed(f"it cannot be run: {fault.message}", hint=hint) from fault
     _check_end(result, call.seconds)
-    if result.stdout_held:
+    if result.outlived and not _is_python(call.entry):
         raise JudgeFailed(
-            "something that it started shares its stdout, and could write a score there",
-            hint="send the output of what it starts elsewhere: `pytest >&2`, or capture it",
+            "something that it started outlived it, and may have written a score to its stdout",
+            hint="wait for what it starts, and send its output elsewhere: `pytest >&2`",
         )
     return read_verdict(result.stdout)
 
 
 def _argv(call: ScriptCall) -> tuple[str, ...]:
     words = (str(call.entry), str(call.cwd), call.thread)
-    if call.entry.suffix == ".py":
+    if _is_python(call.entry):
         return (sys.executable, "-I", "-B", _LAUNCHER, *words)
     return words
+
+
+def _is_python(entry: Path) -> bool:
+    """Whether the launcher runs it, which keeps its output from all that it starts."""
+    return entry.suffix == ".py"
 
 
 def _check_end(result: ProgramResult, seconds: float) -> None:
