@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 
 from uwf_core.client import Client
 from uwf_core.errors import UnknownIdError, UsageError
-from uwf_eval.task.archive import unpack
 from uwf_eval.task.model import Source
 from uwf_eval.task.read import TASK_FILE, Checked, Origin, read_task
 from uwf_eval.task.tree import CACHE, copy_tree, digest_of_tree
@@ -106,6 +105,8 @@ def take_task(found: Found, target: Path) -> Checked:
         OSError: the copy cannot be written.
     """
     if found.source == "archive":
+        from uwf_eval.task.archive import unpack
+
         unpack(found.path, target)
         target = task_top(target, found.place)
     else:
