@@ -12,16 +12,26 @@ import time
 from pathlib import Path
 
 _SECONDS = 1800
+# The mock's answers name their usage: else its tokens are counted with a table from the network.
 _INSPECT = """\
-from inspect_ai import Task, task
+import sys
+from inspect_ai import Task, eval
 from inspect_ai.dataset import Sample
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import includes
 from inspect_ai.solver import generate
 
-@task
-def tiny(count: int = 1):
-    samples = [Sample(input="Say hello.", target="Default output") for _ in range(count)]
-    return Task(dataset=samples, solver=generate(), scorer=includes())
+def answer(*_):
+    output = ModelOutput.from_content("mockllm", "hello")
+    output.usage = ModelUsage(input_tokens=3, output_tokens=1, total_tokens=4)
+    return output
+
+count = int(sys.argv[1])
+samples = [Sample(input="Say hello.", target="hello") for _ in range(count)]
+task = Task(dataset=samples, solver=generate(), scorer=includes())
+model = get_model("mockllm/model", custom_outputs=answer)
+log = eval(task, model=model, max_samples=1, max_connections=1, display="none")[0]
+sys.exit(0 if log.status == "success" and log.results.completed_samples == count else 1)
 """
 
 
@@ -58,7 +68,6 @@ def _call(words: list[str], folder: Path) -> None:
         "PROMPTFOO_DISABLE_UPDATE": "1",
         "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1",
         "INSPECT_LOG_DIR": str(folder / "logs"),
-        "INSPECT_DISPLAY": "none",
     }
     subprocess.run(words, cwd=folder, env=env, check=True, capture_output=True, timeout=_SECONDS)
 
@@ -84,8 +93,7 @@ def _promptfoo(folder: Path, count: int) -> list[str]:
 def _inspect(folder: Path, count: int) -> list[str]:
     """The words that run Inspect AI with so many samples."""
     (folder / "tiny.py").write_text(_INSPECT, encoding="utf-8")
-    words = [sys.executable, "-m", "inspect_ai", "eval", "tiny.py", "--model", "mockllm/model"]
-    return [*words, "-T", f"count={count}", "--max-samples", "1", "--max-connections", "1"]
+    return [sys.executable, "tiny.py", str(count)]
 
 
 def _why(error: Exception) -> str:
