@@ -32,8 +32,17 @@ FAILURES = {
 SHORT = RunLimits(seconds=1.0, grace_seconds=0.4)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("name", FAILURES)
+def recorded_failures():
+    """Each case in each version."""
+    early = "0.18 takes a stream that ends early, without an error, for a whole answer"
+    for version in VERSIONS:
+        for name in FAILURES:
+            is_known = (name, version) == ("cut-quietly", "0.18.2")
+            marks = [pytest.mark.xfail(reason=early)] if is_known else []
+            yield pytest.param(name, version, marks=marks)
+
+
+@pytest.mark.parametrize(("name", "version"), list(recorded_failures()))
 def test_a_turn_that_failed_is_the_failure_that_it_is(name, version):
     """Though Hermes ends it like one that went well. The session is known, so it can go on."""
     found = heard(name, version)

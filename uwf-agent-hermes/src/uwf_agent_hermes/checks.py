@@ -72,9 +72,9 @@ def _version(request: CheckRequest, options: HermesOptions) -> CheckResult:
         )
     if not version.startswith(KNOWN_VERSIONS):
         tried = ", ".join(f"{each}x" for each in KNOWN_VERSIONS)
-        return CheckResult(
-            state="warning", message=f"{version}; this adapter was tried with {tried}"
-        )
+        hint = "up to 0.18 an answer whose stream ends early passes for a whole one"
+        message = f"{version}; this adapter was tried with {tried}"
+        return CheckResult(state="warning", message=message, hint=hint)
     return CheckResult(state="ok", message=version)
 
 
