@@ -120,8 +120,9 @@ def run(command: Sequence[str], folder: Path) -> None:
     if done.returncode == 0:
         return
     said = done.stdout.strip()[-2000:]
-    if NO_NETWORK.search(said):
-        raise Unreachable(said)
+    for line in said.splitlines():
+        if NO_NETWORK.search(line):
+            raise Unreachable(line.strip())
     raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}:\n{said}")
 
 
@@ -155,7 +156,7 @@ def main(out: Path) -> int:
         try:
             paths[variable] = str(task.result())
         except Unreachable as error:
-            missing[variable] = f"its registry cannot be reached: {str(error).splitlines()[-1]}"
+            missing[variable] = f"its registry cannot be reached: {error}"
     out.write_text(json.dumps({"paths": paths, "missing": missing}, indent=1), encoding="utf-8")
     return 0
 
