@@ -11,6 +11,8 @@ from typing import Any
 
 from run_site import DONE, FLOW, Site
 
+from uwf_eval.run.folder import run_folder
+
 SLOW = f"echo begun >> $LOG; sleep 0.2; {DONE}"
 
 
@@ -135,6 +137,7 @@ def test_a_worker_that_is_killed_costs_one_trial(site: Site) -> None:
     assert found["states"] == {"infra_error": 1, "scored": 1}, done.stderr
     first = site.stored()[1][0]
     assert first.failure is not None and "ended with code" in first.failure.message
+    assert nothing_left(site)
 
 
 def test_a_full_disk_ends_a_run_with_an_error_and_loses_nothing(site: Site) -> None:
@@ -162,3 +165,14 @@ def test_versions_of_a_workflow_are_tried_side_by_side(site: Site) -> None:
     found = site.document("run", "t", "--workflow", "t/flow.yaml", "--workflow", "new/flow.yaml")
     assert len(found["workflows"]) == 2
     assert [t.cell.workflow for t in site.stored()[1]] == found["workflows"]
+
+
+def test_a_run_is_resumed_by_one_process_at_a_time(site: Site) -> None:
+    site.task()
+    found = site.document("run", "t", "--repeat", "2", "--budget", "1trial", code=5)
+    folder = run_folder(site.home, found["run"])
+    with folder.held():
+        done = site.eval("resume", "@last")
+        assert (done.returncode, done.stdout) == (75, "")
+        assert "is under way in another process" in done.stderr
+    assert site.document("resume", "@last", "--budget", "9trials")["states"] == {"scored": 2}

@@ -48,7 +48,7 @@ class Conductor:
         self._results = results
         self._run = run
         self._left = [each for each in trials if each.state in LEFT]
-        self._spent = spent_by(each for each in trials if each.state not in LEFT)
+        self._spent = spent_by(trials)
         self._budget = budget
         self._watch = watch
         self._began = time.monotonic()

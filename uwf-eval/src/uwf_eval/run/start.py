@@ -17,6 +17,7 @@ from uwf_eval.run.folder import RunFolder, run_folder
 from uwf_eval.run.prepare import Prepared, Request, prepare, reload_tasks
 from uwf_eval.store.results import Results
 from uwf_eval.trial.guard import stamps
+from uwf_eval.trial.space import remove_leftovers
 
 Opened = Callable[[Prepared], Any]
 """Makes the context in which a run is watched: gives its `Watch`."""
@@ -128,7 +129,11 @@ def _go(
     )
     with hands.watching(prepared) as watch:
         conductor = Conductor(results, prepared.run, prepared.trials, budget, watch)
-        stopped = conductor.conduct(hands.executor, setting, hands.cancel)
+        try:
+            stopped = conductor.conduct(hands.executor, setting, hands.cancel)
+        finally:
+            if not hands.keep:
+                remove_leftovers(folder.trials)
     trials = list(results.trials(prepared.run.run))
     run = finished(prepared.run, trials)
     results.save_run(run)
