@@ -31,7 +31,6 @@ graph:
 MOCK = "steps: [{role: writer, output: {$status: done}}]\n"
 DONE = """echo '{"output": {"$status": "done"}}'\n"""
 ROUTE = {"name": "route", "builtin": "expected-route", "options": {"route": ["writer"]}}
-_ENTRY = "import sys; from uwf_eval.cli.main import main; sys.exit(main())"
 
 
 class Site:
@@ -69,7 +68,7 @@ class Site:
 
     def start(self, *words: str, **options: Any) -> "subprocess.Popen[str]":
         return subprocess.Popen(
-            [sys.executable, "-c", _ENTRY, *words], cwd=self.folder, env=self.env, text=True,
+            [sys.executable, "-m", "uwf_eval", *words], cwd=self.folder, env=self.env, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options,
         )  # fmt: skip
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from uwf_core.api.store import Variable
-from uwf_core.cas.bundle_write import Inspect, write_bundle
 from uwf_core.engine.find import find_thread
 from uwf_core.errors import BundleError, BusyError, UsageError
 from uwf_core.ids import ThreadId
@@ -17,6 +16,7 @@ from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import prefixes_of
 
 if TYPE_CHECKING:
+    from uwf_core.cas.bundle_write import Inspect
     from uwf_core.cas.store import Store
     from uwf_core.engine.documents import BundleDocument
     from uwf_core.engine.engine import Engine
@@ -35,6 +35,8 @@ def export_thread(engine: "Engine", word: str, path: str) -> "BundleDocument":
         BundleError: it holds a secret that is known now.
         UsageError: the file cannot be written.
     """
+    from uwf_core.cas.bundle_write import write_bundle
+
     thread = find_thread(engine, word)
     head, variables = own_variables(engine.store, thread)
     target = Path(engine.cwd, path)
@@ -69,7 +71,7 @@ def own_variables(store: "Store", thread: ThreadId) -> tuple[Head, Sequence[Vari
     )
 
 
-def _inspect(engine: "Engine", variables: Sequence[Variable]) -> Inspect:
+def _inspect(engine: "Engine", variables: Sequence[Variable]) -> "Inspect":
     """What was stored before a secret was known is not given away."""
     redactor = engine.redactor
 

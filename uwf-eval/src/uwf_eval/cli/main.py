@@ -1,10 +1,9 @@
 """`uwf-eval`, and `uwf eval`: the table of its commands; a module is imported when it is called."""
 
-import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
-from uwf_core.commands import EXIT_CODES, Group, Noun, Row, process
+from uwf_core.commands import EXIT_CODES, Group, Noun, Row
 
 COMMANDS: Final[Mapping[str, Row]] = {
     "run": Row("run:run", "Try tasks, again and again, and judge every trial"),
@@ -45,14 +44,3 @@ class Root(Group):
 
 command = Root("eval")
 """What `uwf eval` is."""
-
-
-def main() -> int:
-    """Run the command that `sys.argv` says; its exit code."""
-    arguments = sys.argv[1:]
-    if arguments in (["--version"], ["-V"]):
-        from uwf_eval import __version__
-
-        print(f"uwf-eval {__version__}")
-        return 0
-    return process(arguments, lambda: Root("uwf-eval"))

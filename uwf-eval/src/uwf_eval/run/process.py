@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from uwf_core.api import ChildProgram, ProcessLimits, Program, start_program
 
-_WORKER: Final = ("-P", "-m", "uwf_eval.run.worker")
+_WORKER: Final = ("-P", "-m", "uwf_eval.run")
 _LIMITS: Final = ProcessLimits(total_seconds=None, output_bytes=1 << 31)
 
 

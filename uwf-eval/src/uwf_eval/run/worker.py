@@ -3,7 +3,6 @@
 Whatever plugins print goes to stderr: the channel of the answers is not theirs.
 """
 
-import gc
 import json
 import os
 import signal
@@ -26,7 +25,6 @@ from uwf_eval.store.shapes import read_payload
 from uwf_eval.trial.trial import Bench, run_trial
 
 _STDOUT, _STDERR = 1, 2
-_GC_THRESHOLD = 20_000
 
 
 class _Channel:
@@ -46,7 +44,6 @@ def main() -> None:
     """Run the trials that stdin names, until it is closed or the run is cancelled."""
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # whoever runs us says when to stop
-    gc.set_threshold(_GC_THRESHOLD)
     channel = _Channel(os.fdopen(os.dup(_STDOUT), "wb"))
     os.dup2(_STDERR, _STDOUT)
     cancel = Cancel()
@@ -129,7 +126,3 @@ def _leave(code: int) -> NoReturn:
     """End the process, whatever threads of plugins do."""
     sys.stderr.flush()
     os._exit(code)
-
-
-if __name__ == "__main__":
-    main()

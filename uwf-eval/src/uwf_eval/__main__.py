@@ -1,0 +1,32 @@
+"""The command `uwf-eval`; also `python -m uwf_eval`."""
+
+import sys
+
+INTERRUPTED = 130
+
+
+def main() -> int:
+    """Run the command that `sys.argv` says; its exit code."""
+    try:
+        return _run(sys.argv[1:])
+    except KeyboardInterrupt:  # while modules were still loading: nothing has begun
+        return INTERRUPTED
+
+
+def _run(arguments: list[str]) -> int:
+    if arguments in (["--version"], ["-V"]):
+        from uwf_eval import __version__
+
+        print(f"uwf-eval {__version__}")
+        return 0
+    import gc
+
+    gc.set_threshold(20_000)  # the default looks for cycles a hundred times while modules load
+    from uwf_core.commands import process
+    from uwf_eval.cli.main import Root
+
+    return process(arguments, lambda: Root("uwf-eval"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
