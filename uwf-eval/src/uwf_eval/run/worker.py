@@ -22,6 +22,7 @@ from uwf_eval.run.executor import Note
 from uwf_eval.run.process import line
 from uwf_eval.store.results import Results
 from uwf_eval.store.shapes import read_payload
+from uwf_eval.task.model import Task
 from uwf_eval.trial.trial import Bench, run_trial
 
 _STDOUT, _STDERR = 1, 2
@@ -76,38 +77,50 @@ def _listen(cancel: Cancel) -> Iterator[Mapping[str, Any]]:
 
 
 def _serve(messages: Iterator[Mapping[str, Any]], channel: _Channel, cancel: Cancel) -> None:
-    _warm_up()
-    first = next(messages, None)
-    if first is None:
-        return
-    setting = wire.setting_in(first["setting"], dict(os.environ))
-    tasks = {task.name: task for task in setting.tasks}
-    with Client.open(env=setting.env, cwd=setting.cwd) as main_client:
-        results = Results(main_client)
-        bench = Bench(
-            main=main_client,
-            folder=setting.folder,
-            cwd=setting.cwd,
-            env=setting.env,
-            stamps=setting.stamps,
-            keep=setting.keep,
-            cancel=cancel,
-            notice=lambda text: channel.say(notice=text),
-        )
-        channel.say(ready=True)
-        for message in messages:
-            planned = read_payload(Trial, message["trial"])
-            result = run_trial(bench, tasks[planned.cell.task], planned)
-            results.save_trial(result.trial)
-            channel.say(note=wire.note_out(_note(result.trial)))
-            if result.stuck:
-                _leave(1)
+    with _warm_client() as warm:
+        first = next(messages, None)
+        if first is None:
+            return
+        setting = wire.setting_in(first["setting"], dict(os.environ))
+        with Client.open(env=setting.env, cwd=setting.cwd, beside=warm) as main_client:
+            bench = Bench(
+                main=main_client,
+                folder=setting.folder,
+                cwd=setting.cwd,
+                env=setting.env,
+                stamps=setting.stamps,
+                keep=setting.keep,
+                cancel=cancel,
+                notice=lambda text: channel.say(notice=text),
+            )
+            tasks = {task.name: task for task in setting.tasks}
+            channel.say(ready=True)
+            _run_trials(messages, bench, tasks, channel)
 
 
-def _warm_up() -> None:
-    """Import what a first trial needs, while the run is still being prepared."""
-    with Client.open() as client:
-        client.installation.warm_up()
+def _run_trials(
+    messages: Iterator[Mapping[str, Any]],
+    bench: Bench,
+    tasks: Mapping[str, Task],
+    channel: _Channel,
+) -> None:
+    results = Results(bench.main)
+    for message in messages:
+        planned = read_payload(Trial, message["trial"])
+        result = run_trial(bench, tasks[planned.cell.task], planned)
+        results.save_trial(result.trial)
+        channel.say(note=wire.note_out(_note(result.trial)))
+        if result.stuck:
+            _leave(1)
+
+
+def _warm_client() -> Client:
+    """A client, once what a first trial needs is imported: the run is still being prepared."""
+    from uwf_eval.judges import asking, desk  # noqa: F401
+
+    client = Client.open()
+    client.installation.warm_up()
+    return client
 
 
 def _note(trial: Trial) -> Note:
