@@ -2,6 +2,7 @@
 
 import signal
 
-# A shell that starts the tests in the background lets them ignore Ctrl-C, and so every program
-# that they start; but many tests are about Ctrl-C.
+# Who starts the tests in the background may have them ignore Ctrl-C and hang-ups, and so every
+# program that they start; but many tests are about these.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)

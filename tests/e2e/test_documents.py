@@ -29,7 +29,7 @@ USAGE = {
 }
 STEP_ROW = {
     *("step", "number", "role", "agent", "status", "startedAtMs", "completedAtMs"),
-    *("durationMs", "usage", "attempts"),
+    *("durationMs", "usage", "attempts", "denials"),
 }
 STEP = {
     *("step", "thread", "number", "role", "agent", "agentVersion", "engineVersion", "model"),

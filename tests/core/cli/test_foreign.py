@@ -2,6 +2,7 @@
 
 import pytest
 
+from uwf_core.plugins.repair import repair_line
 from uwf_core.testing.project import Project
 
 OTHERS = "uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
@@ -112,7 +113,7 @@ def test_a_plugin_that_hangs_is_given_up(site, monkeypatch):
     engine = open_engine(env=env, cwd=str(site.project.folder))
     answer = probe.probe(engine, engine.plugins.found("uwf.agents", "bad"), 1.0)
     assert "(uwf-agent-bad 1.2) is broken: it does not load within 1 s" in str(answer["problem"])
-    assert "install --upgrade uwf-agent-bad" in str(answer["hint"])
+    assert repair_line("uwf-agent-bad") in str(answer["hint"])
 
 
 def test_the_checks_of_a_plugin_are_run_by_doctor_and_agent_check(site):

@@ -5,6 +5,8 @@ import signal
 
 import pytest
 
+from uwf_core.plugins.repair import repair_line
+
 from .conftest import AGENT, Site
 
 RECORDS = "[r.name for r in Plugins(home=HOME_).load('uwf.agents', 'one')]"
@@ -22,7 +24,7 @@ def broken(site: Site, code: str | None) -> str:
     assert "'one'" in error["message"]
     assert "demo-one 1.0" in error["message"]
     assert "\n" not in error["message"]
-    assert "install --upgrade demo-one" in error["hint"]
+    assert repair_line("demo-one") in error["hint"]
     message: str = error["message"]
     return message
 

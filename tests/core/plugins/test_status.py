@@ -2,6 +2,8 @@
 
 import pytest
 
+from uwf_core.plugins.repair import install_line
+
 from .conftest import Site
 
 STATUSES = "{p.found.name: [p.status.value, p.reason] for p in Plugins(%s).list(['uwf.agents'])}"
@@ -107,4 +109,4 @@ def test_a_known_adapter_that_is_not_installed_is_answered_with_its_installation
         f"try: Plugins().found('uwf.agents', {name!r})\n"
         "except PluginError as error: print(error.hint)"
     )
-    assert site.run(code).stdout.strip().endswith(f"install {distribution}")
+    assert site.run(code).stdout.strip().endswith(install_line(distribution))
