@@ -54,6 +54,8 @@ def alone(source: Path, wheels: Path, folder: Path) -> list[str]:
     faults += environment.faults(f"{name}: check", "uwf", "plugin", "check", name)
     tests = tests_of(source)
     shutil.copytree(tests, environment.project / "tests", ignore=shutil.ignore_patterns("__py*"))
+    # What tests of recordings share with those of real programs lies beside them.
+    shutil.copytree(CHECKOUT / "tests" / "real_agents", environment.project / "real_agents")
     quick = quick_tests(environment.project / "tests")
     if not quick:
         return [*faults, f"{name}: there is no test of it in {tests}"]
