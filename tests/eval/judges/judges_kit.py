@@ -114,7 +114,6 @@ class Bench:
             cwd=self.trial,
             thread=finished.thread,
             record=finished.record,
-            markdown="",
             env=dict(os.environ),
             fixture=None,
             model=None,

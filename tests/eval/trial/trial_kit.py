@@ -15,6 +15,7 @@ from uwf_eval.task.fixture import fixture_digest
 from uwf_eval.task.model import Task
 from uwf_eval.task.read import Origin, read_task
 from uwf_eval.trial.guard import stamps
+from uwf_eval.trial.template import Templates
 from uwf_eval.trial.trial import Bench, run_trial
 
 RUN = "01JD000000000000000000000A"
@@ -83,6 +84,7 @@ class Table:
             bench = Bench(
                 main=main,
                 folder=self.private,
+                templates=Templates(main, self.private.parent / "templates"),
                 cwd=self.root,
                 env=self.env,
                 stamps={task.name: stamps(task.folder)},

@@ -68,7 +68,6 @@ __all__ = [
     "TurnDocument",
 ]
 
-
 _DOCUMENTS = "uwf_core.engine.documents"
 _HOME = {"Outcome": "uwf_core.engine.results", "ThreadFilter": "uwf_core.engine.show"}
 
@@ -97,6 +96,7 @@ class Client:
         default_agent: str | None = None,
         default_model: str | None = None,
         agent_options: Mapping[str, Any] | None = None,
+        durable: bool = True,
         beside: Client | None = None,
         on_event: Callable[[object], None] | None = None,
         on_notice: Callable[[str], None] | None = None,
@@ -111,6 +111,7 @@ class Client:
             default_agent: the agent where nothing else says one.
             default_model: the model of agents that use one of the configuration, by its name there.
             agent_options: options that win over the configuration's, for agents that are plugins.
+            durable: False: nothing waits for the disk; for a store that is thrown away.
             beside: another client of this program; what it has found to be installed, and schemas
                 that it knows, are not looked for again.
             on_event: gets the event records of `uwf_core.api` as they happen, from any thread.
@@ -119,9 +120,8 @@ class Client:
         Raises:
             ConfigError: there is no home folder.
         """
-        environment = dict(os.environ if env is None else env)
-        if home is not None:
-            environment["UWF_HOME"] = str(home)
+        own = {} if home is None else {"UWF_HOME": str(home)}
+        environment = {**(os.environ if env is None else env), **own}
         flags = {"store": store, "defaultAgent": default_agent, "defaultModel": default_model}
         engine = open_engine(
             env=environment,
@@ -129,6 +129,7 @@ class Client:
             flags={key: value for key, value in flags.items() if value is not None},
             beside=None if beside is None else beside._engine,
             agent_options=agent_options,
+            durable=durable,
         )
         return cls(engine, Listener(on_event, on_notice))
 

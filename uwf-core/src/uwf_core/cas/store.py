@@ -39,17 +39,16 @@ class Store:
 
     Args:
         backend: where everything is kept.
-        now_ms: the clock, ms since 1970.
-        types: the schemas that are known, if this process shares them between stores.
+        now_ms: the clock, ms since 1970. types: what this process shares between its stores.
+        durable: whether anything waits for the disk; not where the store is thrown away.
     """
 
     def __init__(
-        self,
-        backend: StoreBackend,
-        now_ms: Callable[[], int],
-        types: Types | None = None,
-    ) -> None:
+        self, backend: StoreBackend, now_ms: Callable[[], int], types: Types | None = None,
+        *, durable: bool = True,
+    ) -> None:  # fmt: skip
         self._backend = backend
+        self._durable = durable
         self._now_ms = now_ms
         self._lock = RLock()
         self._durability: bool | None = None
@@ -78,7 +77,7 @@ class Store:
             fresh_before = dict(self._fresh_types)
             self._durability = durable
             try:
-                with self._backend.transaction(durable):
+                with self._backend.transaction(durable and self._durable):
                     yield
             except BaseException:
                 self._fresh_types = fresh_before
@@ -127,8 +126,7 @@ class Store:
 
         Args:
             schema: draft 2020-12, within the allowed keywords.
-            trusted: it ships with uwf and its tests check it: skip the check, which is slow to
-                load.
+            trusted: it ships with uwf, whose tests check it: skip the check, which is slow to load.
 
         Raises:
             PayloadError: the schema is none; the message lists every fault.
@@ -185,8 +183,8 @@ class Store:
         """Have the type's node in the store, and too young for gc to sweep it meanwhile."""
         if type_ == ref or self._is_fresh(type_):
             return
-        schema_data = encode(self.schema(type_))
-        self._put(META, schema_data, _EDGES_OF_SCHEMA)
+        self.schema(type_)
+        self._put(META, self.types.data(type_), _EDGES_OF_SCHEMA)
         self._fresh_types[type_] = self._now_ms()
 
     def _is_fresh(self, type_: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from uwf_core.cas.codec import MappingDecoder, decode
+from uwf_core.cas.codec import MappingDecoder, decode, encode
 from uwf_core.cas.hashing import META, PRIMITIVES
 from uwf_core.cas.references import finder
 from uwf_core.cas.schemas import META_SCHEMA, CompiledSchema, Violation
@@ -71,13 +71,25 @@ def _decoder(schema: Mapping[str, Any]) -> Callable[[bytes], Any]:
 class Types:
     """Schemas by their reference, which says what they are: a process may share them between its
     stores.
+
+    Attributes:
+        schemas: the known ones. kinds: the references of those that have a short name.
     """
 
     def __init__(self) -> None:
         self.schemas: dict[str, Mapping[str, Any]] = {META: META_SCHEMA}
         for name, ref in PRIMITIVES.items():
             self.schemas[ref] = {"type": name}
+        self.kinds: dict[str, Ref] = {}
         self._known: dict[str, KnownType] = {}
+        self._data: dict[str, bytes] = {}
+
+    def data(self, ref: str) -> bytes:
+        """A known schema as it is stored."""
+        found = self._data.get(ref)
+        if found is None:
+            found = self._data[ref] = encode(self.schemas[ref])
+        return found
 
     def of(self, ref: str, schema: Mapping[str, Any]) -> KnownType:
         """The type `ref`, whose schema is `schema`."""

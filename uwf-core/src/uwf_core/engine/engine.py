@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from uwf_core.agents.choose import Known
     from uwf_core.agents.redact import Redactor
     from uwf_core.api.agent import Model
-    from uwf_core.api.store import StoreSpec
+    from uwf_core.api.store import StoreBackend, StoreSpec
     from uwf_core.cas.store import Store
     from uwf_core.config.settings import Settings
     from uwf_core.engine.nodes import Nodes
@@ -33,8 +33,9 @@ class Engine:
         home: uwf's own folder (`UWF_HOME`).
         on_fault: told of what does not stop the work: an observer that raises, settings that are
             ignored.
-        beside: an engine of the same process, whose plugins and schemas are known.
+        beside: an engine of the same process: its plugins, schemas and workflows are known here.
         agent_options: options that win over those of the configuration, for every plugin.
+        durable: whether what is stored waits for the disk.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Engine:
         on_fault: Callable[[BaseException | str], None] | None = None,
         beside: "Engine | None" = None,
         agent_options: Mapping[str, Any] | None = None,
+        durable: bool = True,
     ) -> None:
         self.env = dict(env)
         self.cwd = os.path.abspath(cwd)
@@ -54,7 +56,8 @@ class Engine:
         self._flags = dict(flags or {})
         self._beside = beside
         self.agent_options = dict(agent_options or {})
-        self._definitions: dict[Ref, Definition] = {}
+        self.durable = durable
+        self._definitions: dict[Ref, Definition] = beside._definitions if beside else {}
 
     def now_ms(self) -> int:
         """The time, in ms since 1970."""
@@ -82,10 +85,16 @@ class Engine:
             StoreError: it cannot be opened.
         """
         from uwf_core.cas.store import Store
+
+        types = self._beside.store.types if self._beside else None
+        return Store(self.backend, self.now_ms, types, durable=self.durable)
+
+    @cached_property
+    def backend(self) -> "StoreBackend":
+        """What the store keeps its bytes in; errors as `store`."""
         from uwf_core.stores.open import open_backend
 
-        backend = open_backend(self.settings.store, self.home, self._foreign_store)
-        return Store(backend, self.now_ms, self._beside.store.types if self._beside else None)
+        return open_backend(self.settings.store, self.home, self._foreign_store)
 
     def _foreign_store(self, scheme: str) -> "StoreSpec":
         """The record of a store that is not of the house."""
@@ -207,6 +216,7 @@ def open_engine(
     on_fault: Callable[[BaseException | str], None] | None = None,
     beside: Engine | None = None,
     agent_options: Mapping[str, Any] | None = None,
+    durable: bool = True,
 ) -> Engine:
     """An engine for a process: its environment, its folder, what its command line says; `beside`
     another one, whose plugins and schemas it knows.
@@ -221,4 +231,5 @@ def open_engine(
         on_fault=on_fault,
         beside=beside,
         agent_options=agent_options,
+        durable=durable,
     )

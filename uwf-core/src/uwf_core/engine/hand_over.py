@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
 
 
-def copy_nodes(source: "Store", target: "Store", roots: Iterable[str]) -> int:
+def copy_nodes(
+    source: "Store", target: "Store", roots: Iterable[str], *, durable: bool = True
+) -> int:
     """Copy nodes with everything that they lead to; how many the target did not have.
+
+    `durable`: as of a transaction of the target.
 
     Raises:
         MissingNodeError, CorruptNodeError: one of them is absent or damaged; nothing has changed.
@@ -24,22 +28,25 @@ def copy_nodes(source: "Store", target: "Store", roots: Iterable[str]) -> int:
     """
     records = list(_closure(source, roots))
     there = target.present([each.ref for each in records])
-    with target.transaction():
+    with target.transaction(durable):
         for record in records:
             target.adopt(record)
     return len(records) - len(there)
 
 
-def copy_thread(source: "Engine", target: "Engine", word: str) -> None:
+def copy_thread(source: "Engine", target: "Engine", word: str, *, durable: bool = True) -> None:
     """Copy a thread that nobody runs, with everything that it leads to and its own variables.
+
+    `durable`: as of a transaction of the target.
 
     Raises:
         BusyError: it runs, or the target knows it already.
         UwfError: as `copy_nodes`; nothing has changed.
     """
     _, variables = own_variables(source.store, find_thread(source, word))
-    with target.store.transaction():
-        copy_nodes(source.store, target.store, [each.value for each in variables])
+    with target.store.transaction(durable):
+        roots = [each.value for each in variables]
+        copy_nodes(source.store, target.store, roots, durable=durable)
         for each in variables:
             target.store.set_variable(each.name, each.value, each.tags, None)
 

@@ -15,14 +15,16 @@ class Nodes:
 
     def __init__(self, store: "Store") -> None:
         self._store = store
-        self._types: dict[str, Ref] = {}
+        self._types = store.types.kinds
 
     def put(self, kind: str, payload: Mapping[str, Any]) -> Ref:
         """Store a node of one of the kinds of `thread.types.SCHEMAS`."""
         return self._store.put(self.type(kind), dict(payload))
 
     def type(self, kind: str) -> Ref:
-        """The reference of a kind's schema node, which is stored if need be."""
+        """The reference of a kind's schema node, which is stored if need be: here, or, where this
+        process knows it from another store, with the first node of the kind.
+        """
         if kind not in self._types:
             self._types[kind] = self._store.put_schema(SCHEMAS[kind], trusted=True)
         return self._types[kind]

@@ -1,6 +1,7 @@
 """Typed nodes of somebody else's making, in the same store and under names of their own."""
 
 from collections.abc import Iterable, Mapping
+from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from uwf_core.ids import Ref
@@ -111,12 +112,32 @@ class NodeStore:
 
         return copy_nodes(self._engine.store, target._engine.store, refs)
 
-    def copy_thread(self, thread: str, target: "NodeStore") -> None:
+    def copy_thread(self, thread: str, target: "NodeStore", *, durable: bool = True) -> None:
         """Copy a thread that nobody runs into another store: all that it leads to, or nothing.
+
+        Args:
+            thread: it. target: where to.
+            durable: False: do not wait for the disk. The copy survives kill -9, and is on the disk
+                no later than what is written there next.
 
         Raises:
             BusyError: it runs, or is there already.
         """
         from uwf_core.engine.hand_over import copy_thread
 
-        copy_thread(self._engine, target._engine, thread)
+        copy_thread(self._engine, target._engine, thread, durable=durable)
+
+    def copy_all(self, file: str | PathLike[str]) -> None:
+        """Write the whole store into a new file, that `sqlite:FILE` opens and that may be copied.
+
+        Args:
+            file: it; its folder exists.
+
+        Raises:
+            StoreError: it cannot be written, or this store is of a kind that cannot do it.
+        """
+        from pathlib import Path
+
+        from uwf_core.stores.copy import copy_all
+
+        copy_all(self._engine.backend, str(Path(file).absolute()))

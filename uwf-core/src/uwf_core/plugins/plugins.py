@@ -161,6 +161,7 @@ class Plugins:
         self._assessed: list[Plugin] | None = None
         self._broken: dict[Found, PluginBroken] = {}
         self._loaded: dict[tuple[str, str], tuple[Any, ...]] = {}
+        self._attributes: dict[tuple[Found, str], Any] = {}
 
     def list(self, groups: Collection[str] = GROUPS) -> list[Plugin]:
         """The plugins of `groups` with their status, sorted by group and name."""
@@ -250,8 +251,10 @@ class Plugins:
         from uwf_core.plugins.loading import attribute
 
         found = self.found(group, name)
-        with self._loading(found):
-            return attribute(found, path)
+        if (found, path) not in self._attributes:
+            with self._loading(found):
+                self._attributes[found, path] = attribute(found, path)
+        return self._attributes[found, path]
 
     def command(self, name: str) -> Any:
         """The click command that a plugin of `uwf.commands` adds.

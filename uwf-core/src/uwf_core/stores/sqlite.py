@@ -38,7 +38,10 @@ _UNKNOWN = Holder(0, "", "", 0)
 
 _GET = f"SELECT {RECORD_COLUMNS} FROM node WHERE ref = ?"
 _GET_BY_PLACE = f"SELECT {RECORD_COLUMNS} FROM node WHERE rowid = ?"
-_PUT = f"INSERT INTO node ({RECORD_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_PUT = (
+    f"INSERT INTO node ({RECORD_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT (ref) DO NOTHING"
+)
 _TOUCH = "UPDATE node SET touched = ?, guard = ? WHERE ref = ?"
 _GET_VARIABLE = f"SELECT {VARIABLE_COLUMNS} FROM variable WHERE name = ?"
 _ADD_VARIABLE = f"INSERT OR IGNORE INTO variable ({VARIABLE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -151,10 +154,9 @@ class SqliteBackend:
         new = rows.row_of_record(record)
         crash_points.reach("node")
         with self._writing() as connection:
-            found = connection.execute(_GET, (new[1],)).fetchall()
-            if not found:
-                connection.execute(_PUT, new)
+            if connection.execute(_PUT, new).rowcount == 1:
                 return None
+            found = connection.execute(_GET, (new[1],)).fetchall()
             before = rows.record_of_row(found[0])
             if before.sha256:  # a damaged row must not get a guard that fits it
                 type_, ref, created, _, _, edges, *_ = found[0]

@@ -21,7 +21,6 @@ class Evidence:
         thread: the thread's id, in the store that `env` names.
         record: the thread's document (`uwf thread show`), with the whole documents of its steps
             (`uwf step show`) under `steps`, in order, without the start.
-        markdown: the whole thread as text.
         env: the environment of judges that are programs: `UWF_HOME`, `UWF_STORE` and so on are
             such that `uwf step show` finds the trial.
         fixture: the folder that the trial's folder was a copy of, None if it began empty.
@@ -33,7 +32,6 @@ class Evidence:
     cwd: Path
     thread: str
     record: Mapping[str, Any]
-    markdown: str
     env: Mapping[str, str] = field(repr=False)
     fixture: Path | None
     model: Model | None

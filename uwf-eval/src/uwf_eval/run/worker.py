@@ -23,6 +23,7 @@ from uwf_eval.run.process import line
 from uwf_eval.store.results import Results
 from uwf_eval.store.shapes import read_payload
 from uwf_eval.task.model import Task
+from uwf_eval.trial.template import Templates
 from uwf_eval.trial.trial import Bench, run_trial
 
 _STDOUT, _STDERR = 1, 2
@@ -86,6 +87,7 @@ def _serve(messages: Iterator[Mapping[str, Any]], channel: _Channel, cancel: Can
             bench = Bench(
                 main=main_client,
                 folder=setting.folder,
+                templates=Templates(main_client, setting.folder / f"templates.{os.getpid()}"),
                 cwd=setting.cwd,
                 env=setting.env,
                 stamps=setting.stamps,

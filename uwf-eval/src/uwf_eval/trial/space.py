@@ -23,7 +23,12 @@ class Space(NamedTuple):
     @property
     def store(self) -> str:
         """The URL of the trial's own store."""
-        return f"sqlite:{self.private / 'store.db'}"
+        return f"sqlite:{self.store_file}"
+
+    @property
+    def store_file(self) -> Path:
+        """The file of the trial's own store."""
+        return self.private / "store.db"
 
     @property
     def judged(self) -> Path:

@@ -12,8 +12,6 @@ from uwf_eval.task.model import Limits
 from uwf_eval.trial.verdict import Ended
 
 _MOST_STEPS: Final = 100
-_EVERYTHING: Final = 1_000_000_000
-"""Characters of a thread as Markdown: all of it."""
 
 
 class Finished(NamedTuple):
@@ -100,26 +98,26 @@ def _reached(
     return None
 
 
-def read_thread(client: Client, thread: str) -> Read:
-    """The thread's document with the whole documents of its steps, and what reports show of them.
+def read_thread(client: Client, thread: str, chain: Sequence[str]) -> Read:
+    """The thread's document with its task and the whole documents of its steps, and what reports
+    show of them.
+
+    Args:
+        client: of its store. thread: it. chain: references of its start and its steps, in order.
 
     Raises:
         UwfError: something of it is damaged or missing.
     """
     shown = client.show(thread)
-    documents = [client.step(row["step"]) for row in client.steps(thread)[1:]]
+    documents = [client.step(step) for step in chain[1:]]
+    prompt = client.nodes.get(client.nodes.get(chain[0])["prompt"])
     return Read(
-        document={**shown, "steps": documents},
+        document={**shown, "prompt": prompt, "steps": documents},
         steps=[_step(each) for each in documents],
         usage=read_record(Usage, shown["usage"]),
         status=shown["status"],
         head=shown["head"],
     )
-
-
-def as_markdown(client: Client, thread: str) -> str:
-    """The whole thread as text."""
-    return client.read(thread, quota=_EVERYTHING)
 
 
 def _step(document: StepDocument) -> TrialStep:

@@ -26,7 +26,8 @@ from uwf_eval.trial import guard, verdict
 from uwf_eval.trial.commands import run_commands
 from uwf_eval.trial.setting import agent_env, agent_word, judge_env
 from uwf_eval.trial.space import Space, make_space
-from uwf_eval.trial.thread import Finished, as_markdown, read_thread, run_thread
+from uwf_eval.trial.template import Templates
+from uwf_eval.trial.thread import Finished, read_thread, run_thread
 from uwf_eval.trial.verdict import Verdict
 
 
@@ -36,6 +37,7 @@ class Bench:
 
     Attributes:
         main: a client of the main store. folder: where private folders are made.
+        templates: stores that a thread can begin in.
         cwd: the folder that paths in `--agent` are relative to. env: the caller's environment.
         stamps: of each task's own copy, as the run found it, by the task's name.
         keep: whether the folders of trials stay.
@@ -44,6 +46,7 @@ class Bench:
 
     main: Client
     folder: Path
+    templates: Templates
     cwd: Path
     env: Mapping[str, str]
     stamps: Mapping[str, guard.Stamps]
@@ -151,8 +154,8 @@ class _Work:
         self.phase = "unavailable"
         cell = self.done.cell
         word = agent_word(cell.agent, self.task, self.bench.cwd)
+        self.bench.templates.copy(cell.workflow, space.store_file)
         client = self.client = self._open(space, word)
-        self.bench.main.nodes.copy([cell.workflow], client.nodes)
         started = client.start(
             cell.workflow,
             self.case.prompt,
@@ -175,6 +178,7 @@ class _Work:
             store=space.store,
             default_model=None if own else model,
             agent_options={"model": model} if own else None,
+            durable=False,  # it is thrown away; what stays is in the main store
             beside=main,
         )
 
@@ -184,8 +188,8 @@ class _Work:
         found = guard.changed(before, guard.protected(space.work, self.task.protect))
         found += guard.touched(self.task.folder, self.bench.stamps[self.task.name])
         assert self.client is not None and self.done.thread is not None
-        chain = [row["step"] for row in self.client.steps(self.done.thread)[1:]]
-        if chain != list(finished.steps):
+        self.chain = [row["step"] for row in self.client.steps(self.done.thread)]
+        if self.chain[1:] != list(finished.steps):
             found.append("the steps in the trial's own store are not those that were run")
         return found
 
@@ -193,8 +197,9 @@ class _Work:
         """The thread into the main store, and what is reported of it."""
         assert self.client is not None and self.done.thread is not None
         self.phase = "store"
-        self.client.nodes.copy_thread(self.done.thread, self.bench.main.nodes)
-        self.read = read_thread(self.client, self.done.thread)
+        # The disk is waited for once, when the trial itself is stored.
+        self.client.nodes.copy_thread(self.done.thread, self.bench.main.nodes, durable=False)
+        self.read = read_thread(self.client, self.done.thread, self.chain)
         self.done = replace(
             self.done,
             head=self.read.head,
@@ -212,7 +217,6 @@ class _Work:
             cwd=space.judged,
             thread=self.done.thread,
             record=self.read.document,
-            markdown=as_markdown(self.client, self.done.thread),
             env=judge_env(self.bench.env, space.store),
             fixture=fixture_of(self.task, self.case),
             model=self.client.judge_model,

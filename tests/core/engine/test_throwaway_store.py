@@ -1,0 +1,71 @@
+"""Stores that are thrown away, and copies of whole stores."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from uwf_core.client import Client
+from uwf_core.errors import StoreError
+from uwf_core.testing.project import Project
+
+WORKFLOW = """\
+version: 1
+name: once
+roles:
+  a: {goal: work, frontmatter: {properties: {$status: {const: done}}, required: [$status]}}
+graph:
+  $START: {new: {role: a, prompt: Begin.}, resume: {role: a, prompt: Go on.}}
+  a: {done: {role: $END, prompt: Done.}}
+"""
+
+
+def test_a_whole_store_is_written_into_a_file_that_may_be_copied(tmp_path: Path) -> None:
+    with Client.open(home=tmp_path / "home", durable=False) as client:
+        kind = client.nodes.put_type({"type": "object"}, trusted=True)
+        ref = client.nodes.put(kind, {"a": 1})
+        client.nodes.set_name("@mine/a", ref)
+        client.nodes.copy_all(tmp_path / "copy.db")
+        client.nodes.put(kind, {"a": 2})  # goes on by itself
+    assert not list(tmp_path.glob("copy.db-*"))
+    shutil.copyfile(tmp_path / "copy.db", tmp_path / "again.db")
+    for name in ("copy.db", "again.db"):
+        with Client.open(home=tmp_path / "other", store=f"sqlite:{tmp_path / name}") as client:
+            found = client.nodes.name("@mine/a")
+            assert found is not None and client.nodes.get(found.ref) == {"a": 1}
+            client.nodes.put(kind, {"a": 3})
+
+
+def test_a_copy_never_takes_the_place_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "copy.db").write_text("mine")
+    with Client.open(home=tmp_path / "home") as client:
+        client.nodes.put_type({"type": "object"}, trusted=True)
+        with pytest.raises(StoreError) as caught:
+            client.nodes.copy_all(tmp_path / "copy.db")
+    assert caught.value.where == str(tmp_path / "copy.db")
+    assert (tmp_path / "copy.db").read_text() == "mine"
+
+
+def test_a_store_of_another_kind_says_that_it_cannot_be_copied(tmp_path: Path) -> None:
+    with (
+        Client.open(home=tmp_path / "home", store="memory:") as client,
+        pytest.raises(StoreError, match="only an SQLite store"),
+    ):
+        client.nodes.copy_all(tmp_path / "copy.db")
+
+
+def test_a_client_beside_another_keeps_in_its_own_store_all_that_it_needs(tmp_path: Path) -> None:
+    """What a process knows from one store is not taken to be in the next one."""
+    project = Project(tmp_path)
+    file = project.workflow("once", WORKFLOW)
+    project.script([{"role": "a", "output": {"$status": "done"}}] * 2)
+    store = f"sqlite:{tmp_path / 'second.db'}"
+    with Client.open(env=project.env, cwd=project.folder) as first:
+        ref = first.add_workflow(file)
+        first.exec(first.start(ref, "Begin.")["thread"], until_done=True)
+        with Client.open(env=project.env, store=store, durable=False, beside=first) as second:
+            first.nodes.copy([ref], second.nodes)
+            thread = second.start(ref, "Begin.", cwd=project.folder)["thread"]
+            assert second.exec(thread, until_done=True).document["status"] == "completed"
+    outcome = project.uwf("cas", "verify", thread, env={"UWF_STORE": store})
+    assert outcome.exit_code == 0, outcome.stdout + outcome.stderr
