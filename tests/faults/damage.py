@@ -230,6 +230,8 @@ def _difference(key: str, value: Any, right: Any, damage: Damage) -> str | None:
     """Why another value than the right one is wrong, None where it is an earlier state."""
     if key.startswith("name ") and value is None:
         return None  # it says that there is none
+    if key.startswith("show ") and value["status"] == "corrupt" and value["hint"]:
+        return None  # it says so, and what to do
     if damage.file.endswith("-wal"):
         earlier = key.startswith(("show ", "name ", "read ", "turns "))
         prefix = key.startswith("steps ") and value == right[: len(value)]
