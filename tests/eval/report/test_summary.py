@@ -4,6 +4,7 @@ from report_kit import RUN, cell, ended, not_run, rich_run, run_of, scored, step
 
 from uwf_core.api.fields import write_record
 from uwf_eval.records import JudgeResult, Trial
+from uwf_eval.report.leaves import mean_score
 from uwf_eval.report.summary import Report, summarise
 
 
@@ -173,3 +174,11 @@ def test_the_document_is_stable():
         "scored": 35, "failed": 2, "infraError": 1, "notRun": 1, "tampered": 1,
     }  # fmt: skip
     assert document["run"]["run"] == RUN
+
+
+def test_what_run_prints_at_its_end_is_the_score_that_report_prints():
+    """Tasks with several numbers of repeats: each counts alike."""
+    uneven = [scored(1, 0.2, cell("a")), *(scored(n, 1.0, cell("b")) for n in (2, 3, 4))]
+    for trials in (uneven, [*uneven[:1], not_run(5)], rich_run()[1], [not_run(1)], []):
+        assert mean_score(trials) == of(*trials).overall.score.value
+    assert mean_score(uneven) == 0.6

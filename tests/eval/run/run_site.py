@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -87,3 +87,7 @@ class Site:
             results = Results(client)
             run = results.run(word)
             return run, list(results.trials(run.run))
+
+    def runs(self) -> Sequence[Run]:
+        with Client.open(env=self.env, cwd=self.folder) as client:
+            return Results(client).runs()

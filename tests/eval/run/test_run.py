@@ -3,6 +3,8 @@
 import json
 import resource
 import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -52,6 +54,16 @@ def test_a_run_tries_every_cell_and_stores_each_trial(site: Site) -> None:
     assert [each.name for each in run.tasks] == ["a", "b"]
     assert all(t.task_digest and t.fixture and t.thread for t in trials)
     assert nothing_left(site) and not (site.home / "eval" / run.run).exists()
+
+
+def test_a_run_knows_what_was_typed_whichever_command_it_was_typed_after(site: Site) -> None:
+    site.task("eval")
+    subprocess.run(
+        [sys.executable, "-m", "uwf_core", "eval", "run", "eval"],
+        cwd=site.folder, env=site.env, check=True, capture_output=True,
+    )  # fmt: skip
+    site.document("run", "eval")
+    assert [each.command for each in site.runs()] == [("run", "eval"), ("run", "eval")]
 
 
 def test_half_of_the_trials_fail_and_the_others_count(site: Site) -> None:

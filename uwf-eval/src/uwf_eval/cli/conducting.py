@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import click
+
 from uwf_core.client import Client
 from uwf_core.commands import Screen, Session, cancel_on_signals, clean, fields, working_folder
 from uwf_core.errors import UsageError
@@ -69,9 +71,17 @@ def request_of(tasks: Sequence[str], **options: Any) -> Request:
         seed=options["seed"],
         budget=budget_of(options["budget"]),
         name=run_name(options["name"]),
-        command=sys.argv[1:],
+        command=_command_words(),
         cwd=Path(working_folder()),
     )
+
+
+def _command_words() -> list[str]:
+    """What was typed after `uwf-eval`, or after `uwf eval`."""
+    words = sys.argv[1:]
+    if click.get_current_context().find_root().info_name == "uwf":
+        words.remove("eval")
+    return words
 
 
 def conduct(

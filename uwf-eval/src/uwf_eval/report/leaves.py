@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from uwf_eval.records import Cell, JudgeResult, Trial
 from uwf_eval.report.amounts import tokens_of
 from uwf_eval.report.states import COUNTED
+from uwf_eval.statistics.cluster import mean
 
 
 class JudgeLeaf:
@@ -107,3 +108,10 @@ class Clustering:
             name = cell.task if self._by_task else cell.case
             found.setdefault(name, []).extend(each)
         return [group for group in found.values() if group]
+
+
+def mean_score(trials: Iterable[Trial]) -> float | None:
+    """The mean score of the trials that count, each cluster alike; None where none counts."""
+    leaves = leaves_of(trials)
+    groups = Clustering(leaves).groups((leaf, leaf.scores) for leaf in leaves)
+    return mean([mean(group) for group in groups]) if groups else None

@@ -11,6 +11,7 @@ from uwf_core.client import Client
 from uwf_core.errors import ExitCode, UsageError
 from uwf_core.ids import ThreadId
 from uwf_eval.records import Budget, Run, Trial
+from uwf_eval.report.leaves import mean_score
 from uwf_eval.run.conduct import LEFT, Conductor, Stopped, finished
 from uwf_eval.run.executor import Executor, Setting
 from uwf_eval.run.folder import RunFolder, run_folder
@@ -53,15 +54,16 @@ class Done(NamedTuple):
         return ExitCode.FAILED if any(each.state in bad for each in self.trials) else ExitCode.DONE
 
     def document(self) -> dict[str, Any]:
-        """The run, how many trials are in which state, what is next."""
+        """The run, how many trials are in which state, the score as `report` has it, what is
+        next.
+        """
         states = Counter(each.state for each in self.trials)
-        scores = [each.score for each in self.trials if each.score is not None]
         document: dict[str, Any] = write_record(self.run)
         return {
             **document,
             "states": dict(sorted(states.items())),
             "passed": sum(bool(each.passed) for each in self.trials),
-            "score": sum(scores) / len(scores) if scores else None,
+            "score": mean_score(self.trials),
             "stopped": self.stopped.exhausted,
             "hint": self._hint(),
         }

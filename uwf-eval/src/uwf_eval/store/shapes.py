@@ -10,6 +10,7 @@ import typing
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
+from operator import itemgetter
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from uwf_core.api.fields import camel
@@ -76,17 +77,25 @@ def read_payload(cls: type[_Record], payload: Mapping[str, Any]) -> _Record:
 @cache
 def _reader(cls: Any) -> _Convert:
     hints = typing.get_type_hints(cls)
-    plan = [(each.name, camel(each.name), _converter(hints[each.name])) for each in fields(cls)]
-
-    converted = [(name, convert) for name, _, convert in plan if convert is not None]
+    names = tuple(each.name for each in fields(cls))
+    values_of = _getter([camel(name) for name in names])
+    found = {name: _converter(hints[name]) for name in names}
+    converted = [(name, convert) for name, convert in found.items() if convert is not None]
 
     def read(payload: Mapping[str, Any]) -> Any:
-        values = {name: payload[key] for name, key, _ in plan}
+        values = dict(zip(names, values_of(payload), strict=True))
         for name, convert in converted:
             values[name] = convert(values[name])
         return made(cls, values)
 
     return read
+
+
+def _getter(keys: list[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+    """What takes the values of all keys out of a payload at once."""
+    if len(keys) == 1:
+        return lambda payload: (payload[keys[0]],)
+    return itemgetter(*keys)
 
 
 def _converter(annotation: Any) -> _Convert | None:
