@@ -4,8 +4,8 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
+from math import fsum
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from uwf_core.api import Cancel, JudgeReply, JudgeRequest, Usage
@@ -46,7 +46,7 @@ def ask_judge(desk: Desk, spec: JudgeSpec) -> JudgeResult:
         name=spec.name,
         judge=spec.judge,
         weight=0.0 if informs else spec.weight,
-        score=None if said.error is not None or informs else fmean(scores),
+        score=None if said.error is not None or informs else fsum(scores) / len(scores),
         scores=tuple(scores) if repeated else (),
         agreement=agreement_of(scores) if repeated and said.error is None else None,
         data=_data(said.replies, repeated=repeated),

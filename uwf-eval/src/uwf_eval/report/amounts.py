@@ -1,7 +1,6 @@
 """Sums of what may be unknown. Unknown is never taken as 0: it is told how much is known."""
 
 from collections.abc import Sequence
-from statistics import median
 
 from uwf_core.api import Usage
 from uwf_core.api.record import record
@@ -34,6 +33,8 @@ def amount(values: Sequence[float | None]) -> Amount:
     known = [value for value in values if value is not None]
     if not known:
         return Amount(total=None, mean=None, median=None, known=0, of=len(values))
+    from statistics import median  # slow to load, and a run needs the rest of this module
+
     total = sum(known)
     return Amount(
         total=total,
