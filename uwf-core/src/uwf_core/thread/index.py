@@ -91,22 +91,36 @@ class ThreadIndex(NamedTuple):
         return self._replace(roles={**self.roles, name: state})
 
 
-_TEXT_TAGS = ("status", "workflow", "workflow_name", "start", "cwd")
-_OPTIONAL_TEXT_TAGS = ("current_role", "agent", "damage")
-_NUMBER_TAGS = ("started_ms", "steps", "inherited_steps", "running_ms", "tries", "grants")
+# The tag of each field.
+_TEXT_TAGS = {
+    "status": "status",
+    "workflow": "workflow",
+    "workflow_name": "workflowName",
+    "start": "start",
+    "cwd": "cwd",
+}
+_OPTIONAL_TEXT_TAGS = {"current_role": "currentRole", "agent": "agent", "damage": "damage"}
+_NUMBER_TAGS = {
+    "started_ms": "startedMs",
+    "steps": "steps",
+    "inherited_steps": "inheritedSteps",
+    "running_ms": "runningMs",
+    "tries": "tries",
+    "grants": "grants",
+}
 
 
 def to_tags(index: ThreadIndex) -> dict[str, str]:
     """The index as tags: text to text. `status` and `workflowName` are tags of their own so that
     lists can be filtered by them; what is empty is left out.
     """
-    tags = {_camel(name): getattr(index, name) for name in _TEXT_TAGS}
-    for name in _OPTIONAL_TEXT_TAGS:
+    tags = {tag: getattr(index, name) for name, tag in _TEXT_TAGS.items()}
+    for name, tag in _OPTIONAL_TEXT_TAGS.items():
         if getattr(index, name) is not None:
-            tags[_camel(name)] = getattr(index, name)
-    for name in _NUMBER_TAGS:
+            tags[tag] = getattr(index, name)
+    for name, tag in _NUMBER_TAGS.items():
         if getattr(index, name):
-            tags[_camel(name)] = str(getattr(index, name))
+            tags[tag] = str(getattr(index, name))
     for name, state in index.roles.items():
         tags[f"role.{name}"] = _dump(list(state))
     if index.totals.known or index.totals.unknown:
@@ -125,9 +139,9 @@ def from_tags(tags: Mapping[str, str]) -> ThreadIndex:
         ValueError: they are not the tags of a thread.
     """
     try:
-        values: dict[str, Any] = {name: tags[_camel(name)] for name in _TEXT_TAGS}
-        values |= {name: tags.get(_camel(name)) for name in _OPTIONAL_TEXT_TAGS}
-        values |= {name: int(tags.get(_camel(name), 0)) for name in _NUMBER_TAGS}
+        values: dict[str, Any] = {name: tags[tag] for name, tag in _TEXT_TAGS.items()}
+        values |= {name: tags.get(tag) for name, tag in _OPTIONAL_TEXT_TAGS.items()}
+        values |= {name: int(tags.get(tag, 0)) for name, tag in _NUMBER_TAGS.items()}
         values["roles"] = {
             name.removeprefix("role."): RoleState(*json.loads(text))
             for name, text in tags.items()
@@ -142,11 +156,6 @@ def from_tags(tags: Mapping[str, str]) -> ThreadIndex:
         return ThreadIndex(**values)
     except (KeyError, TypeError) as error:
         raise ValueError(f"not the tags of a thread: {error}") from error
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
 
 
 def _dump(value: Any) -> str:
