@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 import sys
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -176,6 +177,8 @@ def _document(text: str) -> Any:
 
 # -- whether a home is sound ----------------------------------------------------------------------
 
+_MOMENT_SECONDS = 10.0
+
 
 def unsound(
     world: World,
@@ -191,6 +194,7 @@ def unsound(
     """
     try:
         with world.client() as uwf:
+            _let_children_begin(uwf)
             threads = [_Thread.read(uwf, row["thread"]) for row in uwf.list()]
             return (
                 _lost({each.name: each for each in threads}, acks, doomed)
@@ -201,6 +205,15 @@ def unsound(
             )
     except UwfError as error:
         return f"not sound: {error.document()['error']}"
+
+
+def _let_children_begin(uwf: Client) -> None:
+    """Who is killed in the middle of starting a program leaves its files, locks among them, to a
+    child that is about to become that program: for a moment, however busy the machine is.
+    """
+    deadline = time.monotonic() + _MOMENT_SECONDS
+    while any(row["running"] for row in uwf.list()) and time.monotonic() < deadline:
+        time.sleep(0.02)
 
 
 class _Thread(NamedTuple):
