@@ -1,6 +1,8 @@
 """Stores that are thrown away, and copies of whole stores."""
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -69,3 +71,29 @@ def test_a_client_beside_another_keeps_in_its_own_store_all_that_it_needs(tmp_pa
             assert second.exec(thread, until_done=True).document["status"] == "completed"
     outcome = project.uwf("cas", "verify", thread, env={"UWF_STORE": store})
     assert outcome.exit_code == 0, outcome.stdout + outcome.stderr
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+def test_a_store_that_is_thrown_away_never_waits_for_the_disk(tmp_path: Path) -> None:
+    code = (
+        "import sys; from uwf_core.client import Client\n"
+        "def put(file, **how):\n"
+        "    with Client.open(home=sys.argv[1], store=f'sqlite:{file}', **how) as client:\n"
+        "        kind = client.nodes.put_type({'type': 'object'}, trusted=True)\n"
+        "        for n in range(5): client.nodes.put(kind, {'n': n}, trusted=True)\n"
+        "put(sys.argv[2])\n"
+        "with Client.open(home=sys.argv[1], store=f'sqlite:{sys.argv[2]}') as client:\n"
+        "    client.nodes.copy_all(sys.argv[2] + '.copy')\n"
+        "put(sys.argv[2] + '.copy', durable=False)\n"
+    )
+    trace, first = tmp_path / "trace", tmp_path / "a.db"
+    strace = ["strace", "-f", "-y", "-qq", "-e", "trace=fsync,fdatasync", "-o", str(trace)]
+    words = [*strace, sys.executable, "-c", code, str(tmp_path / "home"), str(first)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    if "ptrace" in done.stderr or "Operation not permitted" in done.stderr:
+        pytest.skip("this machine allows no tracing")
+    assert done.returncode == 0, done.stderr
+    synced = [line for line in trace.read_text().splitlines() if "sync(" in line]
+    files = [line.partition("<")[2].partition(">")[0] for line in synced]
+    assert files.count(f"{first}-wal") >= 5
+    assert f"{first}.copy-wal" not in files

@@ -94,7 +94,8 @@ class Engine:
         """What the store keeps its bytes in; errors as `store`."""
         from uwf_core.stores.open import open_backend
 
-        return open_backend(self.settings.store, self.home, self._foreign_store)
+        url, durable = self.settings.store, self.durable
+        return open_backend(url, self.home, self._foreign_store, durable=durable)
 
     def _foreign_store(self, scheme: str) -> "StoreSpec":
         """The record of a store that is not of the house."""

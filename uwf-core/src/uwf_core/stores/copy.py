@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def copy_all(backend: "StoreBackend", path: str) -> None:
-    """Write all that an SQLite store holds into a new file at `path` (absolute), without waiting
-    for the disk; no log lies beside it, so that it may be copied as any file.
+    """Write all that an SQLite store holds into a new file at `path` (absolute); no log lies beside
+    it, so that it may be copied as any file.
 
     Raises:
         StoreError: it cannot be written, or the store is of another kind.

@@ -12,9 +12,9 @@ from uwf_core.ids import number_of
 _Kept = TypeVar("_Kept", Record, Variable)
 
 
-def open_memory(url: str, home: str) -> "MemoryBackend":
-    """The factory of `memory:`. Each call is a store of its own; `home` is not used."""
-    del url, home
+def open_memory(url: str, home: str, *, durable: bool = True) -> "MemoryBackend":
+    """The factory of `memory:`. Each call is a store of its own; The others are not used."""
+    del url, home, durable
     return MemoryBackend()
 
 

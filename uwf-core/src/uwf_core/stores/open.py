@@ -1,6 +1,6 @@
 """A store by its URL: the scheme names the backend, ours or a plugin's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -24,7 +24,11 @@ HOUSE = (
 
 
 def open_backend(
-    url: str, home: str, plugin: Callable[[str], StoreSpec] | None = None
+    url: str,
+    home: str,
+    plugin: Callable[[str], StoreSpec] | None = None,
+    *,
+    durable: bool = True,
 ) -> StoreBackend:
     """The backend of `url`, such as `sqlite:store.db`.
 
@@ -32,6 +36,7 @@ def open_backend(
         url: scheme, colon, whatever the backend makes of the rest.
         home: the folder that relative paths are relative to.
         plugin: finds the record of a scheme that is not of the house, or raises `PluginError`.
+        durable: False: a store that is thrown away; those of the house never wait for the disk.
 
     Raises:
         PluginError: nobody knows the scheme, or its backend was written for another contract.
@@ -42,7 +47,8 @@ def open_backend(
         raise StoreError(
             f"{url!r} names no store", hint="write `scheme:place`, such as `sqlite:store.db`"
         )
-    return _made(_spec(scheme, plugin), url, home)
+    spec = _spec(scheme, plugin)
+    return _made(spec, url, home, {} if durable or spec not in HOUSE else {"durable": False})
 
 
 def _spec(scheme: str, plugin: Callable[[str], StoreSpec] | None) -> StoreSpec:
@@ -64,11 +70,11 @@ def _spec(scheme: str, plugin: Callable[[str], StoreSpec] | None) -> StoreSpec:
     return spec
 
 
-def _made(spec: StoreSpec, url: str, home: str) -> StoreBackend:
+def _made(spec: StoreSpec, url: str, home: str, options: Mapping[str, bool]) -> StoreBackend:
     module, _, attribute = spec.factory.partition(":")
     try:
-        factory: Callable[[str, str], Any] = getattr(import_module(module), attribute)
-        backend: StoreBackend = factory(url, home)
+        factory: Callable[..., Any] = getattr(import_module(module), attribute)
+        backend: StoreBackend = factory(url, home, **options)
     except UwfError:
         raise
     except (Exception, SystemExit) as error:  # a plugin's code: anything may come

@@ -53,10 +53,11 @@ _SET_HOLDER = f"INSERT OR REPLACE INTO holder ({HOLDER_COLUMNS}) VALUES (?, ?, ?
 _DROP_HOLDER = "DELETE FROM holder WHERE offset = ? AND pid = ? AND start = ? AND since = ?"
 
 
-def open_sqlite(url: str, home: str) -> "SqliteBackend":
+def open_sqlite(url: str, home: str, *, durable: bool = True) -> "SqliteBackend":
     """The factory of `sqlite:PATH`; a relative path is relative to `home`.
 
-    Folders are made (0700) when something is written, if they are `home` or within it.
+    Folders are made (0700) when something is written, if they are `home` or within it. Without
+    `durable` nothing ever waits for the disk, whatever a transaction asks for.
 
     Raises:
         StoreError: there is no path in `url`.
@@ -70,19 +71,19 @@ def open_sqlite(url: str, home: str) -> "SqliteBackend":
     home = os.path.abspath(home)
     full = os.path.normpath(os.path.join(home, os.path.expanduser(path)))
     folder = os.path.dirname(full)
-    return SqliteBackend(
-        full, may_make_folder=folder == home or folder.startswith(home.rstrip("/") + "/")
-    )
+    within = folder == home or folder.startswith(home.rstrip("/") + "/")
+    return SqliteBackend(full, may_make_folder=within, durable=durable)
 
 
 class SqliteBackend:
     """A store in the file at `path` (absolute). Nothing is opened or made before it is needed."""
 
-    def __init__(self, path: str, *, may_make_folder: bool = False) -> None:
+    def __init__(self, path: str, *, may_make_folder: bool = False, durable: bool = True) -> None:
         self._lock = RLock()
         self._locks = LockFile(path + ".lock")
         self._database = Database(path, self._locks, may_make_folder=may_make_folder)
         self._in_transaction = False
+        self._waits = {True: "FULL", False: "NORMAL"} if durable else {True: "OFF", False: "OFF"}
         self._synchronous: str | None = None
 
     # -- transactions ----------------------------------------------------------------------------
@@ -112,7 +113,7 @@ class SqliteBackend:
 
     def _writer(self, durable: bool) -> sqlite3.Connection:
         connection = self._database.writer()
-        wanted = "FULL" if durable else "NORMAL"
+        wanted = self._waits[durable]
         if self._synchronous != wanted:
             connection.execute(f"PRAGMA synchronous = {wanted}")
             self._synchronous = wanted
