@@ -26,7 +26,8 @@ class Evidence:
         fixture: the folder that the trial's folder was a copy of, None if it began empty.
         model: the one for judges that ask one, None if there is none.
         client: a client of the store that has the thread; it opens the judges of plugins.
-        state_dir: an empty folder of the judges' own. cancel: set when the run is to stop.
+        state_dir: a folder of the judges' own, made when one needs it.
+        cancel: set when the run is to stop.
     """
 
     cwd: Path

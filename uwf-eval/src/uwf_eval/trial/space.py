@@ -37,7 +37,7 @@ class Space(NamedTuple):
 
     @property
     def judges(self) -> Path:
-        """An empty folder of the judges' own."""
+        """A folder of the judges' own, made when one of them needs it."""
         return self.private / "judges"
 
     def remove(self) -> None:

@@ -212,7 +212,6 @@ class _Work:
         self.phase = "judge"
         assert self.client is not None and self.done.thread is not None
         copy_tree(space.work, space.judged, strict=False)
-        space.judges.mkdir(mode=0o700)
         evidence = Evidence(
             cwd=space.judged,
             thread=self.done.thread,
