@@ -15,6 +15,7 @@ from uwf_eval.task.fixture import fixture_digest
 from uwf_eval.task.model import Task
 from uwf_eval.task.read import Origin, read_task
 from uwf_eval.trial.guard import stamps
+from uwf_eval.trial.removal import Removal
 from uwf_eval.trial.template import Templates
 from uwf_eval.trial.trial import Bench, run_trial
 
@@ -81,10 +82,12 @@ class Table:
                 workflows={task.name: [Published(word="flow", ref=ref, name="flow")]},
                 fixtures={(task.name, c.name): fixture_digest(task, c) for c in task.cases},
             )
+            removal = Removal(self.notices.append)
             bench = Bench(
                 main=main,
                 folder=self.private,
                 templates=Templates(main, self.private.parent / "templates"),
+                removal=removal,
                 cwd=self.root,
                 env=self.env,
                 stamps={task.name: stamps(task.folder)},
@@ -92,7 +95,9 @@ class Table:
                 cancel=self.cancel,
                 notice=self.notices.append,
             )
-            return run_trial(bench, task, replace(planned(matrix, RUN)[0], **changes)).trial
+            trial = run_trial(bench, task, replace(planned(matrix, RUN)[0], **changes)).trial
+            removal.wait()
+            return trial
 
     def trial(self, **changes: Any) -> Trial:
         return self.run(self.task(**changes))

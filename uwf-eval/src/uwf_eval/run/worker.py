@@ -23,6 +23,7 @@ from uwf_eval.run.process import line
 from uwf_eval.store.results import Results
 from uwf_eval.store.shapes import read_payload
 from uwf_eval.task.model import Task
+from uwf_eval.trial.removal import Removal
 from uwf_eval.trial.template import Templates
 from uwf_eval.trial.trial import Bench, run_trial
 
@@ -84,10 +85,12 @@ def _serve(messages: Iterator[Mapping[str, Any]], channel: _Channel, cancel: Can
             return
         setting = wire.setting_in(first["setting"], dict(os.environ))
         with Client.open(env=setting.env, cwd=setting.cwd, beside=warm) as main_client:
+            removal = Removal(lambda text: channel.say(notice=text))
             bench = Bench(
                 main=main_client,
                 folder=setting.folder,
                 templates=Templates(main_client, setting.folder / f"templates.{os.getpid()}"),
+                removal=removal,
                 cwd=setting.cwd,
                 env=setting.env,
                 stamps=setting.stamps,
@@ -98,6 +101,7 @@ def _serve(messages: Iterator[Mapping[str, Any]], channel: _Channel, cancel: Can
             tasks = {task.name: task for task in setting.tasks}
             channel.say(ready=True)
             _run_trials(messages, bench, tasks, channel)
+            removal.wait()
 
 
 def _run_trials(

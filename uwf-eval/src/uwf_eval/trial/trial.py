@@ -24,6 +24,7 @@ from uwf_eval.task.model import Task
 from uwf_eval.task.tree import TreeError, copy_tree
 from uwf_eval.trial import guard, verdict
 from uwf_eval.trial.commands import run_commands
+from uwf_eval.trial.removal import Removal
 from uwf_eval.trial.setting import agent_env, agent_word, judge_env
 from uwf_eval.trial.space import Space, make_space
 from uwf_eval.trial.template import Templates
@@ -37,7 +38,7 @@ class Bench:
 
     Attributes:
         main: a client of the main store. folder: where private folders are made.
-        templates: stores that a thread can begin in.
+        templates: stores that a thread can begin in. removal: of what trials leave.
         cwd: the folder that paths in `--agent` are relative to. env: the caller's environment.
         stamps: of each task's own copy, as the run found it, by the task's name.
         keep: whether the folders of trials stay.
@@ -47,6 +48,7 @@ class Bench:
     main: Client
     folder: Path
     templates: Templates
+    removal: Removal
     cwd: Path
     env: Mapping[str, str]
     stamps: Mapping[str, guard.Stamps]
@@ -241,14 +243,11 @@ class _Work:
         return ended
 
     def clear(self) -> None:
-        """Let go of the trial's store and remove its folders."""
+        """Let go of the trial's store and have its folders removed."""
         if self.client is not None:
             self.client.close()
         if self.space is not None and not self.bench.keep:
-            try:
-                self.space.remove()
-            except OSError as error:
-                self.bench.notice(f"what is left of trial {self.done.number} stays: {error}")
+            self.bench.removal.begin(self.space, self.done.number)
 
     def closed(self, ended: Verdict) -> Trial:
         """The trial as it is stored."""
