@@ -28,9 +28,3 @@ def test_a_uwf_that_is_broken_is_found_out(name: str) -> None:
         pytest.skip(done.stdout.splitlines()[-1])
     assert done.returncode == 1, done.stdout + done.stderr
     assert "FAILED: " in done.stdout, done.stderr
-
-
-def test_a_disk_that_refuses_once_while_a_store_is_made_leaves_no_half_of_one() -> None:
-    """Each of the calls that make it, with an I/O error and with a full disk in turn."""
-    done = table("--share", "1", "--seed", "1", "--only", "making")
-    assert done.returncode == 0, done.stdout + done.stderr
