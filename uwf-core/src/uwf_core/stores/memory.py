@@ -13,7 +13,7 @@ _Kept = TypeVar("_Kept", Record, Variable)
 
 
 def open_memory(url: str, home: str, *, durable: bool = True) -> "MemoryBackend":
-    """The factory of `memory:`. Each call is a store of its own; The others are not used."""
+    """The factory of `memory:`. Each call is a store of its own; nothing else is used."""
     del url, home, durable
     return MemoryBackend()
 
