@@ -20,10 +20,9 @@ from uwf_core.api import (
     Model,
     RunLimits,
     ToolCall,
-    Turn,
-    Usage,
 )
 from uwf_core.testing.model_server import ScriptedModel
+from uwf_core.testing.rig import Told
 
 DONE = "---\n$status: done\n---\nAll of it."
 SCHEMA = {
@@ -50,32 +49,14 @@ def turn(*calls: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"toolCalls": list(calls), **more}
 
 
-class Sink:
-    """Remembers what was told."""
-
-    def __init__(self) -> None:
-        self.states: list[Turn] = []
-        self.sessions: list[str] = []
-        self.usages: list[Usage] = []
-
-    def turn(self, turn: Turn) -> None:
-        self.states.append(turn)
-
-    def session(self, session: str) -> None:
-        self.sessions.append(session)
-
-    def usage(self, usage: Usage) -> None:
-        self.usages.append(usage)
-
-    def turns(self) -> list[Turn]:
-        """The last state of each turn."""
-        return list({turn.index: turn for turn in self.states}.values())
+class Sink(Told):
+    """Remembers what was told, tool by tool."""
 
     def calls(self) -> list[ToolCall]:
-        return [call for turn in self.turns() for call in turn.tool_calls]
+        return [call for turn in self.last_turns() for call in turn.tool_calls]
 
     def notes(self) -> list[str]:
-        return [turn.text for turn in self.turns() if turn.role == "note"]
+        return [turn.text for turn in self.last_turns() if turn.role == "note"]
 
 
 class Desk:

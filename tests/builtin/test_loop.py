@@ -205,7 +205,7 @@ def test_usage_that_the_service_does_not_tell_is_unknown(desk):
 def test_text_is_told_as_it_comes(desk):
     text = DONE + " word" * 200
     desk.run({"text": text, "pieceBytes": 200, "pieceDelayMs": 8})
-    growing = [state.text for state in desk.sink.states if state.role == "assistant"]
+    growing = [state.text for state in desk.sink.turns if state.role == "assistant"]
     assert len(growing) > 2
     assert all(text.startswith(piece) for piece in growing)
     assert growing[-1] == text
@@ -213,7 +213,7 @@ def test_text_is_told_as_it_comes(desk):
 
 def test_reasoning_is_kept_apart(desk):
     desk.run({"text": DONE, "reasoning": "Hm."})
-    assert desk.sink.turns()[-1].reasoning == "Hm."
+    assert desk.sink.last_turns()[-1].reasoning == "Hm."
 
 
 def test_without_streaming_it_works_the_same(desk):
@@ -314,7 +314,7 @@ def test_no_secret_reaches_the_model_or_the_transcript(desk):
     desk.agent(allow_shell=True).run(request, desk.sink)
     kept = "".join(file.read_text() for file in desk.state.rglob("*") if file.is_file())
     sent = "".join(request.raw.decode() for request in server.requests)
-    for text in (kept, sent, repr(desk.sink.states)):
+    for text in (kept, sent, repr(desk.sink.turns)):
         assert secret not in text and "sk-a-key-of-the-tests" not in text
     assert "[redacted]" in kept
 
@@ -357,7 +357,7 @@ def test_it_says_which_protection_is_active_and_which_is_not(desk):
     told = desk.sink.notes()[0]
     assert f"files: confined to {desk.work}" in told and "commands: off" in told
     assert "NOT" not in told
-    desk.sink.states.clear()
+    desk.sink.turns.clear()
     desk.run(DONE, options={"allow_shell": True, "fetch": False, "deny": ("*.key",)})
     told = desk.sink.notes()[0]
     assert "commands: NOT confined" in told and "pages: off" in told and "denied: *.key" in told

@@ -12,33 +12,12 @@ from uwf_agent_hermes.acp.client import AcpClient, PromptEnd
 from uwf_agent_hermes.agent import HermesAgent
 from uwf_agent_hermes.options import HermesOptions
 from uwf_agent_hermes.telling import Teller
-from uwf_core.api import AgentContext, AgentRequest, RunLimits, Turn, Usage
+from uwf_core.api import AgentContext, AgentRequest, RunLimits
+from uwf_core.testing.rig import Told
 
 HERE = Path(__file__).resolve().parent
 TRANSCRIPTS = HERE / "transcripts"
 VERSIONS = sorted(path.name for path in TRANSCRIPTS.iterdir())
-
-
-class Sink:
-    """Remembers what was told."""
-
-    def __init__(self) -> None:
-        self.states: list[Turn] = []
-        self.sessions: list[str] = []
-        self.usages: list[Usage] = []
-
-    def turn(self, turn: Turn) -> None:
-        self.states.append(turn)
-
-    def session(self, session: str) -> None:
-        self.sessions.append(session)
-
-    def usage(self, usage: Usage) -> None:
-        self.usages.append(usage)
-
-    def turns(self) -> list[Turn]:
-        """The last state of each turn."""
-        return list({turn.index: turn for turn in self.states}.values())
 
 
 class Desk:
@@ -46,7 +25,7 @@ class Desk:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.sink = Sink()
+        self.sink = Told()
         self.temporary = root / "tmp"
         self.temporary.mkdir()
         self.state = root / "state"
@@ -107,7 +86,7 @@ def heard(name: str, version: str) -> Heard:
     """A recorded case of one prompt, without a process: the ids are those of the recording."""
     lines = transcript(name, version)
     wire = Wire(*(line[2:].encode() for line in lines if line.startswith("< ")))
-    teller = Teller(Sink(), lambda request: request.option("reject_once"))
+    teller = Teller(Told(), lambda request: request.option("reject_once"))
     client = AcpClient(wire, teller)
     client.initialize("uwf", "1")
     session = client.new_session("/w")

@@ -88,7 +88,7 @@ def test_an_answer_is_the_text_with_usage_model_and_version(desk):
 def test_interim_texts_stay_apart_from_the_final_one(desk):
     """Each turn has its text and its tools; the reply is what was said after the last tool."""
     reply = desk.played("tools").run(desk.request(), desk.sink)
-    turns = desk.sink.turns()
+    turns = desk.sink.last_turns()
     assert reply.text == "Done."
     assert [turn.text for turn in turns] == ["I write.", "I look.", "Done."]
     assert [turn.index for turn in turns] == [0, 1, 2]
@@ -112,7 +112,7 @@ def test_a_replayed_transcript_is_proof_and_never_an_answer(desk):
     session = session_of("continued")
     reply = desk.played("continued").run(desk.request(session=session), desk.sink)
     assert reply.text == "The second answer."
-    assert [turn.text for turn in desk.sink.turns()] == ["The second answer."]
+    assert [turn.text for turn in desk.sink.last_turns()] == ["The second answer."]
     assert (reply.session, reply.continuation) == (session, "continued")
     assert "replayed 2 messages" in reply.proof
 

@@ -135,14 +135,13 @@ class _Recorder:
         self.sessions: dict[str, str] = {}
 
     def record(self, name: str) -> None:
-        from hermes_world import Sink
-
         from uwf_core.api import RunLimits, UwfError
+        from uwf_core.testing.rig import Told
 
         case = self.every.get(name, {})
         file = self.world.root / f"{name}.txt"
         options = {**case.get("options", {}), **self._home(name), "command": self._between(file)}
-        agent, sink = self.world.agent(**options), Sink()
+        agent, sink = self.world.agent(**options), Told()
         limits = RunLimits(seconds=case.get("seconds", 120), grace_seconds=4.0)
         session = case.get("session") or self.sessions.get(case.get("after", ""))
         request = self.world.request(*case.get("turns", ["No."]), limits=limits, session=session)

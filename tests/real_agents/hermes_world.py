@@ -8,7 +8,7 @@ from typing import Any
 
 from uwf_agent_hermes.agent import HermesAgent
 from uwf_agent_hermes.options import HermesOptions
-from uwf_core.api import AgentContext, AgentRequest, AskRequest, RunLimits, Turn, Usage
+from uwf_core.api import AgentContext, AgentRequest, AskRequest, RunLimits
 from uwf_core.api.fields import read_record
 from uwf_core.testing.model_server import ScriptedModel
 from uwf_core.testing.model_server_script import ModelTurn
@@ -28,28 +28,6 @@ SIDE = "A title"
 def tool(name: str, **arguments: Any) -> dict[str, Any]:
     """A use of a tool, as a script has it."""
     return {"name": name, "arguments": arguments}
-
-
-class Sink:
-    """Remembers what was told."""
-
-    def __init__(self) -> None:
-        self.states: list[Turn] = []
-        self.sessions: list[str] = []
-        self.usages: list[Usage] = []
-
-    def turn(self, turn: Turn) -> None:
-        self.states.append(turn)
-
-    def session(self, session: str) -> None:
-        self.sessions.append(session)
-
-    def usage(self, usage: Usage) -> None:
-        self.usages.append(usage)
-
-    def turns(self) -> list[Turn]:
-        """The last state of each turn."""
-        return list({turn.index: turn for turn in self.states}.values())
 
 
 class World:

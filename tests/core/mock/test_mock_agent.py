@@ -17,7 +17,6 @@ from uwf_core.api.agent import (
     AskRequest,
     PromptParts,
     RunLimits,
-    Turn,
     Usage,
 )
 from uwf_core.errors import (
@@ -31,26 +30,9 @@ from uwf_core.errors import (
 )
 from uwf_core.process.cancel import Cancel
 from uwf_core.testing import mock
+from uwf_core.testing.rig import Told
 
 THREAD = "01JD0000000000000000000000"
-
-
-class Told:
-    """A sink that remembers."""
-
-    def __init__(self) -> None:
-        self.turns: list[Turn] = []
-        self.sessions: list[str] = []
-        self.usages: list[Usage] = []
-
-    def turn(self, turn: Turn) -> None:
-        self.turns.append(turn)
-
-    def session(self, session: str) -> None:
-        self.sessions.append(session)
-
-    def usage(self, usage: Usage) -> None:
-        self.usages.append(usage)
 
 
 class Stage:

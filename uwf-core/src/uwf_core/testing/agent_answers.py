@@ -104,7 +104,7 @@ class AnswerClauses(AgentSetting):
         assert run.told.turns, "no turn was told"
         indices = sorted({turn.index for turn in run.told.turns})
         assert indices == list(range(len(indices))), f"the turns are counted {indices}"
-        said = "".join({turn.index: turn.text for turn in run.told.turns}.values())
+        said = "".join(turn.text for turn in run.told.last_turns())
         assert "one answer" in said, f"the turns say {said!r}"
 
     @needs("say", "offered", capability="tools")

@@ -85,7 +85,7 @@ class Command(NamedTuple):
 
 
 class Told:
-    """A sink that remembers."""
+    """A sink that remembers; `turns` has every state of a turn that grew."""
 
     def __init__(self) -> None:
         self.turns: list[Turn] = []
@@ -103,6 +103,10 @@ class Told:
     def usage(self, usage: Usage) -> None:
         """Remember it."""
         self.usages.append(usage)
+
+    def last_turns(self) -> list[Turn]:
+        """The last state of each turn."""
+        return list({turn.index: turn for turn in self.turns}.values())
 
 
 class Outcome(NamedTuple):
