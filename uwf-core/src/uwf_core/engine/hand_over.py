@@ -34,8 +34,9 @@ def copy_nodes(
     return len(records) - len(there)
 
 
-def copy_thread(source: "Engine", target: "Engine", word: str, *, durable: bool = True) -> None:
-    """Copy a thread that nobody runs, with everything that it leads to and its own variables.
+def copy_thread(source: "Engine", target: "Engine", word: str, *, durable: bool = True) -> str:
+    """Copy a thread that nobody runs, with everything that it leads to and its own variables; the
+    reference of its head.
 
     `durable`: as of a transaction of the target.
 
@@ -43,12 +44,13 @@ def copy_thread(source: "Engine", target: "Engine", word: str, *, durable: bool 
         BusyError: it runs, or the target knows it already.
         UwfError: as `copy_nodes`; nothing has changed.
     """
-    _, variables = own_variables(source.store, find_thread(source, word))
+    head, variables = own_variables(source.store, find_thread(source, word))
     with target.store.transaction(durable):
         roots = [each.value for each in variables]
         copy_nodes(source.store, target.store, roots, durable=durable)
         for each in variables:
             target.store.set_variable(each.name, each.value, each.tags, None)
+    return head.ref
 
 
 def _closure(store: "Store", roots: Iterable[str]) -> Iterator[Record]:

@@ -112,8 +112,9 @@ class NodeStore:
 
         return copy_nodes(self._engine.store, target._engine.store, refs)
 
-    def copy_thread(self, thread: str, target: "NodeStore", *, durable: bool = True) -> None:
+    def copy_thread(self, thread: str, target: "NodeStore", *, durable: bool = True) -> str:
         """Copy a thread that nobody runs into another store: all that it leads to, or nothing.
+        Gives the reference of its head.
 
         Args:
             thread: it. target: where to.
@@ -125,7 +126,7 @@ class NodeStore:
         """
         from uwf_core.engine.hand_over import copy_thread
 
-        copy_thread(self._engine, target._engine, thread, durable=durable)
+        return copy_thread(self._engine, target._engine, thread, durable=durable)
 
     def copy_all(self, file: str | PathLike[str]) -> None:
         """Write the whole store into a new file, that `sqlite:FILE` opens and that may be copied.

@@ -6,10 +6,12 @@ from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from uwf_core.api import Cancel
-from uwf_eval.plan.budget import Spent, exhausted, spent_by, unenforceable
+from uwf_core.client import Client
+from uwf_eval.plan.budget import exhausted, spent_by, unenforceable
 from uwf_eval.plan.matrix import in_order
-from uwf_eval.records import Budget, Failure, Run, Trial
-from uwf_eval.run.executor import End, Executor, Lost, Note, Setting
+from uwf_eval.records import Budget, Run, Trial
+from uwf_eval.run.executor import End, Executor, Setting
+from uwf_eval.run.keep import keep_trial
 from uwf_eval.store import pages
 from uwf_eval.store.results import Results
 
@@ -20,7 +22,7 @@ LEFT = ("not_run", "infra_error")
 class Watch(Protocol):
     """Who is told how a run goes."""
 
-    def ended(self, note: Note) -> None:
+    def kept(self, trial: Trial) -> None:
         """A trial has ended and is stored."""
 
     def tick(self, running: Sequence[int]) -> None:
@@ -40,12 +42,13 @@ class Stopped(NamedTuple):
 
 
 class Conductor:
-    """Runs what is left of a run, and stores how it stands."""
+    """Runs what is left of a run, and stores how it stands: the executor's listener."""
 
     def __init__(
-        self, results: Results, run: Run, trials: Sequence[Trial], budget: Budget, watch: Watch
+        self, main: Client, run: Run, trials: Sequence[Trial], budget: Budget, watch: Watch
     ) -> None:
-        self._results = results
+        self._main = main
+        self._results = Results(main)
         self._run = run
         self._left = [each for each in trials if each.state in LEFT]
         self._spent = spent_by(trials)
@@ -53,17 +56,18 @@ class Conductor:
         self._watch = watch
         self._began = time.monotonic()
         self._begun = 0
+        self._kept = 0
         self._exhausted: str | None = None
         self._told: set[str] = set()
 
     def conduct(self, executor: Executor, setting: Setting, cancel: Cancel) -> Stopped:
-        """Run what is left; what has ended is stored, whatever happens.
+        """Run what is left; what was kept is stored, whatever happens.
 
         Raises:
             UwfError: trials cannot be run or stored any more.
         """
         try:
-            executor.execute(setting, self._jobs(), self._ended, self._watch.tick, cancel)
+            executor.execute(setting, self._jobs(), self, cancel)
         finally:
             self._results.write_pages(self._run.run)
         return Stopped(self._exhausted, cancel.is_set())
@@ -77,26 +81,24 @@ class Conductor:
             self._begun += 1
             yield trial
 
-    def _ended(self, end: End) -> None:
-        note = self._store_lost(end) if isinstance(end, Lost) else end
-        self._spent = Spent(*map(sum, zip(self._spent, note.spent, strict=True)))  # type: ignore[arg-type]
+    def ended(self, trial: Trial) -> None:
+        """As `Listener.ended`: what it used counts before another trial begins."""
+        self._spent = self._spent.plus(trial)
         for text in unenforceable(self._budget, self._spent):
             if text not in self._told:
                 self._told.add(text)
                 self._watch.notice(text)
-        self._watch.ended(note)
-        if self._spent.trials % pages.SIZE == 0:
+
+    def keep(self, end: End) -> None:
+        """As `Listener.keep`."""
+        self._watch.kept(keep_trial(self._main, self._results, end))
+        self._kept += 1
+        if self._kept % pages.SIZE == 0:
             self._results.write_pages(self._run.run)
 
-    def _store_lost(self, lost: Lost) -> Note:
-        trial = replace(
-            lost.trial,
-            attempt=lost.trial.attempt + 1,
-            state="infra_error",
-            failure=Failure(kind="internal", message=lost.message),
-        )
-        self._results.save_trial(trial)
-        return Note(trial.number, trial.state, None, None, 0, trial.failure, Spent(1))
+    def tick(self, running: Sequence[int]) -> None:
+        """As `Listener.tick`."""
+        self._watch.tick(running)
 
 
 def finished(run: Run, trials: Sequence[Trial]) -> Run:

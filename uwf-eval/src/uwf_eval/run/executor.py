@@ -4,17 +4,17 @@ An executor gets the run's setting once, takes jobs as it has room for them (so 
 them can stop giving), and tells of each end in the thread that called it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from uwf_core.api import Cancel
 from uwf_core.api.record import record
-from uwf_eval.plan.budget import Spent
-from uwf_eval.records import Failure, Trial, TrialState
+from uwf_eval.records import Trial
 from uwf_eval.task.model import Task
 from uwf_eval.trial.guard import Stamps
+from uwf_eval.trial.space import Space
 
 
 @record
@@ -36,48 +36,46 @@ class Setting:
     keep: bool = False
 
 
-class Note(NamedTuple):
-    """What a run needs to know of a trial that has ended; the trial itself is in the store."""
-
-    number: int
-    state: TrialState
-    score: float | None
-    passed: bool | None
-    duration_ms: int
-    failure: Failure | None
-    spent: Spent
-
-
-class Lost(NamedTuple):
-    """A trial whose process ended before it did: nothing of it is stored."""
+class End(NamedTuple):
+    """A trial that has ended, and its folders; None: it left none, or somebody may write there
+    still.
+    """
 
     trial: Trial
-    message: str
+    space: Space | None
 
 
-End = Note | Lost
+class Listener(Protocol):
+    """Who is told how trials go."""
+
+    def ended(self, trial: Trial) -> None:
+        """A trial has ended; told before a further job is asked for."""
+
+    def keep(self, end: End) -> None:
+        """Store a trial that has ended, while others run: its folders stay until this returns.
+
+        Raises:
+            UwfError: trials cannot be stored any more.
+        """
+
+    def tick(self, running: Sequence[int]) -> None:
+        """These trials (their numbers) are under way; told now and then."""
 
 
 class Executor(Protocol):
-    """Runs trials and stores them."""
+    """Runs trials."""
 
     def execute(
-        self,
-        setting: Setting,
-        jobs: Iterator[Trial],
-        ended: Callable[[End], None],
-        tick: Callable[[Sequence[int]], None],
-        cancel: Cancel,
+        self, setting: Setting, jobs: Iterator[Trial], listener: Listener, cancel: Cancel
     ) -> None:
-        """Run every job; return once none is under way.
+        """Run every job; return once none is under way and all that have ended are kept.
 
         Args:
             setting: what they share.
             jobs: asked for one whenever there is room for it.
-            ended: told of each that has ended, and is stored, in the calling thread.
-            tick: told now and then which trials are under way (their numbers).
+            listener: told of what happens, in the calling thread.
             cancel: once set, trials under way are stopped, and no further one is begun.
 
         Raises:
-            UwfError: trials cannot be run or stored any more. Those told of are stored.
+            UwfError: trials cannot be run or stored any more. Those kept are stored.
         """

@@ -4,16 +4,18 @@ that it ends with all it started when the run does, even by kill -9.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from queue import Empty, SimpleQueue
 from time import monotonic
 
 from uwf_core.api import Cancel
 from uwf_core.api.fields import write_record
 from uwf_core.errors import UwfError
-from uwf_eval.records import Trial
+from uwf_eval.records import Failure, Trial
 from uwf_eval.run import wire
-from uwf_eval.run.executor import End, Lost, Setting
+from uwf_eval.run.executor import End, Listener, Setting
 from uwf_eval.run.process import Said, Worker
+from uwf_eval.run.removal import Removal
 
 _TICK_SECONDS = 0.2
 _PATIENCE_SECONDS = 30.0
@@ -36,20 +38,18 @@ class ProcessPool:
         self._first = first
 
     def execute(
-        self,
-        setting: Setting,
-        jobs: Iterator[Trial],
-        ended: Callable[[End], None],
-        tick: Callable[[Sequence[int]], None],
-        cancel: Cancel,
+        self, setting: Setting, jobs: Iterator[Trial], listener: Listener, cancel: Cancel
     ) -> None:
         """As `Executor.execute`."""
+        removal = None if setting.keep else Removal(self._notice)
         with ExitStack() as leaving:
             crew = _Crew(self._jobs, setting, leaving)
             if self._first is not None:
                 crew.take(self._first)
                 self._first = None
-            _Shift(crew, jobs, ended, self._notice, cancel).work(tick)
+            _Shift(crew, jobs, listener, self._notice, removal, cancel).work()
+        if removal is not None:
+            removal.wait()
 
 
 class _Crew:
@@ -93,20 +93,22 @@ class _Shift:
         self,
         crew: _Crew,
         jobs: Iterator[Trial],
-        ended: Callable[[End], None],
+        listener: Listener,
         notice: Callable[[str], None],
+        removal: Removal | None,
         cancel: Cancel,
     ) -> None:
         self._crew = crew
         self._jobs = jobs
-        self._ended = ended
+        self._listener = listener
         self._notice = notice
+        self._removal = removal
         self._cancel = cancel
         self._trials: dict[int, Trial] = {}
         self._told_at: float | None = None
         self._is_empty = False
 
-    def work(self, tick: Callable[[Sequence[int]], None]) -> None:
+    def work(self) -> None:
         """Until nothing is left to do.
 
         Raises:
@@ -117,7 +119,7 @@ class _Shift:
             busy = self._crew.busy
             if not busy:
                 return
-            tick([each.number for each in busy if each.number is not None])
+            self._listener.tick([each.number for each in busy if each.number is not None])
             self._stop_when_told(busy)
             try:
                 said = self._crew.heard.get(timeout=_TICK_SECONDS)
@@ -155,9 +157,9 @@ class _Shift:
             self._bury(worker)
         elif "ready" in message:
             worker.is_ready = True
-        elif "note" in message:
+        elif "end" in message:
             worker.number = None
-            self._ended(wire.note_in(message["note"]))
+            self._end(wire.end_in(message["end"]))
         elif "notice" in message:
             self._notice(message["notice"])
         elif "fault" in message:
@@ -172,4 +174,19 @@ class _Shift:
         if not worker.is_ready:
             raise UwfError(words, hint="`uwf doctor` looks for what is wrong")
         if worker.number is not None:
-            self._ended(Lost(self._trials[worker.number], words))
+            self._end(End(_lost(self._trials[worker.number], words), None))
+
+    def _end(self, end: End) -> None:
+        """The next trial is run while this one is stored."""
+        del self._trials[end.trial.number]
+        self._listener.ended(end.trial)
+        self._hand_out()
+        self._listener.keep(end)
+        if self._removal is not None and end.space is not None:
+            self._removal.begin(end.space, end.trial.number)
+
+
+def _lost(trial: Trial, words: str) -> Trial:
+    """A trial whose process ended before it did."""
+    failure = Failure(kind="internal", message=words)
+    return replace(trial, attempt=trial.attempt + 1, state="infra_error", failure=failure)

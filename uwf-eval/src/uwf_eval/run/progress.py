@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from uwf_core.commands import Session, clean, duration, is_terminal, screen_of
+from uwf_eval.plan.budget import Spent
 from uwf_eval.records import Run, Trial
-from uwf_eval.run.executor import Note
 
 _WORDS = (
     ("passed", "passed"),
@@ -43,13 +43,13 @@ class Progress:
     def __exit__(self, *_error: object) -> None:
         self._wipe()
 
-    def ended(self, note: Note) -> None:
+    def kept(self, trial: Trial) -> None:
         """A trial has ended and is stored."""
-        kind = "passed" if note.passed else str(note.state)
+        kind = "passed" if trial.passed else str(trial.state)
         self._counts[kind] += 1
-        self._cost += note.spent.cost_usd
+        self._cost += Spent().plus(trial).cost_usd
         done = self._before + sum(self._counts.values())
-        self._say(f"[{done}/{self._total}] {self._name(note.number)}: {self._words(kind, note)}")
+        self._say(f"[{done}/{self._total}] {self._name(trial.number)}: {self._words(kind, trial)}")
         self._draw(force=True)
 
     def tick(self, running: Sequence[int]) -> None:
@@ -68,12 +68,12 @@ class Progress:
         said = [each for each in (cell.workflow_name, cell.agent, cell.model) if each]
         return "".join(parts) + f" ({', '.join(said)}; repeat {cell.repeat})"
 
-    def _words(self, kind: str, note: Note) -> str:
+    def _words(self, kind: str, trial: Trial) -> str:
         word = self._screen.paint(dict(_WORDS).get(kind, kind), _STYLES.get(kind, ""))
-        score = "" if note.score is None else f" {note.score:.2f}"
-        why = "" if note.failure is None else f": {note.failure.kind}: {note.failure.message}"
+        score = "" if trial.score is None else f" {trial.score:.2f}"
+        why = "" if trial.failure is None else f": {trial.failure.kind}: {trial.failure.message}"
         first = why.splitlines()[0][:200] if why else ""
-        return f"{word}{score} in {duration(note.duration_ms)}{clean(first)}"
+        return f"{word}{score} in {duration(trial.duration_ms)}{clean(first)}"
 
     def _say(self, text: str) -> None:
         self._wipe()

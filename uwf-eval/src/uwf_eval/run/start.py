@@ -130,7 +130,7 @@ def _go(
         keep=hands.keep,
     )
     with hands.watching(prepared) as watch:
-        conductor = Conductor(results, prepared.run, prepared.trials, budget, watch)
+        conductor = Conductor(client, prepared.run, prepared.trials, budget, watch)
         try:
             stopped = conductor.conduct(hands.executor, setting, hands.cancel)
         finally:

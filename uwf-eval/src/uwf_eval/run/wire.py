@@ -1,21 +1,21 @@
 """What a run and its workers say to each other: lines of JSON.
 
 to a worker      {"setting": …}, then {"trial": …} for each trial, {"cancel": reason}
-from a worker    {"ready": true}, then {"note": …} for each trial, {"notice": text},
+from a worker    {"ready": true}, then {"end": {trial, space}} for each trial, {"notice": text},
                  {"fault": {message, where, hint, exitCode}} when it cannot go on
 """
 
 from pathlib import Path
 from typing import Any
 
-from uwf_core.api.fields import read_record, write_record
+from uwf_core.api.fields import write_record
 from uwf_core.errors import UwfError
-from uwf_eval.plan.budget import Spent
-from uwf_eval.records import Failure
-from uwf_eval.run.executor import Note, Setting
+from uwf_eval.records import Trial
+from uwf_eval.run.executor import End, Setting
 from uwf_eval.store.shapes import read_payload
 from uwf_eval.task.model import Task
 from uwf_eval.task.tree import Entry
+from uwf_eval.trial.space import Space
 
 
 def setting_out(setting: Setting) -> dict[str, Any]:
@@ -52,17 +52,17 @@ def _task_in(message: dict[str, Any]) -> Task:
     return read_payload(Task, {**message, "folder": Path(message["folder"])})
 
 
-def note_out(note: Note) -> dict[str, Any]:
-    """A note as JSON."""
-    failure = None if note.failure is None else write_record(note.failure)
-    return {**note._asdict(), "failure": failure, "spent": list(note.spent)}
+def end_out(end: End) -> dict[str, Any]:
+    """A trial that has ended as JSON."""
+    space = None if end.space is None else [str(each) for each in end.space]
+    return {"trial": write_record(end.trial), "space": space}
 
 
-def note_in(message: dict[str, Any]) -> Note:
-    """What `note_out` gave."""
-    failure = message["failure"]
-    found = None if failure is None else read_record(Failure, failure)
-    return Note(**{**message, "failure": found, "spent": Spent(*message["spent"])})
+def end_in(message: dict[str, Any]) -> End:
+    """What `end_out` gave."""
+    space = message["space"]
+    found = None if space is None else Space._make(map(Path, space))
+    return End(read_payload(Trial, message["trial"]), found)
 
 
 def fault_out(error: UwfError) -> dict[str, Any]:

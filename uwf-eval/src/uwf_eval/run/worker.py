@@ -15,15 +15,12 @@ from typing import IO, Any, NoReturn
 from uwf_core.api import Cancel
 from uwf_core.client import Client
 from uwf_core.errors import StoreError, UwfError
-from uwf_eval.plan.budget import Spent
 from uwf_eval.records import Trial
 from uwf_eval.run import wire
-from uwf_eval.run.executor import Note
+from uwf_eval.run.executor import End
 from uwf_eval.run.process import line
-from uwf_eval.store.results import Results
 from uwf_eval.store.shapes import read_payload
 from uwf_eval.task.model import Task
-from uwf_eval.trial.removal import Removal
 from uwf_eval.trial.template import Templates
 from uwf_eval.trial.trial import Bench, run_trial
 
@@ -85,23 +82,19 @@ def _serve(messages: Iterator[Mapping[str, Any]], channel: _Channel, cancel: Can
             return
         setting = wire.setting_in(first["setting"], dict(os.environ))
         with Client.open(env=setting.env, cwd=setting.cwd, beside=warm) as main_client:
-            removal = Removal(lambda text: channel.say(notice=text))
             bench = Bench(
                 main=main_client,
                 folder=setting.folder,
                 templates=Templates(main_client, setting.folder / f"templates.{os.getpid()}"),
-                removal=removal,
                 cwd=setting.cwd,
                 env=setting.env,
                 stamps=setting.stamps,
-                keep=setting.keep,
                 cancel=cancel,
                 notice=lambda text: channel.say(notice=text),
             )
             tasks = {task.name: task for task in setting.tasks}
             channel.say(ready=True)
             _run_trials(messages, bench, tasks, channel)
-            removal.wait()
 
 
 def _run_trials(
@@ -110,12 +103,10 @@ def _run_trials(
     tasks: Mapping[str, Task],
     channel: _Channel,
 ) -> None:
-    results = Results(bench.main)
     for message in messages:
         planned = read_payload(Trial, message["trial"])
         result = run_trial(bench, tasks[planned.cell.task], planned)
-        results.save_trial(result.trial)
-        channel.say(note=wire.note_out(_note(result.trial)))
+        channel.say(end=wire.end_out(End(result.trial, result.space)))
         if result.stuck:
             _leave(1)
 
@@ -127,18 +118,6 @@ def _warm_client() -> Client:
     client = Client.open()
     client.installation.warm_up()
     return client
-
-
-def _note(trial: Trial) -> Note:
-    return Note(
-        trial.number,
-        trial.state,
-        trial.score,
-        trial.passed,
-        trial.duration_ms,
-        trial.failure,
-        Spent().plus(trial),
-    )
 
 
 def _leave(code: int) -> NoReturn:

@@ -1,10 +1,10 @@
-"""One trial, from an empty folder to what the store keeps of it.
+"""One trial, from an empty folder to what is known of it. Whoever runs trials stores them.
 
 prepare   copy the fixture, run setup, note what is protected
 run       the thread, in a store of its own
 inspect   did the agent touch what it is judged by?
 judge     in a copy that it could not have touched
-keep      the thread into the main store; teardown; the folders go
+leave     teardown; the folders, with the store, stay for whoever keeps the trial
 """
 
 import time
@@ -24,7 +24,6 @@ from uwf_eval.task.model import Task
 from uwf_eval.task.tree import TreeError, copy_tree
 from uwf_eval.trial import guard, verdict
 from uwf_eval.trial.commands import run_commands
-from uwf_eval.trial.removal import Removal
 from uwf_eval.trial.setting import agent_env, agent_word, judge_env
 from uwf_eval.trial.space import Space, make_space
 from uwf_eval.trial.template import Templates
@@ -38,37 +37,36 @@ class Bench:
 
     Attributes:
         main: a client of the main store. folder: where private folders are made.
-        templates: stores that a thread can begin in. removal: of what trials leave.
+        templates: stores that a thread can begin in.
         cwd: the folder that paths in `--agent` are relative to. env: the caller's environment.
         stamps: of each task's own copy, as the run found it, by the task's name.
-        keep: whether the folders of trials stay.
         cancel: stops the trial under way. notice: gets lines for people.
     """
 
     main: Client
     folder: Path
     templates: Templates
-    removal: Removal
     cwd: Path
     env: Mapping[str, str]
     stamps: Mapping[str, guard.Stamps]
-    keep: bool
     cancel: Cancel
     notice: Callable[[str], None]
 
 
 class Result(NamedTuple):
-    """A trial that has ended; `stuck`: an agent within this process does not stop, so that
-    nothing more should be begun here.
+    """A trial that has ended, and its folders; None: it left none, or somebody may write there
+    still. `stuck`: an agent within this process does not stop, so that nothing more should be
+    begun here.
     """
 
     trial: Trial
+    space: Space | None
     stuck: bool = False
 
 
 def run_trial(bench: Bench, task: Task, planned: Trial) -> Result:
-    """Run a trial and judge it. Whatever goes wrong is in what it gives; nothing is stored but
-    its thread.
+    """Run a trial and judge it. Whatever goes wrong is in what it gives; nothing is stored yet:
+    its thread, if it has a head, is in the store of its space.
     """
     work = _Work(bench, task, planned)
     stuck = False
@@ -78,9 +76,10 @@ def run_trial(bench: Bench, task: Task, planned: Trial) -> Result:
         stuck = True
         ended = verdict.of_stuck(error, cancelled=bench.cancel.is_set())
     ended = work.tear_down(ended)
-    if not stuck:
-        work.clear()
-    return Result(work.closed(ended), stuck)
+    if stuck:
+        return Result(work.closed(ended), None, stuck)
+    work.close()
+    return Result(work.closed(ended), work.space)
 
 
 class _Work:
@@ -118,7 +117,7 @@ class _Work:
             tampered = self._inspect(space, before, finished)
             ended = verdict.of_thread(finished.ended)
             if ended is None or ended.state != "not_run":
-                self._keep()
+                self._read()
                 if tampered:
                     self.done = replace(self.done, tampered=tuple(tampered))
                     return verdict.of_tampering(tampered)
@@ -195,12 +194,10 @@ class _Work:
             found.append("the steps in the trial's own store are not those that were run")
         return found
 
-    def _keep(self) -> None:
-        """The thread into the main store, and what is reported of it."""
+    def _read(self) -> None:
+        """What is judged and reported of the thread."""
         assert self.client is not None and self.done.thread is not None
         self.phase = "store"
-        # The disk is waited for once, when the trial itself is stored.
-        self.client.nodes.copy_thread(self.done.thread, self.bench.main.nodes, durable=False)
         self.read = read_thread(self.client, self.done.thread, self.chain)
         self.done = replace(
             self.done,
@@ -242,12 +239,10 @@ class _Work:
                 return verdict.of_error(error, "teardown")
         return ended
 
-    def clear(self) -> None:
-        """Let go of the trial's store and have its folders removed."""
+    def close(self) -> None:
+        """Let go of the trial's store."""
         if self.client is not None:
             self.client.close()
-        if self.space is not None and not self.bench.keep:
-            self.bench.removal.begin(self.space, self.done.number)
 
     def closed(self, ended: Verdict) -> Trial:
         """The trial as it is stored."""

@@ -1,4 +1,4 @@
-"""Folders of trials that have ended are removed while the next trials run.
+"""Folders of trials that are kept are removed while the next trials run.
 
 Removing a folder is waiting: some file systems take milliseconds for each, and no processor time.
 """
