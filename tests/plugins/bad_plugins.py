@@ -100,6 +100,12 @@ BAD = [
 ]  # fmt: skip
 """Those that are told of. What is done with `mock` is told under that name."""
 
+LEAVES_A_FILE_OPEN = Bad("untidy", f"""{GOOD}
+import os
+notes = open(os.environ["TEST_NOTES"], "w")
+notes.write("all of it")
+""", "")  # fmt: skip
+
 HANGS_WHEN_MADE = Bad(
     "late", f"{GOOD}\ndef make(options, context):{HANG.replace(chr(10), chr(10) + '    ')}", ""
 )

@@ -7,7 +7,14 @@ import subprocess
 import time
 
 import pytest
-from bad_plugins import BAD, HANGS_WHEN_MADE, OBSERVERS, STILL_GOOD, install_observer
+from bad_plugins import (
+    BAD,
+    HANGS_WHEN_MADE,
+    LEAVES_A_FILE_OPEN,
+    OBSERVERS,
+    STILL_GOOD,
+    install_observer,
+)
 
 ALL = {each.name: each for each in (*BAD, *STILL_GOOD)}
 OTHERS = "uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
@@ -89,6 +96,17 @@ def test_a_plugin_that_hangs_can_be_interrupted_and_is_named(installation, name)
     assert child.returncode == 130, (stdout, stderr)
     assert f"uwf-agent-{name} 1.2" in stdout + stderr
     assert "Traceback" not in stderr
+
+
+def test_what_a_plugin_has_written_and_left_open_is_there_at_the_end(installation):
+    """A command of uwf alone ends at once; one with a plugin gives it what Python gives."""
+    LEAVES_A_FILE_OPEN.install(installation.wheels, installation.site)
+    notes = installation.project.folder / "notes"
+    done = installation.uwf(
+        "thread", "exec", installation.thread(), "--agent", "untidy", TEST_NOTES=str(notes)
+    )
+    assert done.exit_code == 0, done
+    assert notes.read_text() == "all of it"
 
 
 def test_a_plugin_that_closes_everything_ends_its_own_command_and_nothing_else(installation):

@@ -8,7 +8,7 @@
         session.emit({"said": "hello"}, lambda document, screen: document["said"])
 
     def main() -> int:
-        return process(sys.argv[1:], lambda: Group("my-tool", (), COMMANDS))
+        return end_process(process(sys.argv[1:], lambda: Group("my-tool", (), COMMANDS)))
 
 A command gets the `Session` first: the format asked for, the streams, the environment. It prints
 one document with `session.emit`, lines for people with `session.note`, and gives its exit code
@@ -17,6 +17,7 @@ the entry point `uwf.commands` is the same `Group`, made once.
 """
 
 from uwf_core.cli.frame import Command, Group, command
+from uwf_core.cli.leaving import end_process
 from uwf_core.cli.main import EXIT_CODES, process
 from uwf_core.cli.names import Noun, Row
 from uwf_core.cli.render.amounts import ago, count, duration, moment, usage
@@ -43,6 +44,7 @@ __all__ = [
     "command",
     "count",
     "duration",
+    "end_process",
     "fields",
     "is_terminal",
     "moment",

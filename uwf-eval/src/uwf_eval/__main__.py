@@ -22,10 +22,10 @@ def _run(arguments: list[str]) -> int:
     import gc
 
     gc.set_threshold(20_000)  # the default looks for cycles a hundred times while modules load
-    from uwf_core.commands import process
+    from uwf_core.commands import end_process, process
     from uwf_eval.cli.main import Root
 
-    return process(arguments, lambda: Root("uwf-eval"))
+    return end_process(process(arguments, lambda: Root("uwf-eval")))
 
 
 if __name__ == "__main__":

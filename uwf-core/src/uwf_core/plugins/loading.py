@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uwf_core.errors import PluginBroken, PluginError, RunInterrupted
 from uwf_core.plugins.compatible import api_problem
 from uwf_core.plugins.repair import fit_line, repair_line
-from uwf_core.plugins.scan import AGENTS, EXTRACTORS, JUDGES, STORES, TOOLS, Found
+from uwf_core.plugins.scan import AGENTS, CORE, EXTRACTORS, JUDGES, STORES, TOOLS, Found
 
 if TYPE_CHECKING:
     import pluggy
 
 Trace = Callable[[str], None]
 """Takes one line for each hook call."""
+
+strangers: set[str] = set()
+"""The other distributions whose code was imported here: nobody knows what they leave open."""
 
 _LONGEST_CAUSE = 300
 
@@ -93,6 +96,8 @@ def attribute(found: Found, path: str) -> Any:
     with foreign_code(found, f"importing {path!r}"):
         if not module_name:
             raise broken(found, "its entry point names no module")
+        if found.distribution != CORE:
+            strangers.add(found.distribution)
         value: Any = import_module(module_name)
         for name in filter(None, attributes.split(".")):
             value = getattr(value, name)
