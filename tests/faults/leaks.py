@@ -31,10 +31,15 @@ def _base64(value: str, before: str = "", *, url: bool = False) -> str:
     return encode((before + value).encode()).decode()
 
 
+def _in_json(value: str) -> str:
+    return json.dumps(value)[1:-1]
+
+
 FORMS: dict[str, Callable[[str], str]] = {
     "plain": lambda value: value,
-    "JSON": lambda value: json.dumps(value)[1:-1],
+    "JSON": _in_json,
     "JSON within JSON": lambda value: json.dumps(json.dumps(value))[1:-1],
+    "JSON, four deep": lambda value: _in_json(_in_json(_in_json(_in_json(value)))),
     "JSON, not ASCII": lambda value: json.dumps(value, ensure_ascii=False)[1:-1],
     "URL": lambda value: urllib.parse.quote(value, safe=""),
     "URL, as a form": urllib.parse.quote_plus,
@@ -130,7 +135,8 @@ def _on_disk(world: World, secret: str) -> str | None:
 
 
 def _found(secret: str, data: bytes, where: str) -> str | None:
-    for form in _telltale(secret):
+    data = data.replace(b"\\", b"")  # JSON within JSON
+    for form in {form.replace(b"\\", b"") for form in _telltale(secret)}:
         if form in data:
             place = data.index(form)
             return f"in {where}: {data[max(0, place - 30) : place + len(form) + 10]!r}"

@@ -5,17 +5,23 @@ import json
 import re
 import time
 import urllib.parse
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uwf_core.agents.redact import REPLACEMENT, Redactor
+from uwf_core.agents.encodings import SHORTEST_FOLDED
+from uwf_core.agents.redact import REPLACEMENT, SHORTEST, Redactor
 from uwf_core.agents.secrets import guess
 from uwf_core.api.secret_names import is_secret_name, secrets_of_environment
 
 SECRETS = st.text(min_size=8, max_size=30).filter(
-    lambda value: value not in REPLACEMENT and REPLACEMENT not in value
+    lambda value: (
+        value not in REPLACEMENT
+        and REPLACEMENT not in value
+        and len(value.replace("\\", "")) >= SHORTEST_FOLDED
+    )
 )
 TEXTS = st.text(max_size=40)
 
@@ -39,6 +45,15 @@ ENCODINGS = {
 }
 
 
+def in_json(value: str, levels: str) -> str:
+    """JSON within JSON, a letter for each level: (a)SCII, (u)nicode, escaped `/`, escaped `<`."""
+    for level in levels:
+        value = json.dumps(value, ensure_ascii=level != "u")[1:-1]
+        value = value.replace("/", r"\/") if level == "/" else value
+        value = value.replace("<", r"\u003c").replace("&", r"\u0026") if level == "<" else value
+    return value
+
+
 @settings(max_examples=60, deadline=None)
 @given(TEXTS, SECRETS, TEXTS, st.sampled_from(sorted(ENCODINGS)))
 def test_no_secret_survives_in_any_encoding(
@@ -50,6 +65,18 @@ def test_no_secret_survives_in_any_encoding(
     assert REPLACEMENT in clean
     assert form not in clean
     assert redactor.text(clean) == clean
+
+
+@settings(max_examples=100, deadline=None)
+@given(TEXTS, SECRETS, TEXTS, st.text("au/<", min_size=1, max_size=6))
+def test_no_secret_survives_in_json_however_many_texts_stand_within_each_other(
+    before: str, secret: str, after: str, levels: str
+) -> None:
+    """A tool's arguments hold a command, that a file, that a reply: each is JSON once more."""
+    clean = Redactor([secret]).text(in_json(before + secret + after, levels))
+    assert REPLACEMENT in clean
+    assert in_json(secret, levels) not in clean
+    assert not re.search(re.escape(secret).replace(r"\\", r"\\+"), clean)
 
 
 @settings(max_examples=60, deadline=None)
@@ -98,8 +125,9 @@ def test_overlapping_and_repeating_secrets_in_small_chunks(size: int) -> None:
 
 @pytest.mark.parametrize("size", [1, 5, 30])
 def test_every_form_is_caught_in_small_chunks_the_longest_too(size: int) -> None:
-    redactor = Redactor(['a "quoted"/secret+é'])
-    for form in redactor.forms:
+    redactor = Redactor([secret := 'a "quoted"/secret+é\\'])
+    for encode in (*ENCODINGS.values(), partial(in_json, levels="ua/u/")):
+        form = encode(secret)
         whole = f"before {form} after"
         stream = redactor.stream()
         parts = [stream.feed(whole[at : at + size]) for at in range(0, len(whole), size)]
@@ -153,6 +181,30 @@ def test_a_text_that_still_grows_does_not_show_the_beginning_of_a_secret() -> No
     assert redactor.partial("the key is sk-0123456789") == "the key is [redacted]"
     assert redactor.partial("the key is sk-01") == "the key is sk-01"
     assert redactor.partial("sk-0123456789abcdef is it") == "[redacted] is it"
+
+
+@pytest.mark.parametrize("encoding", [*ENCODINGS, "json, five deep"])
+def test_a_text_that_grows_by_a_key_of_many_lines_never_shows_a_line_of_it(encoding: str) -> None:
+    """Its lines are secrets by themselves: that one is known hides none that stands before it."""
+    key = '-----BEGIN KEY "a/b"-----\nMIIEvQIBADANBgkqhkiG9w0\n-----END KEY-----'
+    form = ENCODINGS.get(encoding, partial(in_json, levels="aaaaa"))(key)
+    redactor = Redactor([key])
+    for end in range(SHORTEST, len(form) + 1):
+        assert redactor.partial(f"It is {form[:end]}") == "It is [redacted]"
+    assert redactor.partial(f"It is {form}. ") == "It is [redacted]. "
+
+
+def test_what_has_no_backslash_of_the_secret_is_another_word() -> None:
+    redactor = Redactor([r"pa\ss\wor"])
+    assert redactor.text(r"passwor pa\ss\wor pa\\ss\\wor") == "passwor [redacted] [redacted]"
+    assert redactor.text("one\n" + json.dumps(r"pa\ss\wor")) == 'one\n"[redacted]"'
+
+
+def test_the_escape_after_a_secret_stays() -> None:
+    text = json.dumps({"a": 'x\nsk-0123456789\n"sk-0123456789"'})
+    assert json.loads(Redactor(["sk-0123456789"]).text(text)) == {
+        "a": 'x\n[redacted]\n"[redacted]"'
+    }
 
 
 def test_redaction_of_megabytes_takes_no_seconds() -> None:

@@ -1,33 +1,107 @@
-"""The forms in which a value is found again: plain, JSON, URL, base64. Pure."""
+"""The forms in which a value is found again: plain, JSON, URL, base64. Pure.
+
+A JSON text that is a value of another one, and that of a third, differ in their backslashes alone.
+So forms are looked for in a text without any (`Folded`), at whatever depth they stand.
+"""
 
 import base64
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
 from urllib.parse import quote, quote_plus
 
+SHORTEST_FOLDED = 4
+"""Less than this without its backslashes is in every text."""
+
 _TO_URL_SAFE = str.maketrans("+/", "-_")
+_TO_HTML_SAFE = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&"})
 _ESCAPED = re.compile(r"%[0-9A-F]{2}|\\u[0-9a-f]{4}")
 _SAFE_IN_URLS = ("", "/", "!'()*", ";,/?:@&=+$!*'()#")
 """What is left as it is by: `quote` with nothing safe, `quote`, JavaScript's encodeURIComponent
 and encodeURI."""
 
 
-def forms_of(value: str) -> set[str]:
+class Form(NamedTuple):
+    """What to look for in a folded text.
+
+    Attributes:
+        text: without backslashes.
+        least: how many characters it has at least, its backslashes with it.
+        open: it ends with a backslash.
+    """
+
+    text: str
+    least: int
+    open: bool
+
+
+class Folded:
+    """A text without its backslashes, and the way back to where things stand in it."""
+
+    def __init__(self, whole: str) -> None:
+        self.text = whole.replace("\\", "")
+        self._whole = whole
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """After how many characters of the folded text the whole has a backslash, each time; and
+        the end.
+        """
+        return list(accumulate(map(len, self._whole.split("\\"))))
+
+    def stretches(self, form: Form) -> Iterator[tuple[int, int]]:
+        """From where to where in the whole a form stands, each time that it does."""
+        start = self.text.find(form.text)
+        while start >= 0:
+            stop = start + len(form.text)
+            stretch = self.after(start), self._before(stop) if form.open else self.after(stop)
+            if stretch[1] - stretch[0] >= form.least:
+                yield stretch
+            start = self.text.find(form.text, start + 1)
+
+    def begun(self, form: Form, shortest: int) -> int:
+        """Where in the whole a beginning of a form begins with which it ends, of `shortest`
+        characters or more; its size if there is none.
+        """
+        head = form.text[:shortest]
+        start = self.text.find(head, max(0, len(self.text) - len(form.text) + 1))
+        while start >= 0:
+            if form.text.startswith(self.text[start:]):
+                return self.after(start)
+            start = self.text.find(head, start + 1)
+        return len(self._whole)
+
+    def after(self, count: int) -> int:
+        """Where in the whole the first `count` characters end; then come backslashes, if any."""
+        return self._before(count - 1) + 1 if count else 0
+
+    def _before(self, count: int) -> int:
+        """Where the next one begins."""
+        return min(count + bisect_right(self._ends, count), len(self._whole))
+
+
+def forms_of(value: str) -> Iterator[Form]:
     """All the forms of `value`."""
-    forms = {value, *_json(value), *_url(value)}
+    written = {value, *_json(value), *_url(value)}
     for encoded in set(_base64(value)):
-        forms |= {encoded, *_url(encoded), encoded.replace("/", r"\/")}
-    return forms
+        written |= {encoded, *_url(encoded)}
+    shortest_last = sorted(written, key=len, reverse=True)
+    for text, form in {form.replace("\\", ""): form for form in shortest_last}.items():
+        if len(text) >= SHORTEST_FOLDED:
+            yield Form(text, len(form), form.endswith("\\"))
 
 
 def _json(value: str) -> Iterator[str]:
-    """Within a JSON text, and within a JSON text that is a value of another one."""
+    """Within a JSON text: of characters beyond ASCII, of signs of HTML, in either way."""
     for ascii_only in (True, False):
-        once = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
-        for form in (once, once.replace("/", r"\/"), json.dumps(once)[1:-1]):
-            yield form
-            yield _other_case(form)
+        form = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
+        for each in (form, form.translate(_TO_HTML_SAFE)):
+            yield each
+            yield _other_case(each)
 
 
 def _url(value: str) -> Iterator[str]:
