@@ -1,6 +1,9 @@
 """Every row of the table. A new experiment is a line here."""
 
-from collections.abc import Iterator
+import importlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -50,3 +53,29 @@ def warm(folder: Path) -> None:
         fault = unsound(world, there.acks)
         if fault is not None:
             raise AssertionError(f"{name}: a home that nothing happened to is not sound: {fault}")
+        for module in _imported(world, [*there.commands, *READS]):
+            importlib.import_module(module)
+
+
+READS = (
+    ("thread", "list", "--all"),
+    ("thread", "show", "@last"),
+    ("thread", "read", "@last"),
+    ("step", "turns", "@last"),
+    ("thread", "wait", "@last", "--timeout", "1"),
+    ("log", "list"),
+    ("config", "show"),
+)
+
+
+def _imported(world: World, commands: Sequence[Sequence[str]]) -> list[str]:
+    """What a child that runs these commands has imported besides, in its order."""
+    fd = os.memfd_create("modules")
+
+    def tell() -> None:
+        os.write(fd, "\n".join(sys.modules).encode())
+
+    world.play(commands, after=tell)
+    with open(fd, "rb") as file:
+        file.seek(0)
+        return [name for name in file.read().decode().split() if name not in sys.modules]
