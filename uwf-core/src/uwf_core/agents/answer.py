@@ -1,7 +1,6 @@
 """What a command's end means: a reply, or one of the failures. Pure."""
 
 from dataclasses import replace
-from typing import NamedTuple
 
 from uwf_core.agents.wire import CommandError, CommandReply, NoJson, read_reply
 from uwf_core.api.agent import AgentReply, Continuation, Usage
@@ -14,6 +13,7 @@ from uwf_core.errors import (
     NeedsAnswer,
     Truncated,
 )
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.failure import excerpt, failure_of
 from uwf_core.process.program import End, ProgramResult
 

@@ -3,9 +3,10 @@
 import posixpath
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from uwf_core.errors import ConfigError, UnknownIdError, UsageError
+from uwf_core.named_tuple import NamedTuple
 
 
 class Candidates(NamedTuple):

@@ -1,9 +1,10 @@
 """What observers are told. One frozen object per hook."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.api.agent import Turn, Usage
+from uwf_core.named_tuple import NamedTuple
 
 
 class ThreadStarted(NamedTuple):

@@ -12,7 +12,9 @@ import typing
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
-from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+
+from uwf_core.named_tuple import NamedTuple
 
 Path = tuple[str | int, ...]
 _Record = TypeVar("_Record")

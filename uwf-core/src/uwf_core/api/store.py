@@ -6,7 +6,9 @@ that every backend gives the same promises.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
+
+from uwf_core.named_tuple import NamedTuple
 
 STORE_API_VERSION = "1.0"
 

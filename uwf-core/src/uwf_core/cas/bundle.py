@@ -8,7 +8,7 @@ be looked into like any other, and only then copied.
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from uwf_core.api.store import Record, Variable
 from uwf_core.cas import bundle_lines, manifest, node_file, tar
@@ -16,6 +16,7 @@ from uwf_core.cas.hashing import ref_of, sha256_of
 from uwf_core.cas.manifest import Manifest
 from uwf_core.errors import BundleError, CorruptNodeError
 from uwf_core.ids import number_of
+from uwf_core.named_tuple import NamedTuple
 
 FOLDER, ENDING = "cas/", ".bin"
 VARIABLES, TAGS, MANIFEST = "vars.jsonl", "tags.jsonl", "manifest.json"

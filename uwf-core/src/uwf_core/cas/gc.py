@@ -9,7 +9,7 @@ that it stays, and so does what hangs from a variable that came or moved while m
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from uwf_core.api.store import Variable
 from uwf_core.cas.graph import NOWHERE, Graph
@@ -17,6 +17,7 @@ from uwf_core.cas.hashing import META
 from uwf_core.cas.rows import every_variable
 from uwf_core.errors import BusyError, CorruptNodeError
 from uwf_core.ids import ref_of_number
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ hexadecimal and a line feed: the same in every store that has the same nodes.
 import json
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.errors import BundleError
 from uwf_core.ids import Ref, ThreadId
+from uwf_core.named_tuple import NamedTuple
 
 VERSION = 1
 _KEYS = ("version", "thread", "head", "root", "nodes")

@@ -6,10 +6,11 @@ values, in linear time whatever the pattern. Neither ever fetches anything.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.cas.codec import Keys, decode, dotted, encode
 from uwf_core.errors import PayloadError
+from uwf_core.named_tuple import NamedTuple
 
 _TYPES = ["string", "number", "integer", "boolean", "object", "array", "null"]
 

@@ -6,7 +6,7 @@ The backend keeps bytes. Here alone lie CBOR, validation, digests, collisions an
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import RLock
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.api.store import Holder, LockHandle, Record, StoreBackend, Variable
 from uwf_core.cas import variables
@@ -18,6 +18,7 @@ from uwf_core.cas.refusals import check_schema, refused
 from uwf_core.cas.types import KnownType, Types
 from uwf_core.errors import BusyError, CorruptNodeError, MissingNodeError, PayloadError
 from uwf_core.ids import Ref, ref_of_number
+from uwf_core.named_tuple import NamedTuple
 
 _EDGES_OF_TEXT = KnownType(PRIMITIVES["string"], {}).edges("")
 _EDGES_OF_SCHEMA = KnownType(META, {}).edges({})

@@ -8,9 +8,10 @@ since a completion that complains spoils the line that somebody is typing.
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from uwf_core.cli.names import COMMANDS, EVERYWHERE, Entry, Noun, Row
+from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine

@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.errors import BusyError, DefinitionError, PayloadError, StoreError, UsageError
+from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from uwf_core.engine.log_file import LogEntry, LoggedError

@@ -1,8 +1,9 @@
 """One tiny request to a model, and the list of those that a service has."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import AgentFailure
+from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model

@@ -6,7 +6,7 @@ import fcntl
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.config.check import as_config_error, read_settings, settings_text
 from uwf_core.config.edit import with_value
@@ -14,6 +14,7 @@ from uwf_core.config.home import CONFIG_FILE, prepare_home, read_private, write_
 from uwf_core.config.keys import Path, Scalar, key_text, kind_at
 from uwf_core.config.show import known_path
 from uwf_core.errors import ConfigError, DefinitionError
+from uwf_core.named_tuple import NamedTuple
 
 _LOCK_FILE = "config.lock"
 

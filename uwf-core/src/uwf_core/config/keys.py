@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from uwf_core.named_tuple import NamedTuple
+
 CAPABILITIES = ("continue", "fork", "ask", "stream", "tools")
 """What a command may declare."""
 
@@ -10,39 +12,27 @@ Path = tuple[str, ...]
 """A key as its names: `("limits", "runSeconds")`."""
 
 
-# Plain classes: a NamedTuple takes a quarter of a millisecond to define, on every start.
-
-
-class Leaf:
+class Leaf(NamedTuple):
     """A value that one layer gives as a whole, and where it stands (`file:line`, a variable)."""
 
-    __slots__ = ("place", "value")
-
-    def __init__(self, value: Any, place: str) -> None:
-        self.value = value
-        self.place = place
+    value: Any
+    place: str
 
 
-class Scalar:
+class Scalar(NamedTuple):
     """One value. `what` names it in messages; `is_text` whether it is one of those texts that a
     command line gives as they are.
     """
 
-    __slots__ = ("accepts", "is_text", "what")
-
-    def __init__(self, what: str, accepts: Callable[[Any], bool], is_text: bool = True) -> None:
-        self.what = what
-        self.accepts = accepts
-        self.is_text = is_text
+    what: str
+    accepts: Callable[[Any], bool]
+    is_text: bool = True
 
 
-class ListOf:
+class ListOf(NamedTuple):
     """A list of such values."""
 
-    __slots__ = ("item",)
-
-    def __init__(self, item: Scalar) -> None:
-        self.item = item
+    item: Scalar
 
 
 class Free:
@@ -51,35 +41,24 @@ class Free:
     __slots__ = ()
 
 
-class Entry:
+class Entry(NamedTuple):
     """A mapping that one layer gives as a whole. `fault` says what is wrong between its keys."""
 
-    __slots__ = ("fault", "keys")
-
-    def __init__(
-        self, keys: Mapping[str, "Kind"], fault: Callable[[Mapping[str, Any]], str | None]
-    ) -> None:
-        self.keys = keys
-        self.fault = fault
+    keys: Mapping[str, "Kind"]
+    fault: Callable[[Mapping[str, Any]], str | None]
 
 
-class Section:
+class Section(NamedTuple):
     """A mapping whose keys each come from their own layer."""
 
-    __slots__ = ("keys",)
-
-    def __init__(self, keys: Mapping[str, "Kind"]) -> None:
-        self.keys = keys
+    keys: Mapping[str, "Kind"]
 
 
-class Named:
+class Named(NamedTuple):
     """A mapping from the user's own names; `what` says what a name stands for."""
 
-    __slots__ = ("value", "what")
-
-    def __init__(self, what: str, value: "Kind") -> None:
-        self.what = what
-        self.value = value
+    what: str
+    value: "Kind"
 
 
 Kind = Scalar | ListOf | Free | Entry | Section | Named

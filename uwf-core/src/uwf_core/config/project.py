@@ -5,11 +5,11 @@
 
 import os
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from uwf_core.config.home import CONFIG_FILE, default_home
 from uwf_core.config.keys import CHOICES, Leaf, Path, key_text
 from uwf_core.config.trust import is_trusted
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.climb import climb
 
 FOLDER = ".uwf"

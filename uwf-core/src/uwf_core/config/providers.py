@@ -4,7 +4,7 @@ Several have one address for mainland China and another for elsewhere, with keys
 (dashscope, siliconflow, kimi, glm, stepfun, minimax): `--base-url` says the other one.
 """
 
-from typing import NamedTuple
+from uwf_core.named_tuple import NamedTuple
 
 
 class Preset(NamedTuple):

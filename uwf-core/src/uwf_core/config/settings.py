@@ -5,7 +5,7 @@
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.config.dotenv import decode_dotenv, parse_dotenv
 from uwf_core.config.home import (
@@ -26,6 +26,7 @@ from uwf_core.config.keys import (
 )
 from uwf_core.config.project import Project, allowed, find_project
 from uwf_core.errors import ConfigError
+from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model

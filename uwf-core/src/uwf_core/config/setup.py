@@ -8,7 +8,7 @@ holds no secret and can be shown, copied and kept under version control.
 
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.config.change import Change, apply_changes, config_path
 from uwf_core.config.check import read_settings
@@ -17,6 +17,7 @@ from uwf_core.config.home import ENV_FILE, read_private, write_private
 from uwf_core.config.keys import Leaf, Path
 from uwf_core.config.providers import PRESETS
 from uwf_core.errors import ConfigError
+from uwf_core.named_tuple import NamedTuple
 
 DEFAULT_AGENT = "builtin"
 """The agent that works with any provider; chosen where the user has chosen none."""

@@ -1,7 +1,7 @@
 """What `config show` and `config get` tell: values by key, secrets masked, origins."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.config.check import nearest
 from uwf_core.config.keys import (
@@ -17,6 +17,7 @@ from uwf_core.config.keys import (
 )
 from uwf_core.config.secrets import masked
 from uwf_core.errors import ConfigError
+from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from uwf_core.config.settings import Settings

@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import TypedDict
 
 from uwf_core.demo.players import AGENT, Player, live_player, scripted_player
 from uwf_core.demo.site import WORKFLOW, Site, lay_out, written
@@ -19,6 +19,7 @@ from uwf_core.engine.run import RunOptions, exec_thread
 from uwf_core.engine.start import StartOptions, start_thread
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import ExitCode
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.cancel import Cancel
 
 TASK = "The total of an invoice is off by one cent: 0.99 and 1.00 plus tax should be 2.37."

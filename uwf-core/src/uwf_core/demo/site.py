@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.errors import UsageError
 from uwf_core.examples.shelf import example_text
+from uwf_core.named_tuple import NamedTuple
 
 WORKFLOW = "fix-bug"
 _KEPT = "UWF_BLOCK_PLUGINS"

@@ -1,7 +1,7 @@
 """`step ask`: a question to the session of a past step. No step is written, no head moves."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.agents.choose import Candidates, Choice, choose_agent, recorded_agent, resolve_agent
 from uwf_core.agents.open import OpenAgent
@@ -16,6 +16,7 @@ from uwf_core.engine.running import opened_agent, recordable
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import NeedsAnswer, SessionLost, UsageError, WrongStateError
 from uwf_core.ids import Ref
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.chain import Step, is_step, read_start
 from uwf_core.thread.chain import read_step as read_step_node
 from uwf_core.thread.names import ask_name

@@ -1,9 +1,10 @@
 """An attempt at a step: begun before the agent starts, ended with a step or with a failure."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from uwf_core.engine.event import put_event
 from uwf_core.ids import Ref
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.process.identity import ProcessId, hostname
 from uwf_core.thread.head import Head, move_head

@@ -1,12 +1,13 @@
 """Stage 6: what the agent is told: its prompt, its session, its limits."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from uwf_core.api.agent import AgentRequest, PromptParts, RunLimits
 from uwf_core.engine.attempt import told
 from uwf_core.engine.converse import Briefing
 from uwf_core.engine.plan import body_of_step
 from uwf_core.ids import Ref
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.prompt.assemble import HISTORY_CHARACTERS, Assembled, PromptInput
 from uwf_core.prompt.assemble import assemble as assemble_prompt
 from uwf_core.prompt.record import StepRecord, step_markdown

@@ -1,8 +1,9 @@
 """`cas gc`: the variables of uwf as roots, and the report."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from uwf_core.cas.gc import Rules, collect
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.lock import running_threads
 from uwf_core.thread.names import ASKS, ATTEMPTS, EVENTS, FOREIGN, HEADS, TURNS
 from uwf_core.workflow.registry import PREFIX as REGISTRY

@@ -1,10 +1,11 @@
 """Where a step leads the thread: to a role, to the end, or to a person. Pure."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.errors import RoutingFailed
 from uwf_core.moderator.next import End, Suspend, moderate
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.index import Suspension, ThreadIndex
 from uwf_core.thread.lifecycle import arrived, suspended
 from uwf_core.workflow.definition import Definition

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.ids import Ref
+from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine

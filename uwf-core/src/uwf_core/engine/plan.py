@@ -2,13 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from uwf_core.errors import FailureKind, RoutingFailed
 from uwf_core.extract.split import Reply, split_reply
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import End, Route, Suspend, first
 from uwf_core.moderator.next import moderate as next_after
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.chain import Step, failure_of, read_step
 from uwf_core.thread.head import Head
 from uwf_core.thread.names import attempt_name

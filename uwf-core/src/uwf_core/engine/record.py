@@ -1,13 +1,14 @@
 """Stage 10: the step node, of a step that succeeded or of an attempt that failed."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from uwf_core import __version__
 from uwf_core.api.agent import Usage
 from uwf_core.errors import AgentFailure
 from uwf_core.extract.typed import SUSPEND_SCHEMA
 from uwf_core.ids import Ref
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.thread.types import ErrorPayload, StepPayload
 from uwf_core.thread.usage import usage_payload

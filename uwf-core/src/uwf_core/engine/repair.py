@@ -7,7 +7,7 @@ that it points to says itself that it belongs there.
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.store import Variable
 from uwf_core.cas.bundle import Bundle
@@ -19,6 +19,7 @@ from uwf_core.engine.tags import is_limited
 from uwf_core.engine.verify import Problem, Report, Scope, broken_head, marking_of, verify
 from uwf_core.errors import BusyError, MissingNodeError, StoreError, UnknownIdError, UwfError
 from uwf_core.ids import Ref, ThreadId
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.head import move_head
 from uwf_core.thread.index import to_tags
 from uwf_core.thread.lock import thread_lock

@@ -1,8 +1,9 @@
 """Documents of a run: what a step did, and where it left the thread."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.head import Head
 from uwf_core.thread.index import ThreadIndex
 from uwf_core.thread.types import UsagePayload

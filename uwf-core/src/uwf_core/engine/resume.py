@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.cas.schemas import Violation, violations
 from uwf_core.engine.event import put_event
@@ -12,6 +12,7 @@ from uwf_core.engine.run import Held, RunOptions, check_step, go, with_thread
 from uwf_core.engine.show import form_of
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import DefinitionError, PayloadError, UsageError, WrongStateError
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.head import Head, move_head
 from uwf_core.thread.index import Suspension
 from uwf_core.thread.lifecycle import check_poke, check_resume, granted

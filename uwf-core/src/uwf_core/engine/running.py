@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from uwf_core.agents.choose import Candidates, Choice, choose_agent, recorded_agent
 from uwf_core.agents.open import OpenAgent, check_options, open_agent
@@ -23,6 +23,7 @@ from uwf_core.errors import (
     TimedOut,
 )
 from uwf_core.ids import Ref, ThreadId
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.conduct import interruptible
 from uwf_core.plugins.scan import AGENTS
 from uwf_core.process.private import make_folder

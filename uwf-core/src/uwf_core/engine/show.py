@@ -3,12 +3,13 @@
 import json
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import standing
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import Ref, ThreadId
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.chain import read_step
 from uwf_core.thread.head import Head, head_of, is_whole, read_head
 from uwf_core.thread.index import Suspension, ThreadIndex

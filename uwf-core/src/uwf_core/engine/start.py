@@ -2,12 +2,13 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from uwf_core.engine.watch import Watch
 from uwf_core.engine.workflows import find_workflow
 from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.ids import ThreadId
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.thread.head import create_head
 from uwf_core.thread.index import ThreadIndex

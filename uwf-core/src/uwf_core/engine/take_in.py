@@ -1,6 +1,6 @@
 """A bundle into the store: all of it or nothing."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from uwf_core.cas.bundle import Bundle
 from uwf_core.cas.records import check_same
@@ -9,6 +9,7 @@ from uwf_core.engine.foreign import mark_foreign
 from uwf_core.engine.past import index_of_fork
 from uwf_core.errors import BusyError, WrongStateError
 from uwf_core.ids import ThreadId
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.thread.head import create_head
 from uwf_core.thread.names import head_name

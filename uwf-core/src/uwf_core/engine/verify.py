@@ -1,7 +1,7 @@
 """`cas verify`: the whole store, or what one thread or node leads to. Changes nothing."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from uwf_core.api.store import Variable
 from uwf_core.cas.graph import NOWHERE
@@ -11,6 +11,7 @@ from uwf_core.cas.verify import Fault, Scan, scan_all, scan_from
 from uwf_core.engine.tags import wrong_tags
 from uwf_core.errors import CorruptNodeError, StoreError
 from uwf_core.ids import Ref, ThreadId
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.head import Head, head_of
 from uwf_core.thread.names import HEADS, head_name, prefixes_of, thread_of
 

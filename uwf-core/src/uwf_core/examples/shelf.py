@@ -2,9 +2,9 @@
 
 import re
 from importlib.resources import files
-from typing import NamedTuple
 
 from uwf_core.errors import UnknownIdError
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.starter import name_text, schema_path
 
 _SCHEMA_LINE = "# yaml-language-server: $schema="

@@ -1,7 +1,8 @@
 """A reply cut into frontmatter and body."""
 
 import re
-from typing import NamedTuple
+
+from uwf_core.named_tuple import NamedTuple
 
 _BEGIN = re.compile(r"\ufeff?(?:[ \t]*\r?\n)*---[ \t]*(?:\r?\n|\Z)")
 _END = re.compile(r"^---[ \t]*(?:\r?\n|\Z)", re.MULTILINE)

@@ -2,10 +2,11 @@
 
 import socket
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from uwf_core.errors import AuthRefused, BadRequest, Truncated, Unavailable
 from uwf_core.llm.failures import Fault
+from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     import httpx

@@ -4,12 +4,13 @@ Source: https://platform.openai.com/docs/api-reference/chat/create
 """
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.api.agent import ToolCall
 from uwf_core.llm.adapt import Manners
 from uwf_core.llm.arguments import ToolArgumentsError, parse_arguments
 from uwf_core.llm.chat import ChatRequest, ChatTool, Message, ResponseFormat
+from uwf_core.named_tuple import NamedTuple
 
 
 class BodyWriter:

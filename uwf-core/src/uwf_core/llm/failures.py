@@ -8,7 +8,7 @@ LM Studio send.
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.errors import (
     AgentFailure,
@@ -20,6 +20,7 @@ from uwf_core.errors import (
     TimedOut,
     Unavailable,
 )
+from uwf_core.named_tuple import NamedTuple
 
 _WORDS_SHOWN = 2000
 

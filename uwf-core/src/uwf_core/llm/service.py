@@ -2,13 +2,14 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from uwf_core.errors import TooLarge
 from uwf_core.llm.address import Address, broken, headers_of, read_address
 from uwf_core.llm.exchange import End, Exchange, Head, Patience, Wire
 from uwf_core.llm.failures import Fault
 from uwf_core.llm.limits import ChatLimits
+from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     import ssl

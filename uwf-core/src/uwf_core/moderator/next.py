@@ -4,9 +4,10 @@ Pure: no input, no output, no model. The same output always leads to the same pl
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from uwf_core.errors import RoutingFailed
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.definition import Definition, Edge
 from uwf_core.workflow.template import TemplateError, render
 from uwf_core.workflow.variants import BODY, STATUS, SUSPEND

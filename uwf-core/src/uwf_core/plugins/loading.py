@@ -4,9 +4,10 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import PluginBroken, PluginError, RunInterrupted
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.compatible import api_problem
 from uwf_core.plugins.repair import fit_line, repair_line
 from uwf_core.plugins.scan import AGENTS, CORE, EXTRACTORS, JUDGES, STORES, TOOLS, Found

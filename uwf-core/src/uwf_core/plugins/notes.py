@@ -12,8 +12,8 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.scan import Found
 from uwf_core.process.private import make_folder
 

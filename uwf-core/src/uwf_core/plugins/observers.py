@@ -1,9 +1,10 @@
 """Observers: plugins that are told what happens. One that fails never stops the work."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from uwf_core.errors import RunInterrupted
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.guard import StdoutGuard
 from uwf_core.plugins.loading import cause_of
 from uwf_core.plugins.scan import Found

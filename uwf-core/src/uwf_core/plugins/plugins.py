@@ -3,9 +3,10 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import PluginBroken, PluginError
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.compatible import demand_problem, demand_warning
 from uwf_core.plugins.guard import StdoutGuard
 from uwf_core.plugins.repair import install_line

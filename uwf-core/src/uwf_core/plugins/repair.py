@@ -8,8 +8,9 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.scan import CORE, normalised
 
 UV_RECEIPT = "uv-receipt.toml"

@@ -6,9 +6,9 @@ thread the first two are the same bytes at every visit.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from uwf_core.api.agent import PromptParts
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.prompt.deliverable import deliverable
 from uwf_core.prompt.quote import fenced
 from uwf_core.prompt.record import StepRecord, newest_within, step_markdown

@@ -1,8 +1,9 @@
 """One step of a thread as Markdown: for the next agent, for a question to a step, for people."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.prompt.quote import fenced
 from uwf_core.prompt.yaml_text import frontmatter
 

@@ -7,13 +7,14 @@ import sys
 from collections.abc import Hashable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, cast
 
 import pytest
 
 from uwf_core.api.fields import camel
 from uwf_core.api.options import read_options
 from uwf_core.errors import ConfigError, UwfError
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.plugins import Plugins, Status
 from uwf_core.plugins.scan import CORE, Found, normalised
 from uwf_core.testing.contract import Contract

@@ -7,9 +7,11 @@ for one purpose only: to mark a known fault with `@pytest.mark.xfail(reason=…)
 
 import inspect
 from collections.abc import Callable, Collection, Iterator
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import pytest
+
+from uwf_core.named_tuple import NamedTuple
 
 # The clauses live in modules of this package: pytest shall show what their asserts compared.
 pytest.register_assert_rewrite("uwf_core.testing")

@@ -15,9 +15,10 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.client import Client
+from uwf_core.named_tuple import NamedTuple
 
 _KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "COVERAGE_PROCESS_START")
 COMMAND_SECONDS = 60.0

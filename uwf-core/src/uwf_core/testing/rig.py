@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -31,6 +31,7 @@ from uwf_core.api.agent import (
     Usage,
 )
 from uwf_core.errors import AgentFailure, FailureKind
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import AGENTS
 from uwf_core.process.identity import ProcessId

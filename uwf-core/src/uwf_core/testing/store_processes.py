@@ -9,9 +9,10 @@ import signal
 from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.api.store import StoreBackend, StoreSpec
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.testing.store_records import holder, opened, record, variable
 
 WAIT_SECONDS = 60.0

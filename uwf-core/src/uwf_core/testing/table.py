@@ -1,8 +1,9 @@
 """What a plugin holds, as Markdown: a table of its capabilities and one of every clause. Pure."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.testing.contract import Contract, clauses, needs_of
 
 _WORST_FIRST = ("fails", "known fault", "fixed", "holds", "skipped")

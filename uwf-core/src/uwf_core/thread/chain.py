@@ -1,10 +1,11 @@
 """The chain: from a head back to its start."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import Ref
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.types import ErrorPayload, StartPayload, StepPayload
 
 if TYPE_CHECKING:

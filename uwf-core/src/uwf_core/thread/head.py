@@ -1,9 +1,10 @@
 """Stage 11: the head of a thread, moved by compare-and-set together with its index."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from uwf_core.errors import CorruptNodeError, UnknownIdError
 from uwf_core.ids import Ref, ThreadId
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.index import ThreadIndex, from_tags, to_tags
 from uwf_core.thread.names import HEADS, head_name
 

@@ -6,8 +6,9 @@ the attempt variables and the event nodes.
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.status import Reason, Status
 from uwf_core.thread.usage import Totals
 

@@ -1,7 +1,6 @@
 """Limits over a whole thread, checked between its steps. Pure."""
 
-from typing import NamedTuple
-
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.index import ThreadIndex
 from uwf_core.thread.usage import TOKEN_FIELDS
 

@@ -9,10 +9,10 @@ did not say what comes next; both come to light again with the next exec.
 
 from collections.abc import Callable, Sequence
 from math import isclose
-from typing import NamedTuple
 
 from uwf_core.errors import FailureKind
 from uwf_core.ids import Ref, ThreadId
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.chain import Step
 from uwf_core.thread.index import OpenAttempt, RoleState, Suspension, ThreadIndex
 from uwf_core.thread.lifecycle import begun, cancelled, ended, with_session, without_session

@@ -1,7 +1,8 @@
 """Usage as payload, and totals over a thread in which the unknown stays unknown."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.types import UsagePayload
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@
 schema to be valid: whatever is no mapping or list where one belongs counts as absent.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.local_refs import Path
 
 MAX_ALTERNATIVES = 64

@@ -1,8 +1,9 @@
 """Stage 2, check: a workflow file, or every fault of it in one run."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.errors import DefinitionError
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.graph_check import check_graph
 from uwf_core.workflow.load import Loaded, load_text
 from uwf_core.workflow.problem import Place, Problem, as_definition_error, error_at

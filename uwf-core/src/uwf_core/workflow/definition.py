@@ -4,10 +4,11 @@ Nothing here imports more than the store's own code, since every `exec` comes th
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import UnknownIdError
 from uwf_core.ids import Ref
+from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store

@@ -11,10 +11,11 @@ the folder.
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.ids import Ref
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.climb import climb
 from uwf_core.workflow.variants import NAME
 

@@ -1,9 +1,9 @@
 """Stage 1, read: a workflow file as nodes with positions, what it includes in their place."""
 
 from pathlib import Path
-from typing import NamedTuple
 
 from uwf_core.errors import DefinitionError
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.json_source import compose_json
 from uwf_core.workflow.problem import Place, Problem, error_at
 from uwf_core.workflow.source_file import read_bytes, reason

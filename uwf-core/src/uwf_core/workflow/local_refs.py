@@ -1,7 +1,9 @@
 """Local `$ref`s of a JSON Schema: inlined, so that a stored schema stands for itself."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from uwf_core.named_tuple import NamedTuple
 
 Path = tuple[str | int, ...]
 

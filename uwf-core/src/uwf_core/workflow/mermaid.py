@@ -1,8 +1,9 @@
 """A workflow's graph as Mermaid text."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.definition import Definition
 
 _PSEUDO = {"$START": "([START])", "$END": "([END])", "$SUSPEND": "[/SUSPEND/]"}

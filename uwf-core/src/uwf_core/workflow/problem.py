@@ -1,9 +1,10 @@
 """One fault of a file, with its place: what checks report and `DefinitionError` carries."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from uwf_core.errors import DefinitionError
+from uwf_core.named_tuple import NamedTuple
 
 Severity = Literal["error", "warning"]
 

@@ -1,8 +1,9 @@
 """A role's frontmatter: a schema that can be stored, with clear statuses; faults with places."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.cas.schemas import schema_problems
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.local_refs import Path, inline_refs, written_path
 from uwf_core.workflow.problem import Problem, error_at
 from uwf_core.workflow.sketch import key_hint, place_at

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
-from typing import NamedTuple
 
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.problem import Place
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence
 

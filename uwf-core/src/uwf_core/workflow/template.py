@@ -17,9 +17,10 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 from uwf_core.errors import DefinitionError
+from uwf_core.named_tuple import NamedTuple
 
 MAX_DEPTH = 64
 """How deep sections may be nested."""

@@ -6,9 +6,10 @@ local `$ref`s resolved, at most 64. Each must require `$status` and fix it by a 
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.errors import DefinitionError
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.alternatives import (
     MAX_ALTERNATIVES,
     Branch,

@@ -11,8 +11,9 @@ and the events carry positions. What a text cannot say here:
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.problem import Place, Problem, as_definition_error, error_at
 from uwf_core.workflow.yaml_nodes import (
     YamlMapping,

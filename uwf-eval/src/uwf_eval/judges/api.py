@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.api import Cancel, Model
 from uwf_core.api.record import record
 from uwf_core.client import Client
+from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import JudgeResult
 from uwf_eval.task.model import JudgeSpec, Task
 

@@ -2,8 +2,9 @@
 
 import json
 import math
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
+from uwf_core.named_tuple import NamedTuple
 from uwf_eval.judges.failed import JudgeFailed
 
 LINE_BYTES = 1024 * 1024

@@ -1,9 +1,9 @@
 """What a run has used, and whether it may go on. Pure."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from uwf_core.api import Usage
+from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import Budget, Trial
 
 

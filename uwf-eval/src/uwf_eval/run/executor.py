@@ -7,10 +7,11 @@ them can stop giving), and tells of each end in the thread that called it.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from uwf_core.api import Cancel
 from uwf_core.api.record import record
+from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import Trial
 from uwf_eval.task.model import Task
 from uwf_eval.trial.guard import Stamps

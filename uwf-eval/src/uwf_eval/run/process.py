@@ -8,9 +8,10 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
 from uwf_core.api import ChildProgram, ProcessLimits, Program, start_program
+from uwf_core.named_tuple import NamedTuple
 
 _WORKER: Final = ("-P", "-m", "uwf_eval.run")
 _LIMITS: Final = ProcessLimits(total_seconds=None, output_bytes=1 << 31)

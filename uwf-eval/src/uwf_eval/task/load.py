@@ -7,10 +7,11 @@ or an agent that finds it, changes no trial.
 import os
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from uwf_core.client import Client
 from uwf_core.errors import UnknownIdError, UsageError
+from uwf_core.named_tuple import NamedTuple
 from uwf_eval.task.model import Source
 from uwf_eval.task.read import TASK_FILE, Checked, Origin, read_task
 from uwf_eval.task.tree import CACHE, copy_tree, digest_of_tree

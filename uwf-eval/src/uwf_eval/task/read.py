@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from uwf_core.definitions import (
     Loaded,
@@ -18,6 +18,7 @@ from uwf_core.definitions import (
     place_at,
 )
 from uwf_core.errors import DefinitionError
+from uwf_core.named_tuple import NamedTuple
 from uwf_eval.task.check import task_problems
 from uwf_eval.task.model import Case, Command, JudgeSpec, Limits, Source, Task
 from uwf_eval.task.shape import ABSENT, Key, any_text, data, keyed, listed, named, number, text

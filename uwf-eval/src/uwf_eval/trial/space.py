@@ -1,8 +1,8 @@
 """Where a trial lives: the agent's folder, and, far from it, what no agent is told of."""
 
 from pathlib import Path
-from typing import NamedTuple
 
+from uwf_core.named_tuple import NamedTuple
 from uwf_eval.task.tree import make_private, remove_tree
 
 _PREFIX = "uwf-trial-"

@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from uwf_core.api import Cancel, Usage
 from uwf_core.api.fields import read_record
 from uwf_core.client import Client, ExecDocument, StepDocument
+from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import Failure, TrialStep
 from uwf_eval.task.model import Limits
 from uwf_eval.trial.verdict import Ended

@@ -11,12 +11,13 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.api import Cancel
 from uwf_core.api.record import record
 from uwf_core.client import Client
 from uwf_core.errors import AgentStuck
+from uwf_core.named_tuple import NamedTuple
 from uwf_eval.judges.api import Evidence, judge_all
 from uwf_eval.records import Trial
 from uwf_eval.task.fixture import fixture_of

@@ -5,8 +5,8 @@ A template is a text with words like `@NAME@` in it.
 
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
-from typing import NamedTuple
 
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.scan import AGENTS, COMMANDS, EXTRACTORS, JUDGES, OBSERVERS, STORES
 
 _COMMON = {

@@ -3,11 +3,12 @@
 import threading
 from collections.abc import Callable, Mapping
 from time import monotonic
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.escape import clean, one_line
 from uwf_core.cli.render.style import Screen, fit
+from uwf_core.named_tuple import NamedTuple
 
 _CLEAR = "\r\x1b[2K"
 _REFRESH_SECONDS = 0.5

@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Mapping
-from typing import IO, Final, NamedTuple
+from typing import IO, Final
+
+from uwf_core.named_tuple import NamedTuple
 
 STYLES: Final[Mapping[str, str]] = {
     "bold": "1",

@@ -1,9 +1,10 @@
 """Tables for people: columns that shrink, and go, where the terminal is narrow."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.cli.render.style import Screen, cells, fit
+from uwf_core.named_tuple import NamedTuple
 
 _GAP = 2
 

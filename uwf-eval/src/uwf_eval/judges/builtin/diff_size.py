@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.api import JudgeReply, JudgeRequest
 from uwf_core.api.record import record
+from uwf_core.named_tuple import NamedTuple
 from uwf_eval.judges.builtin.grade import check_limits, graded
 from uwf_eval.judges.failed import JudgeFailed
 

@@ -8,11 +8,12 @@ taken from what the material says.
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.api import Cancel, JudgeRequest, Model, Usage, priced
 from uwf_core.api.record import record
 from uwf_core.definitions import CompiledSchema
+from uwf_core.named_tuple import NamedTuple
 from uwf_eval.judges.builtin.material import cut, fenced
 from uwf_eval.judges.failed import JudgeFailed
 

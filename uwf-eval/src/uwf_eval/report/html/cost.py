@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
+from uwf_core.named_tuple import NamedTuple
 from uwf_eval.report.html.marks import at, picture, symbol
 from uwf_eval.report.html.markup import Markup, join, tag
 from uwf_eval.report.html.table import Column, Row, section, table

@@ -1,8 +1,9 @@
 """Tables whose cells know their column's name, so that a narrow screen can set them as a list."""
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from uwf_core.named_tuple import NamedTuple
 from uwf_eval.report.html.markup import Child, Markup, tag
 
 Kind = Literal["text", "number", "plot", "words"]
