@@ -12,6 +12,7 @@ import pytest
 
 from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import close_call, fork_call, run_call
+from uwf_core.agents.thread import AgentThread
 from uwf_core.api.agent import (
     AgentReply,
     AgentRequest,
@@ -73,6 +74,7 @@ def agent(run: Run, *capabilities: str) -> OpenAgent:
         "scripted",
         "the agent 'scripted'",
         StdoutGuard(),
+        AgentThread("scripted"),
     )
 
 

@@ -5,12 +5,14 @@ from contextlib import AbstractContextManager
 from dataclasses import is_dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from uwf_core.agents.choose import Choice
+from uwf_core.agents.thread import AgentThread
 from uwf_core.api.agent import CAPABILITIES, Agent, AgentContext, AgentSpec
 from uwf_core.api.options import read_options
 from uwf_core.errors import ConfigError, PluginBroken, UwfError
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.guard import StdoutGuard
 
 
@@ -24,6 +26,7 @@ class OpenAgent(NamedTuple):
         name: as each step records it.
         origin: how messages name it, with its distribution where known.
         guard: keeps what it prints off our stdout.
+        thread: where it is called.
         options: the plugin's options as its own record; of a command, the mapping.
     """
 
@@ -33,6 +36,7 @@ class OpenAgent(NamedTuple):
     name: str
     origin: str
     guard: AbstractContextManager[None]
+    thread: AgentThread
     options: Any = None
 
 
@@ -77,7 +81,8 @@ def open_agent(
         options = _options(choice, options_class, origin)
         agent = _made(factory, options, context, origin)
     capabilities = frozenset(spec.capabilities) & CAPABILITIES
-    return OpenAgent(agent, capabilities, spec, choice.name, origin, guard, options)
+    thread = AgentThread(choice.name)
+    return OpenAgent(agent, capabilities, spec, choice.name, origin, guard, thread, options)
 
 
 def check_options(
@@ -108,8 +113,16 @@ def _open_command(
         program = str(Path(program).expanduser())
     argv = (program, *choice.command[1:])
     agent = CommandAgent(argv, choice.capabilities, context, choice.options)
-    origin = f"the command {choice.word!r}"
-    return OpenAgent(agent, choice.capabilities, None, choice.name, origin, guard, choice.options)
+    return OpenAgent(
+        agent,
+        choice.capabilities,
+        None,
+        choice.name,
+        f"the command {choice.word!r}",
+        guard,
+        AgentThread(choice.name),
+        choice.options,
+    )
 
 
 def _origin(choice: Choice, spec: AgentSpec, distribution: str | None) -> str:

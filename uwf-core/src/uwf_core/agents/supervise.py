@@ -1,4 +1,4 @@
-"""Calls an agent under supervision: in a thread of its own, with limits, and with its word checked.
+"""Calls an agent under supervision: in its own thread, with limits, and with its word checked.
 
 Whatever an adapter does, what comes out is a reply that can be stored, one of the failures of the
 closed table, `NeedsAnswer`, or `AgentStuck`.
@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from uwf_core.agents.cleaning import clean_reply, clean_text, clean_value
 from uwf_core.agents.open import OpenAgent
@@ -28,6 +28,7 @@ from uwf_core.errors import (
     TimedOut,
     TooLarge,
 )
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.cancel import Cancel
 
 if TYPE_CHECKING:
@@ -42,8 +43,13 @@ TURNS_PER_REPLY = 4
 """All turns of a call together may be this many times as large as its reply."""
 
 
-def run_call(opened: OpenAgent, request: AgentRequest, sink: TurnSink) -> AgentReply:
-    """One call of `Agent.run`.
+def run_call(
+    opened: OpenAgent,
+    request: AgentRequest,
+    sink: TurnSink,
+    on_tick: Callable[[], None] | None = None,
+) -> AgentReply:
+    """One call of `Agent.run`; `on_tick` is called in this thread, now and then, until it ends.
 
     Raises:
         AgentFailure: one of the closed table. `SessionLost` also where `request.session` was to be
@@ -51,7 +57,7 @@ def run_call(opened: OpenAgent, request: AgentRequest, sink: TurnSink) -> AgentR
         NeedsAnswer: the agent asks a person.
         AgentStuck: it went on after it was asked to stop; its cause is the reason to stop.
     """
-    reply = _Supervised(opened, request, sink).result(
+    reply = _Supervised(opened, request, sink, on_tick).result(
         lambda call, watched: opened.agent.run(call, watched)
     )
     reply = _checked_reply(reply, opened, request.limits.reply_bytes)
@@ -123,8 +129,15 @@ class _Outcome(NamedTuple, Generic[_Result]):
 class _Supervised(Generic[_CallType]):
     """One call under way."""
 
-    def __init__(self, opened: OpenAgent, request: _CallType, sink: TurnSink) -> None:
+    def __init__(
+        self,
+        opened: OpenAgent,
+        request: _CallType,
+        sink: TurnSink,
+        on_tick: Callable[[], None] | None = None,
+    ) -> None:
         self._opened = opened
+        self._on_tick = on_tick
         self._outer = request.cancel
         self._cancel = Cancel()
         self._limits = request.limits
@@ -141,7 +154,7 @@ class _Supervised(Generic[_CallType]):
         self._call = replace(
             request, cancel=self._cancel, limits=self._limits, on_process=note_process
         )
-        self._done = threading.Event()
+        self._done: threading.Event | None = None
         self._outcome: _Outcome[object] = _Outcome(None, None)
 
     def result(self, method: Callable[[_CallType, TurnSink], _Result]) -> _Result:
@@ -153,15 +166,14 @@ class _Supervised(Generic[_CallType]):
         if self._outer.is_set():
             raise AgentInterrupted(f"stopped before {self._opened.origin} was started")
         with self._opened.guard:
-            thread = self._thread_of(method)
             try:
-                thread.start()
-                reason = self._wait()
+                self._done = self._opened.thread.call(lambda: self._work(method))
+                reason = self._wait(self._done)
             except AgentStuck:
                 raise
             except BaseException:
-                if thread.ident is not None:  # else it could not even be started
-                    self._stop("interrupted")
+                if self._done is not None:  # else it could not even be started
+                    self._stop(self._done, "interrupted")
                 raise
             finally:
                 self._sink.close()
@@ -173,25 +185,21 @@ class _Supervised(Generic[_CallType]):
             raise self._failure(self._outcome.error) from self._outcome.error
         return self._outcome.result  # type: ignore[return-value]
 
-    def _thread_of(self, method: Callable[[_CallType, TurnSink], object]) -> threading.Thread:
-        def work() -> None:
-            try:
-                self._outcome = _Outcome(method(self._call, self._sink), None)
-            except BaseException as error:
-                self._outcome = _Outcome(None, error)
-            finally:
-                self._done.set()
+    def _work(self, method: Callable[[_CallType, TurnSink], object]) -> None:
+        try:
+            self._outcome = _Outcome(method(self._call, self._sink), None)
+        except BaseException as error:
+            self._outcome = _Outcome(None, error)
 
-        # A daemon, since a thread that is stuck must not keep the process from ending.
-        return threading.Thread(target=work, name=f"agent {self._opened.name}", daemon=True)
-
-    def _wait(self) -> AgentFailure | None:
+    def _wait(self, done: threading.Event) -> AgentFailure | None:
         """Wait for the end; the reason why the call was stopped, None if it ended by itself."""
         deadline = time.monotonic() + self._limits.seconds
-        while not self._done.wait(min(TICK_SECONDS, max(0.0, deadline - time.monotonic()))):
+        while not done.wait(min(TICK_SECONDS, max(0.0, deadline - time.monotonic()))):
+            if self._on_tick is not None:
+                self._on_tick()
             reason = self._reason_to_stop(deadline)
             if reason is not None:
-                self._stop(reason.kind.word, reason)
+                self._stop(done, reason.kind.word, reason)
                 return reason
         if self._sink.too_large:
             return self._too_large()
@@ -239,7 +247,7 @@ class _Supervised(Generic[_CallType]):
             session=self._sink.last_session,
         )
 
-    def _stop(self, word: str, reason: AgentFailure | None = None) -> None:
+    def _stop(self, done: threading.Event, word: str, reason: AgentFailure | None = None) -> None:
         """Set the cancel token and wait until the call is over.
 
         A call that runs programs gets longer: each signal to them has a grace of its own.
@@ -250,7 +258,7 @@ class _Supervised(Generic[_CallType]):
         self._cancel.set(word)
         grace = self._limits.grace_seconds
         patience = 3 * grace + 2 if self._runs_programs else grace
-        if not self._done.wait(patience):
+        if not done.wait(patience):
             raise AgentStuck(
                 f"{self._opened.origin} still works {patience:g} s after it was asked to stop "
                 f"({word})",

@@ -323,6 +323,9 @@ class AgentReply:
 class Agent(Protocol):
     """An agent. Synchronous: one process runs one step; asyncio inside is the adapter's own.
 
+    Its calls are made in one thread, that is not the process's main thread, one after the other;
+    only where one does not come back, the next (`close`) is made in another.
+
     Failures are the `AgentFailure` subclasses; a person is asked for by raising `NeedsAnswer`.
     """
 

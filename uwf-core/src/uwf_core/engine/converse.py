@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.agents.supervise import fork_call, run_call
 from uwf_core.api.agent import AgentReply, AgentRequest, Usage
@@ -14,6 +14,7 @@ from uwf_core.engine.extraction import extract
 from uwf_core.errors import EmptyReply, InvalidOutput, SessionLost, TimedOut
 from uwf_core.extract.correction import correction_text, correction_without_session
 from uwf_core.ids import Ref
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.thread.types import CorrectionPayload
 
@@ -105,7 +106,7 @@ class Conversation:
         self.talk.request = request
         self._progress.next_call()
         try:
-            reply = run_call(self._agent, request, self._progress)
+            reply = run_call(self._agent, request, self._progress, self._progress.flush)
         except BaseException:
             if self._progress.usage_seen is not None:
                 self.talk.spend(self._progress.usage_seen)
@@ -123,7 +124,7 @@ class Conversation:
         return session if is_clean else None
 
     def keep(self) -> None:
-        """Stage 8: store what the agent said, redacted, before anybody reads it.
+        """Stage 8: store what the agent said and its turns, redacted, before anybody reads it.
 
         Raises:
             EmptyReply: it said nothing.
@@ -140,6 +141,7 @@ class Conversation:
             self.talk.reply = replace(reply, text=text)
         with self._engine.store.transaction(durable=False):
             crash_points.reach("keep")
+            self._progress.flush()
             self.talk.raw = self._engine.store.put_text(text)
         if not text.strip():
             raise EmptyReply("the agent answered with nothing")

@@ -1,15 +1,17 @@
 """Stage 7's record: turns and session of an attempt, kept as they come.
 
 What an agent reports is redacted, then stored at most twenty times a second without waiting for
-the disk: it survives the death of the process, and costs a long run little.
+the disk: it survives the death of the process, and costs a long run little. What comes too soon
+after the last is stored by whoever waits for the agent, at the next `flush`.
 """
 
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.ids import Ref, ThreadId
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.thread.names import turn_name
 from uwf_core.thread.types import ToolCallPayload, TurnPayload
@@ -52,8 +54,6 @@ class Progress:
         self._base = 0
         self._next = 0
         self._stored_at = -FLUSH_SECONDS
-        self._later: threading.Timer | None = None
-        self._fault: Exception | None = None
         self._last_usage: Usage | None = None
         self._session: str | None = None
 
@@ -80,7 +80,7 @@ class Progress:
             place = self._base + turn.index
             self._next = max(self._next, place + 1)
             self._waiting[place] = clean
-            self._store_now_or_soon()
+            self._store_if_due()
         self._on_turn(clean)
 
     def session(self, session: str) -> None:
@@ -100,7 +100,16 @@ class Progress:
     def _note(self, key: str, value: str) -> None:
         with self._lock:
             self._tags[key] = value
-            self._store_now_or_soon()
+            self._store_if_due()
+
+    def flush(self) -> None:
+        """Store what waits.
+
+        Raises:
+            StoreError: it could not be stored.
+        """
+        with self._lock:
+            self._store_waiting()
 
     def finish(self) -> tuple[list[Ref], "Variable"]:
         """Stop listening; the turn nodes in their order, and the attempt's variable.
@@ -109,35 +118,18 @@ class Progress:
             StoreError: progress could not be kept.
         """
         with self._lock:
-            if self._later is not None:
-                self._later.cancel()
             self._store_waiting()
-            if self._fault is not None:
-                raise self._fault
             turns = [Ref(self._turns[place].value) for place in sorted(self._turns)]
             return turns, self._variable
 
-    def _store_now_or_soon(self) -> None:
-        """Store what waits, or have it stored when the time since the last is long enough."""
-        wait = self._stored_at + FLUSH_SECONDS - time.monotonic()
-        if wait <= 0:
+    def _store_if_due(self) -> None:
+        if time.monotonic() - self._stored_at >= FLUSH_SECONDS:
             self._store_waiting()
-        elif self._later is None:
-            self._later = threading.Timer(wait, self._store_later)
-            self._later.daemon = True
-            self._later.start()
-
-    def _store_later(self) -> None:
-        with self._lock:
-            try:
-                self._store_waiting()
-            except Exception as error:
-                self._fault = self._fault or error
 
     def _store_waiting(self) -> None:
         waiting, self._waiting = self._waiting, {}
         tags, self._tags = self._tags, {}
-        self._later, self._stored_at = None, time.monotonic()
+        self._stored_at = time.monotonic()
         if waiting or tags:
             self._store(waiting, tags)
 

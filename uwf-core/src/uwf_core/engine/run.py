@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from uwf_core.api.events import ThreadEnded
 from uwf_core.engine.advance import fail_to_route
@@ -15,7 +15,8 @@ from uwf_core.engine.running import Run, check_agent
 from uwf_core.engine.step import run_step
 from uwf_core.engine.watch import Broadcast, Watch
 from uwf_core.errors import ExitCode, RoutingFailed, WrongStateError
-from uwf_core.ids import Ref
+from uwf_core.ids import Ref, ThreadId
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.head import Head, is_whole, move_head, read_head
 from uwf_core.thread.index import Suspension
 from uwf_core.thread.lifecycle import (
@@ -94,11 +95,16 @@ def with_thread(
         check_whole(head.state, thread)
         head = recover(engine, head, watch)
         outcome = work(Held(engine, head, Broadcast(watch, engine.observers)))
-        try:
-            write_run(engine.home, thread, outcome)
-        except OSError as error:
-            watch.notice(f"`uwf thread wait {thread}` will not know this run: {error}")
+        if engine.durable:  # nobody waits for a thread of a store that is thrown away
+            _keep_run(engine, thread, outcome, watch)
     return outcome
+
+
+def _keep_run(engine: "Engine", thread: ThreadId, outcome: Outcome, watch: Watch) -> None:
+    try:
+        write_run(engine.home, thread, outcome)
+    except OSError as error:
+        watch.notice(f"`uwf thread wait {thread}` will not know this run: {error}")
 
 
 def at_rest(head: Head) -> Outcome | None:

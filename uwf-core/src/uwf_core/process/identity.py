@@ -10,7 +10,10 @@ there the start time is what `ps -o lstart=` prints, which is exact to the secon
 
 import os
 import sys
-from typing import NamedTuple, Self
+from functools import lru_cache
+from typing import Self
+
+from uwf_core.named_tuple import NamedTuple
 
 
 class ProcessId(NamedTuple):
@@ -28,12 +31,18 @@ class ProcessId(NamedTuple):
     @classmethod
     def own(cls) -> Self:
         """This process."""
-        return cls(os.getpid(), start_of(os.getpid()) or "unknown")
+        return cls(os.getpid(), _own_start(os.getpid()))
 
     def is_alive(self) -> bool:
         """Whether it still runs: the same number with the same start time, and no zombie."""
         state = _state(self.pid)
         return state is not None and state[1] == self.start and state[0] not in "ZX"
+
+
+@lru_cache(maxsize=1)
+def _own_start(pid: int) -> str:
+    """By the number, which is another one after a fork."""
+    return start_of(pid) or "unknown"
 
 
 def start_of(pid: int) -> str | None:

@@ -27,6 +27,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -170,11 +171,18 @@ def read_script(file: str) -> Script:
     """
     try:
         text = Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise BadRequest(f"the mock's script {file} cannot be read: {fault}") from fault
+    return _script(text, file)
+
+
+@lru_cache(maxsize=4)
+def _script(text: str, file: str) -> Script:
+    """Kept, since every step of every thread of a process reads the whole script."""
+    try:
         script = read_record(Script, _parsed(text, file))
         for index, step in enumerate(script.steps):
             _check_step(step, ("steps", index))
-    except (OSError, UnicodeDecodeError) as fault:
-        raise BadRequest(f"the mock's script {file} cannot be read: {fault}") from fault
     except DefinitionError as fault:
         raise BadRequest(f"the mock's script is no YAML: {fault}", hint=fault.hint) from fault
     except FieldFault as fault:

@@ -4,6 +4,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
+from functools import cache
 from math import fsum
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,10 @@ from uwf_eval.task.model import JudgeSpec
 
 _NEEDS_FOLDER = frozenset(("command",))
 """Judges of the house that run or change something in the trial's folder."""
+_OF_RECORD = frozenset(
+    ("cost", "duration", "expected-route", "frontmatter-compliance", "token-stats")
+)
+"""Judges of the house that only read the record: nothing in them can hang."""
 _LEAVE_SECONDS = 5.0
 _TICK_SECONDS = 0.05
 
@@ -103,6 +108,8 @@ def _ask_house(desk: Desk, spec: JudgeSpec, name: str) -> JudgeReply:
         raise JudgeFailed(f"there is no builtin judge {name!r}", hint=", ".join(house_judges()))
     options = house_options(name, spec.options, where=f"judges -> {spec.name} -> options")
     judge = open_house_judge(name, options, str(desk.evidence.state_dir / "house"))
+    if name in _OF_RECORD:
+        return judge.judge(_request(desk, desk.evidence.cwd, Cancel()))
     if name in _NEEDS_FOLDER:
         return _in_a_copy(desk, lambda folder: _within(desk, spec, judge.judge, folder))
     return _within(desk, spec, judge.judge, desk.evidence.cwd)
@@ -121,8 +128,20 @@ def _within(
     desk: Desk, spec: JudgeSpec, judge: Callable[[JudgeRequest], JudgeReply], folder: Path
 ) -> JudgeReply:
     """Call a judge in this process, in a thread of its own that can be left behind."""
-    evidence, cancel = desk.evidence, Cancel()
-    request = JudgeRequest(
+    cancel = Cancel()
+    request = _request(desk, folder, cancel)
+    call = _Call(lambda: judge(request))
+    try:
+        _wait_for(call, desk.evidence.cancel, spec.timeout)
+    finally:
+        cancel.set("nobody waits for the judge any more")
+        call.done.wait(_LEAVE_SECONDS)
+    return call.result()
+
+
+def _request(desk: Desk, folder: Path, cancel: Cancel) -> JudgeRequest:
+    evidence = desk.evidence
+    return JudgeRequest(
         cwd=str(folder),
         thread=evidence.thread,
         record=desk.record,
@@ -130,13 +149,6 @@ def _within(
         fixture=None if evidence.fixture is None else str(evidence.fixture),
         cancel=cancel,
     )
-    call = _Call(lambda: judge(request))
-    try:
-        _wait_for(call, evidence.cancel, spec.timeout)
-    finally:
-        cancel.set("nobody waits for the judge any more")
-        call.done.wait(_LEAVE_SECONDS)
-    return call.result()
 
 
 def _wait_for(call: "_Call", cancel: Cancel, seconds: float) -> None:
@@ -189,13 +201,20 @@ def _checked(reply: JudgeReply, spec: JudgeSpec) -> JudgeReply:
     """The reply, if its score is one and its data is what the task's schema wants."""
     if reply.score is not None:
         checked_score(reply.score)
-    violations = CompiledSchema(spec.schema or {}).violations(dict(reply.data))
+    schema = CompiledSchema(spec.schema) if spec.schema else _anything()
+    violations = schema.violations(dict(reply.data))
     if violations:
         first = violations[0]
         place = f"data.{first.path}" if first.path else "data"
         hint = "the judge's `schema` in task.yaml says what it has to be" if spec.schema else None
         raise JudgeFailed(f"{place}: {first.message}", hint=hint)
     return reply
+
+
+@cache
+def _anything() -> CompiledSchema:
+    """The schema of a judge without one: whatever JSON can say."""
+    return CompiledSchema({})
 
 
 def _error(fault: UwfError, number: int, spec: JudgeSpec) -> str:

@@ -1,7 +1,7 @@
 """From how a thread and its judges ended to a trial's state. Pure."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from uwf_core.errors import (
     AgentFailure,
@@ -11,6 +11,7 @@ from uwf_core.errors import (
     StoreError,
     UwfError,
 )
+from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import Failure, JudgeResult, TrialState
 from uwf_eval.task.tree import TreeError
 
