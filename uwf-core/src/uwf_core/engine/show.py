@@ -91,7 +91,7 @@ def _rows(engine: "Engine", wanted: ThreadFilter) -> "Iterator[ThreadRow]":
         names = [*(variable.name for variable in page), *damaged]
         rows = [*_fitting(engine, page, statuses, running), *_damaged(damaged, statuses)]
         for row in sorted(rows, key=lambda row: row["thread"], reverse=True):
-            if wanted.after_ms is not None and row["startedAtMs"] <= wanted.after_ms:
+            if wanted.after_ms is not None and 0 < row["startedAtMs"] <= wanted.after_ms:
                 return
             yield row
         if len(names) < size:
@@ -118,10 +118,13 @@ def _fitting(
 
 
 def _damaged(names: Sequence[str], statuses: Sequence[str]) -> "Iterator[ThreadRow]":
-    """Rows for heads whose record is damaged: nothing is known of them but the name."""
+    """Rows for heads whose record is damaged: nothing is known of them, not even the name."""
     if "corrupt" in statuses:
         for name in names:
-            yield _corrupt(ThreadId(name.removeprefix(HEADS)), "the thread's record is damaged")
+            yield _corrupt(
+                ThreadId(name.removeprefix(HEADS)),
+                "the thread's record is damaged, perhaps its id as well",
+            )
 
 
 def _is_hidden(variable: "Variable", statuses: Sequence[str]) -> bool:
@@ -179,6 +182,8 @@ def _document(head: Head, holder: "Holder | None", *, is_whole: bool) -> "Thread
 
 
 def _corrupt(thread: ThreadId, message: str) -> "ThreadRow":
+    # Damage may have made of an id what is none: it was begun at 0, nobody knows when.
+    started_ms = thread.created_ms if ThreadId.matches(thread) else 0
     return {
         "thread": thread,
         "workflow": "",
@@ -193,8 +198,8 @@ def _corrupt(thread: ThreadId, message: str) -> "ThreadRow":
         "steps": 0,
         "usage": Totals.none().payload(),
         "running": None,
-        "startedAtMs": thread.created_ms,
-        "updatedAtMs": thread.created_ms,
+        "startedAtMs": started_ms,
+        "updatedAtMs": started_ms,
     }
 
 
