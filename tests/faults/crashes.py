@@ -89,13 +89,13 @@ def _usual_seconds(there: Scene) -> float:
 
 
 def _die(death: Death) -> str | None:
-    there = death.scene
-    with there.stage() as mine:
-        arm = dying(death.where) if death.where else partial(_die_in, death.seconds)
-        ended, acks = mine.play(there.commands, arm)
-        if not ended.gone and (death.where or len(acks) < len(there.commands)):
-            return f"it did not die, but ended with {ended.code}: {ended.err[-300:]}"
-        return unsound(mine, [*there.acks, *acks], there.doomed)
+    there = death.scene.own()
+    mine = there.stage()
+    arm = dying(death.where) if death.where else partial(_die_in, death.seconds)
+    ended, acks = mine.play(there.commands, arm)
+    if not ended.gone and (death.where or len(acks) < len(there.commands)):
+        return f"it did not die, but ended with {ended.code}: {ended.err[-300:]}"
+    return unsound(mine, [*there.acks, *acks], there.doomed)
 
 
 def _die_in(seconds: float) -> None:

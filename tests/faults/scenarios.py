@@ -1,9 +1,8 @@
 """What uwf is doing when something goes wrong. A new scenario is a line in SCENARIOS."""
 
-import fcntl
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,19 +28,21 @@ class Scene(NamedTuple):
         """The threads that a command removes: nobody is promised that they are there."""
         return frozenset(words[2] for words in self.commands if words[:2] == ("thread", "rm"))
 
-    @contextmanager
-    def stage(self) -> Iterator[World]:
-        """A home of this process's own, as it was before the commands.
-
-        Those who start programs come one after the other: a command that cleans up after a
-        killed run of a thread ends whatever bears the thread's mark, in a copy of its home too.
+    def own(self) -> "Scene":
+        """The same for this process alone, with threads of its own, if it starts programs: a
+        command that cleans up after a killed run of a thread ends whatever bears the thread's
+        mark, in a copy of its home too.
         """
+        if self.name not in _WITH_PROGRAMS:
+            return self
+        made = _own(self.world, self.name, os.getpid())
+        return made._replace(commands=made.commands[: len(self.commands)])
+
+    def stage(self) -> World:
+        """A home of this process's own, as it was before the commands."""
         mine = self.world.twin(self.world.root / f"home-{os.getpid()}")
-        with open(self.world.root / "stage", "wb") as lock:
-            if self.name in _WITH_PROGRAMS:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-            mine.put(self.home)
-            yield mine
+        mine.put(self.home)
+        return mine
 
 
 _WITH_PROGRAMS = ("program", "failures")
@@ -156,3 +157,8 @@ def scene(world: World, name: str) -> Scene:
     world.put(None)
     acks, commands = SCENARIOS[name](world)
     return Scene(name, world, world.keep(name), acks, commands)
+
+
+@cache
+def _own(world: World, name: str, process: int) -> Scene:
+    return scene(world.twin(world.root / f"own-{process}"), name)

@@ -111,7 +111,7 @@ class World:
 
     def keep(self, name: str) -> Path:
         """A copy of the home as it is now."""
-        kept = self.root / "kept" / name
+        kept = self.root / "kept" / self.home.name / name
         shutil.rmtree(kept, ignore_errors=True)
         if not self.home.exists():
             self.home.mkdir(mode=0o700)
