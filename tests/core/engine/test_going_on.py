@@ -1,6 +1,7 @@
 """How a thread goes on: after an interruption, in a fork, by poke, where data leads nowhere."""
 
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -39,6 +40,26 @@ def test_who_was_interrupted_is_told_so_and_goes_on_in_its_session(
     assert "interrupted" in uwf.prompt(step["step"])
     assert instruction(uwf, interrupted) == "Write it."
     assert [turn["text"] for turn in failed["turns"]] == ["Reading"], "what it had said is kept"
+
+
+def test_what_an_agent_says_in_quick_succession_is_stored_while_it_still_works(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    project.script([{**HANGS, "turns": ["Reading", "Thinking", "Writing"]}])
+    cancel, seen = Cancel(), list[str]()
+
+    def look() -> None:
+        until = time.monotonic() + 10
+        with project.client() as other:
+            while len(seen) < 3 and time.monotonic() < until:
+                seen[:] = [turn["text"] for turn in other.turns(thread)]
+        cancel.set("seen")
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    uwf.exec(thread, cancel=cancel)
+    looking.join()
+    assert seen == ["Reading", "Thinking", "Writing"]
 
 
 def test_resume_after_an_interruption_says_the_edge_prompt_and_the_text(
