@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 SHORTEST = 8
 """Shorter values occur by chance in ordinary text; they are masked by their name only."""
@@ -117,9 +118,15 @@ def secrets_of_environment(
 
 def is_secret_name(name: str, value: str = "") -> bool:
     """Whether a variable of this name holds a secret; an address counts if it names a password."""
+    last = _last_word_of_secret(name)
+    return last is not None and (last not in _HARMLESS_ENDS or bool(_USER_INFO.search(value)))
+
+
+@lru_cache(maxsize=1024)
+def _last_word_of_secret(name: str) -> str | None:
+    """The last word of a name that tells about a secret; None: it tells about none."""
     if name in _FOLDER_NAMES:
-        return False
+        return None
     words = [word.upper() for word in _WORDS.findall(name)]
-    if not any(word in _SECRET_WORDS or word.endswith(_SECRET_ENDS) for word in words):
-        return False
-    return words[-1] not in _HARMLESS_ENDS or bool(_USER_INFO.search(value))
+    tells = any(word in _SECRET_WORDS or word.endswith(_SECRET_ENDS) for word in words)
+    return words[-1] if tells else None

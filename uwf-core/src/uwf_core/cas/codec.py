@@ -8,6 +8,7 @@ systems name a node alike.
 
 import struct
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
@@ -24,6 +25,8 @@ _UNSIGNED, _NEGATIVE, _TEXT, _ARRAY, _MAP = 0, 1, 3, 4, 5
 _FALSE, _TRUE, _NULL, _DOUBLE = 0xF4, 0xF5, 0xF6, 0xFB
 _TEXT_0 = _TEXT << 5
 _WIDTHS = {24: 1, 25: 2, 26: 4, 27: 8}
+
+_USUAL_LENGTH = 64
 
 Keys = tuple[str | int, ...]
 """A place within a payload: keys of mappings and positions in lists, from the outside in."""
@@ -160,13 +163,19 @@ def _key(key: Any, pairs: dict[bytes, bytes]) -> bytes:
         raise _UnsayableError(
             f"the key {key!r} is a {type(key).__name__}", hint="keys are text in JSON"
         )
-    name = _text(key)
+    name = _usual_key(key) if len(key) < _USUAL_LENGTH else _text(key)
     if name in pairs:
         raise _UnsayableError(
             "this key equals another one once its lone surrogates are U+FFFD",
             hint="remove the unpaired surrogates from the keys",
         )
     return name
+
+
+@lru_cache(maxsize=1024)
+def _usual_key(key: str) -> bytes:
+    """Payloads of a type have the same keys again and again."""
+    return _text(key)
 
 
 def _check_depth(depth: int) -> None:
@@ -336,19 +345,34 @@ class _Reader:
 
     def map(self, depth: int) -> dict[str, Any]:
         self.check_depth(depth)
-        data = self.data
+        count, data, at = self.head(_MAP), self.data, self.position
         found: dict[str, Any] = {}
         before = b""
-        for _ in range(self.head(_MAP)):
-            start = self.position
-            key = self.text()
-            encoded = data[start : self.position]
+        for _ in range(count):  # short texts, which nearly all are, are read without a call
+            end = at + 1 + data[at] - _TEXT_0
+            if at < end <= at + 24:
+                key = data[at + 1 : end].decode()
+            else:
+                key, end = self.text_at(at), self.position
+            encoded = data[at:end]
             if encoded <= before:
                 raise _corrupt("the keys of a mapping are not in order")
             before = encoded
-            is_short = _TEXT_0 <= data[self.position] < _TEXT_0 + 24
-            found[key] = self.text() if is_short else self.value(depth - 1)
+            at = end + 1 + data[end] - _TEXT_0
+            if end < at <= end + 24:
+                found[key] = data[end + 1 : at].decode()
+            else:
+                self.position = end
+                found[key] = self.value(depth - 1)
+                at = self.position
+        if at > len(data):
+            raise _corrupt("the bytes are cut")
+        self.position = at
         return found
+
+    def text_at(self, position: int) -> str:
+        self.position = position
+        return self.text()
 
     def check_depth(self, depth: int) -> None:
         if depth == 0:

@@ -11,8 +11,7 @@ import os
 import sqlite3
 import stat
 import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 
 from uwf_core.errors import BusyError, CorruptNodeError, StoreError, StoreVersionError, UwfError
 from uwf_core.process import crash_points
@@ -60,11 +59,18 @@ class Database:
         path: absolute.
         locks: the lock file beside it.
         may_make_folder: whether a missing folder is made (0700) when something is written.
+        durable: whether it is to last; of a file that is thrown away there is one connection.
+
+    Attributes:
+        faults: a context; whatever SQLite raises within becomes a `StoreError` that says place and
+            cure.
     """
 
-    def __init__(self, path: str, locks: LockFile, *, may_make_folder: bool) -> None:
+    def __init__(self, path: str, locks: LockFile, *, may_make_folder: bool, durable: bool) -> None:
         self.path = path
+        self.faults = _Faults(path)
         self._locks = locks
+        self._durable = durable
         self._may_make_folder = may_make_folder
         self._reader: sqlite3.Connection | None = None
         self._writer: sqlite3.Connection | None = None
@@ -74,6 +80,8 @@ class Database:
         if self._writer is not None:
             return self._writer
         if self._reader is None and self._exists():
+            if not self._durable:
+                return self.writer()
             self._reader = self._opened_to_read()
         return self._reader
 
@@ -96,24 +104,15 @@ class Database:
         writer is not the last; and the reader may not write. The log is copied when it is long.
         """
         if self._writer is not None:
-            with suppress(sqlite3.Error):  # then closing copies the log: slower, and as safe
-                self._reader = self._reader or _connected(self.path, "ro")
-                self._reader.execute("SELECT 1 FROM node LIMIT 1").fetchone()
+            if self._durable:
+                with suppress(sqlite3.Error):  # then closing copies the log: slower, and as safe
+                    self._reader = self._reader or _connected(self.path, "ro")
+                    self._reader.execute("SELECT 1 FROM node LIMIT 1").fetchone()
             self._writer.close()
             self._writer = None
         if self._reader is not None:
             self._reader.close()
             self._reader = None
-
-    @contextmanager
-    def faults(self) -> Iterator[None]:
-        """Whatever SQLite raises within becomes a `StoreError` that says place and cure."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise _translated(error, self.path) from error
-        except UnicodeEncodeError as error:
-            raise StoreError("a text for the store is no Unicode", where=self.path) from error
 
     def _exists(self) -> bool:
         try:
@@ -224,6 +223,22 @@ class Database:
         os.rename(draft, self.path)
         crash_points.reach("store-made")
         _sync(os.path.dirname(self.path))
+
+
+class _Faults:
+    """See `Database.faults`. It may be entered again within itself."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _type: object, error: BaseException | None, _traceback: object) -> None:
+        if isinstance(error, sqlite3.Error):
+            raise _translated(error, self._path) from error
+        if isinstance(error, UnicodeEncodeError):
+            raise StoreError("a text for the store is no Unicode", where=self._path) from error
 
 
 def _connected(path: str, mode: str) -> sqlite3.Connection:

@@ -24,6 +24,7 @@ from uwf_core.stores import rows
 from uwf_core.stores.database import Database
 from uwf_core.stores.locks import LockFile, offset_of
 from uwf_core.stores.numbers import range_of
+from uwf_core.stores.queries import BATCH, batches, has_tags, marks, query
 from uwf_core.stores.rows import (
     HOLDER_COLUMNS,
     RECORD_COLUMNS,
@@ -32,7 +33,6 @@ from uwf_core.stores.rows import (
     Row,
 )
 
-_BATCH = 500
 _UNKNOWN = Holder(0, "", "", 0)
 """Who holds a lock in the moment between taking it and saying so."""
 
@@ -81,7 +81,9 @@ class SqliteBackend:
     def __init__(self, path: str, *, may_make_folder: bool = False, durable: bool = True) -> None:
         self._lock = RLock()
         self._locks = LockFile(path + ".lock")
-        self._database = Database(path, self._locks, may_make_folder=may_make_folder)
+        self._database = Database(
+            path, self._locks, may_make_folder=may_make_folder, durable=durable
+        )
         self._in_transaction = False
         self._waits = {True: "FULL", False: "NORMAL"} if durable else {True: "OFF", False: "OFF"}
         self._synchronous: str | None = None
@@ -94,7 +96,7 @@ class SqliteBackend:
         with self._lock:
             if self._in_transaction:
                 raise RuntimeError("transactions do not nest")
-            with self._database.faults():
+            with self._database.faults:
                 connection = self._writer(durable)
                 connection.execute("BEGIN IMMEDIATE")
             crash_points.reach("transaction")
@@ -102,13 +104,13 @@ class SqliteBackend:
             try:
                 yield
                 crash_points.reach("commit")
-                with self._database.faults():
+                with self._database.faults:
                     connection.execute("COMMIT")
                 crash_points.reach("committed")
             finally:
                 self._in_transaction = False
                 if connection.in_transaction:
-                    with self._database.faults():
+                    with self._database.faults:
                         connection.execute("ROLLBACK")
 
     def _writer(self, durable: bool) -> sqlite3.Connection:
@@ -124,14 +126,14 @@ class SqliteBackend:
         """The transaction under way, or a durable one of its own."""
         with self._lock:
             if self._in_transaction:
-                with self._database.faults():
+                with self._database.faults:
                     yield self._database.writer()
             else:
-                with self.transaction(), self._database.faults():
+                with self.transaction(), self._database.faults:
                     yield self._database.writer()
 
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
-        with self._lock, self._database.faults():
+        with self._lock, self._database.faults:
             connection = self._database.reader()
             return [] if connection is None else connection.execute(sql, values).fetchall()
 
@@ -145,8 +147,8 @@ class SqliteBackend:
     def present(self, refs: Collection[str]) -> set[str]:
         """Those of `refs` that are stored."""
         found: set[str] = set()
-        for batch in _batches(refs):
-            sql = f"SELECT ref FROM node WHERE ref IN ({_marks(batch)})"
+        for batch in batches(refs):
+            sql = f"SELECT ref FROM node WHERE ref IN ({marks(batch)})"
             found.update(ref_of_number(row[0]) for row in self._rows(sql, batch))
         return found
 
@@ -177,8 +179,8 @@ class SqliteBackend:
     def records(self, type: str | None = None) -> Iterator[Record]:
         """All records (of one type) in the order of their first put."""
         condition = "" if type is None else f" AND type = {number_of(type)}"
-        name_of = lru_cache(_BATCH)(ref_of_number)
-        for batch in self._in_order(RECORD_COLUMNS_OF_SMALL, condition, _BATCH):
+        name_of = lru_cache(BATCH)(ref_of_number)
+        for batch in self._in_order(RECORD_COLUMNS_OF_SMALL, condition, BATCH):
             for place, *row in batch:
                 if row[-1] is not None:
                     yield rows.record_of_row(row, name_of)
@@ -189,7 +191,7 @@ class SqliteBackend:
     def graph(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
         """(reference, edges, touched_ms) of every record as numbers, without reading data."""
         columns = "type, ref, created, touched, guard, edges"
-        for batch in self._in_order(columns, "", 10 * _BATCH):
+        for batch in self._in_order(columns, "", 10 * BATCH):
             for _, *row in batch:
                 if not rows.is_guarded(row):
                     raise self._damaged(row[1])
@@ -224,8 +226,8 @@ class SqliteBackend:
         """Remove those of `refs` that nobody has touched since."""
         removed = 0
         with self._writing() as connection:
-            for batch in _batches(refs):
-                sql = f"DELETE FROM node WHERE created + touched < ? AND ref IN ({_marks(batch)})"
+            for batch in batches(refs):
+                sql = f"DELETE FROM node WHERE created + touched < ? AND ref IN ({marks(batch)})"
                 removed += connection.execute(sql, (untouched_since_ms, *batch)).rowcount
         return removed
 
@@ -248,14 +250,14 @@ class SqliteBackend:
     ) -> list[Variable]:
         """Variables by prefix and tags, sorted by name; `status` is the tag with an index."""
         wanted = tags or {}
-        sql, values = _query(prefix, wanted.get("status"), after, descending)
-        with self._lock, self._database.faults():
+        sql, values = query(prefix, wanted.get("status"), after, descending)
+        with self._lock, self._database.faults:
             connection = self._database.reader()
             if connection is None:
                 return []
             found: Iterator[Variable] = map(rows.variable_of_row, connection.execute(sql, values))
             if wanted:
-                found = filter(lambda each: _has(each.tags, wanted), found)
+                found = filter(lambda each: has_tags(each.tags, wanted), found)
             return list(islice(found, offset, None if limit is None else offset + limit))
 
     def set_variable(self, variable: Variable, expected: bytes | None) -> bool:
@@ -280,7 +282,7 @@ class SqliteBackend:
         """Take the lock, or None if somebody holds it."""
         offset = offset_of(name)
         with self._lock:
-            with self._database.faults():
+            with self._database.faults:
                 self._database.writer()  # makes the folder where there is none
             if not self._locks.take(offset):
                 return None
@@ -326,9 +328,9 @@ class SqliteBackend:
 
     def _holders(self, offsets: Sequence[int]) -> dict[str, Holder]:
         found: dict[str, Holder] = {}
-        for start in range(0, len(offsets), _BATCH):
-            batch = offsets[start : start + _BATCH]
-            sql = f"SELECT {HOLDER_COLUMNS} FROM holder WHERE offset IN ({_marks(batch)})"
+        for start in range(0, len(offsets), BATCH):
+            batch = offsets[start : start + BATCH]
+            sql = f"SELECT {HOLDER_COLUMNS} FROM holder WHERE offset IN ({marks(batch)})"
             found.update(rows.holder_of_row(row) for row in self._rows(sql, batch))
         return found
 
@@ -340,7 +342,7 @@ class SqliteBackend:
 
     def close(self) -> None:
         """Close the file and free all locks."""
-        with self._lock, self._database.faults():
+        with self._lock, self._database.faults:
             self._database.close()
             self._locks.close()
             self._synchronous = None
@@ -357,43 +359,3 @@ class _SqliteLock:
         if self._is_held:
             self._is_held = False
             self._backend.release(self._offset, self._holder)
-
-
-def _query(
-    prefix: str, statuses: Collection[str] | None, after: str | None, descending: bool
-) -> tuple[str, list[Any]]:
-    """Rows by name; with statuses, one ordered walk over the index of each, merged as they go."""
-    conditions = ["name >= ?", "name < ?"]
-    values: list[Any] = [prefix, prefix + "\U0010ffff"]
-    if after is not None:
-        conditions.append("name < ?" if descending else "name > ?")
-        values.append(after)
-    one = f"SELECT {VARIABLE_COLUMNS} FROM variable WHERE " + " AND ".join(conditions)
-    order = " ORDER BY name DESC" if descending else " ORDER BY name"
-    if statuses is None:
-        return one + order, values
-    if not statuses:
-        return one + " AND 0" + order, values
-    each = [one + " AND status = ?"] * len(statuses)
-    return " UNION ALL ".join(each) + order, [x for s in statuses for x in (*values, s)]
-
-
-def _has(tags: Mapping[str, str], wanted: Mapping[str, Collection[str]]) -> bool:
-    return all(tags.get(key) in values for key, values in wanted.items())
-
-
-def _batches(refs: Iterable[str]) -> Iterator[list[int]]:
-    batch: list[int] = []
-    for ref in refs:
-        number = number_of(ref)
-        if number is not None:
-            batch.append(number)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
-
-
-def _marks(batch: Sequence[Any]) -> str:
-    return ", ".join("?" * len(batch))
