@@ -16,14 +16,18 @@ from uwf_core.agents.redact import REPLACEMENT, SHORTEST, Redactor
 from uwf_core.agents.secrets import guess
 from uwf_core.api.secret_names import is_secret_name, secrets_of_environment
 
-SECRETS = st.text(min_size=8, max_size=30).filter(
+ESCAPED = '\\"/n\n<&%\u00e9a'
+"""What encodings change, and what they make of it."""
+SECRETS = st.one_of(
+    st.text(min_size=8, max_size=30), st.text(ESCAPED, min_size=8, max_size=14)
+).filter(
     lambda value: (
         value not in REPLACEMENT
         and REPLACEMENT not in value
         and len(value.replace("\\", "")) >= SHORTEST_FOLDED
     )
 )
-TEXTS = st.text(max_size=40)
+TEXTS = st.one_of(st.text(max_size=40), st.text(ESCAPED, max_size=12))
 
 
 def in_base64(before: str, secret: str, after: str) -> str:
@@ -45,12 +49,16 @@ ENCODINGS = {
 }
 
 
+def _as_escape(sign: re.Match[str]) -> str:
+    return f"\\u{ord(sign[0]):04x}"
+
+
 def in_json(value: str, levels: str) -> str:
-    """JSON within JSON, a letter for each level: (a)SCII, (u)nicode, escaped `/`, escaped `<`."""
+    """JSON within JSON, a letter for each level: only ASCII, Unicode, `/` or `<>&` as escapes."""
     for level in levels:
         value = json.dumps(value, ensure_ascii=level != "u")[1:-1]
         value = value.replace("/", r"\/") if level == "/" else value
-        value = value.replace("<", r"\u003c").replace("&", r"\u0026") if level == "<" else value
+        value = re.sub("[<>&]", _as_escape, value) if level == "<" else value
     return value
 
 
@@ -188,7 +196,8 @@ def test_a_text_that_grows_by_a_key_of_many_lines_never_shows_a_line_of_it(encod
     """Its lines are secrets by themselves: that one is known hides none that stands before it."""
     key = '-----BEGIN KEY "a/b"-----\nMIIEvQIBADANBgkqhkiG9w0\n-----END KEY-----'
     form = ENCODINGS.get(encoding, partial(in_json, levels="aaaaa"))(key)
-    redactor = Redactor([key])
+    redactor = Redactor([key, "password\\"])
+    assert redactor.partial("my password") == "my [redacted]"
     for end in range(SHORTEST, len(form) + 1):
         assert redactor.partial(f"It is {form[:end]}") == "It is [redacted]"
     assert redactor.partial(f"It is {form}. ") == "It is [redacted]. "

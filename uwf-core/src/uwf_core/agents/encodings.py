@@ -66,10 +66,10 @@ class Folded:
 
     def begun(self, form: Form, shortest: int) -> int:
         """Where in the whole a beginning of a form begins with which it ends, of `shortest`
-        characters or more; its size if there is none.
+        characters or more (all of them, if a backslash may follow); its size if there is none.
         """
         head = form.text[:shortest]
-        start = self.text.find(head, max(0, len(self.text) - len(form.text) + 1))
+        start = self.text.find(head, max(0, len(self.text) - len(form.text)))
         while start >= 0:
             if form.text.startswith(self.text[start:]):
                 return self.after(start)
