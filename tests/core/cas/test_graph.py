@@ -33,8 +33,7 @@ def test_the_graph_is_what_its_edges_say(nodes, data):
     names = [*nodes, *data.draw(st.lists(NUMBERS, max_size=3))]
     edges = {ref: {names[each % len(names)] for each in found} for ref, found in nodes.items()}
     graph = Graph()
-    for ref, found in edges.items():
-        graph.add(ref, found)
+    graph.extend((ref, tuple(found), 0) for ref, found in edges.items())
     at = {ref: graph.position(ref_of_number(ref)) for ref in nodes}
     assert sorted(at.values()) == list(range(len(nodes)))
     missing = {each for found in edges.values() for each in found} - nodes.keys()

@@ -7,6 +7,7 @@ import sqlite3
 
 import pytest
 
+from uwf_core.cas.verify import scan_all
 from uwf_core.errors import (
     CorruptNodeError,
     UwfError,
@@ -137,6 +138,33 @@ def test_a_changed_column_is_noticed_whichever_it_is(open_store, tmp_path, colum
     if column not in ("sha256", "data"):
         with pytest.raises(CorruptNodeError):
             list(store.edges())
+
+
+@pytest.mark.parametrize("value", ["5", "1000000000000", "-1", "1.5", "'text'", "x'00'"])
+@pytest.mark.parametrize(
+    "column", ["type", "ref", "created", "touched", "guard", "edges", "sha256", "data"]
+)
+def test_a_column_with_a_value_of_any_kind_is_damage_and_nothing_worse(
+    open_store, tmp_path, column, value
+):
+    """SQLite keeps numbers, texts and bytes in whatever column a damaged file says."""
+    store = open_store()
+    ref = store.put(store.put_schema(LINKED), {"next": store.put_text("x")})
+    whole = len(scan_all(store).graph)
+    store.close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "store.db")) as connection:
+        row = "(SELECT max(rowid) FROM node)"
+        connection.execute(f"UPDATE node SET {column} = {value} WHERE rowid = {row}")
+        connection.commit()
+    scan = scan_all(store)
+    assert scan.unreadable is None
+    assert any(fault.kind == "damaged" for fault in scan.faults)
+    assert len(scan.graph) >= whole - 1
+    with pytest.raises(UwfError):
+        store.get(ref)
+    if column not in ("sha256", "data"):
+        with pytest.raises(CorruptNodeError):
+            list(store.graph())
 
 
 def test_putting_it_again_does_not_make_a_damaged_node_look_intact(open_store, tmp_path):

@@ -6,16 +6,28 @@ from typing import Any
 
 from uwf_core.api.store import Record
 from uwf_core.cas.codec import decode, is_text
+from uwf_core.cas.graph import GraphNode
 from uwf_core.cas.hashing import META, PRIMITIVES, number_of_hashed, ref_of, sha256_of
 from uwf_core.cas.schemas import first_problem
 from uwf_core.cas.types import KnownType
 from uwf_core.errors import CorruptNodeError, PayloadError, StoreError
 from uwf_core.ids import number_of
+from uwf_core.named_tuple import NamedTuple
 
 _TEXT = PRIMITIVES["string"]
-_WRONG_COLUMNS = "its columns are not what their checksum says"
-_WRONG_REFERENCE = "its bytes have another reference"
-_WRONG_SHA256 = "its bytes have another SHA-256"
+
+
+class _Kind(NamedTuple):
+    """How nodes of one type are checked.
+
+    Attributes:
+        prefix: what stands before the payload where it is hashed.
+        edges: the references in a payload and the type, sorted, after its form and its schema
+            were checked; None where they cannot be told.
+    """
+
+    prefix: bytes
+    edges: Callable[[bytes], tuple[int, ...] | None]
 
 
 class NodeCheck:
@@ -23,83 +35,123 @@ class NodeCheck:
 
     Args:
         schema_of: the schema of a type.
+        has_edges: whether records come with edges, which are checked then.
     """
 
-    def __init__(self, schema_of: Callable[[str], Mapping[str, Any]]) -> None:
+    def __init__(self, schema_of: Callable[[str], Mapping[str, Any]], has_edges: bool) -> None:
         self._schema_of = schema_of
-        self._types: dict[str, KnownType | None] = {}
-        self._edges_of_text = _only(_TEXT)
+        self._has_edges = has_edges
+        self._kinds: dict[str, _Kind] = {
+            META: _Kind(META.encode(), _edges_of_schema),
+            _TEXT: _Kind(_TEXT.encode(), _edges_of_text),
+        }
 
-    def edges(self, record: Record, number: int) -> tuple[int, ...]:
-        """The references in a node and its type, sorted, after its reference, its SHA-256, its
-        form and its schema were checked.
+    def node(self, record: Record) -> GraphNode:
+        """A node for the graph (without its time), after its reference, its SHA-256, its form, its
+        schema and its edges were checked.
 
         A node whose type is missing or damaged is not checked against it, and its edges are
         believed: that is the type's damage, not the node's.
 
-        Args:
-            record: the node.
-            number: its reference as a number.
-
         Raises:
             CorruptNodeError: something is wrong; the message says what.
         """
-        if not record.sha256:
-            raise CorruptNodeError(_WRONG_COLUMNS)
-        if record.type == META:
-            return self._edges_of_schema(record)
-        type_ = self._type(record.type)
-        hashed = (record.type.encode() if type_ is None else type_.prefix) + record.data
-        if number_of_hashed(hashed) != number:
-            raise CorruptNodeError(_WRONG_REFERENCE)
-        if sha256(hashed).digest() != record.sha256:
-            raise CorruptNodeError(_WRONG_SHA256)
-        if record.type == _TEXT:
-            if not is_text(record.data):
-                raise CorruptNodeError("it is no text, though its type says so")
-            return self._edges_of_text
-        if type_ is None:
-            decode(record.data)
-            return record.edges or _only(record.type)
-        return self._edges_by(type_, record.type, type_.decode(record.data))
+        ref, type_, digest, data, stored, _, _ = record
+        if not digest:
+            raise CorruptNodeError("its columns are not what their checksum says")
+        kind = self._kinds.get(type_) or self._kind(type_)
+        hashed = kind.prefix + data
+        number = number_of(ref)
+        if (
+            type_ == META  # one of its nodes has no prefix
+            or number_of_hashed(hashed) != number
+            or sha256(hashed).digest() != digest
+        ):
+            number = _checked_number(record)
+        edges = kind.edges(data)
+        if edges is None:
+            edges = stored or _only(type_)
+        if edges != stored and self._has_edges:
+            raise CorruptNodeError("its edges are not the references in it")
+        return number, edges, 0
 
-    @staticmethod
-    def _edges_by(type_: KnownType, name: str, payload: Any) -> tuple[int, ...]:
-        """The edges of a payload that its type accepts."""
+    def _kind(self, type_: str) -> _Kind:
         try:
-            found = type_.violations(payload)
-        except PayloadError:  # its type is damaged, which is found where that is checked
-            found = ()
-        if found:
-            place = f"{found[0].path}: " if found[0].path else ""
-            raise CorruptNodeError(f"its type {name} refuses it: {place}{found[0].message}")
+            known = KnownType(type_, self._schema_of(type_))
+        except PayloadError as error:
+            raise CorruptNodeError(f"its type {type_} is no schema") from error
+        except StoreError:
+            kind = _Kind(type_.encode(), _edges_of_unknown)
+        else:
+            kind = _Kind(known.prefix, _edges_by(known, type_))
+        self._kinds[type_] = kind
+        return kind
+
+
+def _checked_number(record: Record) -> int:
+    """The reference as a number; by the definition, and says what differs.
+
+    Raises:
+        CorruptNodeError: a digest is wrong.
+    """
+    number = number_of(record.ref)
+    if number is None:
+        raise CorruptNodeError("its reference is none")
+    if ref_of(record.type, record.data) != record.ref:
+        raise CorruptNodeError("its bytes have another reference")
+    if sha256_of(record.type, record.data) != record.sha256:
+        raise CorruptNodeError("its bytes have another SHA-256")
+    return number
+
+
+def _edges_of_schema(data: bytes) -> tuple[int, ...]:
+    problem = first_problem(decode(data))
+    if problem is not None:
+        raise CorruptNodeError(f"it is no schema that can be a type: {problem.message}")
+    return _EDGES_OF_SCHEMA
+
+
+def _edges_of_text(data: bytes) -> tuple[int, ...]:
+    if not is_text(data):
+        raise CorruptNodeError("it is no text, though its type says so")
+    return _EDGES_OF_TEXT
+
+
+def _edges_of_unknown(data: bytes) -> None:
+    decode(data)
+
+
+def _edges_by(type_: KnownType, name: str) -> Callable[[bytes], tuple[int, ...]]:
+    """The edges of a payload that its type accepts."""
+    decoded, edges_of = type_.decode, type_.edges
+    try:
+        accepts = type_.compiled.accepts
+    except PayloadError:  # its type is damaged, which is found where that is checked
+        accepts = _anything
+
+    def edges(data: bytes) -> tuple[int, ...]:
+        payload = decoded(data)
+        if not accepts(payload):
+            found = type_.violations(payload)[0]
+            place = f"{found.path}: " if found.path else ""
+            raise CorruptNodeError(f"its type {name} refuses it: {place}{found.message}")
         try:
-            return type_.edges(payload)
+            return edges_of(payload)
         except PayloadError as error:
             raise CorruptNodeError(error.message) from error
 
-    def _edges_of_schema(self, record: Record) -> tuple[int, ...]:
-        if ref_of(META, record.data) != record.ref:
-            raise CorruptNodeError(_WRONG_REFERENCE)
-        if sha256_of(META, record.data) != record.sha256:
-            raise CorruptNodeError(_WRONG_SHA256)
-        problem = first_problem(decode(record.data))
-        if problem is not None:
-            raise CorruptNodeError(f"it is no schema that can be a type: {problem.message}")
-        return _only(META)
+    return edges
 
-    def _type(self, ref: str) -> KnownType | None:
-        if ref not in self._types:
-            try:
-                self._types[ref] = KnownType(ref, self._schema_of(ref))
-            except PayloadError as error:
-                raise CorruptNodeError(f"its type {ref} is no schema") from error
-            except StoreError:
-                self._types[ref] = None
-        return self._types[ref]
+
+def _anything(_payload: Any) -> bool:
+    return True
 
 
 def _only(type_: str) -> tuple[int, ...]:
     """The edges of a node that refers to its type alone."""
     number = number_of(type_)
     return () if number is None else (number,)
+
+
+_EDGES_OF_SCHEMA = _only(META)
+_EDGES_OF_TEXT = _only(_TEXT)

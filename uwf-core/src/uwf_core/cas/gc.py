@@ -83,7 +83,9 @@ def collect(
             are damaged; nothing was freed.
         BusyError: others kept using what was to go.
     """
-    marking = _Marking(store, _graph_of(store), rules, since_ms, now_ms)
+    graph = Graph()
+    graph.extend(store.graph())
+    marking = _Marking(store, graph, rules, since_ms, now_ms)
     marking.mark()
     if dry_run or not (marking.loose or marking.dropped):
         return marking.result(marking.loose)
@@ -98,13 +100,6 @@ def collect(
     raise BusyError(
         "others keep using what is to be freed", hint="repeat it when there is less going on"
     )
-
-
-def _graph_of(store: "Store") -> Graph:
-    graph = Graph()
-    for ref, edges, touched_ms in store.graph():
-        graph.add(ref, edges, touched_ms)
-    return graph
 
 
 class _StillUsedError(Exception):

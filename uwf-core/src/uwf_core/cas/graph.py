@@ -2,69 +2,70 @@
 
 A node is a position; its reference and edges are 64-bit integers in flat arrays, so that a node
 takes some 40 bytes and 8 for each edge, where texts in sets take four times that. References are
-hashes, evenly spread: their first bits find a bucket of one or two positions.
+hashes, evenly spread: their last bits find a slot of a table that is at most half full.
 """
 
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain, islice
 
 from uwf_core.ids import number_of, ref_of_number
 
 NOWHERE = -1
 """The position of what is not in the store."""
 
-_BITS = 64
-_HALF = 1 << 63
 _OFTEN = 512
 """How many marked nodes are remembered: types, that nearly every edge leads to, come first."""
 
-_CHUNK = 1 << 18
-"""How many numbers are held as objects at once."""
+_BATCH = 200
+"""How many nodes are held as objects at once: what fits a fast cache."""
+
+_CHUNK = 1 << 17
+"""Of how many nodes the edges are held as objects at once."""
+
+
+GraphNode = tuple[int, tuple[int, ...], int]
+"""A reference, the references in it with its type among them, and when it was put last (ms)."""
 
 
 class Graph:
-    """Nodes and their edges: `add` all nodes, then ask."""
+    """Nodes and their edges: `extend` with all nodes, then ask."""
 
     def __init__(self) -> None:
         self._refs = array("q")
         self._edges = array("q")
-        self._ends = array("Q")
+        self._ends = array("Q", (0,))
         self._touched = array("q")
-        self._slots = array("I")
-        self._buckets = array("I")
-        self._shift = _BITS
+        self._table = array("I", bytes(8))
         self._sealed = 0
 
     def __len__(self) -> int:
         return len(self._refs)
 
-    def add(self, ref: int, edges: Iterable[int], touched_ms: int = 0) -> None:
-        """Add a node with the references in it, its type among them; all as numbers."""
-        self._refs.append(ref)
-        self._touched.append(touched_ms)
-        self._edges.extend(edges)
-        self._ends.append(len(self._edges))
+    def extend(self, nodes: Iterable[GraphNode]) -> None:
+        """Add nodes; positions are in their order."""
+        nodes = iter(nodes)
+        while batch := tuple(islice(nodes, _BATCH)):
+            refs, edges, touched = zip(*batch, strict=True)
+            self._refs.extend(refs)
+            self._touched.extend(touched)
+            self._edges.extend(chain.from_iterable(edges))
+            end = self._ends.pop()
+            self._ends.extend(accumulate(map(len, edges), initial=end))
 
     def _seal(self) -> None:
         """Make positions findable."""
-        if self._sealed == len(self._refs) > 0:
+        if self._sealed == len(self._refs):
             return
         self._sealed = len(self._refs)
-        bits = max(1, len(self._refs).bit_length())
-        shift = self._shift = _BITS - bits
-        starts = array("I", bytes(4 * ((1 << bits) + 1)))
-        for ref in self._refs:
-            starts[((ref + _HALF) >> shift) + 1] += 1
-        starts = array("I", accumulate(starts))
-        slots = self._slots = array("I", bytes(4 * len(self._refs)))
-        free = starts[:]
-        for position, ref in enumerate(self._refs):
-            bucket = (ref + _HALF) >> shift
-            slot = free[bucket]
-            free[bucket] = slot + 1
-            slots[slot] = position
-        self._buckets = starts
+        size = 1 << (2 * len(self._refs)).bit_length()
+        table = self._table = array("I", bytes(4 * size))
+        mask = size - 1
+        for after, ref in enumerate(self._refs, 1):
+            slot = ref & mask
+            while table[slot]:
+                slot = (slot + 1) & mask
+            table[slot] = after
 
     def position(self, ref: str) -> int:
         """Where a node is, `NOWHERE` if it is not there."""
@@ -73,12 +74,12 @@ class Graph:
         return NOWHERE if number is None else self._position(number)
 
     def _position(self, number: int) -> int:
-        bucket = (number + _HALF) >> self._shift
-        refs = self._refs
-        for slot in range(self._buckets[bucket], self._buckets[bucket + 1]):
-            position = self._slots[slot]
-            if refs[position] == number:
-                return position
+        table, mask = self._table, len(self._table) - 1
+        slot = number & mask
+        while after := table[slot]:
+            if self._refs[after - 1] == number:
+                return after - 1
+            slot = (slot + 1) & mask
         return NOWHERE
 
     def ref(self, position: int) -> str:
@@ -102,8 +103,7 @@ class Graph:
         return (ref_of_number(number) for number in self._edges_at(position))
 
     def _edges_at(self, position: int) -> Sequence[int]:
-        first = self._ends[position - 1] if position else 0
-        return self._edges[first : self._ends[position]]
+        return self._edges[self._ends[position] : self._ends[position + 1]]
 
     def mark(self, roots: Iterable[int], marks: bytearray, stamp: int) -> tuple[int, set[str]]:
         """Give all unmarked nodes that can be reached from `roots` the mark `stamp`.
@@ -118,8 +118,7 @@ class Graph:
         """
         self._seal()
         refs, edges, ends = self._refs, self._edges, self._ends
-        slots, buckets, shift = self._slots, self._buckets, self._shift
-        half = _HALF
+        table, mask = self._table, len(self._table) - 1
         waiting, count, missing = array("I"), 0, set[str]()
         often = set[int]()
         for root in roots:
@@ -129,12 +128,13 @@ class Graph:
         while waiting:
             at = waiting.pop()
             count += 1
-            for number in edges[ends[at - 1] if at else 0 : ends[at]]:
+            for place in range(ends[at], ends[at + 1]):
+                number = edges[place]
                 if number in often:
                     continue
-                bucket = (number + half) >> shift
-                for slot in range(buckets[bucket], buckets[bucket + 1]):
-                    position = slots[slot]
+                slot = number & mask
+                while after := table[slot]:
+                    position = after - 1
                     if refs[position] == number:
                         if not marks[position]:
                             marks[position] = stamp
@@ -142,15 +142,15 @@ class Graph:
                         elif len(often) < _OFTEN:
                             often.add(number)
                         break
+                    slot = (slot + 1) & mask
                 else:
                     missing.add(ref_of_number(number))
         return count, missing
 
     def dangling(self) -> dict[str, list[int]]:
         """References that point to nothing, each with the positions of the nodes that hold it."""
-        missing: set[int] = set()
-        for first in range(0, len(self._edges), _CHUNK):
-            missing.update(set(self._edges[first : first + _CHUNK]).difference(self._refs))
+        self._seal()
+        missing = set(self._unknown())
         found: dict[str, list[int]] = {}
         if missing:
             for at in range(len(self._refs)):
@@ -158,6 +158,14 @@ class Graph:
                     if number in missing:
                         found.setdefault(ref_of_number(number), []).append(at)
         return found
+
+    def _unknown(self) -> Iterator[int]:
+        """Edges that lead nowhere."""
+        for first in range(0, len(self._refs), _CHUNK):
+            last = min(first + _CHUNK, len(self._refs))
+            numbers = set(self._edges[self._ends[first] : self._ends[last]])
+            numbers.difference_update(self._refs[max(0, first - _CHUNK) : last])  # most lie near
+            yield from (each for each in numbers if self._position(each) == NOWHERE)
 
     def leading_to(self, positions: Iterable[int]) -> bytearray:
         """One byte for each node: 1 where one of `positions` can be reached from it."""

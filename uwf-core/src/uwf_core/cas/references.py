@@ -43,8 +43,7 @@ def finder(schema: Mapping[str, Any]) -> Finder:
     def plain(payload: Any) -> list[str]:
         if type(payload) is not dict:
             return []
-        values = [payload[key] for key in keys if key in payload]
-        return [value for value in values if type(value) is str]
+        return [value for key in keys if type(value := payload.get(key)) is str]
 
     return plain
 

@@ -5,7 +5,7 @@ the meta-schema of ocas 0.4 names. jsonschema checks schemas, thoroughly; jsonsc
 values, in linear time whatever the pattern. Neither ever fetches anything.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from uwf_core.cas.codec import Keys, decode, dotted, encode
@@ -281,11 +281,14 @@ def _by_compiling(schema: Any) -> list[SchemaProblem]:
 class CompiledSchema:
     """A schema, ready to check values. Its patterns run in linear time; it fetches nothing.
 
+    Attributes:
+        accepts: whether nothing is wrong with a value that `decode` gave.
+
     Raises:
         PayloadError: it is no valid schema.
     """
 
-    __slots__ = ("_validator",)
+    __slots__ = ("_validator", "accepts")
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
@@ -301,10 +304,7 @@ class CompiledSchema:
                 where=dotted(tuple(getattr(error, "instance_path", ()))) or None,
                 hint="`uwf cas schema add` names all its faults",
             ) from error
-
-    def accepts(self, value: Any) -> bool:
-        """Whether nothing is wrong with a value that `decode` gave."""
-        return bool(self._validator.is_valid(value))
+        self.accepts: Callable[[Any], bool] = self._validator.is_valid
 
     def violations(self, value: Any) -> list[Violation]:
         """What is wrong with `value`; whatever JSON cannot say is a violation as well."""

@@ -1,6 +1,6 @@
 """What a type is good for: to check payloads, and to find the references in them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from uwf_core.cas.codec import MappingDecoder, decode, encode
@@ -31,15 +31,20 @@ class KnownType:
         self.decode = _decoder(schema)
         self._compiled: CompiledSchema | None = None
 
-    def violations(self, payload: Any) -> Sequence[Violation]:
-        """What is wrong with a payload that `decode` gave.
+    @property
+    def compiled(self) -> CompiledSchema:
+        """For payloads that `decode` gave.
 
         Raises:
             PayloadError: the schema is no valid one.
         """
         if self._compiled is None:
             self._compiled = CompiledSchema(self._schema)
-        compiled = self._compiled
+        return self._compiled
+
+    def violations(self, payload: Any) -> Sequence[Violation]:
+        """What is wrong with a payload that `decode` gave; raises as `compiled`."""
+        compiled = self.compiled
         return () if compiled.accepts(payload) else compiled.violations_of_plain(payload)
 
     def edges(self, payload: Any) -> tuple[int, ...]:
@@ -48,17 +53,21 @@ class KnownType:
         Raises:
             PayloadError: one of them has more bits than a reference.
         """
-        edges = {self._number}
-        for ref in self._references(payload):
-            number = number_of(ref)
-            if number is not None:
-                edges.add(number)
-            elif Ref.matches(ref):
-                raise PayloadError(
-                    f"{ref!r} can be no reference: no node has it",
-                    hint="a reference begins with 0 to F",
-                )
+        numbers: Any = map(number_of, self._references(payload))
+        edges = {self._number, *numbers}
+        if None in edges:  # a text that is no reference
+            _check_form(self._references(payload))
+            edges.remove(None)
         return tuple(sorted(edges))
+
+
+def _check_form(texts: Iterable[str]) -> None:
+    for text in texts:
+        if Ref.matches(text) and number_of(text) is None:
+            raise PayloadError(
+                f"{text!r} can be no reference: no node has it",
+                hint="a reference begins with 0 to F",
+            )
 
 
 def _decoder(schema: Mapping[str, Any]) -> Callable[[bytes], Any]:

@@ -7,9 +7,8 @@ affected by it.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
-from uwf_core.api.store import Record
 from uwf_core.cas.check import NodeCheck
-from uwf_core.cas.graph import NOWHERE, Graph
+from uwf_core.cas.graph import NOWHERE, Graph, GraphNode
 from uwf_core.errors import CorruptNodeError, StoreError
 from uwf_core.ids import number_of, ref_of_number
 from uwf_core.named_tuple import NamedTuple
@@ -64,26 +63,13 @@ class Scan(NamedTuple):
 def scan_all(store: "Store", *, has_edges: bool = True) -> Scan:
     """Look at every node of the store; `has_edges` says whether its records come with edges."""
     looking = _Looking(store, has_edges)
-    try:
-        for record in store.records():
-            looking.look(record)
-    except StoreError as error:
-        return looking.result(unreadable=str(error))
-    return looking.result()
+    return looking.result(looking.all())
 
 
 def scan_from(store: "Store", roots: Iterable[str]) -> Scan:
     """Look at the nodes that `roots` lead to; a root that is missing is not among the faults."""
     looking = _Looking(store)
-    waiting = list(dict.fromkeys(roots))
-    seen = set(waiting)
-    while waiting:
-        ref = waiting.pop()
-        for edge in looking.look_at(ref):
-            if edge not in seen:
-                seen.add(edge)
-                waiting.append(edge)
-    return looking.result()
+    return looking.result(looking.reached(roots))
 
 
 class _Looking:
@@ -91,49 +77,62 @@ class _Looking:
 
     def __init__(self, store: "Store", has_edges: bool = True) -> None:
         self._store = store
-        self._has_edges = has_edges
-        self._check = NodeCheck(store.schema)
+        self._check = NodeCheck(store.schema, has_edges)
         self._graph = Graph()
         self._faults: list[Fault] = []
+        self._unreadable: str | None = None
 
-    def look_at(self, ref: str) -> Iterable[str]:
-        """Look at one node by its name; what it refers to."""
+    def all(self) -> Iterator[GraphNode]:
+        """Look at every node, one after the other; each as the graph is to have it."""
+        checked, position = self._check.node, 0
+        try:
+            for record in self._store.records():
+                try:
+                    node: GraphNode | None = checked(record)
+                except CorruptNodeError as error:
+                    node = self._damaged(record.ref, position, error.message)
+                if node is not None:
+                    position += 1
+                    yield node
+        except StoreError as error:
+            self._unreadable = str(error)
+
+    def reached(self, roots: Iterable[str]) -> Iterator[GraphNode]:
+        """The same for what `roots` lead to."""
+        waiting, position = list(dict.fromkeys(roots)), 0
+        seen = set(waiting)
+        while waiting:
+            node = self._look_at(waiting.pop(), position)
+            if node is None:
+                continue
+            position += 1
+            yield node
+            for edge in map(ref_of_number, node[1]):
+                if edge not in seen:
+                    seen.add(edge)
+                    waiting.append(edge)
+
+    def _look_at(self, ref: str, position: int) -> GraphNode | None:
+        """One node by its name; None if there is none."""
         try:
             record = self._store.stored(ref)
+            return None if record is None else self._check.node(record._replace(ref=ref))
         except StoreError as error:
-            self._add_damaged(ref, number_of(ref), error.message)
-            return ()
-        if record is None:
-            return ()
-        return map(ref_of_number, self.look(record._replace(ref=ref)))
+            return self._damaged(ref, position, error.message)
 
-    def look(self, record: Record) -> Iterable[int]:
-        """Look at a record; its edges."""
-        number = number_of(record.ref)
-        try:
-            if number is None:
-                raise CorruptNodeError("its reference is none")
-            edges = self._check.edges(record, number)
-            if self._has_edges and edges != record.edges:
-                raise CorruptNodeError("its edges are not the references in it")
-        except CorruptNodeError as error:
-            self._add_damaged(record.ref, number, error.message)
-            return ()
-        self._graph.add(number, edges)
-        return edges
-
-    def _add_damaged(self, ref: str, number: int | None, message: str) -> None:
-        positions: tuple[int, ...] = ()
-        if number is not None:
-            positions = (len(self._graph),)
-            self._graph.add(number, ())
+    def _damaged(self, ref: str, position: int, message: str) -> GraphNode | None:
+        """Keep the fault; what the node refers to is not to be believed."""
+        number = number_of(ref)
+        positions = () if number is None else (position,)
         self._faults.append(Fault("damaged", ref, message, positions))
+        return None if number is None else (number, (), 0)
 
-    def result(self, unreadable: str | None = None) -> Scan:
-        """The faults, with what is missing."""
-        if unreadable is None:  # else what was not reached would seem to be missing
+    def result(self, nodes: Iterable[GraphNode]) -> Scan:
+        """What comes of looking at `nodes`; the faults, with what is missing."""
+        self._graph.extend(nodes)
+        if self._unreadable is None:  # else what was not reached would seem to be missing
             self._faults += self._missing()
-        return Scan(self._graph, tuple(self._faults), unreadable)
+        return Scan(self._graph, tuple(self._faults), self._unreadable)
 
     def _missing(self) -> Iterator[Fault]:
         for ref, holders in self._graph.dangling().items():

@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Iterable
+from functools import lru_cache
 
 from uwf_core.ids import B32, Ref, number_of
 
@@ -29,4 +30,9 @@ def unpacked(data: bytes) -> tuple[int, ...]:
     Raises:
         struct.error: the length is none that `packed` gives.
     """
-    return struct.unpack(f">{len(data) // 8}q", data)
+    return _form(len(data)).unpack(data)
+
+
+@lru_cache(256)
+def _form(size: int) -> struct.Struct:
+    return struct.Struct(f">{size // 8}q")

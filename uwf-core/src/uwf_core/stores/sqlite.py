@@ -26,6 +26,7 @@ from uwf_core.stores.locks import LockFile, offset_of
 from uwf_core.stores.numbers import range_of
 from uwf_core.stores.queries import BATCH, batches, has_tags, marks, query
 from uwf_core.stores.rows import (
+    GRAPH_COLUMNS,
     HOLDER_COLUMNS,
     RECORD_COLUMNS,
     RECORD_COLUMNS_OF_SMALL,
@@ -181,21 +182,15 @@ class SqliteBackend:
         condition = "" if type is None else f" AND type = {number_of(type)}"
         name_of = lru_cache(BATCH)(ref_of_number)
         for batch in self._in_order(RECORD_COLUMNS_OF_SMALL, condition, BATCH):
-            for place, *row in batch:
-                if row[-1] is not None:
-                    yield rows.record_of_row(row, name_of)
-                    continue
-                for large in self._rows(_GET_BY_PLACE, (place,)):  # too large to hold many of
-                    yield rows.record_of_row(large)
+            yield from rows.records_of_rows(batch, name_of, self._at)
+
+    def _at(self, place: int) -> Iterator[Record]:
+        return map(rows.record_of_row, self._rows(_GET_BY_PLACE, (place,)))
 
     def graph(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
         """(reference, edges, touched_ms) of every record as numbers, without reading data."""
-        columns = "type, ref, created, touched, guard, edges"
-        for batch in self._in_order(columns, "", 10 * BATCH):
-            for _, *row in batch:
-                if not rows.is_guarded(row):
-                    raise self._damaged(row[1])
-                yield row[1], rows.edge_numbers(row[0], row[5]), row[2] + row[3]
+        for batch in self._in_order(GRAPH_COLUMNS, "", BATCH):
+            yield from rows.nodes_of_rows(batch, self._damaged)
 
     def _in_order(self, columns: str, condition: str, size: int) -> Iterator[list[Row]]:
         """All rows of nodes with their place first, in the order of that."""
