@@ -18,7 +18,8 @@ def secrets(settings: "Settings") -> frozenset[str]:
     found = set(_of_providers(settings))
     found |= secrets_of_environment(settings.environment)
     for value in settings.environment.values():
-        found.update(_url_password(value))
+        if "@" in value:
+            found.update(_url_password(value))
     for agent in settings.agents.values():
         found.update(_in_options(agent.options))
     found.update(_url_password(settings.store))

@@ -235,6 +235,8 @@ class _Faults:
         pass
 
     def __exit__(self, _type: object, error: BaseException | None, _traceback: object) -> None:
+        if error is None:
+            return
         if isinstance(error, sqlite3.Error):
             raise _translated(error, self._path) from error
         if isinstance(error, UnicodeEncodeError):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from uwf_core.api import Cancel, Model
 from uwf_core.api.record import record
@@ -12,13 +12,19 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import JudgeResult
 from uwf_eval.task.model import JudgeSpec, Task
 
+OF_RECORD: Final = frozenset(
+    ("cost", "duration", "expected-route", "frontmatter-compliance", "token-stats")
+)
+"""The builtin judges that only read the record: nothing in them can hang."""
+
 
 @record
 class Evidence:
     """What judges may look at. The agent is gone, and all of this is out of its reach.
 
     Attributes:
-        cwd: the judges' own copy of the trial's folder, without what looks at the outside.
+        cwd: the judges' own copy of the trial's folder, without what looks at the outside; made
+            only where a judge looks at it.
         thread: the thread's id, in the store that `env` names.
         record: the thread's document (`uwf thread show`), with the whole documents of its steps
             (`uwf step show`) under `steps`, in order, without the start.
@@ -59,6 +65,11 @@ def judge_faults(spec: JudgeSpec, folder: Path) -> Sequence[JudgeFault]:
     from uwf_eval.judges.faults import faults_of
 
     return faults_of(spec)
+
+
+def need_folder(task: Task) -> bool:
+    """Whether any judge of the task looks at more than the record."""
+    return any(judge.builtin not in OF_RECORD for judge in task.judges)
 
 
 def judge_all(task: Task, evidence: Evidence) -> list[JudgeResult]:

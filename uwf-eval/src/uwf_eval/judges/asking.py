@@ -14,6 +14,7 @@ from uwf_core.api.record import record
 from uwf_core.definitions import CompiledSchema
 from uwf_core.errors import UwfError
 from uwf_eval.judges.agreement import agreement_of
+from uwf_eval.judges.api import OF_RECORD
 from uwf_eval.judges.desk import Desk
 from uwf_eval.judges.failed import JudgeFailed
 from uwf_eval.judges.house import house_judges, house_options, open_house_judge
@@ -24,10 +25,6 @@ from uwf_eval.task.model import JudgeSpec
 
 _NEEDS_FOLDER = frozenset(("command",))
 """Judges of the house that run or change something in the trial's folder."""
-_OF_RECORD = frozenset(
-    ("cost", "duration", "expected-route", "frontmatter-compliance", "token-stats")
-)
-"""Judges of the house that only read the record: nothing in them can hang."""
 _LEAVE_SECONDS = 5.0
 _TICK_SECONDS = 0.05
 
@@ -108,7 +105,7 @@ def _ask_house(desk: Desk, spec: JudgeSpec, name: str) -> JudgeReply:
         raise JudgeFailed(f"there is no builtin judge {name!r}", hint=", ".join(house_judges()))
     options = house_options(name, spec.options, where=f"judges -> {spec.name} -> options")
     judge = open_house_judge(name, options, str(desk.evidence.state_dir / "house"))
-    if name in _OF_RECORD:
+    if name in OF_RECORD:
         return judge.judge(_request(desk, desk.evidence.cwd, Cancel()))
     if name in _NEEDS_FOLDER:
         return _in_a_copy(desk, lambda folder: _within(desk, spec, judge.judge, folder))

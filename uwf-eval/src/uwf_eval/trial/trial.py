@@ -18,7 +18,7 @@ from uwf_core.api.record import record
 from uwf_core.client import Client
 from uwf_core.errors import AgentStuck
 from uwf_core.named_tuple import NamedTuple
-from uwf_eval.judges.api import Evidence, judge_all
+from uwf_eval.judges.api import Evidence, judge_all, need_folder
 from uwf_eval.records import Trial
 from uwf_eval.task.fixture import fixture_of
 from uwf_eval.task.model import Task
@@ -211,7 +211,8 @@ class _Work:
     def _judge(self, space: Space) -> Verdict:
         self.phase = "judge"
         assert self.client is not None and self.done.thread is not None
-        copy_tree(space.work, space.judged, strict=False)
+        if need_folder(self.task):
+            copy_tree(space.work, space.judged, strict=False)
         evidence = Evidence(
             cwd=space.judged,
             thread=self.done.thread,
