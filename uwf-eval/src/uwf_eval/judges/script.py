@@ -4,28 +4,18 @@ The program runs in a copy of the trial's folder; its own files are copies besid
 the last line of its stdout, and only its own: what it leaves behind must not share that output.
 """
 
-import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from uwf_core.api import (
-    Cancel,
-    End,
-    ProcessLimits,
-    Program,
-    ProgramResult,
-    Unavailable,
-    run_program,
-)
+from uwf_core.api import Cancel, ProcessLimits, Program, Unavailable, run_program
 from uwf_core.api.record import record
+from uwf_eval.judges.ending import check_end, said
 from uwf_eval.judges.failed import JudgeFailed
 from uwf_eval.judges.verdict import Verdict, read_verdict
 
 GRACE_SECONDS = 2.0
 _LAUNCHER = str(Path(__file__).with_name("launcher.py"))
-_SAID_LINES = 5
-_SAID_CHARACTERS = 800
 
 
 @record
@@ -59,7 +49,9 @@ def run_script(call: ScriptCall) -> Verdict:
     except Unavailable as fault:
         hint = "does its first line (#!) name a program that is there?"
         raise JudgeFailed(f"it cannot be run: {fault.message}", hint=hint) from fault
-    _check_end(result, call.seconds)
+    check_end(result, "it", seconds=call.seconds, cure="give it a longer `timeout`")
+    if result.exit_code:
+        raise JudgeFailed(f"it ended with exit code {result.exit_code}{said(result)}")
     if result.outlived and not _is_python(call.entry):
         raise JudgeFailed(
             "something that it started outlived it, and may have written a score to its stdout",
@@ -78,36 +70,3 @@ def _argv(call: ScriptCall) -> tuple[str, ...]:
 def _is_python(entry: Path) -> bool:
     """Whether the launcher runs it, which keeps its output from all that it starts."""
     return entry.suffix == ".py"
-
-
-def _check_end(result: ProgramResult, seconds: float) -> None:
-    if result.end is End.TIMED_OUT:
-        raise JudgeFailed(
-            f"it was not done after {seconds:g} s{said(result)}", hint="give it a longer `timeout`"
-        )
-    if result.end is End.CANCELLED:
-        raise JudgeFailed("it was stopped, as the run was")
-    if result.end is End.TOO_LARGE:
-        most = ProcessLimits().output_bytes // (1024 * 1024)
-        raise JudgeFailed(f"it printed more than {most} MB", hint="send noise to /dev/null")
-    if result.end is not End.EXITED:
-        raise JudgeFailed(f"it was ended: {result.end.value}{said(result)}")
-    if result.exit_code < 0:
-        raise JudgeFailed(f"it died by {signal_name(-result.exit_code)}{said(result)}")
-    if result.exit_code:
-        raise JudgeFailed(f"it ended with exit code {result.exit_code}{said(result)}")
-
-
-def signal_name(number: int) -> str:
-    """A signal as people know it."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
-def said(result: ProgramResult) -> str:
-    """The end of what a program wrote to stderr, to put behind a sentence; "" if nothing."""
-    lines = result.stderr.decode("utf-8", "backslashreplace").strip().splitlines()
-    text = "\n".join(lines[-_SAID_LINES:])[-_SAID_CHARACTERS:]
-    return f": {text}" if text else ""

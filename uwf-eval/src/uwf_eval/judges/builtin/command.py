@@ -18,9 +18,10 @@ from uwf_core.api import (
 )
 from uwf_core.api.extract import NO_USAGE
 from uwf_core.api.record import record
+from uwf_eval.judges.ending import check_end
 from uwf_eval.judges.environment import judge_environment
 from uwf_eval.judges.failed import JudgeFailed
-from uwf_eval.judges.script import GRACE_SECONDS, said, signal_name
+from uwf_eval.judges.script import GRACE_SECONDS
 
 _CANNOT_RUN = (126, 127)
 """What a shell says of a program that it cannot execute, or does not find (POSIX, 2.8.2)."""
@@ -135,18 +136,8 @@ def last_number(pattern: str, output: str) -> float:
 
 
 def _check(result: ProgramResult, options: Options) -> None:
-    if result.end is End.TIMED_OUT:
-        raise JudgeFailed(
-            f"the command was not done after {options.seconds:g} s{said(result)}",
-            hint="give it more `seconds`, or say with `tooSlow` which score that is",
-        )
-    if result.end is End.TOO_LARGE:
-        most = ProcessLimits().output_bytes // (1024 * 1024)
-        raise JudgeFailed(f"the command printed more than {most} MB", hint="send it to /dev/null")
-    if result.end is not End.EXITED:
-        raise JudgeFailed(f"the command was ended: {result.end.value}")
-    if result.exit_code < 0:
-        raise JudgeFailed(f"the command died by {signal_name(-result.exit_code)}")
+    cure = "give it more `seconds`, or say with `tooSlow` which score that is"
+    check_end(result, "the command", seconds=options.seconds, cure=cure)
     if result.exit_code in _CANNOT_RUN and options.score == "exit":
         output = result.stdout.decode("utf-8", "replace").strip()[-200:]
         raise JudgeFailed(f"the command cannot be run (exit code {result.exit_code}): {output}")
