@@ -10,6 +10,7 @@ from uwf_core.cas.graph import NOWHERE, Graph
 from uwf_core.cas.references import finder, references_in
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import Ref, number_of, ref_of_number
+from uwf_core.stores.numbers import refs_of
 
 NUMBERS = st.integers(-(2**63), 2**63 - 1)
 EDGES = st.lists(st.integers(0, 30), max_size=5)
@@ -18,6 +19,11 @@ EDGES = st.lists(st.integers(0, 30), max_size=5)
 @given(NUMBERS)
 def test_a_reference_and_its_number_stand_for_each_other(number):
     assert number_of(ref_of_number(number)) == number
+
+
+@given(st.lists(NUMBERS, max_size=20))
+def test_many_numbers_at_once_give_the_references_that_each_gives(numbers):
+    assert refs_of(numbers) == list(map(ref_of_number, numbers))
 
 
 @given(st.one_of(st.text(max_size=14), st.text("0123456789ABCDEFGHJKMNPQRSTVWXYZ", max_size=14)))
@@ -94,6 +100,17 @@ def test_the_quick_decoder_says_what_the_slow_one_says(payload, keys, data):
         assert (quick is CorruptNodeError) == (slow is CorruptNodeError)
         assert quick is CorruptNodeError or same(quick, slow)
         assert is_text(each) == isinstance(slow, str)
+
+
+@pytest.mark.parametrize("size", [0, 1, 23, 24, 255, 256, 65535, 65536])
+def test_a_text_has_one_head_for_its_length(size):
+    """Whatever byte it begins with, and with a longer head than it needs."""
+    rests = [
+        encode("x" * size)[1:],
+        *(size.to_bytes(width, "big") + b"x" * size for width in (4, 8)),
+    ]
+    for each in (bytes([first]) + rest for first in range(256) for rest in rests):
+        assert is_text(each) == isinstance(read(decode, each), str)
 
 
 REF = {"type": "string", "format": "ocas_ref"}

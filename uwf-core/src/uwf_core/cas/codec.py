@@ -218,11 +218,18 @@ def decode(data: bytes) -> Any:
 
 def is_text(data: bytes) -> bool:
     """Whether `data` is exactly what `encode` gives for some text."""
-    head = _WIDTH_OF_TEXT_HEAD[data[0]] if data else 0
-    if head == 0 or not data.startswith(_head(_TEXT, max(0, len(data) - head))):
+    width = _WIDTH_OF_TEXT_HEAD[data[0]] if data else 0
+    size = len(data) - width
+    if width == 1:
+        fits = data[0] == _TEXT_0 + size
+    elif width == 2:
+        fits = 24 <= size == data[1]
+    else:
+        fits = width > 0 and size >= 0x100 and data.startswith(_head(_TEXT, size))
+    if not fits:
         return False
     try:
-        data[head:].decode()
+        data[width:].decode()
     except UnicodeDecodeError:
         return False
     return True

@@ -1,7 +1,7 @@
 """References as the 64-bit integers that SQLite keeps: 8 bytes instead of 13, and sorted alike."""
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from uwf_core.ids import B32, Ref, number_of
@@ -31,6 +31,49 @@ def unpacked(data: bytes) -> tuple[int, ...]:
         struct.error: the length is none that `packed` gives.
     """
     return _form(len(data)).unpack(data)
+
+
+def refs_of(numbers: Sequence[int]) -> list[str]:
+    """`ids.ref_of_number` of many, in a third of the time.
+
+    They become one long integer with 13 bytes for each. In four moves for all of them at once,
+    each quintet comes to lie in a byte of its own; and each byte becomes a letter.
+
+    Raises:
+        struct.error: one of them is no integer of 64 bits.
+    """
+    count = len(numbers)
+    fields, top, moves = _fields(count)
+    bits = int.from_bytes(fields.pack(*numbers), "little") ^ top
+    for kept, moved, distance in moves:
+        bits = bits & kept | (bits & moved) << distance
+    letters = bits.to_bytes(Ref.LENGTH * count, "big").translate(_LETTERS).decode()
+    last = Ref.LENGTH * (count - 1)
+    return [letters[at : at + Ref.LENGTH] for at in range(last, -1, -Ref.LENGTH)]
+
+
+_LETTERS = B32.encode() + bytes(256 - len(B32))
+
+
+@lru_cache(2)
+def _fields(count: int) -> tuple[struct.Struct, int, list[tuple[int, int, int]]]:
+    """How so many numbers are packed, their highest bits, and the moves of their quintets.
+
+    Quintet i goes from bit 5i to bit 8i, that is 3i bits up: first those whose i has the bit 8
+    go 24 up, then those with 4, with 2 and with 1.
+    """
+
+    def of_each(field: int) -> int:
+        return int.from_bytes(field.to_bytes(Ref.LENGTH, "little") * count, "little")
+
+    moves = []
+    for bit in (8, 4, 2, 1):
+        masks = [0, 0]
+        for index in range(Ref.LENGTH):
+            place = 5 * index + 3 * (index & -2 * bit)
+            masks[bool(index & bit)] |= 31 << place
+        moves.append((of_each(masks[0]), of_each(masks[1]), 3 * bit))
+    return struct.Struct("<" + count * "q5x"), of_each(_HALF), moves
 
 
 @lru_cache(256)

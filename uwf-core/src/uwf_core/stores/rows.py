@@ -10,7 +10,7 @@ from xxhash import xxh32_intdigest
 from uwf_core.api.store import Holder, Record, Variable
 from uwf_core.errors import StoreError
 from uwf_core.ids import number_of, ref_of_number
-from uwf_core.stores.numbers import packed, unpacked
+from uwf_core.stores.numbers import packed, refs_of, unpacked
 
 Row = tuple[Any, ...]
 
@@ -97,7 +97,7 @@ def _bytes(value: Any) -> bytes:
 
 
 def records_of_rows(
-    found: Iterable[Row], type_name: Callable[[int], str], whole: Callable[[int], Iterable[Record]]
+    found: Sequence[Row], type_name: Callable[[int], str], whole: Callable[[int], Iterable[Record]]
 ) -> Iterator[Record]:
     """As `record_of_row`, for many rows of `RECORD_COLUMNS_OF_SMALL`, each with its place first.
 
@@ -106,7 +106,8 @@ def records_of_rows(
         type_name: `ref_of_number`, with a memory: types are few.
         whole: the record at a place, for data that is too large to come with others.
     """
-    for place, type_, ref, created, touched, guard, edges, sha256, data in found:
+    for name, row in zip(_names(found), found, strict=True):
+        place, type_, ref, created, touched, guard, edges, sha256, data = row
         if data is None:
             yield from whole(place)
             continue
@@ -117,11 +118,17 @@ def records_of_rows(
             intact = False
         if intact and type(data) is bytes is type(sha256):
             type_text, touched_ms = type_name(type_), created + touched
-            yield _record(
-                (ref_of_number(ref), type_text, sha256, data, numbers, created, touched_ms)
-            )
+            yield _record((name, type_text, sha256, data, numbers, created, touched_ms))
         else:
-            yield record_of_row((type_, ref, created, touched, guard, edges, sha256, data))
+            yield record_of_row(row[1:])
+
+
+def _names(found: Sequence[Row]) -> Sequence[str]:
+    """The references of rows; what has none is damaged."""
+    try:
+        return refs_of([row[2] for row in found])
+    except struct.error:
+        return [ref_of_number(row[2]) if isinstance(row[2], int) else "" for row in found]
 
 
 _record: Callable[[tuple[Any, ...]], Record] = partial(tuple.__new__, Record)

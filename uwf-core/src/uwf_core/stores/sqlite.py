@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from threading import RLock
 from typing import Any
 
@@ -181,16 +181,16 @@ class SqliteBackend:
         """All records (of one type) in the order of their first put."""
         condition = "" if type is None else f" AND type = {number_of(type)}"
         name_of = lru_cache(BATCH)(ref_of_number)
-        for batch in self._in_order(RECORD_COLUMNS_OF_SMALL, condition, BATCH):
-            yield from rows.records_of_rows(batch, name_of, self._at)
+        found = self._in_order(RECORD_COLUMNS_OF_SMALL, condition, BATCH)
+        return chain.from_iterable(rows.records_of_rows(each, name_of, self._at) for each in found)
 
     def _at(self, place: int) -> Iterator[Record]:
         return map(rows.record_of_row, self._rows(_GET_BY_PLACE, (place,)))
 
     def graph(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
         """(reference, edges, touched_ms) of every record as numbers, without reading data."""
-        for batch in self._in_order(GRAPH_COLUMNS, "", BATCH):
-            yield from rows.nodes_of_rows(batch, self._damaged)
+        found = self._in_order(GRAPH_COLUMNS, "", BATCH)
+        return chain.from_iterable(rows.nodes_of_rows(each, self._damaged) for each in found)
 
     def _in_order(self, columns: str, condition: str, size: int) -> Iterator[list[Row]]:
         """All rows of nodes with their place first, in the order of that."""
