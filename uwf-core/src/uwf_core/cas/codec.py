@@ -247,7 +247,7 @@ class MappingDecoder:
         """As `decode`."""
         if not data.startswith(self._head):
             return decode(data)
-        reader, at = _Reader(data), len(self._head)
+        at, reader = len(self._head), None
         found: dict[str, Any] = {}
         try:
             for encoded, length, key in self._keys:
@@ -259,6 +259,7 @@ class MappingDecoder:
                     found[key] = data[at + 1 : end].decode()
                     at = end
                 else:
+                    reader = reader or _Reader(data)
                     reader.position = at
                     found[key] = reader.value(MAX_DEPTH - 1)
                     at = reader.position
