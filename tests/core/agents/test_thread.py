@@ -47,6 +47,14 @@ def test_the_thread_of_an_agent_that_is_let_go_of_ends() -> None:
     assert _gone("agent let-go")
 
 
+def test_the_thread_of_an_agent_that_is_closed_ends_though_somebody_holds_it() -> None:
+    thread = AgentThread("closed")
+    assert thread.call(lambda: None).wait(PATIENCE)
+    thread.end()
+    assert _gone("agent closed")
+    thread.end()
+
+
 def test_the_thread_of_a_stuck_agent_ends_when_it_comes_back() -> None:
     thread, go = AgentThread("late"), threading.Event()
     stuck = thread.call(lambda: go.wait(PATIENCE) and None)

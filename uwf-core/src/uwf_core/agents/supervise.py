@@ -105,6 +105,8 @@ def close_call(opened: OpenAgent, *, grace_seconds: float = 5.0) -> AgentFailure
         return failure
     except (AgentStuck, NeedsAnswer) as fault:
         return InternalFailure(f"{opened.origin} did not close: {fault.message}")
+    finally:
+        opened.thread.end()
     return None
 
 

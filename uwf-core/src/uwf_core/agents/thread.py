@@ -11,8 +11,8 @@ class AgentThread:
     """Makes all calls of one agent, one after the other, in one thread: what an agent keeps for a
     thread (an event loop, a connection) is there at its next call.
 
-    The thread is begun at the first call, and ends once nobody holds this object any more. One
-    that does not come back from a call is left behind, and the next call gets another.
+    The thread is begun at the first call, and ends with `end` or once nobody holds this object any
+    more. One that does not come back from a call is left behind, and the next call gets another.
     """
 
     def __init__(self, name: str) -> None:
@@ -33,17 +33,20 @@ class AgentThread:
         self._queue.put(lambda: _do(work, done))
         return done
 
+    def end(self) -> None:
+        """Let the thread end once its call is over."""
+        if self._queue is not None:
+            self._queue.put(None)
+            self._queue = None
+
+    __del__ = end
+
     def _begin(self) -> None:
-        self.__del__()
+        self.end()
         queue: SimpleQueue[_Work | None] = SimpleQueue()
         # A daemon, since a thread that is stuck must not keep the process from ending.
         threading.Thread(target=_work_off, args=(queue,), name=self._name, daemon=True).start()
         self._queue = queue
-
-    def __del__(self) -> None:
-        if self._queue is not None:
-            self._queue.put(None)
-            self._queue = None
 
 
 def _do(work: _Work, done: threading.Event) -> None:
