@@ -130,7 +130,7 @@ class Solved(NamedTuple):
 @pytest.fixture(scope="module")
 def solved(tmp_path_factory):
     """A thread that is done: its model, which goes on, its project and how the command ended."""
-    turns = [*SOLVE, *JUDGE, *AGAIN, *APPROVE, "For its docstring."]
+    turns = [*SOLVE, *JUDGE, *AGAIN, *APPROVE, "For its docstring.", "So.", "So."]
     with ScriptedModel(turns) as model:
         project = project_with(tmp_path_factory.mktemp("solved"), model)
         yield Solved(model, project, project.uwf("run", "fix", "-p", "add() is wrong"))
@@ -183,6 +183,16 @@ def test_a_step_is_asked_afterwards_without_moving_the_thread(solved):
     assert solved.project.uwf("thread", "show", document["thread"]).document["steps"] == 4
     said = [each["content"] for each in solved.model.requests[-1].messages]
     assert "Why?" in said[-1] and any("resolve" in json.dumps(each) for each in said)
+
+
+def test_a_question_opens_no_tool_that_the_role_did_not_have(solved):
+    """The reviewer is narrowed to two that read; the developer, who had all, is asked with four."""
+    names = []
+    for index in (1, 0):
+        step = solved.outcome.document["steps"][index]["step"]
+        assert solved.project.uwf("step", "ask", step, "-p", "How?").exit_code == 0
+        names.append(set(solved.model.requests[-1].tool_names))
+    assert names == [{"grep", "read_file"}, {"grep", "read_file", "glob", "list_dir"}]
 
 
 def test_the_agent_as_a_command_works_with_the_same_tools_and_the_same_narrowing(tmp_path):

@@ -76,7 +76,8 @@ class BuiltinAgent:
         return self._sessions.fork(session)
 
     def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
-        """Answer from the session, or from the record alone; with tools that read, no others.
+        """Answer from the session, or from the record alone; with those of the role's tools that
+        read, no others.
 
         Raises:
             AgentFailure: as `run`.
@@ -86,7 +87,8 @@ class BuiltinAgent:
         text = request.question
         if request.session is None and request.record:
             text = f"{request.record}\n\n# Question\n\n{text}"
-        narrowed = tuple(tool.name for tool in READING)
+        reading = (tool.name for tool in READING)
+        narrowed = tuple(x for x in reading if request.tools is None or x in request.tools)
         return self._converse(request, _Task(text, None, narrowed, options), sink)
 
     def close(self) -> None:

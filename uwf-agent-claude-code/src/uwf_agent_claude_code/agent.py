@@ -77,7 +77,8 @@ class ClaudeCodeAgent:
         return Sessions(self._state, config_folder(env)).fork(session)
 
     def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
-        """Answer in the session, or from the record alone, with tools that read and no others.
+        """Answer in the session, or from the record alone, with those of the role's tools that
+        read, and no others.
 
         Raises:
             AgentFailure: as `run`.
@@ -85,7 +86,9 @@ class ClaudeCodeAgent:
         text = request.question
         if request.session is None and request.record:
             text = f"{request.record}\n\n# Question\n\n{text}"
-        return self._converse(request, _Task(text, None, READING), sink)
+        own = narrowed(request.tools)
+        tools = tuple(each for each in READING if own is None or each in own)
+        return self._converse(request, _Task(text, None, tools), sink)
 
     def close(self) -> None:
         """Nothing is kept open."""

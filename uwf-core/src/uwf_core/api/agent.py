@@ -192,6 +192,8 @@ def _no_process(_identity: "ProcessId") -> None:
 class Call:
     """What every call of an agent carries; `run_program` and `start_program` are the way to run
     a foreign program: with the call's folder, environment, limits, cancel token and reaper.
+
+    `tools`: names that the role narrows the agent to; None does not narrow.
     """
 
     thread: str
@@ -201,6 +203,7 @@ class Call:
     session: str | None = None
     model: Model | None = None
     options: Any = None
+    tools: tuple[str, ...] | None = None
     limits: RunLimits = RunLimits()
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     cancel: Cancel = field(default_factory=Cancel, repr=False)
@@ -266,7 +269,6 @@ class AgentRequest(Call):
         schema: the JSON Schema of what the role must deliver.
         session: the session to continue, or None for a new one.
         answer: a person's answer to the question that this agent asked with `NeedsAnswer`.
-        tools: names that the role narrows the agent to; None does not narrow.
     """
 
     purpose: Purpose = "run"
@@ -274,7 +276,6 @@ class AgentRequest(Call):
     parts: PromptParts = PromptParts()
     schema: Mapping[str, Any] = field(default_factory=dict)
     answer: Mapping[str, Any] | None = None
-    tools: tuple[str, ...] | None = None
 
     def with_(self, **changes: Any) -> "AgentRequest":
         """A copy with some fields changed."""

@@ -178,6 +178,7 @@ def _call_fields(
         "cwd": document.cwd or str(Path.cwd()),
         "session": call.session,
         "model": document.model,
+        "tools": document.tools,
         "limits": document.limits,
         "env": {name: value for name, value in os.environ.items() if name not in kept},
         "cancel": cancel,
@@ -194,7 +195,6 @@ def _run_request(
         parts=document.parts,
         schema=document.schema or {},
         answer=document.answer,
-        tools=document.tools,
     )
 
 

@@ -111,6 +111,7 @@ def _call(engine: "Engine", step: Step, agent: OpenAgent, cancel: "Cancel") -> M
         "cwd": step.payload["cwd"],
         "model": engine.model,
         "options": agent.options,
+        "tools": _tools(engine, step) if "tools" in agent.capabilities else None,
         "limits": RunLimits(
             seconds=limits.run_seconds,
             idle_seconds=limits.idle_seconds,
@@ -120,6 +121,13 @@ def _call(engine: "Engine", step: Step, agent: OpenAgent, cancel: "Cancel") -> M
         "env": engine.agent_env,
         "cancel": cancel,
     }
+
+
+def _tools(engine: "Engine", step: Step) -> tuple[str, ...] | None:
+    """What the step's role is narrowed to: a question opens no more than the work did."""
+    start = read_start(engine.store, Ref(step.payload["start"]))
+    role = engine.definition(Ref(start["workflow"])).roles.get(step.payload["role"])
+    return None if role is None else role.tools
 
 
 def _asked(question: _Question, watch: Watch, *, may_fork: bool) -> tuple[AgentReply, str | None]:
