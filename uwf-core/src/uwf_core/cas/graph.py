@@ -2,18 +2,21 @@
 
 A node is a position; its reference and edges are 64-bit integers in flat arrays, so that a node
 takes some 40 bytes and 8 for each edge, where texts in sets take four times that. References are
-hashes, evenly spread: their last bits find a slot of a table that is at most half full.
+hashes, evenly spread: their last bits find a slot of a table that is at most half full. Who makes
+references that end alike does not know by which steps they look for a free one.
 """
 
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, islice
+from os import urandom
 
 from uwf_core.ids import number_of, ref_of_number
 
 NOWHERE = -1
 """The position of what is not in the store."""
 
+_BITS = 64
 _OFTEN = 512
 """How many marked nodes are remembered: types, that nearly every edge leads to, come first."""
 
@@ -37,7 +40,8 @@ class Graph:
         self._ends = array("Q", (0,))
         self._touched = array("q")
         self._table = array("I", bytes(8))
-        self._sealed = 0
+        self._sealed, self._shift = 0, _BITS
+        self._secret = int.from_bytes(urandom(8), "big") | 1
 
     def __len__(self) -> int:
         return len(self._refs)
@@ -58,13 +62,16 @@ class Graph:
         if self._sealed == len(self._refs):
             return
         self._sealed = len(self._refs)
-        size = 1 << (2 * len(self._refs)).bit_length()
-        table = self._table = array("I", bytes(4 * size))
-        mask = size - 1
+        bits = (2 * len(self._refs)).bit_length()
+        table = self._table = array("I", bytes(4 << bits))
+        mask, secret = len(table) - 1, self._secret
+        shift = self._shift = _BITS - bits  # there a product depends on all bits of its factors
         for after, ref in enumerate(self._refs, 1):
             slot = ref & mask
-            while table[slot]:
-                slot = (slot + 1) & mask
+            if table[slot]:
+                step = ref * secret >> shift | 1
+                while table[slot]:
+                    slot = (slot + step) & mask
             table[slot] = after
 
     def position(self, ref: str) -> int:
@@ -75,11 +82,12 @@ class Graph:
 
     def _position(self, number: int) -> int:
         table, mask = self._table, len(self._table) - 1
-        slot = number & mask
+        slot, step = number & mask, 0
         while after := table[slot]:
             if self._refs[after - 1] == number:
                 return after - 1
-            slot = (slot + 1) & mask
+            step = step or number * self._secret >> self._shift | 1
+            slot = (slot + step) & mask
         return NOWHERE
 
     def ref(self, position: int) -> str:
@@ -119,6 +127,7 @@ class Graph:
         self._seal()
         refs, edges, ends = self._refs, self._edges, self._ends
         table, mask = self._table, len(self._table) - 1
+        secret, shift = self._secret, self._shift
         waiting, count, missing = array("I"), 0, set[str]()
         often = set[int]()
         for root in roots:
@@ -132,7 +141,7 @@ class Graph:
                 number = edges[place]
                 if number in often:
                     continue
-                slot = number & mask
+                slot, step = number & mask, 0
                 while after := table[slot]:
                     position = after - 1
                     if refs[position] == number:
@@ -142,7 +151,8 @@ class Graph:
                         elif len(often) < _OFTEN:
                             often.add(number)
                         break
-                    slot = (slot + 1) & mask
+                    step = step or number * secret >> shift | 1
+                    slot = (slot + step) & mask
                 else:
                     missing.add(ref_of_number(number))
         return count, missing
