@@ -7,7 +7,7 @@ from uwf_core.engine.plan import body_of_step
 from uwf_core.engine.turns import turns_of_step
 from uwf_core.errors import WrongStateError
 from uwf_core.ids import Ref
-from uwf_core.thread.chain import Step, failure_of, is_start, newest_first, read_start, read_step
+from uwf_core.thread.chain import Step, failure_of, is_start, newest_first, read_start
 from uwf_core.thread.head import read_head
 from uwf_core.thread.types import StepPayload
 
@@ -32,13 +32,13 @@ def show_step(engine: "Engine", word: str) -> "StepDocument":
         UnknownIdError: there is none. WrongStateError: it is the start of a thread.
     """
     ref = find_step(engine, word)
-    if is_start(engine.store.get(ref).payload):
+    payload = engine.store.get(ref).payload
+    if is_start(payload):
         raise WrongStateError(
             f"{ref} is the start of a thread, not a step",
             hint=f"`uwf cas get {ref}` shows it; `uwf thread read` shows the task",
         )
-    step = read_step(engine.store, ref)
-    return _document(engine, step)
+    return _document(engine, Step(ref, payload))
 
 
 def _start_row(engine: "Engine", ref: Ref) -> "StepRow":
