@@ -98,8 +98,10 @@ class Conductor:
             self._results.write_pages(self._run.run)
 
     def tick(self, running: Sequence[int]) -> None:
-        """As `Listener.tick`."""
+        """As `Listener.tick`: while the first trials run, what stores them is imported."""
         self._watch.tick(running)
+        if not self._kept:
+            self._main.installation.warm_up_to_store()
 
 
 def finished(run: Run, trials: Sequence[Trial]) -> Run:
