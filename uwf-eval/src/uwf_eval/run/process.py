@@ -12,14 +12,10 @@ from typing import Any, Final, Self
 
 from uwf_core.api import ChildProgram, ProcessLimits, Program, start_program
 from uwf_core.named_tuple import NamedTuple
+from uwf_eval.run.lines import line
 
 _WORKER: Final = ("-P", "-m", "uwf_eval.run")
 _LIMITS: Final = ProcessLimits(total_seconds=None, output_bytes=1 << 31)
-
-
-def line(**message: Any) -> bytes:
-    """A message as it is sent: see `uwf_eval.run.wire`."""
-    return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 class Said(NamedTuple):

@@ -18,7 +18,7 @@ from uwf_core.errors import StoreError, UwfError
 from uwf_eval.records import Trial
 from uwf_eval.run import wire
 from uwf_eval.run.executor import End
-from uwf_eval.run.process import line
+from uwf_eval.run.lines import line
 from uwf_eval.store.shapes import read_payload
 from uwf_eval.task.model import Task
 from uwf_eval.trial.template import Templates
@@ -113,7 +113,7 @@ def _run_trials(
 
 def _warm_client() -> Client:
     """A client, once what a first trial needs is imported: the run is still being prepared."""
-    from uwf_eval.judges import asking, desk  # noqa: F401
+    from uwf_eval.judges import desk  # noqa: F401
 
     client = Client.open()
     client.installation.warm_up()

@@ -8,7 +8,7 @@ leave     teardown; the folders, with the store, stay for whoever keeps the tria
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,9 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_eval.judges.api import Evidence, judge_all, need_folder
 from uwf_eval.records import Trial
 from uwf_eval.task.fixture import fixture_of
-from uwf_eval.task.model import Task
+from uwf_eval.task.model import Command, Task
 from uwf_eval.task.tree import TreeError, copy_tree
 from uwf_eval.trial import guard, verdict
-from uwf_eval.trial.commands import run_commands
 from uwf_eval.trial.setting import agent_env, agent_word, judge_env
 from uwf_eval.trial.space import Space, make_space
 from uwf_eval.trial.template import Templates
@@ -138,7 +137,7 @@ class _Work:
         self.phase = "setup"
         self.is_set_up = True
         if self.task.setup:
-            run_commands(self.task.setup, space.work, self._command_env(), self.bench.cancel)
+            self._run_commands(self.task.setup, space, self.bench.cancel)
         return space
 
     def _check_task(self) -> None:
@@ -149,8 +148,11 @@ class _Work:
                 hint="begin a new run; an agent of an earlier trial may have done it",
             )
 
-    def _command_env(self) -> Mapping[str, str]:
-        return {**self.env, "UWF_EVAL_TASK": str(self.task.folder)}
+    def _run_commands(self, commands: Sequence[Command], space: Space, cancel: Cancel) -> None:
+        from uwf_eval.trial.commands import run_commands
+
+        env = {**self.env, "UWF_EVAL_TASK": str(self.task.folder)}
+        run_commands(commands, space.work, env, cancel)
 
     def _run(self, space: Space) -> Finished:
         self.phase = "unavailable"
@@ -235,7 +237,7 @@ class _Work:
         if not (self.task.teardown and self.is_set_up and self.space):
             return ended
         try:
-            run_commands(self.task.teardown, self.space.work, self._command_env(), Cancel())
+            self._run_commands(self.task.teardown, self.space, Cancel())
         except Exception as error:
             if ended.failure is None:
                 return verdict.of_error(error, "teardown")
