@@ -25,6 +25,14 @@ class Death(NamedTuple):
     where: str = ""
     seconds: float = 0.0
 
+    def once_less(self) -> "Death | None":
+        """The time before, if there is one. What is told in quick succession is kept at once: how
+        often a point is reached depends on time, and this is about the last time that it is.
+        """
+        point, _, count = self.where.partition(":")
+        fewer = int(count or 0) - 1
+        return self._replace(where=f"{point}:{fewer}") if fewer > 0 else None
+
 
 def at_every_point(world: World, effort: Effort) -> Iterator[Case]:
     """Die at every crash point of every scenario: the first, the middle and the last time that it
@@ -93,6 +101,8 @@ def _die(death: Death) -> str | None:
     mine = there.stage()
     arm = dying(death.where) if death.where else partial(_die_in, death.seconds)
     ended, acks = mine.play(there.commands, arm)
+    if ended.code == 0 and (earlier := death.once_less()):
+        return _die(earlier)
     if not ended.gone and (death.where or len(acks) < len(there.commands)):
         return f"it did not die, but ended with {ended.code}: {ended.err[-300:]}"
     return unsound(mine, [*there.acks, *acks], there.doomed)
