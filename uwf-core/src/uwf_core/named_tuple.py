@@ -16,6 +16,7 @@ else:
     from types import FunctionType
 
     _new = tuple.__new__
+    _NoSuchField = ValueError if sys.version_info < (3, 13) else TypeError
 
     class _Named(tuple):
         """What all have in common; each has its fields, their defaults and a `__new__`."""
@@ -32,7 +33,7 @@ else:
         def _replace(self, /, **changes):
             made = self._make(map(changes.pop, self._fields, self))
             if changes:
-                raise ValueError(f"Got unexpected field names: {list(changes)!r}")
+                raise _NoSuchField(f"Got unexpected field names: {list(changes)!r}")
             return made
 
         __replace__ = _replace
