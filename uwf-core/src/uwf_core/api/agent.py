@@ -192,8 +192,6 @@ def _no_process(_identity: "ProcessId") -> None:
 class Call:
     """What every call of an agent carries; `run_program` and `start_program` are the way to run
     a foreign program: with the call's folder, environment, limits, cancel token and reaper.
-
-    `tools`: names that the role narrows the agent to; None does not narrow.
     """
 
     thread: str
@@ -203,7 +201,6 @@ class Call:
     session: str | None = None
     model: Model | None = None
     options: Any = None
-    tools: tuple[str, ...] | None = None
     limits: RunLimits = RunLimits()
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     cancel: Cancel = field(default_factory=Cancel, repr=False)
@@ -269,6 +266,7 @@ class AgentRequest(Call):
         schema: the JSON Schema of what the role must deliver.
         session: the session to continue, or None for a new one.
         answer: a person's answer to the question that this agent asked with `NeedsAnswer`.
+        tools: names that the role narrows the agent to; None does not narrow.
     """
 
     purpose: Purpose = "run"
@@ -276,6 +274,7 @@ class AgentRequest(Call):
     parts: PromptParts = PromptParts()
     schema: Mapping[str, Any] = field(default_factory=dict)
     answer: Mapping[str, Any] | None = None
+    tools: tuple[str, ...] | None = None
 
     def with_(self, **changes: Any) -> "AgentRequest":
         """A copy with some fields changed."""
@@ -290,10 +289,12 @@ class AskRequest(Call):
         question: the text to answer.
         record: the step's record as Markdown, for an agent that has no session to ask.
         session: the session to ask (a fork of the step's own), or None.
+        tools: names that the step's role narrows the agent to; None does not narrow.
     """
 
     question: str
     record: str = ""
+    tools: tuple[str, ...] | None = None
 
 
 @record
