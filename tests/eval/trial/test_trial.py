@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.core.cas.collisions import colliding_texts
 
+from uwf_core.cas.hashing import PRIMITIVES
 from uwf_core.client import Client
 
 LOOP = """\
@@ -26,6 +28,11 @@ graph:
     done: {role: writer, prompt: Once more.}
     end: {role: $END, prompt: Done.}
 """
+LISTS_THREADS = """
+from uwf_core.client import Client
+with Client.open() as uwf:
+    found = [row["thread"] for row in uwf.list()]
+"""
 JUDGE = "import json, sys, pathlib\n{}\nprint(json.dumps({{'score': {}, 'data': {{}}}}))\n"
 
 
@@ -40,6 +47,29 @@ def test_a_trial_that_reaches_its_end_is_scored_and_its_thread_is_in_the_main_st
         shown = main.show(trial.thread)
         assert (shown["head"], shown["status"]) == (trial.head, "completed")
         assert main.read(trial.thread)
+
+
+def test_a_trial_whose_thread_the_main_store_refuses_has_no_score(table: Any) -> None:
+    """The main store has another text under the reference of this task's prompt."""
+    yes, no = colliding_texts(PRIMITIVES["string"], b"approved", b"rejected")
+    with Client.open(env=table.env) as main:
+        main._engine.store.put_text(no)
+    trial = table.trial(prompt=yes)
+    assert (trial.state, trial.score, trial.passed) == ("infra_error", None, None)
+    assert trial.failure is not None and trial.failure.kind == "store"
+    assert (trial.thread, trial.head) == (None, None)
+    with Client.open(env=table.env) as main:
+        assert main.list() == []
+
+
+def test_judges_that_are_programs_find_the_thread_in_a_store_where_there_is_no_other(
+    table: Any,
+) -> None:
+    table.write("judge.py", JUDGE.format(LISTS_THREADS, "float(found == [sys.argv[2]])"))
+    with Client.open(env=table.env, cwd=table.root) as main:
+        main.start(str(table.folder / "flow.yaml"), "another thread of the same user")
+    trial = table.trial(judges=[{"name": "own", "entry": "judge.py"}])
+    assert (trial.state, trial.score) == ("scored", 1.0), trial.judges
 
 
 def test_nothing_of_a_trial_is_left_on_the_disk(table: Any, tmp_path: Path) -> None:

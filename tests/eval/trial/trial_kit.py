@@ -11,9 +11,6 @@ from uwf_core.api import Cancel
 from uwf_core.client import Client
 from uwf_eval.plan.matrix import Matrix, Published, planned
 from uwf_eval.records import Trial
-from uwf_eval.run.executor import End
-from uwf_eval.run.keep import keep_trial
-from uwf_eval.store.results import Results
 from uwf_eval.task.fixture import fixture_digest
 from uwf_eval.task.model import Task
 from uwf_eval.task.read import Origin, read_task
@@ -77,16 +74,6 @@ class Table:
         return read_task(origin).require()
 
     def run(self, task: Task, **changes: Any) -> Trial:
-        """A trial as it is stored."""
-        end = self.ended(task, **changes)
-        with Client.open(env=self.env, cwd=self.root) as main:
-            kept = keep_trial(main, Results(main), end)
-        if end.space is not None:
-            end.space.remove()
-        return kept
-
-    def ended(self, task: Task, **changes: Any) -> End:
-        """A trial that has ended and is not stored yet."""
         with Client.open(env=self.env, cwd=self.root) as main:
             ref = main.find_workflow(str(self.folder / "flow.yaml"))
             matrix = Matrix(
@@ -97,7 +84,7 @@ class Table:
             bench = Bench(
                 main=main,
                 folder=self.private,
-                templates=Templates(main, self.private.parent / "templates"),
+                templates=Templates(main),
                 cwd=self.root,
                 env=self.env,
                 stamps={task.name: stamps(task.folder)},
@@ -105,7 +92,9 @@ class Table:
                 notice=self.notices.append,
             )
             result = run_trial(bench, task, replace(planned(matrix, RUN)[0], **changes))
-            return End(result.trial, result.space)
+            if result.space is not None:
+                result.space.remove()
+            return result.trial
 
     def trial(self, **changes: Any) -> Trial:
         return self.run(self.task(**changes))

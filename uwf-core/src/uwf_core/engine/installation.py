@@ -18,16 +18,15 @@ class Installation:
 
     def warm_up(self) -> None:
         """Import now what a first step needs, and look what is installed; nothing of plugins."""
-        from uwf_core.engine import read, run, show, start, steps  # noqa: F401
+        from uwf_core.engine import hand_over, read, run, show, start, steps  # noqa: F401
 
         self.warm_up_to_store()
         self._engine.store.has("0" * 13)
         self.names("uwf.agents")
 
     def warm_up_to_store(self) -> None:
-        """Import now what storing nodes, and threads of another store, needs."""
+        """Import now what storing nodes needs."""
         from uwf_core.cas.schemas import CompiledSchema
-        from uwf_core.engine import hand_over  # noqa: F401
 
         CompiledSchema({})
 

@@ -11,8 +11,7 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_eval.plan.budget import exhausted, spent_by, unenforceable
 from uwf_eval.plan.matrix import in_order
 from uwf_eval.records import Budget, Run, Trial
-from uwf_eval.run.executor import End, Executor, Setting
-from uwf_eval.run.keep import keep_trial
+from uwf_eval.run.executor import Executor, Setting
 from uwf_eval.store import pages
 from uwf_eval.store.results import Results
 
@@ -90,9 +89,10 @@ class Conductor:
                 self._told.add(text)
                 self._watch.notice(text)
 
-    def keep(self, end: End) -> None:
+    def keep(self, trial: Trial) -> None:
         """As `Listener.keep`."""
-        self._watch.kept(keep_trial(self._main, self._results, end))
+        self._results.save_trial(trial)
+        self._watch.kept(trial)
         self._kept += 1
         if self._kept % pages.SIZE == 0:
             self._results.write_pages(self._run.run)

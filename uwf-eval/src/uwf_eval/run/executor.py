@@ -11,11 +11,9 @@ from typing import Protocol
 
 from uwf_core.api import Cancel
 from uwf_core.api.record import record
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import Trial
 from uwf_eval.task.model import Task
 from uwf_eval.trial.guard import Stamps
-from uwf_eval.trial.space import Space
 
 
 @record
@@ -37,23 +35,14 @@ class Setting:
     keep: bool = False
 
 
-class End(NamedTuple):
-    """A trial that has ended, and its folders; None: it left none, or somebody may write there
-    still.
-    """
-
-    trial: Trial
-    space: Space | None
-
-
 class Listener(Protocol):
     """Who is told how trials go."""
 
     def ended(self, trial: Trial) -> None:
         """A trial has ended; told before a further job is asked for."""
 
-    def keep(self, end: End) -> None:
-        """Store a trial that has ended, while others run: its folders stay until this returns.
+    def keep(self, trial: Trial) -> None:
+        """Store a trial that has ended, while others run. Its thread is in the main store already.
 
         Raises:
             UwfError: trials cannot be stored any more.

@@ -13,7 +13,7 @@ from uwf_core.api.fields import write_record
 from uwf_core.errors import UwfError
 from uwf_eval.records import Failure, Trial
 from uwf_eval.run import wire
-from uwf_eval.run.executor import End, Listener, Setting
+from uwf_eval.run.executor import Listener, Setting
 from uwf_eval.run.process import Said, Worker
 from uwf_eval.run.removal import Removal
 
@@ -174,14 +174,14 @@ class _Shift:
         if not worker.is_ready:
             raise UwfError(words, hint="`uwf doctor` looks for what is wrong")
         if worker.number is not None:
-            self._end(End(_lost(self._trials[worker.number], words), None))
+            self._end(wire.End(_lost(self._trials[worker.number], words), None))
 
-    def _end(self, end: End) -> None:
+    def _end(self, end: wire.End) -> None:
         """The next trial is run while this one is stored."""
         del self._trials[end.trial.number]
         self._listener.ended(end.trial)
         self._hand_out()
-        self._listener.keep(end)
+        self._listener.keep(end.trial)
         if self._removal is not None and end.space is not None:
             self._removal.begin(end.space, end.trial.number)
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from uwf_core.api.fields import write_record
 from uwf_core.errors import UwfError
+from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import Trial
-from uwf_eval.run.executor import End, Setting
+from uwf_eval.run.executor import Setting
 from uwf_eval.store.shapes import read_payload
 from uwf_eval.task.model import Task
 from uwf_eval.task.tree import Entry
@@ -50,6 +51,15 @@ def _task_out(task: Task) -> dict[str, Any]:
 
 def _task_in(message: dict[str, Any]) -> Task:
     return read_payload(Task, {**message, "folder": Path(message["folder"])})
+
+
+class End(NamedTuple):
+    """A trial that has ended, and its folders; None: it left none, or somebody may write there
+    still.
+    """
+
+    trial: Trial
+    space: Space | None
 
 
 def end_out(end: End) -> dict[str, Any]:

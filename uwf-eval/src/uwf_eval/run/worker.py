@@ -17,7 +17,6 @@ from uwf_core.client import Client
 from uwf_core.errors import StoreError, UwfError
 from uwf_eval.records import Trial
 from uwf_eval.run import wire
-from uwf_eval.run.executor import End
 from uwf_eval.run.lines import line
 from uwf_eval.store.shapes import read_payload
 from uwf_eval.task.model import Task
@@ -85,7 +84,7 @@ def _serve(messages: Iterator[Mapping[str, Any]], channel: _Channel, cancel: Can
             bench = Bench(
                 main=main_client,
                 folder=setting.folder,
-                templates=Templates(main_client, setting.folder / f"templates.{os.getpid()}"),
+                templates=Templates(main_client),
                 cwd=setting.cwd,
                 env=setting.env,
                 stamps=setting.stamps,
@@ -106,7 +105,7 @@ def _run_trials(
     for message in messages:
         planned = read_payload(Trial, message["trial"])
         result = run_trial(bench, tasks[planned.cell.task], planned)
-        channel.say(end=wire.end_out(End(result.trial, result.space)))
+        channel.say(end=wire.end_out(wire.End(result.trial, result.space)))
         if result.stuck:
             _leave(1)
 

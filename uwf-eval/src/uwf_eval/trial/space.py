@@ -14,7 +14,7 @@ class Space(NamedTuple):
     Attributes:
         work: the agent's own, in the system's place for temporary files, outside of everything
             (so no project, repository or setting is found above it).
-        private: the store file and the judges' copy.
+        private: what judges get.
     """
 
     work: Path
@@ -22,13 +22,10 @@ class Space(NamedTuple):
 
     @property
     def store(self) -> str:
-        """The URL of the trial's own store."""
-        return f"sqlite:{self.store_file}"
-
-    @property
-    def store_file(self) -> Path:
-        """The file of the trial's own store."""
-        return self.private / "store.db"
+        """The URL of the store that judges which are programs find the thread in; made when one
+        of them needs it.
+        """
+        return f"sqlite:{self.private / 'store.db'}"
 
     @property
     def judged(self) -> Path:

@@ -1,40 +1,29 @@
-"""Stores that a thread can begin in, made once for each workflow and copied for each trial."""
-
-import shutil
-from pathlib import Path
+"""Workflows in memory, from where the store of each trial gets the one that it runs."""
 
 from uwf_core.client import Client
-from uwf_eval.task.tree import make_private
+
+IN_MEMORY = "memory:"
 
 
 class Templates:
-    """Store files with one workflow each.
+    """Stores with one workflow each.
 
     Args:
         main: a client of the main store, that has the workflows.
-        folder: where the files are made: of this process alone. It need not exist.
     """
 
-    def __init__(self, main: Client, folder: Path) -> None:
+    def __init__(self, main: Client) -> None:
         self._main = main
-        self._folder = folder
+        self._known: dict[str, Client] = {}
 
-    def copy(self, workflow: str, file: Path) -> None:
-        """A new store file with a workflow (its reference) and nothing else.
+    def copy(self, workflow: str, target: Client) -> None:
+        """Put a workflow (its reference) into another store.
 
         Raises:
-            UwfError, OSError: it cannot be made.
+            UwfError: it is not there, or damaged.
         """
-        template = self._folder / f"{workflow}.db"
-        if not template.exists():
-            self._make(workflow, template)
-        shutil.copyfile(template, file)
-        file.chmod(0o600)
-
-    def _make(self, workflow: str, template: Path) -> None:
-        make_private(self._folder)
-        draft = self._folder / f"{workflow}.draft"
-        store = f"sqlite:{draft}"
-        with Client.open(store=store, durable=False, beside=self._main) as client:
+        if workflow not in self._known:
+            client = Client.open(store=IN_MEMORY, durable=False, beside=self._main)
             self._main.nodes.copy([workflow], client.nodes)
-            client.nodes.copy_all(template)
+            self._known[workflow] = client
+        self._known[workflow].nodes.copy([workflow], target.nodes)

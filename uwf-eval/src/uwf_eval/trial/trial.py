@@ -1,10 +1,10 @@
 """One trial, from an empty folder to what is known of it. Whoever runs trials stores them.
 
 prepare   copy the fixture, run setup, note what is protected
-run       the thread, in a store of its own
+run       the thread, in a store of its own: in memory, where no agent's process can reach it
 inspect   did the agent touch what it is judged by?
 judge     in a copy that it could not have touched
-leave     teardown; the folders, with the store, stay for whoever keeps the trial
+leave     teardown; the thread goes into the main store; the folders are for others to remove
 """
 
 import time
@@ -26,7 +26,7 @@ from uwf_eval.task.tree import TreeError, copy_tree
 from uwf_eval.trial import guard, verdict
 from uwf_eval.trial.setting import agent_env, agent_word, judge_env
 from uwf_eval.trial.space import Space, make_space
-from uwf_eval.trial.template import Templates
+from uwf_eval.trial.template import IN_MEMORY, Templates
 from uwf_eval.trial.thread import Finished, read_thread, run_thread
 from uwf_eval.trial.verdict import Verdict
 
@@ -37,7 +37,7 @@ class Bench:
 
     Attributes:
         main: a client of the main store. folder: where private folders are made.
-        templates: stores that a thread can begin in.
+        templates: the workflows.
         cwd: the folder that paths in `--agent` are relative to. env: the caller's environment.
         stamps: of each task's own copy, as the run found it, by the task's name.
         cancel: stops the trial under way. notice: gets lines for people.
@@ -65,8 +65,8 @@ class Result(NamedTuple):
 
 
 def run_trial(bench: Bench, task: Task, planned: Trial) -> Result:
-    """Run a trial and judge it. Whatever goes wrong is in what it gives; nothing is stored yet:
-    its thread, if it has a head, is in the store of its space.
+    """Run a trial and judge it. Whatever goes wrong is in what it gives; nothing is stored but
+    its thread, and that is not waited for: the disk has it when it has the trial.
     """
     work = _Work(bench, task, planned)
     stuck = False
@@ -78,6 +78,7 @@ def run_trial(bench: Bench, task: Task, planned: Trial) -> Result:
     ended = work.tear_down(ended)
     if stuck:
         return Result(work.closed(ended), None, stuck)
+    ended = work.hand_over(ended)
     work.close()
     return Result(work.closed(ended), work.space)
 
@@ -103,6 +104,7 @@ class _Work:
         self.space: Space | None = None
         self.client: Client | None = None
         self.is_set_up = False
+        self.is_handed_over = False
 
     def attempt(self) -> Verdict:
         """Everything up to the score.
@@ -158,8 +160,8 @@ class _Work:
         self.phase = "unavailable"
         cell = self.done.cell
         word = agent_word(cell.agent, self.task, self.bench.cwd)
-        self.bench.templates.copy(cell.workflow, space.store_file)
         client = self.client = self._open(space, word)
+        self.bench.templates.copy(cell.workflow, client)
         started = client.start(
             cell.workflow,
             self.case.prompt,
@@ -179,10 +181,10 @@ class _Work:
         return Client.open(
             cwd=space.work,
             env=self.env,
-            store=space.store,
+            store=IN_MEMORY,
             default_model=None if own else model,
             agent_options={"model": model} if own else None,
-            durable=False,  # it is thrown away; what stays is in the main store
+            durable=False,
             beside=main,
         )
 
@@ -215,6 +217,8 @@ class _Work:
         assert self.client is not None and self.done.thread is not None
         if need_folder(self.task):
             copy_tree(space.work, space.judged, strict=False)
+        if any(judge.entry is not None for judge in self.task.judges):
+            self._write_store(space)
         evidence = Evidence(
             cwd=space.judged,
             thread=self.done.thread,
@@ -232,6 +236,12 @@ class _Work:
         self.done = replace(self.done, judges=tuple(results))
         return verdict.of_judges(results)
 
+    def _write_store(self, space: Space) -> None:
+        """The thread in a file, for judges that are programs."""
+        assert self.client is not None and self.done.thread is not None
+        with Client.open(store=space.store, durable=False, beside=self.bench.main) as judged:
+            self.client.nodes.copy_thread(self.done.thread, judged.nodes, durable=False)
+
     def tear_down(self, ended: Verdict) -> Verdict:
         """Run the task's teardown, whatever happened; a trial in which it fails is not scored."""
         if not (self.task.teardown and self.is_set_up and self.space):
@@ -241,6 +251,19 @@ class _Work:
         except Exception as error:
             if ended.failure is None:
                 return verdict.of_error(error, "teardown")
+        return ended
+
+    def hand_over(self, ended: Verdict) -> Verdict:
+        """Put the thread into the main store; where that fails, the trial has no score."""
+        if self.done.head is None or ended.state == "not_run":
+            return ended
+        assert self.client is not None and self.done.thread is not None
+        try:
+            nodes = self.bench.main.nodes
+            self.client.nodes.copy_thread(self.done.thread, nodes, durable=False)
+        except Exception as error:
+            return verdict.of_error(error, "store")
+        self.is_handed_over = True
         return ended
 
     def close(self) -> None:
@@ -254,7 +277,7 @@ class _Work:
         if ended.score is not None:
             scored = ended.state == "scored"
             passed = scored and ended.score >= self.task.pass_score - 1e-9
-        changes: dict[str, Any] = {"thread": None} if ended.state == "not_run" else {}
+        changes: dict[str, Any] = {} if self.is_handed_over else {"thread": None, "head": None}
         return replace(
             self.done,
             state=ended.state,
