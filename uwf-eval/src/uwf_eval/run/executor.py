@@ -25,6 +25,8 @@ class Setting:
         cwd: what paths in `--agent` are relative to. env: the caller's environment.
         tasks: as copied for the run. stamps: of these copies, by the task's name.
         keep: whether the folders of trials stay.
+        ahead: whether a job may be asked for before there is room for it: nothing of the budget
+            is counted as trials end.
     """
 
     folder: Path
@@ -33,6 +35,7 @@ class Setting:
     tasks: Sequence[Task]
     stamps: Mapping[str, Stamps]
     keep: bool = False
+    ahead: bool = False
 
 
 class Listener(Protocol):
@@ -62,7 +65,7 @@ class Executor(Protocol):
 
         Args:
             setting: what they share.
-            jobs: asked for one whenever there is room for it.
+            jobs: asked for one whenever there is room for it, or earlier (`Setting.ahead`).
             listener: told of what happens, in the calling thread.
             cancel: once set, trials under way are stopped, and no further one is begun.
 

@@ -71,9 +71,14 @@ class _Crew:
         self.workers.append(worker)
 
     def free(self) -> Worker | None:
-        """A worker without a trial, a new one where there is room; None: all have one."""
+        """A worker for a trial, a new one where there is room; None: all have enough.
+
+        One that is alone may have its next trial already, so that it need not wait for it. With
+        several, that trial might wait for a long one while another worker has nothing to do.
+        """
+        most = 2 if self.size == 1 and self._setting.ahead else 1
         for worker in self.workers:
-            if worker.number is None:
+            if len(worker.numbers) < most:
                 return worker
         if len(self.workers) >= self.size:
             return None
@@ -83,7 +88,7 @@ class _Crew:
     @property
     def busy(self) -> list[Worker]:
         """Those that have a trial."""
-        return [each for each in self.workers if each.number is not None]
+        return [each for each in self.workers if each.numbers]
 
 
 class _Shift:
@@ -105,6 +110,7 @@ class _Shift:
         self._removal = removal
         self._cancel = cancel
         self._trials: dict[int, Trial] = {}
+        self._returned: list[Trial] = []
         self._told_at: float | None = None
         self._is_empty = False
 
@@ -119,7 +125,7 @@ class _Shift:
             busy = self._crew.busy
             if not busy:
                 return
-            self._listener.tick([each.number for each in busy if each.number is not None])
+            self._listener.tick([each.numbers[0] for each in busy])
             self._stop_when_told(busy)
             try:
                 said = self._crew.heard.get(timeout=_TICK_SECONDS)
@@ -128,16 +134,16 @@ class _Shift:
             self._hear(said)
 
     def _hand_out(self) -> None:
-        while not (self._is_empty or self._cancel.is_set()):
+        while not self._cancel.is_set() and (self._returned or not self._is_empty):
             worker = self._crew.free()
             if worker is None:
                 return
-            trial = next(self._jobs, None)
+            trial = self._returned.pop() if self._returned else next(self._jobs, None)
             if trial is None:
                 self._is_empty = True
                 return
             self._trials[trial.number] = trial
-            worker.number = trial.number
+            worker.numbers.append(trial.number)
             worker.say(trial=write_record(trial))
 
     def _stop_when_told(self, busy: Sequence[Worker]) -> None:
@@ -147,6 +153,7 @@ class _Shift:
             self._told_at = monotonic()
             for worker in busy:
                 worker.say(cancel=self._cancel.reason or "interrupted")
+                self._take_back(worker)
         elif monotonic() - self._told_at > _PATIENCE_SECONDS:
             for worker in busy:
                 worker.child.stop()
@@ -158,7 +165,7 @@ class _Shift:
         elif "ready" in message:
             worker.is_ready = True
         elif "end" in message:
-            worker.number = None
+            worker.numbers.popleft()
             self._end(wire.end_in(message["end"]))
         elif "notice" in message:
             self._notice(message["notice"])
@@ -173,8 +180,14 @@ class _Shift:
         words = worker.last_words()
         if not worker.is_ready:
             raise UwfError(words, hint="`uwf doctor` looks for what is wrong")
-        if worker.number is not None:
-            self._end(wire.End(_lost(self._trials[worker.number], words), None))
+        self._take_back(worker)
+        if worker.numbers:
+            self._end(wire.End(_lost(self._trials[worker.numbers[0]], words), None))
+
+    def _take_back(self, worker: Worker) -> None:
+        """The trial that a worker has not begun."""
+        while len(worker.numbers) > 1:
+            self._returned.append(self._trials.pop(worker.numbers.pop()))
 
     def _end(self, end: wire.End) -> None:
         """The next trial is run while this one is stored."""

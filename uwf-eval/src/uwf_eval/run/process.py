@@ -5,6 +5,7 @@ worker before it imports anything else.
 import json
 import sys
 import threading
+from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from queue import SimpleQueue
@@ -29,13 +30,13 @@ class Worker:
     """A worker process under a reaper of its own. As a context manager it is ended on leaving.
 
     Attributes:
-        number: of the trial that it runs, None while it has none.
+        numbers: of the trials that it has: the one that it runs, then the one after that.
         is_ready: whether it has ever said that it is.
         heard: what it says, and that it has ended.
     """
 
     def __init__(self, cwd: str, env: Mapping[str, str]) -> None:
-        self.number: int | None = None
+        self.numbers: deque[int] = deque()
         self.is_ready = False
         self.heard: SimpleQueue[Said] | None = None
         self._early: list[Said] = []

@@ -129,6 +129,7 @@ def _go(
         tasks=prepared.tasks,
         stamps={task.name: stamps(task.folder) for task in prepared.tasks},
         keep=hands.keep,
+        ahead=(budget.cost_usd, budget.tokens, budget.minutes) == (None, None, None),
     )
     with hands.watching(prepared) as watch:
         conductor = Conductor(client, prepared.run, prepared.trials, budget, watch)

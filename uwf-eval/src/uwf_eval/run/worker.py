@@ -103,6 +103,8 @@ def _run_trials(
     channel: _Channel,
 ) -> None:
     for message in messages:
+        if bench.cancel.is_set():
+            return
         planned = read_payload(Trial, message["trial"])
         result = run_trial(bench, tasks[planned.cell.task], planned)
         channel.say(end=wire.end_out(wire.End(result.trial, result.space)))
