@@ -172,13 +172,13 @@ def _convert(annotation: Any, value: Any, path: Path, lenient: bool) -> Any:
     """`value` as `annotation` wants it."""
     if annotation in _NAMES:
         return _convert_scalar(annotation, value, path)
-    origin = get_origin(annotation) or annotation
+    _, origin, arguments = _taken_apart(annotation)
     if origin is Any or origin is object:
         return value
     if origin in (Union, types.UnionType):
-        return _convert_union(get_args(annotation), value, path, lenient)
+        return _convert_union(arguments, value, path, lenient)
     if origin is Literal:
-        return _convert_literal(get_args(annotation), value, path)
+        return _convert_literal(arguments, value, path)
     if origin in _SEQUENCES:
         return _convert_sequence(annotation, origin, value, path, lenient)
     if origin in _MAPPINGS:
@@ -186,6 +186,20 @@ def _convert(annotation: Any, value: Any, path: Path, lenient: bool) -> Any:
     if is_dataclass(origin):
         return read_record(typing.cast(type, origin), value, lenient=lenient, path=path)
     raise TypeError(f"the type {annotation!r} of the field {path[-1]!r} cannot be said in JSON")
+
+
+_APART: dict[int, tuple[Any, Any, tuple[Any, ...]]] = {}
+
+
+def _taken_apart(annotation: Any) -> tuple[Any, Any, tuple[Any, ...]]:
+    """The annotation, its generic type (or itself) and its arguments. Known by its identity, since
+    unions of the same members in another order are equal; those of fields are few, and stay.
+    """
+    found = _APART.get(id(annotation))
+    if found is None:
+        origin = get_origin(annotation) or annotation
+        found = _APART[id(annotation)] = (annotation, origin, get_args(annotation))
+    return found
 
 
 def _convert_scalar(kind: Any, value: Any, path: Path) -> Any:

@@ -171,9 +171,15 @@ class Store:
             CorruptNodeError: its reference or SHA-256 is not that of its bytes.
             CollisionError: another payload has this reference.
         """
-        verify_record(record, record.ref)
+        ref, now = record.ref, self._now_ms()
+        is_known_type = record.type == META and ref in self._schemas
+        if is_known_type and self._is_fresh(ref) and record.data == self.types.data(ref):
+            return
+        verify_record(record, ref)
         with self._writing():
-            self._insert(record._replace(touched_ms=self._now_ms()))
+            self._insert(record._replace(touched_ms=now))
+            if is_known_type:
+                self._fresh_types[ref] = now
 
     def _insert(self, record: Record) -> None:
         before = self._backend.put(record)

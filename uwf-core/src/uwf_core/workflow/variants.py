@@ -4,8 +4,10 @@ The variants of a schema are its alternatives: `oneOf` and `anyOf` as union, `al
 local `$ref`s resolved, at most 64. Each must require `$status` and fix it by a text `const`.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from uwf_core.errors import DefinitionError
@@ -91,14 +93,20 @@ def variants(schema: Any) -> list[Variant]:
     Raises:
         DefinitionError: a variant has no clear `$status`; the message names the place.
     """
-    inlined = inline_refs(schema)
+    return list(_variants(json.dumps(schema)))
+
+
+@lru_cache(maxsize=64)
+def _variants(text: str) -> tuple[Variant, ...]:
+    """Of a schema as JSON: each step asks for those of its role several times."""
+    inlined = inline_refs(json.loads(text))
     found = analyse(inlined.schema)
     faults = [Fault(*fault) for fault in inlined.faults] or found.faults
     if faults:
         first = faults[0]
         place = "/".join(("", *(str(step) for step in first.path)))
         raise DefinitionError(first.message, where=f"#{place}", hint=first.hint or None)
-    return list(found.variants)
+    return found.variants
 
 
 def analyse(schema: Any) -> Analysis:
