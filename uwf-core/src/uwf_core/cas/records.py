@@ -1,8 +1,23 @@
-"""What must be true of a stored record: its reference, its digest, one payload to a name."""
+"""Nodes and their records, and what must be true of a stored one: its reference, its digest, one
+payload to a name.
+"""
+
+from typing import Any
 
 from uwf_core.api.store import Record
 from uwf_core.cas.hashing import ref_of, sha256_of
 from uwf_core.errors import CollisionError, CorruptNodeError
+from uwf_core.ids import Ref
+from uwf_core.named_tuple import NamedTuple
+
+
+class Node(NamedTuple):
+    """A node as stored: `created_ms` is its first put, in ms since 1970."""
+
+    ref: Ref
+    type: Ref
+    payload: Any
+    created_ms: int
 
 
 def verify_record(record: Record, ref: str) -> None:

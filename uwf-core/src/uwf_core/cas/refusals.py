@@ -1,10 +1,13 @@
-"""How the Store says no: to schemas that cannot be types, to payloads that are not of theirs."""
+"""How the Store says no: to schemas that cannot be types, to payloads that are not of theirs, to
+whoever comes second to a lock.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from uwf_core.api.store import Holder
 from uwf_core.cas.schemas import Violation, schema_problems
-from uwf_core.errors import PayloadError
+from uwf_core.errors import BusyError, PayloadError
 
 
 def check_schema(schema: Any) -> None:
@@ -35,3 +38,9 @@ def refused(type_: str, schema: Mapping[str, Any], found: Sequence[Violation]) -
         where=found[0].path or None,
         hint=f"`uwf cas schema show {type_}` shows what it must be",
     )
+
+
+def held_by(name: str, holder: Holder | None) -> BusyError:
+    """The error for a lock that somebody holds; `holder`: who, as far as it is known."""
+    who = f"process {holder.pid} on {holder.host}" if holder and holder.pid else "another process"
+    return BusyError(f"{name} is held by {who}", hint="wait until it is done, or stop it")

@@ -12,27 +12,17 @@ from uwf_core.api.store import Holder, LockHandle, Record, StoreBackend, Variabl
 from uwf_core.cas import variables
 from uwf_core.cas.codec import decode, encode
 from uwf_core.cas.hashing import META, PRIMITIVES, ref_of, sha256_of
-from uwf_core.cas.records import check_same, damaged, verify_record
+from uwf_core.cas.records import Node, check_same, damaged, verify_record
 from uwf_core.cas.references import references_in
-from uwf_core.cas.refusals import check_schema, refused
+from uwf_core.cas.refusals import check_schema, held_by, refused
 from uwf_core.cas.types import KnownType, Types
-from uwf_core.errors import BusyError, CorruptNodeError, MissingNodeError, PayloadError
+from uwf_core.errors import CorruptNodeError, MissingNodeError, PayloadError
 from uwf_core.ids import Ref, ref_of_number
-from uwf_core.named_tuple import NamedTuple
 
 _EDGES_OF_TEXT = KnownType(PRIMITIVES["string"], {}).edges("")
 _EDGES_OF_SCHEMA = KnownType(META, {}).edges({})
 _TYPE_FRESH_MS = 10 * 60 * 1000
 """For how long a type that this process has put needs not be put again (gc waits far longer)."""
-
-
-class Node(NamedTuple):
-    """A node as stored: `created_ms` is its first put, in ms since 1970."""
-
-    ref: Ref
-    type: Ref
-    payload: Any
-    created_ms: int
 
 
 class Store:
@@ -163,9 +153,9 @@ class Store:
             self._insert(record)
         return ref
 
-    def adopt(self, record: Record) -> None:
-        """Store a record of another store, which the caller has checked against its schema; it
-        keeps the time of its first put.
+    def adopt(self, record: Record, *, verified: bool = False) -> None:
+        """Store a record of another store, which the caller has checked against its schema (and,
+        if `verified`, against its reference and SHA-256); it keeps the time of its first put.
 
         Raises:
             CorruptNodeError: its reference or SHA-256 is not that of its bytes.
@@ -175,7 +165,8 @@ class Store:
         is_known_type = record.type == META and ref in self._schemas
         if is_known_type and self._is_fresh(ref) and record.data == self.types.data(ref):
             return
-        verify_record(record, ref)
+        if not verified:
+            verify_record(record, ref)
         with self._writing():
             self._insert(record._replace(touched_ms=now))
             if is_known_type:
@@ -376,11 +367,9 @@ class Store:
         """
         with self._lock:
             handle = self._backend.lock(name, holder)
-        if handle is not None:
-            return handle
-        other = self.holder(name)
-        who = f"process {other.pid} on {other.host}" if other and other.pid else "another process"
-        raise BusyError(f"{name} is held by {who}", hint="wait until it is done, or stop it")
+        if handle is None:
+            raise held_by(name, self.holder(name))
+        return handle
 
     def holder(self, name: str) -> Holder | None:
         """Who holds the lock now, without ever taking it; None if nobody does."""

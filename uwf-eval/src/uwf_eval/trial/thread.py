@@ -23,13 +23,14 @@ class Finished(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A thread as its judges and reports read it."""
+    """A thread as its judges and reports read it. `chain`: references of its steps, in order."""
 
     document: Mapping[str, Any]
     steps: Sequence[TrialStep]
     usage: Usage
     status: str
     head: str
+    chain: Sequence[str]
 
 
 def run_thread(
@@ -99,25 +100,32 @@ def _reached(
     return None
 
 
-def read_thread(client: Client, thread: str, chain: Sequence[str]) -> Read:
+def read_thread(client: Client, thread: str) -> Read:
     """The thread's document with its task and the whole documents of its steps, and what reports
     show of them.
 
     Args:
-        client: of its store. thread: it. chain: references of its start and its steps, in order.
+        client: of its store. thread: it.
 
     Raises:
         UwfError: something of it is damaged or missing.
     """
     shown = client.show(thread)
-    documents = [client.step(step) for step in chain[1:]]
-    prompt = client.nodes.get(client.nodes.get(chain[0])["prompt"])
+    head = shown["head"]
+    documents: list[StepDocument] = []
+    before = head if shown["steps"] else None
+    while before is not None:
+        documents.insert(0, client.step(before))
+        before = documents[0]["prev"]
+    start = client.nodes.get(head)["start"] if documents else head
+    prompt = client.nodes.get(client.nodes.get(start)["prompt"])
     return Read(
         document={**shown, "prompt": prompt, "steps": documents},
         steps=[_step(each) for each in documents],
         usage=read_record(Usage, shown["usage"]),
         status=shown["status"],
-        head=shown["head"],
+        head=head,
+        chain=[each["step"] for each in documents],
     )
 
 

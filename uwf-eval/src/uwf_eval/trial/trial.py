@@ -27,7 +27,7 @@ from uwf_eval.trial import guard, verdict
 from uwf_eval.trial.setting import agent_env, agent_word, judge_env
 from uwf_eval.trial.space import Space, make_space
 from uwf_eval.trial.template import IN_MEMORY, Templates
-from uwf_eval.trial.thread import Finished, read_thread, run_thread
+from uwf_eval.trial.thread import Finished, Read, read_thread, run_thread
 from uwf_eval.trial.verdict import Verdict
 
 
@@ -116,14 +116,17 @@ class _Work:
             space = self._prepare()
             before = guard.protected(space.work, self.task.protect)
             finished = self._run(space)
-            tampered = self._inspect(space, before, finished)
             ended = verdict.of_thread(finished.ended)
-            if ended is None or ended.state != "not_run":
-                self._read()
-                if tampered:
-                    self.done = replace(self.done, tampered=tuple(tampered))
-                    return verdict.of_tampering(tampered)
-            return ended or self._judge(space)
+            if ended is not None and ended.state == "not_run":
+                return ended
+            read = self._read()
+            tampered = self._inspect(space, before)
+            if read.chain != finished.steps:
+                tampered.append("the steps in the trial's own store are not those that were run")
+            if tampered:
+                self.done = replace(self.done, tampered=tuple(tampered))
+                return verdict.of_tampering(tampered)
+            return ended or self._judge(space, read)
         except AgentStuck:
             raise
         except Exception as error:
@@ -188,31 +191,24 @@ class _Work:
             beside=main,
         )
 
-    def _inspect(self, space: Space, before: Mapping[str, str], finished: Finished) -> list[str]:
+    def _inspect(self, space: Space, before: Mapping[str, str]) -> list[str]:
         """What the agent touched that it must not: it is gone by now, and so is all it started."""
         self.phase = "judge"
         found = guard.changed(before, guard.protected(space.work, self.task.protect))
         found += guard.touched(self.task.folder, self.bench.stamps[self.task.name])
-        assert self.client is not None and self.done.thread is not None
-        self.chain = [row["step"] for row in self.client.steps(self.done.thread)]
-        if self.chain[1:] != list(finished.steps):
-            found.append("the steps in the trial's own store are not those that were run")
         return found
 
-    def _read(self) -> None:
+    def _read(self) -> Read:
         """What is judged and reported of the thread."""
         assert self.client is not None and self.done.thread is not None
         self.phase = "store"
-        self.read = read_thread(self.client, self.done.thread, self.chain)
+        read = read_thread(self.client, self.done.thread)
         self.done = replace(
-            self.done,
-            head=self.read.head,
-            status=self.read.status,
-            steps=self.read.steps,
-            usage=self.read.usage,
+            self.done, head=read.head, status=read.status, steps=read.steps, usage=read.usage
         )
+        return read
 
-    def _judge(self, space: Space) -> Verdict:
+    def _judge(self, space: Space, read: Read) -> Verdict:
         self.phase = "judge"
         assert self.client is not None and self.done.thread is not None
         if need_folder(self.task):
@@ -222,7 +218,7 @@ class _Work:
         evidence = Evidence(
             cwd=space.judged,
             thread=self.done.thread,
-            record=self.read.document,
+            record=read.document,
             env=judge_env(self.bench.env, space.store),
             fixture=fixture_of(self.task, self.case),
             model=self.client.judge_model,
