@@ -100,9 +100,9 @@ class Store:
         if type_ == META:
             return self.put_schema(payload)
         data = encode(payload)
-        plain = decode(data)
         schema = self.schema(Ref(type_))
         known = self.types.of(type_, schema)
+        plain = known.decode(data)
         found = () if trusted else known.violations(plain)
         if found:
             raise refused(type_, schema, found)
@@ -200,7 +200,7 @@ class Store:
         """
         record = self.record(ref)
         try:
-            payload = decode(record.data)
+            payload = self.types.decode(record.type, record.data)
         except CorruptNodeError as error:
             raise damaged(ref, error.message) from error
         return Node(Ref(record.ref), Ref(record.type), payload, record.created_ms)

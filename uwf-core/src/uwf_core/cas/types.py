@@ -100,6 +100,11 @@ class Types:
             found = self._data[ref] = encode(self.schemas[ref])
         return found
 
+    def decode(self, ref: str, data: bytes) -> Any:
+        """As `codec.decode`, quicker where the type `ref` is known."""
+        known = self._known.get(ref)
+        return decode(data) if known is None else known.decode(data)
+
     def of(self, ref: str, schema: Mapping[str, Any]) -> KnownType:
         """The type `ref`, whose schema is `schema`."""
         found = self._known.get(ref)
