@@ -48,6 +48,7 @@ class Results:
     def __init__(self, client: Client) -> None:
         self._nodes = client.nodes
         self._types: dict[str, Any] = {}
+        self._unpaged: dict[str, Mapping[str, Any]] = {}
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -72,7 +73,8 @@ class Results:
     def save_trial(self, trial: Trial) -> None:
         """Store a trial, or how it stands by now: durable once this returns."""
         with self._nodes.transaction():
-            self._put_trial(trial)
+            ref, payload = self._put_trial(trial)
+        self._unpaged[ref] = payload
 
     def save_trials(self, trials: Iterable[Trial]) -> None:
         """Store many trials, all of them or none, and gather them in pages."""
@@ -87,7 +89,8 @@ class Results:
     def write_pages(self, run: str) -> None:
         """Gather what a run's trials are by now in pages, so that they are read at once."""
         with self._nodes.transaction():
-            self._gather(run, {})
+            self._gather(run, self._unpaged)
+        self._unpaged.clear()
 
     def _put_trial(self, trial: Trial) -> tuple[str, Mapping[str, Any]]:
         payload = write_record(trial)
