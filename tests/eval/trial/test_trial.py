@@ -74,7 +74,9 @@ def test_judges_that_are_programs_find_the_thread_in_a_store_where_there_is_no_o
 
 def test_nothing_of_a_trial_is_left_on_the_disk(table: Any, tmp_path: Path) -> None:
     table.write("fixture/a", "a")
-    table.trial()
+    table.write("judge.py", JUDGE.format("", 1))
+    own = {"name": "own", "entry": "judge.py"}
+    assert table.trial(judges=[own]).state == "scored"
     assert list((tmp_path / "tmp").iterdir()) == []
     assert list(table.private.iterdir()) == []
 

@@ -124,7 +124,7 @@ class Store:
         """
         data = encode(schema)
         ref = ref_of(META, data)
-        if trusted and self._is_fresh(ref):
+        if trusted and self.has_fresh_type(ref):
             return ref
         plain = self._schemas.get(ref)
         if plain is None:
@@ -162,14 +162,11 @@ class Store:
             CollisionError: another payload has this reference.
         """
         ref, now = record.ref, self._now_ms()
-        is_known_type = record.type == META and ref in self._schemas
-        if is_known_type and self._is_fresh(ref) and record.data == self.types.data(ref):
-            return
         if not verified:
             verify_record(record, ref)
         with self._writing():
             self._insert(record._replace(touched_ms=now))
-            if is_known_type:
+            if record.type == META and ref in self._schemas:
                 self._fresh_types[ref] = now
 
     def _insert(self, record: Record) -> None:
@@ -179,13 +176,14 @@ class Store:
 
     def _keep_type(self, type_: Ref, ref: Ref) -> None:
         """Have the type's node in the store, and too young for gc to sweep it meanwhile."""
-        if type_ == ref or self._is_fresh(type_):
+        if type_ == ref or self.has_fresh_type(type_):
             return
         self.schema(type_)
         self._put(META, self.types.data(type_), _EDGES_OF_SCHEMA)
         self._fresh_types[type_] = self._now_ms()
 
-    def _is_fresh(self, type_: str) -> bool:
+    def has_fresh_type(self, type_: str) -> bool:
+        """Whether a type was put a moment ago, so that it need not be put again."""
         seen = self._fresh_types.get(type_)
         return seen is not None and 0 <= self._now_ms() - seen < _TYPE_FRESH_MS
 

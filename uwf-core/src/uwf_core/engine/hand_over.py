@@ -2,7 +2,7 @@
 their schemas, since our own engine wrote them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from uwf_core.api.store import Record
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def copy_nodes(
     source: "Store", target: "Store", roots: Iterable[str], *, durable: bool = True
 ) -> int:
-    """Copy nodes with everything that they lead to; how many the target did not have.
+    """Copy nodes with everything that they lead to; how many the target did not have. Types that
+    were copied there a moment ago are left out.
 
     `durable`: as of a transaction of the target.
 
@@ -26,7 +27,7 @@ def copy_nodes(
         MissingNodeError, CorruptNodeError: one of them is absent or damaged; nothing has changed.
         CollisionError: the target has another payload under a reference.
     """
-    records = list(_closure(source, roots))
+    records = list(_closure(source, roots, target.has_fresh_type))
     there = target.present([each.ref for each in records])
     with target.transaction(durable):
         for record in records:
@@ -53,8 +54,10 @@ def copy_thread(source: "Engine", target: "Engine", word: str, *, durable: bool 
     return head.ref
 
 
-def _closure(store: "Store", roots: Iterable[str]) -> Iterator[Record]:
-    """Every record reachable from `roots`, types included, each once."""
+def _closure(
+    store: "Store", roots: Iterable[str], is_there: Callable[[str], bool]
+) -> Iterator[Record]:
+    """Every record reachable from `roots`, types included, each once; without what is there."""
     waiting = list(dict.fromkeys(roots))
     seen = set(waiting)
     while waiting:
@@ -62,6 +65,6 @@ def _closure(store: "Store", roots: Iterable[str]) -> Iterator[Record]:
         yield record
         for number in record.edges:
             ref = ref_of_number(number)
-            if ref not in seen:
+            if ref not in seen and not is_there(ref):
                 seen.add(ref)
                 waiting.append(ref)

@@ -1,7 +1,6 @@
 """Typed nodes of somebody else's making, in the same store and under names of their own."""
 
 from collections.abc import Iterable, Mapping
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.ids import Ref
@@ -128,18 +127,3 @@ class NodeStore:
         from uwf_core.engine.hand_over import copy_thread
 
         return copy_thread(self._engine, target._engine, thread, durable=durable)
-
-    def copy_all(self, file: str | PathLike[str]) -> None:
-        """Write the whole store into a new file, that `sqlite:FILE` opens and that may be copied.
-
-        Args:
-            file: it; its folder exists.
-
-        Raises:
-            StoreError: it cannot be written, or this store is of a kind that cannot do it.
-        """
-        from pathlib import Path
-
-        from uwf_core.stores.copy import copy_all
-
-        copy_all(self._engine.backend, str(Path(file).absolute()))

@@ -53,10 +53,14 @@ class RunFolder(NamedTuple):
                 hint="wait until it is done, or stop it",
             ) from error
         try:
-            remove_leftovers(self.trials)
+            self.remove_leftovers()
             yield
         finally:
             os.close(descriptor)
+
+    def remove_leftovers(self) -> None:
+        """Remove what trials that were killed left; only where none of them runs any more."""
+        remove_leftovers(self.trials, self.path.name)
 
     def remove(self) -> None:
         """Remove all of it: nothing is left to run."""

@@ -19,7 +19,6 @@ from uwf_eval.run.folder import RunFolder, run_folder
 from uwf_eval.run.prepare import Prepared, Request, prepare, reload_tasks
 from uwf_eval.store.results import Results
 from uwf_eval.trial.guard import stamps
-from uwf_eval.trial.space import remove_leftovers
 
 Opened = Callable[[Prepared], Any]
 """Makes the context in which a run is watched: gives its `Watch`."""
@@ -137,7 +136,7 @@ def _go(
             stopped = conductor.conduct(hands.executor, setting, hands.cancel)
         finally:
             if not hands.keep:
-                remove_leftovers(folder.trials)
+                folder.remove_leftovers()
     trials = list(results.trials(prepared.run.run))
     run = finished(prepared.run, trials)
     results.save_run(run)

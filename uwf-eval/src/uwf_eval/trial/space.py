@@ -1,9 +1,11 @@
 """Where a trial lives: the agent's folder, and, far from it, what no agent is told of."""
 
+import os
+import stat
 from pathlib import Path
 
 from uwf_core.named_tuple import NamedTuple
-from uwf_eval.task.tree import make_private, remove_tree
+from uwf_eval.task.tree import remove_tree
 
 _PREFIX = "uwf-trial-"
 
@@ -14,7 +16,7 @@ class Space(NamedTuple):
     Attributes:
         work: the agent's own, in the system's place for temporary files, outside of everything
             (so no project, repository or setting is found above it).
-        private: what judges get.
+        private: what judges get; made when one of them needs it.
     """
 
     work: Path
@@ -43,35 +45,32 @@ class Space(NamedTuple):
         remove_tree(self.private)
 
 
-def make_space(folder: Path, name: str) -> Space:
-    """The folders of the trial called `name`, new and empty.
+def make_space(folder: Path, run: str, name: str) -> Space:
+    """The folders of a trial, new and empty.
 
     Args:
-        folder: where private folders are; `name`: of letters and digits, unique within it.
+        folder: where private folders of the run are.
+        run: the run's id. name: of letters and digits, unique within the run.
 
     Raises:
         OSError: they cannot be made.
     """
-    private = folder / name
-    remove_tree(private)
-    make_private(private)
     import tempfile
 
-    work = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{name}-"))
-    (private / "work").write_text(str(work), encoding="utf-8")
-    return Space(work, private)
+    work = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{run}-{name}-"))
+    return Space(work, folder / name)
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove what trials left that were killed; only where none of them runs any more."""
-    if not folder.is_dir():
-        return
+def remove_leftovers(folder: Path, run: str) -> None:
+    """Remove what trials of a run left that were killed; only where none of them runs any more.
+
+    Args:
+        folder: where private folders of the run are. run: its id.
+    """
     import tempfile
 
-    for private in folder.iterdir():
-        note = private / "work"
-        if note.is_file():
-            work = Path(note.read_text(encoding="utf-8"))
-            if work.name.startswith(_PREFIX) and work.parent == Path(tempfile.gettempdir()):
-                remove_tree(work)
-        remove_tree(private)
+    for work in Path(tempfile.gettempdir()).glob(f"{_PREFIX}{run}-*"):
+        there = work.lstat()
+        if stat.S_ISDIR(there.st_mode) and there.st_uid == os.getuid():
+            remove_tree(work)
+    remove_tree(folder)

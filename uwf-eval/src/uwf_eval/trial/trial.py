@@ -22,7 +22,7 @@ from uwf_eval.judges.api import Evidence, judge_all, need_folder
 from uwf_eval.records import Trial
 from uwf_eval.task.fixture import fixture_of
 from uwf_eval.task.model import Command, Task
-from uwf_eval.task.tree import TreeError, copy_tree
+from uwf_eval.task.tree import TreeError, copy_tree, make_private
 from uwf_eval.trial import guard, verdict
 from uwf_eval.trial.setting import agent_env, agent_word, judge_env
 from uwf_eval.trial.space import Space, make_space
@@ -135,7 +135,7 @@ class _Work:
     def _prepare(self) -> Space:
         self._check_task()
         name = f"{self.done.number}.{self.done.attempt}"
-        space = self.space = make_space(self.bench.folder, name)
+        space = self.space = make_space(self.bench.folder, self.done.run, name)
         fixture = fixture_of(self.task, self.case)
         if fixture is not None:
             copy_tree(fixture, space.work)
@@ -212,6 +212,7 @@ class _Work:
         self.phase = "judge"
         assert self.client is not None and self.done.thread is not None
         if need_folder(self.task):
+            make_private(space.private)
             copy_tree(space.work, space.judged, strict=False)
         if any(judge.entry is not None for judge in self.task.judges):
             self._write_store(space)
