@@ -72,10 +72,21 @@ def _fields_of(cls: Any) -> tuple[_Field, ...]:
 
 
 @cache
+def _keys_of(cls: Any) -> frozenset[str]:
+    return frozenset(each.key for each in _fields_of(cls))
+
+
+@cache
 def camel(name: str) -> str:
     """`max_turns` as `maxTurns`."""
     first, *others = name.rstrip("_").split("_")
     return first + "".join(word[:1].upper() + word[1:] for word in others)
+
+
+@cache
+def _names_of(cls: type) -> tuple[tuple[str, str], ...]:
+    """The fields of a dataclass: names and keys."""
+    return tuple((each.name, camel(each.name)) for each in fields(cls))
 
 
 def write_record(value: Any) -> Any:
@@ -83,7 +94,8 @@ def write_record(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float):
         return value
     if is_dataclass(value) and not isinstance(value, type):
-        return {camel(each.name): write_record(getattr(value, each.name)) for each in fields(value)}
+        names = _names_of(type(value))
+        return {key: write_record(getattr(value, name)) for name, key in names}
     if isinstance(value, Mapping):
         return {key: write_record(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -109,8 +121,9 @@ def read_record(
     """
     if not isinstance(mapping, Mapping):
         raise FieldFault(path, f"is {shown(mapping)}; wanted a mapping")
-    known = _fields_of(typing.cast(collections.abc.Hashable, cls))
-    if not lenient:
+    kind = typing.cast(collections.abc.Hashable, cls)
+    known = _fields_of(kind)
+    if not (lenient or _keys_of(kind).issuperset(mapping)):
         _refuse_unknown(mapping, [each.key for each in known], path)
     values = {}
     for each in known:
