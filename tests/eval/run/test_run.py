@@ -188,3 +188,13 @@ def test_a_run_is_resumed_by_one_process_at_a_time(site: Site) -> None:
         assert (done.returncode, done.stdout) == (75, "")
         assert "is under way in another process" in done.stderr
     assert site.document("resume", "@last", "--budget", "9trials")["states"] == {"scored": 2}
+
+
+def test_folders_that_are_kept_are_named(site: Site) -> None:
+    site.task(agent="echo made > made; " + DONE)
+    done = site.eval("run", "t", "--repeat", "2", "--keep")
+    assert done.returncode == 0, done.stderr
+    (line,) = [each for each in done.stderr.splitlines() if "the folders of the trials are" in each]
+    pattern = Path(line.rpartition(" ")[2])
+    found = sorted(pattern.parent.glob(pattern.name))
+    assert [(each / "made").read_text() for each in found] == ["made\n", "made\n"]

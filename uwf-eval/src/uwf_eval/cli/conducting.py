@@ -18,6 +18,7 @@ from uwf_eval.run.prepare import Prepared, Request
 from uwf_eval.run.process import Worker
 from uwf_eval.run.progress import Progress
 from uwf_eval.run.start import Done, Hands
+from uwf_eval.trial.space import places
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}\Z")
 
@@ -100,6 +101,8 @@ def conduct(
         pool = ProcessPool(jobs, lambda text: session.note(f"note: {text}"), worker)
         hands = Hands(pool, cancel, lambda run: _watched(session, run), session.env, keep)
         done = go(client, hands)
+    if keep:
+        session.note(f"note: the folders of the trials are {places(done.run.run)}")
     session.emit(done.document(), done_text)
     return done.exit_code
 

@@ -45,6 +45,13 @@ class Space(NamedTuple):
         remove_tree(self.private)
 
 
+def places(run: str) -> str:
+    """Where the agents' folders of a run's trials are, for people: a pattern."""
+    import tempfile
+
+    return str(Path(tempfile.gettempdir(), f"{_PREFIX}{run}-*"))
+
+
 def make_space(folder: Path, run: str, name: str) -> Space:
     """The folders of a trial, new and empty.
 
