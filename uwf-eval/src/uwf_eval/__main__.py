@@ -22,10 +22,15 @@ def _run(arguments: list[str]) -> int:
     import gc
 
     gc.set_threshold(20_000)  # the default looks for cycles a hundred times while modules load
+    from uwf_eval.run import early
+
+    early.begin(arguments)
     from uwf_core.commands import end_process, process
     from uwf_eval.cli.main import Root
 
-    return end_process(process(arguments, lambda: Root("uwf-eval")))
+    code = process(arguments, lambda: Root("uwf-eval"))
+    early.end()
+    return end_process(code)
 
 
 if __name__ == "__main__":

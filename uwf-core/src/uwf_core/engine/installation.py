@@ -1,6 +1,7 @@
 """What is installed and configured, for those who want to know before they run anything."""
 
 from collections.abc import Sequence
+from importlib import import_module
 from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,21 @@ from uwf_core.errors import ConfigError
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
+
+_OF_A_FIRST_STEP = (
+    "yaml",
+    "uwf_core.api.hookspecs",
+    "uwf_core.engine.hand_over",
+    "uwf_core.engine.judging",
+    "uwf_core.engine.nodes",
+    "uwf_core.engine.read",
+    "uwf_core.engine.run",
+    "uwf_core.engine.show",
+    "uwf_core.engine.start",
+    "uwf_core.engine.steps",
+    "uwf_core.extract.frontmatter",
+    "uwf_core.stores.memory",
+)
 
 
 class Installation:
@@ -18,8 +34,9 @@ class Installation:
 
     def warm_up(self) -> None:
         """Import now what a first step needs, and look what is installed; nothing of plugins."""
-        from uwf_core.engine import hand_over, read, run, show, start, steps  # noqa: F401
-
+        for name in _OF_A_FIRST_STEP:
+            import_module(name)
+        _ = self._engine.redactor
         self.warm_up_to_store()
         self._engine.store.has("0" * 13)
         self.names("uwf.agents")

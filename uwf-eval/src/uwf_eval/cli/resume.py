@@ -13,9 +13,9 @@ from uwf_core.commands import Session, command, working_folder
 @click.option("--keep", is_flag=True, help="Keep the folders of the trials.")
 def resume(session: Session, run: str, jobs: int, budget: str | None, keep: bool) -> int:
     """Run the trials of a run that are left, or that an infrastructure error ended."""
-    from uwf_eval.run.process import Worker
+    from uwf_eval.run.early import first_worker
 
-    with Worker(working_folder(), session.env) as worker:
+    with first_worker(working_folder(), session.env) as worker:
         from uwf_eval.cli.conducting import budget_of, conduct
         from uwf_eval.run.start import resume_run
 

@@ -40,10 +40,10 @@ def _seed(_context: Any, _parameter: Any, value: int | None) -> int:
 @click.option("--keep", is_flag=True, help="Keep the folders of the trials.")
 def run(session: Session, tasks: tuple[str, ...], **options: Any) -> int:
     """Try tasks, again and again, and judge every trial."""
-    from uwf_eval.run.process import Worker
+    from uwf_eval.run.early import first_worker
 
     # Before anything else is imported: the worker's own imports take as long.
-    with Worker(working_folder(), session.env) as worker:
+    with first_worker(working_folder(), session.env) as worker:
         from uwf_eval.cli.conducting import conduct, request_of
         from uwf_eval.run.start import start_run
 

@@ -114,7 +114,7 @@ def _run_trials(
 
 def _warm_client() -> Client:
     """A client, once what a first trial needs is imported: the run is still being prepared."""
-    from uwf_eval.judges import desk  # noqa: F401
+    from uwf_eval.judges import asking, desk, house  # noqa: F401
 
     client = Client.open()
     client.installation.warm_up()
