@@ -93,13 +93,27 @@ def test_ctrl_c_keeps_what_is_done_and_resume_runs_the_rest(site: Site, tmp_path
     assert site.eval("resume", "@last").returncode == 2, "nothing is left"
 
 
+def test_trials_that_wait_when_a_run_is_interrupted_have_not_run(
+    site: Site, tmp_path: Path
+) -> None:
+    site.env["LOG"] = str(tmp_path / "log")
+    site.task(agent="echo begun >> $LOG; sleep 600")
+    process = site.start("run", "t", "--repeat", "4")
+    wait_for(lambda: lines_of(tmp_path / "log") > 0)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert states(site) == {"not_run": 4} and lines_of(tmp_path / "log") == 1
+    assert "infra" not in err and nothing_left(site)
+
+
 def test_kill_9_loses_no_trial_that_was_done_and_leaves_no_process(
     site: Site, tmp_path: Path
 ) -> None:
     site.env["LOG"] = log = str(tmp_path / "log")
     site.task(agent=f"echo $$ >> $LOG; test $(wc -l < $LOG) = 2 && sleep 600; {DONE}")
     process = site.start("run", "t", "--repeat", "3")
-    wait_for(lambda: lines_of(Path(log)) > 1)
+    wait_for(lambda: lines_of(Path(log)) > 1 and states(site)["scored"] == 1)
     hanging = int(Path(log).read_text().splitlines()[1])
     process.kill()
     process.communicate(timeout=60)

@@ -153,7 +153,6 @@ class _Shift:
             self._told_at = monotonic()
             for worker in busy:
                 worker.say(cancel=self._cancel.reason or "interrupted")
-                self._take_back(worker)
         elif monotonic() - self._told_at > _PATIENCE_SECONDS:
             for worker in busy:
                 worker.child.stop()
@@ -180,14 +179,10 @@ class _Shift:
         words = worker.last_words()
         if not worker.is_ready:
             raise UwfError(words, hint="`uwf doctor` looks for what is wrong")
-        self._take_back(worker)
+        while len(worker.numbers) > 1:  # which it has not begun
+            self._returned.append(self._trials.pop(worker.numbers.pop()))
         if worker.numbers:
             self._end(wire.End(_lost(self._trials[worker.numbers[0]], words), None))
-
-    def _take_back(self, worker: Worker) -> None:
-        """The trial that a worker has not begun."""
-        while len(worker.numbers) > 1:
-            self._returned.append(self._trials.pop(worker.numbers.pop()))
 
     def _end(self, end: wire.End) -> None:
         """The next trial is run while this one is stored."""

@@ -103,9 +103,10 @@ def _run_trials(
     channel: _Channel,
 ) -> None:
     for message in messages:
-        if bench.cancel.is_set():
-            return
         planned = read_payload(Trial, message["trial"])
+        if bench.cancel.is_set():  # it has not begun, and is as it was
+            channel.say(end=wire.end_out(wire.End(planned, None)))
+            continue
         result = run_trial(bench, tasks[planned.cell.task], planned)
         channel.say(end=wire.end_out(wire.End(result.trial, result.space)))
         if result.stuck:
