@@ -85,6 +85,11 @@ class _Crew:
         self.take(Worker(str(self._setting.cwd), self._setting.env))
         return self.workers[-1]
 
+    def dismiss(self) -> None:
+        """Let every worker end by itself: there is nothing more to do."""
+        for worker in self.workers:
+            worker.child.close_stdin()
+
     @property
     def busy(self) -> list[Worker]:
         """Those that have a trial."""
@@ -185,10 +190,12 @@ class _Shift:
             self._end(wire.End(_lost(self._trials[worker.numbers[0]], words), None))
 
     def _end(self, end: wire.End) -> None:
-        """The next trial is run while this one is stored."""
+        """The next trial is run while this one is stored; the workers end while the last one is."""
         del self._trials[end.trial.number]
         self._listener.ended(end.trial)
         self._hand_out()
+        if not self._crew.busy:
+            self._crew.dismiss()
         self._listener.keep(end.trial)
         if self._removal is not None and end.space is not None:
             self._removal.begin(end.space, end.trial.number)
