@@ -197,3 +197,20 @@ def test_one_damaged_thread_does_not_hide_the_others(open_store, tmp_path):
     intact, damaged = store.listing("@uwf/thread/")
     assert sorted(damaged) == [f"@uwf/thread/{number}" for number in (3, 4, 5, 6)]
     assert len(intact) == 8
+
+
+def test_damage_that_sqlite_quotes_in_no_unicode_is_told_as_damage(open_store, tmp_path):
+    """SQLite names the table whose definition it cannot read; the name is damaged as well."""
+    store = open_store()
+    ref = store.put_text("x")
+    store.close()
+    settled(tmp_path / "store.db")
+    with contextlib.closing(sqlite3.connect(tmp_path / "store.db")) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        change = "name = CAST(x'6e9b6f6465' AS TEXT), sql = 'CREATE TABLE'"
+        connection.execute(f"UPDATE sqlite_master SET {change} WHERE name = 'holder'")
+        connection.commit()
+    for use in (store.get, lambda _: store.put_text("y"), store.variable):
+        with pytest.raises(CorruptNodeError) as caught:
+            use(ref)
+        assert "damaged" in caught.value.message and str(tmp_path) in str(caught.value.where)

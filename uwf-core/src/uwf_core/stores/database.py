@@ -239,6 +239,10 @@ class _Faults:
             return
         if isinstance(error, sqlite3.Error):
             raise _translated(error, self._path) from error
+        if isinstance(error, UnicodeDecodeError):  # of a message of SQLite's that quotes damage
+            raise CorruptNodeError(
+                "the store's file is damaged", where=self._path, hint=_CORRUPT_HINT
+            ) from error
         if isinstance(error, UnicodeEncodeError):
             raise StoreError("a text for the store is no Unicode", where=self._path) from error
 
