@@ -14,36 +14,28 @@ ROOT = Path(__file__).parents[2]
 Item = typing.TypeVar("Item")
 
 
-class Theirs(typing.NamedTuple):
-    """A point."""
+def point(base, name):
+    class Point(base):
+        """A point."""
 
-    x: int
-    y: "int | None"
-    name: str = "p"
+        x: int
+        y: "int | None"
+        name: str = "p"
 
-    @property
-    def total(self) -> int:
-        return self.x + (self.y or 0)
+        @property
+        def total(self) -> int:
+            return self.x + (self.y or 0)
 
-    @classmethod
-    def origin(cls):
-        return cls(0, 0)
+        @classmethod
+        def origin(cls):
+            return cls(0, 0)
+
+    Point.__qualname__ = name  # by which pickle finds it
+    return Point
 
 
-class Ours(uwf_core.named_tuple.NamedTuple):
-    """A point."""
-
-    x: int
-    y: "int | None"
-    name: str = "p"
-
-    @property
-    def total(self) -> int:
-        return self.x + (self.y or 0)
-
-    @classmethod
-    def origin(cls):
-        return cls(0, 0)
+Theirs = point(typing.NamedTuple, "Theirs")
+Ours = point(uwf_core.named_tuple.NamedTuple, "Ours")
 
 
 def matched(point) -> object:

@@ -156,7 +156,6 @@ class _Supervised(Generic[_CallType]):
         self._call = replace(
             request, cancel=self._cancel, limits=self._limits, on_process=note_process
         )
-        self._done: threading.Event | None = None
         self._outcome: _Outcome[object] = _Outcome(None, None)
 
     def result(self, method: Callable[[_CallType, TurnSink], _Result]) -> _Result:
@@ -168,14 +167,15 @@ class _Supervised(Generic[_CallType]):
         if self._outer.is_set():
             raise AgentInterrupted(f"stopped before {self._opened.origin} was started")
         with self._opened.guard:
+            done: threading.Event | None = None
             try:
-                self._done = self._opened.thread.call(lambda: self._work(method))
-                reason = self._wait(self._done)
+                done = self._opened.thread.call(lambda: self._work(method))
+                reason = self._wait(done)
             except AgentStuck:
                 raise
             except BaseException:
-                if self._done is not None:  # else it could not even be started
-                    self._stop(self._done, "interrupted")
+                if done is not None:  # else it could not even be started
+                    self._stop(done, "interrupted")
                 raise
             finally:
                 self._sink.close()

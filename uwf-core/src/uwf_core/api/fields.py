@@ -193,9 +193,9 @@ def _convert(annotation: Any, value: Any, path: Path, lenient: bool) -> Any:
     if origin is Literal:
         return _convert_literal(arguments, value, path)
     if origin in _SEQUENCES:
-        return _convert_sequence(annotation, origin, value, path, lenient)
+        return _convert_sequence(origin, arguments, value, path, lenient)
     if origin in _MAPPINGS:
-        return _convert_mapping(annotation, value, path, lenient)
+        return _convert_mapping(arguments, value, path, lenient)
     if is_dataclass(origin):
         return read_record(typing.cast(type, origin), value, lenient=lenient, path=path)
     raise TypeError(f"the type {annotation!r} of the field {path[-1]!r} cannot be said in JSON")
@@ -251,16 +251,17 @@ def _convert_union(members: tuple[Any, ...], value: Any, path: Path, lenient: bo
     raise FieldFault(path, f"is {shown(value)}; wanted {wanted}") from faults[0]
 
 
-def _convert_sequence(annotation: Any, origin: Any, value: Any, path: Path, lenient: bool) -> Any:
+def _convert_sequence(
+    origin: Any, arguments: tuple[Any, ...], value: Any, path: Path, lenient: bool
+) -> Any:
     if not isinstance(value, list | tuple):
         raise FieldFault(path, f"is {shown(value)}; wanted a list")
-    arguments = get_args(annotation) or (Any,)
-    if origin is tuple and arguments[-1] is not Ellipsis and get_args(annotation):
+    if origin is tuple and arguments and arguments[-1] is not Ellipsis:
         if len(value) != len(arguments):
             raise FieldFault(path, f"has {len(value)} items; wanted {len(arguments)}")
         kinds = arguments
     else:
-        kinds = (arguments[0],) * len(value)
+        kinds = (arguments or (Any,))[:1] * len(value)
     items = [
         _convert(kind, item, (*path, index), lenient)
         for index, (kind, item) in enumerate(zip(kinds, value, strict=True))
@@ -270,10 +271,12 @@ def _convert_sequence(annotation: Any, origin: Any, value: Any, path: Path, leni
     return tuple(items)
 
 
-def _convert_mapping(annotation: Any, value: Any, path: Path, lenient: bool) -> dict[str, Any]:
+def _convert_mapping(
+    arguments: tuple[Any, ...], value: Any, path: Path, lenient: bool
+) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise FieldFault(path, f"is {shown(value)}; wanted a mapping")
-    kind = (get_args(annotation) or (str, Any))[1]
+    kind = (arguments or (str, Any))[1]
     converted = {}
     for key, item in value.items():
         if not isinstance(key, str):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.documents import AnswerDocument
     from uwf_core.engine.engine import Engine
     from uwf_core.process.cancel import Cancel
+    from uwf_core.thread.types import StartPayload
 
 
 class AskOptions(NamedTuple):
@@ -67,10 +68,12 @@ def ask_step(
             hint="`uwf step list THREAD` shows the steps",
         )
     step = read_step_node(engine.store, ref)
-    choice = _choose(engine, step, options.agent)
+    start = read_start(engine.store, Ref(step.payload["start"]))
+    choice = _choose(engine, step, start, options.agent)
     with opened_agent(engine, choice) as agent:
         text = engine.redactor.text(options.text)
-        question = _Question(engine, step, agent, text, _call(engine, step, agent, cancel))
+        call = _call(engine, step, start, agent, cancel)
+        question = _Question(engine, step, agent, text, call)
         try:
             reply, session = _asked(question, watch, may_fork=options.fork)
         except NeedsAnswer as error:
@@ -81,9 +84,8 @@ def ask_step(
     return _document(question, reply, session)
 
 
-def _choose(engine: "Engine", step: Step, word: str | None) -> Choice:
+def _choose(engine: "Engine", step: Step, start: "StartPayload", word: str | None) -> Choice:
     """The agent that is named, else the step's own (with its alias's options where that fits)."""
-    start = read_start(engine.store, Ref(step.payload["start"]))
     known = engine.known_agents(start["cwd"])
     if word is not None:
         return recordable(engine, resolve_agent(word, known))
@@ -102,7 +104,9 @@ def _choose(engine: "Engine", step: Step, word: str | None) -> Choice:
     return check_choice(engine.store, step.payload["start"], choice)
 
 
-def _call(engine: "Engine", step: Step, agent: OpenAgent, cancel: "Cancel") -> Mapping[str, Any]:
+def _call(
+    engine: "Engine", step: Step, start: "StartPayload", agent: OpenAgent, cancel: "Cancel"
+) -> Mapping[str, Any]:
     limits = engine.settings.limits
     return {
         "thread": step.payload["thread"],
@@ -111,7 +115,7 @@ def _call(engine: "Engine", step: Step, agent: OpenAgent, cancel: "Cancel") -> M
         "cwd": step.payload["cwd"],
         "model": engine.model,
         "options": agent.options,
-        "tools": _tools(engine, step) if "tools" in agent.capabilities else None,
+        "tools": _tools(engine, step, start) if "tools" in agent.capabilities else None,
         "limits": RunLimits(
             seconds=limits.run_seconds,
             idle_seconds=limits.idle_seconds,
@@ -123,9 +127,8 @@ def _call(engine: "Engine", step: Step, agent: OpenAgent, cancel: "Cancel") -> M
     }
 
 
-def _tools(engine: "Engine", step: Step) -> tuple[str, ...] | None:
+def _tools(engine: "Engine", step: Step, start: "StartPayload") -> tuple[str, ...] | None:
     """What the step's role is narrowed to: a question opens no more than the work did."""
-    start = read_start(engine.store, Ref(step.payload["start"]))
     role = engine.definition(Ref(start["workflow"])).roles.get(step.payload["role"])
     return None if role is None else role.tools
 

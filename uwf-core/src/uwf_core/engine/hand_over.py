@@ -35,9 +35,8 @@ def copy_nodes(
     return len(records) - len(there)
 
 
-def copy_thread(source: "Engine", target: "Engine", word: str, *, durable: bool = True) -> str:
-    """Copy a thread that nobody runs, with everything that it leads to and its own variables; the
-    reference of its head.
+def copy_thread(source: "Engine", target: "Engine", word: str, *, durable: bool = True) -> None:
+    """Copy a thread that nobody runs, with everything that it leads to and its own variables.
 
     `durable`: as of a transaction of the target.
 
@@ -45,13 +44,12 @@ def copy_thread(source: "Engine", target: "Engine", word: str, *, durable: bool 
         BusyError: it runs, or the target knows it already.
         UwfError: as `copy_nodes`; nothing has changed.
     """
-    head, variables = own_variables(source.store, find_thread(source, word))
+    _, variables = own_variables(source.store, find_thread(source, word))
     with target.store.transaction(durable):
         roots = [each.value for each in variables]
         copy_nodes(source.store, target.store, roots, durable=durable)
         for each in variables:
             target.store.set_variable(each.name, each.value, each.tags, None)
-    return head.ref
 
 
 def _closure(

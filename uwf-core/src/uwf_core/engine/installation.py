@@ -42,10 +42,8 @@ class Installation:
         self.names("uwf.agents")
 
     def warm_up_to_store(self) -> None:
-        """Import now what storing nodes needs."""
-        from uwf_core.cas.schemas import CompiledSchema
-
-        CompiledSchema({})
+        """Import now what storing nodes needs; a further call costs nothing."""
+        import_module("jsonschema_rs")
 
     def names(self, group: str) -> Sequence[str]:
         """The names that installed distributions announce in a group (`uwf.eval_tasks`), sorted."""

@@ -112,9 +112,8 @@ class NodeStore:
 
         return copy_nodes(self._engine.store, target._engine.store, refs)
 
-    def copy_thread(self, thread: str, target: "NodeStore", *, durable: bool = True) -> str:
+    def copy_thread(self, thread: str, target: "NodeStore", *, durable: bool = True) -> None:
         """Copy a thread that nobody runs into another store: all that it leads to, or nothing.
-        Gives the reference of its head.
 
         Args:
             thread: it. target: where to.
@@ -126,4 +125,4 @@ class NodeStore:
         """
         from uwf_core.engine.hand_over import copy_thread
 
-        return copy_thread(self._engine, target._engine, thread, durable=durable)
+        copy_thread(self._engine, target._engine, thread, durable=durable)

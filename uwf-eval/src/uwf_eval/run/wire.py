@@ -20,18 +20,17 @@ from uwf_eval.trial.space import Space
 
 
 def setting_out(setting: Setting) -> dict[str, Any]:
-    """A setting as JSON, without the environment: a worker has it as its own."""
+    """What a worker needs of a setting, as JSON; the environment it has as its own."""
     return {
         "folder": str(setting.folder),
         "cwd": str(setting.cwd),
         "tasks": [_task_out(each) for each in setting.tasks],
         "stamps": {name: list(entries.values()) for name, entries in setting.stamps.items()},
-        "keep": setting.keep,
     }
 
 
 def setting_in(message: dict[str, Any], env: dict[str, str]) -> Setting:
-    """What `setting_out` gave."""
+    """The setting of a worker, from what `setting_out` gave."""
     return Setting(
         folder=Path(message["folder"]),
         cwd=Path(message["cwd"]),
@@ -41,7 +40,6 @@ def setting_in(message: dict[str, Any], env: dict[str, str]) -> Setting:
             name: {each[0]: Entry._make((*each[:4], tuple(each[4]))) for each in entries}
             for name, entries in message["stamps"].items()
         },
-        keep=message["keep"],
     )
 
 

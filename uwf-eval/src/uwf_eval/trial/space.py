@@ -46,7 +46,7 @@ class Space(NamedTuple):
 
 
 def places(run: str) -> str:
-    """Where the agents' folders of a run's trials are, for people: a pattern."""
+    """Where the agents' folders of a run's trials are: a pattern."""
     import tempfile
 
     return str(Path(tempfile.gettempdir(), f"{_PREFIX}{run}-*"))
@@ -74,9 +74,8 @@ def remove_leftovers(folder: Path, run: str) -> None:
     Args:
         folder: where private folders of the run are. run: its id.
     """
-    import tempfile
-
-    for work in Path(tempfile.gettempdir()).glob(f"{_PREFIX}{run}-*"):
+    pattern = Path(places(run))
+    for work in pattern.parent.glob(pattern.name):
         there = work.lstat()
         if stat.S_ISDIR(there.st_mode) and there.st_uid == os.getuid():
             remove_tree(work)
