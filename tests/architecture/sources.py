@@ -2,22 +2,11 @@
 
 import ast
 import subprocess
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "uwf-core" / "src" / "uwf_core"
-
-
-class Function(NamedTuple):
-    """One function or method: where it stands and how many lines its body has."""
-
-    file: Path
-    name: str
-    line: int
-    body_lines: int
 
 
 @cache
@@ -50,12 +39,3 @@ def tree(path: Path) -> ast.Module:
 def name_of(path: Path) -> str:
     """A file's path as the reader of a failing test wants it: from the repository's root."""
     return path.relative_to(ROOT).as_posix()
-
-
-def functions(path: Path) -> Iterator[Function]:
-    """Every function of a file; its body is counted without the docstring."""
-    for node in ast.walk(tree(path)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
-            last = body[-1].end_lineno or body[-1].lineno
-            yield Function(path, node.name, node.lineno, last - body[0].lineno + 1)

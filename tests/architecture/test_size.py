@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from sources import CORE, ROOT, functions, name_of, project_files, shipped_modules
+from benchmarks.size import modules
+from sources import CORE, ROOT, name_of, project_files
 from uwf_core.cli.names import COMMANDS, Noun
 
 MODULE_LINES = 400
@@ -60,9 +61,9 @@ def test_a_command_module_parses_calls_and_renders_and_no_more():
 
 def test_every_function_fits_on_a_screen():
     too_long = [
-        f"{name_of(function.file)}:{function.line} {function.name}: {function.body_lines} lines"
-        for path in shipped_modules()
-        for function in functions(path)
-        if function.body_lines > FUNCTION_LINES
+        f"{place}: {lines} lines"
+        for module in modules()
+        for place, lines in module.functions()
+        if lines > FUNCTION_LINES
     ]
     assert too_long == []
