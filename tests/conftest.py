@@ -1,8 +1,20 @@
 """What holds for every test."""
 
+import os
 import signal
+from contextlib import suppress
 
 # Who starts the tests in the background may have them ignore Ctrl-C and hang-ups, and so every
 # program that they start; but many tests are about these.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# A check that decides over a merge gives the same verdict twice: with CI set, every property is
+# tried on the same examples. On a desk they are new ones each time, and a failure prints how to
+# repeat it.
+with suppress(ImportError):  # the sessions that look at packages have no Hypothesis
+    from hypothesis import settings
+
+    settings.register_profile("uwf-ci", derandomize=True, database=None)
+    settings.register_profile("uwf-desk", derandomize=False, print_blob=True)
+    settings.load_profile("uwf-ci" if os.environ.get("CI") else "uwf-desk")

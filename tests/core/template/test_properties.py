@@ -114,4 +114,12 @@ AGREED_DATA = st.fixed_dictionaries(
 def test_chevron_renders_the_same_where_both_follow_the_specification(
     template: str, data: dict[str, Any]
 ) -> None:
-    assert render(template, data) == chevron.render(template, data)
+    # Known fault of chevron 0.14: it keeps the blanks behind a standalone tag that ends the
+    # template without a newline, so that every template here ends with one.
+    assert render(f"{template}\n", data) == chevron.render(f"{template}\n", data)
+
+
+def test_blanks_behind_a_standalone_tag_at_the_end_of_a_template_go_with_it() -> None:
+    """What chevron gets wrong, and so cannot be compared with: a rule of the specification."""
+    assert render("x\n{{#a}}\ny\n{{/a}}  ", {"a": "1"}) == "x\ny\n"
+    assert render("x\n  {{! gone }}  ", {}) == "x\n"

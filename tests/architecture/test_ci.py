@@ -1,0 +1,78 @@
+"""`.ci/run` decides over merges: what it calls passed has passed, each time."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SESSIONS = """
+import sys
+from pathlib import Path
+with open("calls", "a") as calls:
+    print(*sys.argv[1:], file=calls)
+word, *rest = sys.argv[1:]
+sys.exit(word == {failing!r} and ({always} or "--last-failed" not in rest))
+"""
+"""Stands for dev.py: the session `failing` fails, when it is repeated only if `always`."""
+
+
+def run(folder: Path, failing: str, *, always: bool) -> "subprocess.CompletedProcess[str]":
+    (folder / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "run", folder / ".ci" / "run")
+    (folder / "dev.py").write_text(SESSIONS.format(failing=failing, always=always))
+    command = ["bash", str(folder / ".ci" / "run")]
+    return subprocess.run(command, env=dict(os.environ), capture_output=True, text=True)
+
+
+def test_all_that_passes_is_green_and_each_session_tells_its_seconds_and_budget(
+    tmp_path: Path,
+) -> None:
+    done = run(tmp_path, "nothing", always=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    summary = done.stdout.partition("---- summary")[2]
+    for session in ("tests", "lint", "types", "isolated", "faults", "real_agents", "browser"):
+        assert f"{session} " in summary
+    assert "s of 10 min" in summary
+    assert "FAILED" not in done.stdout
+    assert "--last-failed" not in (tmp_path / "calls").read_text()
+
+
+@pytest.mark.parametrize(
+    ("always", "verdict"),
+    [(False, "passes alone: flaky, still FAILED"), (True, "fails alone as well")],
+)
+def test_a_test_that_passes_only_on_repetition_has_failed(
+    tmp_path: Path, always: bool, verdict: str
+) -> None:
+    done = run(tmp_path, "tests", always=always)
+    assert done.returncode == 1
+    assert f"ci: {verdict}" in done.stdout
+    assert "ci: FAILED: tests" in done.stderr
+    assert "tests       FAILED" in done.stdout
+
+
+def test_a_session_that_fails_does_not_hide_the_others(tmp_path: Path) -> None:
+    done = run(tmp_path, "lint", always=True)
+    assert done.returncode == 1
+    assert "ci: FAILED: lint" in done.stderr
+    assert "browser     passed" in done.stdout
+
+
+@pytest.mark.parametrize("profile", ["uwf-ci", "uwf-desk"])
+def test_with_ci_set_properties_are_tried_on_the_same_examples_each_time(profile: str) -> None:
+    env = {key: value for key, value in os.environ.items() if key != "CI"}
+    program = (
+        "import runpy, hypothesis; runpy.run_path('tests/conftest.py'); "
+        "print(hypothesis.settings().derandomize)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT, env=env | ({"CI": "true"} if profile == "uwf-ci" else {}),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == str(profile == "uwf-ci")
