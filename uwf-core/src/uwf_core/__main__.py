@@ -1,4 +1,7 @@
-"""The command `uwf`; also `python -m uwf_core`.
+"""The command `uwf`; also `python -P -m uwf_core`.
+
+Without `-P` Python itself looks for `uwf_core` in the current folder before it finds this file;
+what is imported from here on does not come from there.
 
 `--version` and completion are answered before the command line library is imported.
 """
@@ -42,4 +45,6 @@ def _run(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    if not sys.flags.safe_path:
+        del sys.path[0]  # the current folder, which `python -m` has put there
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""The command `uwf-eval`; also `python -m uwf_eval`."""
+"""The command `uwf-eval`; also `python -P -m uwf_eval`."""
 
 import sys
 
@@ -34,4 +34,6 @@ def _run(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    if not sys.flags.safe_path:
+        del sys.path[0]  # the current folder, which `python -m` has put there
     sys.exit(main())

@@ -1,13 +1,12 @@
 """grep: search in a process of its own, see search.py."""
 
 import json
-import sys
 from dataclasses import replace
 
 from uwf_agent_builtin.tools.errors import ToolError
 from uwf_agent_builtin.tools.record import Arguments, Bench, HouseTool, cut, parameters
 from uwf_agent_builtin.tools.search import MATCHES
-from uwf_core.api import End
+from uwf_core.api import End, own_python
 
 SECONDS = 30.0
 _CHARACTERS = 40_000
@@ -25,7 +24,7 @@ def grep(arguments: Arguments, bench: Bench) -> str:
     seconds = min(SECONDS, max(0.1, bench.seconds_left()))
     limits = replace(bench.call.limits, seconds=seconds, idle_seconds=None)
     result = replace(bench.call, limits=limits).run_program(
-        [sys.executable, "-I", "-m", "uwf_agent_builtin.tools.search"],
+        own_python("uwf_agent_builtin.tools.search"),
         stdin=json.dumps(request).encode(),
     )
     if result.end is End.TIMED_OUT:

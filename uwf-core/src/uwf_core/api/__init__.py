@@ -39,6 +39,7 @@ _HOME = {
     "uwf_core.process.cancel": "Cancel",
     "uwf_core.process.failure": "failure_of",
     "uwf_core.process.identity": "ProcessId",
+    "uwf_core.process.own_python": "own_python",
     "uwf_core.process.program": (
         "ChildProgram End ProcessLimits Program ProgramResult run_program start_program"
     ),
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from uwf_core.process.cancel import Cancel as Cancel
     from uwf_core.process.failure import failure_of as failure_of
     from uwf_core.process.identity import ProcessId as ProcessId
+    from uwf_core.process.own_python import own_python as own_python
     from uwf_core.process.program import *  # noqa: F403
 
 

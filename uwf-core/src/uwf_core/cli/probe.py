@@ -58,10 +58,11 @@ def probe(
 
     `agent` is the word that an agent is chosen by, and "trial" where a trial was asked for.
     """
+    from uwf_core.process.own_python import own_python
     from uwf_core.process.program import End, ProcessLimits, Program, run_program
 
     program = Program(
-        argv=(sys.executable, "-m", "uwf_core.cli.probe", found.group, found.name, *agent),
+        argv=own_python("uwf_core.cli.probe", found.group, found.name, *agent),
         cwd=engine.cwd,
         env=engine.env,
     )

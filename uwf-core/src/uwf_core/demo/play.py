@@ -179,4 +179,4 @@ def own_command() -> str:
         return "uwf"
     if script.exists():
         return shlex.quote(str(script))
-    return f"{shlex.quote(sys.executable)} -m uwf_core"
+    return f"{shlex.quote(sys.executable)} -P -m uwf_core"

@@ -3,7 +3,6 @@
 import json
 import os
 import select
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from uwf_core.engine.run_file import errors_file
 from uwf_core.errors import ExitCode, StoreError, UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.process.detach import start_detached
+from uwf_core.process.own_python import own_python
 from uwf_core.process.private import make_folder
 from uwf_core.thread.head import read_head
 from uwf_core.thread.lifecycle import effective
@@ -74,7 +74,7 @@ def _rest(engine: "Engine", thread: ThreadId) -> Outcome | None:
 
 
 def _arguments(thread: ThreadId, options: RunOptions, writer: int) -> list[str]:
-    arguments = [sys.executable, "-m", "uwf_core", "thread", "exec", thread, "--format", "json"]
+    arguments = [*own_python("uwf_core", "thread", "exec", thread), "--format", "json"]
     arguments += ["--announce", str(writer), "-c", str(options.steps)]
     if options.until_done:
         arguments.append("--until-done")

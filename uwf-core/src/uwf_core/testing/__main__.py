@@ -21,6 +21,7 @@ from uwf_core.errors import ExitCode, PluginError, UwfError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import AGENTS, EXTRACTORS, JUDGES, STORES
+from uwf_core.process.own_python import own_python
 from uwf_core.stores.open import HOUSE
 from uwf_core.testing.contract import KIT_VERSION
 from uwf_core.testing.table import Subject, held, markdown
@@ -130,7 +131,7 @@ def _results(name: str, kind: str, tests: Sequence[str] | None) -> tuple[list[An
     """How each clause about this plugin went, and what pytest printed."""
     with tempfile.TemporaryDirectory(prefix="uwf-kit-") as folder:
         file = Path(folder, "results.json")
-        command = [sys.executable, "-m", "pytest", "-q", "--tb=short"]
+        command = [*own_python("pytest"), "-q", "--tb=short"]
         command += ["-p", "uwf_core.testing.results", "--uwf-results", str(file)]
         if tests is None:
             tests = [_least_test(name, kind, Path(folder))]

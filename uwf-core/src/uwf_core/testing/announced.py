@@ -152,7 +152,7 @@ def _plugins_for(_contract: Hashable) -> Plugins:
 @cache
 def _import_of(module: str, path: tuple[str, ...]) -> Imported:
     done = subprocess.run(
-        [sys.executable, "-c", _PROBE, module],
+        [sys.executable, "-P", "-c", _PROBE, module],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))},
         stdin=subprocess.DEVNULL,
         capture_output=True,

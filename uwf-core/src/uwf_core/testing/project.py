@@ -12,13 +12,13 @@ Nothing of the user's is read: the environment is built from nothing.
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from uwf_core.client import Client
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.process.own_python import own_python
 
 _KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "COVERAGE_PROCESS_START")
 COMMAND_SECONDS = 60.0
@@ -105,7 +105,7 @@ class Project:
 
     def command(self, *arguments: str) -> list[str]:
         """The command line of `uwf` with these arguments, in this Python."""
-        return [sys.executable, "-m", "uwf_core", *arguments]
+        return [*own_python("uwf_core"), *arguments]
 
     def uwf(
         self,

@@ -3,7 +3,6 @@ worker before it imports anything else.
 """
 
 import json
-import sys
 import threading
 from collections import deque
 from collections.abc import Mapping
@@ -11,11 +10,10 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, Final, Self
 
-from uwf_core.api import ChildProgram, ProcessLimits, Program, start_program
+from uwf_core.api import ChildProgram, ProcessLimits, Program, own_python, start_program
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.run.lines import line
 
-_WORKER: Final = ("-P", "-m", "uwf_eval.run")
 _LIMITS: Final = ProcessLimits(total_seconds=None, output_bytes=1 << 31)
 
 
@@ -41,7 +39,7 @@ class Worker:
         self.heard: SimpleQueue[Said] | None = None
         self._early: list[Said] = []
         self._lock = threading.Lock()
-        program = Program(argv=(sys.executable, *_WORKER), cwd=cwd, env=env, stdin=None)
+        program = Program(argv=own_python("uwf_eval.run"), cwd=cwd, env=env, stdin=None)
         self.child: ChildProgram = start_program(program, _LIMITS)
         threading.Thread(target=self._listen, daemon=True).start()
 

@@ -1,0 +1,108 @@
+"""A cloned repository runs nothing by being there: no command imports a module of its folder."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from levels import CALLS
+
+from conftest import Place
+from uwf_core.cli.main import Root
+from uwf_core.cli.session import Session
+
+HOSTILE = ("uwf_core", "uwf_eval", "click", "sitecustomize", "usercustomize", "json", "typing")
+PROGRAMS = ("uwf", "uwf-eval", "uwf-builtin", "uwf-claude-code", "uwf-hermes")
+
+FURTHER = (
+    "thread exec {thread} --background --until-done",
+    "thread resume {done} -p more --background",
+    "run {workflow} -p task --background",
+    "agent check builtin",
+    "agent check claude-code",
+    "agent check hermes",
+    "plugin check builtin",
+    "plugin check claude-code",
+    "plugin check hermes",
+    "plugin check eval",
+    "doctor",
+)
+"""Further ways of the commands that start processes."""
+
+EVAL = {
+    "new": ("task",),
+    "check": ("task",),
+    "run": ("task", "--repeat", "2", "--budget", "1trials", "--name", "first"),
+    "resume": ("first", "--budget", "9trials"),
+    "report": ("first",),
+    "list": (),
+    "diff": ("first", "first"),
+    "show": ("first/1",),
+    "compare": ("first", "first"),
+    "export": ("first/1", "-o", "trial.tar"),
+}
+"""The commands of `uwf eval`, in an order that works."""
+
+
+def tree(command: click.Command, words: tuple[str, ...] = ()) -> set[str]:
+    """Every command below one, as a user types it."""
+    context = click.Context(command, info_name="uwf", obj=Session())
+    if not isinstance(command, click.Group):
+        return {" ".join(words)}
+    found = ((name, command.get_command(context, name)) for name in command.list_commands(context))
+    return {path for name, each in found if each for path in tree(each, (*words, name))}
+
+
+@pytest.fixture
+def executed(place, tmp_path) -> Path:
+    """The project with modules that write down, in this file, that they were executed."""
+    file = tmp_path / "executed"
+    for name in HOSTILE:
+        code = f"with open({str(file)!r}, 'a') as file:\n    print({name!r}, file=file)\n"
+        (place.project / f"{name}.py").write_text(code, encoding="utf-8")
+    return file
+
+
+def test_every_command_is_tried_here():
+    tried = {call.command for call in CALLS} | {f"eval {name}" for name in EVAL}
+    assert tree(Root()) - tried == set()
+
+
+@pytest.mark.parametrize("words", [*dict.fromkeys([each.words for each in CALLS] + [*FURTHER])])
+def test_no_command_executes_a_module_of_its_folder(words, place: Place, executed):
+    done = place.uwf(*(word.format(**place.words) for word in words.split()))
+    if "--background" in words:
+        place.uwf("thread", "wait", "@last")
+    assert not executed.exists(), f"{executed.read_text()}: {done.stderr}"
+
+
+def test_no_command_of_uwf_eval_executes_a_module_of_its_folder(place: Place, executed):
+    for name, words in EVAL.items():
+        done = place.uwf("eval", name, *words)
+        assert not executed.exists(), f"{name}: {executed.read_text()}"
+        assert done.returncode in (0, 5), f"{name}: {done.stderr}"
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_no_program_executes_a_module_of_its_folder(program, place: Place, executed):
+    run([str(Path(sys.executable).with_name(program)), "--help"], place)
+    assert not executed.exists(), executed.read_text()
+
+
+@pytest.mark.parametrize("module", ["uwf_core", "uwf_eval"])
+def test_python_m_executes_nothing_but_a_module_of_that_very_name(module, place: Place, executed):
+    """What comes first on the path of `python -m MODULE` is Python's choice; `-P` changes it."""
+    run([sys.executable, "-P", "-m", module, "--help"], place)
+    assert not executed.exists(), executed.read_text()
+    (place.project / f"{module}.py").unlink()
+    run([sys.executable, "-m", module, "--help"], place)
+    assert not executed.exists(), executed.read_text()
+
+
+def run(command: list[str], place: Place) -> None:
+    done = subprocess.run(
+        command, cwd=place.project, env=place.environment, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
