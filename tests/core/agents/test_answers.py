@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uwf_core.agents.answer import Ended, agent_reply, reply_of
+from uwf_core.agents.answer import Ended, agent_reply, check_error, reply_of
+from uwf_core.agents.wire import CommandReply
 from uwf_core.errors import AgentFailure, Crashed, FailureKind, NeedsAnswer
 from uwf_core.process.failure import EXCERPT_CHARACTERS, excerpt
 from uwf_core.process.program import End, ProgramResult
@@ -17,6 +18,12 @@ from uwf_core.process.program import End, ProgramResult
 def ended(stdout: bytes, *, code: int = 0, end: End = End.EXITED, stderr: bytes = b"") -> Ended:
     result = ProgramResult(exit_code=code, end=end, stdout=stdout, stderr=stderr, duration_ms=1500)
     return Ended(who="the command 'x'", result=result, asked=None, proves=False, session="s-1")
+
+
+def outcome_of(end: Ended) -> CommandReply:
+    reply = reply_of(end)
+    check_error(reply, end)
+    return reply
 
 
 def said(**reply: Any) -> Ended:
@@ -28,7 +35,7 @@ def said(**reply: Any) -> Ended:
 def test_every_kind_of_failure_can_be_reported(kind: FailureKind, code: int) -> None:
     error = {"kind": kind.word, "message": "in its own words"}
     with pytest.raises(AgentFailure, match="in its own words") as failure:
-        reply_of(ended(json.dumps({"error": error, "sessionId": "s-6"}).encode(), code=code))
+        outcome_of(ended(json.dumps({"error": error, "sessionId": "s-6"}).encode(), code=code))
     assert failure.value.kind is kind
     assert failure.value.session == "s-6"
 
@@ -58,24 +65,26 @@ def test_every_kind_of_failure_can_be_reported(kind: FailureKind, code: int) -> 
 )
 def test_a_field_of_a_wrong_type_is_named_with_its_place(reply: dict[str, Any], place: str) -> None:
     with pytest.raises(Crashed, match=rf"in which {re.escape(place)} (is|has) ") as failure:
-        reply_of(said(**reply))
+        outcome_of(said(**reply))
     assert failure.value.session == "s-1"
 
 
 def test_an_unknown_kind_of_failure_is_a_crash_that_lists_the_known_ones() -> None:
     with pytest.raises(Crashed, match=r"'boredom'.*so dull") as failure:
-        reply_of(said(error={"kind": "boredom", "message": "so dull"}))
+        outcome_of(said(error={"kind": "boredom", "message": "so dull"}))
     assert "rate_limited" in (failure.value.hint or "")
 
 
 def test_null_is_as_good_as_missing() -> None:
-    reply = reply_of(said(output="x", usage=None, turns=None, denials=None, error=None, proof=None))
-    assert reply == reply_of(said(output="x"))
+    reply = outcome_of(
+        said(output="x", usage=None, turns=None, denials=None, error=None, proof=None)
+    )
+    assert reply == outcome_of(said(output="x"))
 
 
 def test_what_is_not_told_is_unknown_save_the_time_which_we_measure() -> None:
     end = said(output="x")
-    usage = agent_reply(reply_of(end), end).usage
+    usage = agent_reply(outcome_of(end), end).usage
     assert usage.duration_ms == 1500
     assert usage.input_tokens is None
     assert usage.cost_usd is None
@@ -83,7 +92,7 @@ def test_what_is_not_told_is_unknown_save_the_time_which_we_measure() -> None:
 
 def test_a_question_without_words_still_says_who_asks() -> None:
     with pytest.raises(NeedsAnswer, match="the command 'x'"):
-        reply_of(said(error={"kind": "needs_answer", "form": {}}))
+        outcome_of(said(error={"kind": "needs_answer", "form": {}}))
 
 
 @settings(max_examples=200, deadline=None)
@@ -92,7 +101,7 @@ def test_whatever_a_command_prints_the_end_is_a_reply_or_a_failure(
     stdout: bytes, code: int, stderr: bytes
 ) -> None:
     try:
-        reply_of(ended(stdout, code=code, stderr=stderr))
+        outcome_of(ended(stdout, code=code, stderr=stderr))
     except AgentFailure as failure:
         assert all(letter.isprintable() or letter in "\n\t" for letter in failure.message)
 
@@ -114,7 +123,7 @@ def test_whatever_json_a_command_prints_the_end_is_a_reply_or_a_failure(
     reply: dict[str, Any],
 ) -> None:
     try:
-        reply_of(said(**reply))
+        outcome_of(said(**reply))
     except (AgentFailure, NeedsAnswer) as failure:
         assert failure.message
 

@@ -179,3 +179,33 @@ def test_the_request_says_all_that_is_known(command: Command) -> None:
     assert set(request["limits"]) == {"seconds", "idleSeconds", "graceSeconds", "replyBytes"}
     assert call["cwd"] == request["cwd"] == str(command.project.folder)
     assert call["marker"] == f"{thread}/3.1"
+
+
+def test_a_session_and_usage_beside_an_error_belong_to_the_attempt(command: Command) -> None:
+    """The next run goes on where the agent stopped, and its tokens are counted."""
+    limited = {
+        "error": {"kind": "rate_limited", "message": "later"},
+        "sessionId": "s1",
+        "usage": {"inputTokens": 11},
+    }
+    with command.use("continue", [limited, DONE]) as uwf:
+        thread = uwf.start("loop", "The task.")["thread"]
+        failed = uwf.exec(thread).document["steps"][0]
+        assert failed["usage"]["inputTokens"] == 11
+        assert uwf.step(failed["step"])["session"] == "s1"
+        assert uwf.exec(thread).exit_code == 0
+    assert [session for _, session, _ in command.modes] == [None, "s1"]
+
+
+def test_a_session_beside_a_question_is_continued_with_the_answer(command: Command) -> None:
+    form = {"properties": {"go": {"type": "boolean"}}, "required": ["go"]}
+    asks = {
+        "error": {"kind": "needs_answer", "message": "May I?", "form": form},
+        "sessionId": "s1",
+    }
+    with command.use("continue", [asks, DONE]) as uwf:
+        thread = uwf.start("loop", "The task.")["thread"]
+        assert uwf.exec(thread).exit_code == 3
+        assert uwf.resume(thread, answer="go=true", agent="mock").exit_code == 0
+    call = command.calls[1]
+    assert (call["words"]["--session"], call["request"]["answer"]) == ("s1", {"go": True})

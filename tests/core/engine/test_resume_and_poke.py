@@ -92,6 +92,65 @@ def test_an_answer_goes_through_the_roles_schema_like_any_output(uwf: Client, th
     assert uwf.step(uwf.steps(thread)[-1]["step"])["output"] == {"$status": "done", "count": 3}
 
 
+def test_an_answer_reaches_the_agent_that_asked_whatever_the_default_says(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    """A person's word must not become that of an agent which was never asked."""
+    project.script([DONE, APPROVED])
+    uwf.exec(thread)
+    assert uwf.exec(thread, agent="human").exit_code == 3
+    assert uwf.resume(thread, answer="$status=rejected\ncomments=no").exit_code == 0
+    step = uwf.step(uwf.steps(thread)[-1]["step"])
+    assert (step["agent"], step["output"]) == ("human", {"$status": "rejected", "comments": "no"})
+
+
+def test_an_answer_reaches_the_agent_that_asked_whatever_the_flag_says(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    project.script([DONE])
+    uwf.exec(thread, agent="human")
+    uwf.resume(thread, answer="$status=done\ncount=7", agent="mock")
+    step = uwf.step(uwf.steps(thread)[-1]["step"])
+    assert (step["agent"], step["output"]) == ("human", {"$status": "done", "count": 7})
+
+
+def test_an_answer_reaches_the_alias_that_asked(project: Project, thread: str) -> None:
+    """With its options, and in the folder where its sessions are."""
+    project.config("agents:\n  boss: {use: human}\n")
+    with project.client() as uwf:
+        uwf.exec(thread, agent="boss")
+        assert uwf.resume(thread, answer="$status=done").exit_code == 0
+    assert [folder.name for folder in (project.home / "agents").iterdir()] == ["boss"]
+
+
+def test_an_answer_with_a_field_that_nobody_asked_for_changes_nothing(
+    uwf: Client, thread: str
+) -> None:
+    uwf.exec(thread, agent="human")
+    before = uwf.show(thread)
+    with pytest.raises(PayloadError, match="cuont"):
+        uwf.resume(thread, answer="$status=done\ncuont=3")
+    assert uwf.show(thread) == before
+
+
+def test_an_answer_needs_no_default_agent(project: Project, thread: str) -> None:
+    del project.env["UWF_DEFAULT_AGENT"]
+    with project.client() as uwf:
+        uwf.exec(thread, agent="human")
+        assert uwf.resume(thread, answer="$status=done").exit_code == 0
+
+
+def test_an_answer_to_the_form_of_a_role_that_yielded_reaches_its_agent(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    form = {"properties": {"colour": {"type": "string"}}, "required": ["colour"]}
+    suspend = {"reason": "Which colour?", "form": form}
+    project.script([{"role": "developer", "suspend": suspend}, DONE])
+    uwf.exec(thread)
+    assert uwf.resume(thread, answer="colour=blue", agent="human").exit_code == 0
+    assert uwf.step(uwf.steps(thread)[-1]["step"])["agent"] == "mock"
+
+
 def test_an_answer_where_nothing_was_asked_is_refused(
     project: Project, uwf: Client, thread: str
 ) -> None:

@@ -40,11 +40,10 @@ class Ended(NamedTuple):
 
 
 def reply_of(ended: Ended) -> CommandReply:
-    """The reply on the last line of stdout.
+    """The reply on the last line of stdout; it may report an error (`check_error`).
 
     Raises:
-        AgentFailure: there is none, or it reports one.
-        NeedsAnswer: it asks a person.
+        AgentFailure: there is none, or the program failed and its reply does not say how.
     """
     failure = _failure(ended)
     if failure is not None and ended.result.end is not End.EXITED:
@@ -55,11 +54,20 @@ def reply_of(ended: Ended) -> CommandReply:
         if failure is not None:
             raise failure from fault
         raise
-    if reply.error is not None:
-        raise _reported(reply.error, reply.session_id, ended)
-    if failure is not None:
+    if failure is not None and reply.error is None:
         raise failure
     return reply
+
+
+def check_error(reply: CommandReply, ended: Ended) -> None:
+    """Raise what a reply reports beside its session and usage.
+
+    Raises:
+        AgentFailure: it reports one.
+        NeedsAnswer: it asks a person.
+    """
+    if reply.error is not None:
+        raise _reported(reply.error, reply.session_id, ended)
 
 
 def agent_reply(reply: CommandReply, ended: Ended) -> AgentReply:

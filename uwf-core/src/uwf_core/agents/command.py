@@ -10,7 +10,7 @@ line on stdout is the reply; see `uwf_core.agents.wire.CommandReply`.
 from collections.abc import Mapping
 from typing import Any
 
-from uwf_core.agents.answer import Ended, agent_reply, reply_of
+from uwf_core.agents.answer import Ended, agent_reply, check_error, reply_of
 from uwf_core.agents.cleaning import clean_text
 from uwf_core.agents.events import EventFollower
 from uwf_core.agents.exchange import exchange
@@ -107,9 +107,20 @@ class CommandAgent:
             reply = reply_of(ended)
             for turn in reply.turns:
                 events.turn(turn)
+            if reply.error is not None:  # no reply will carry these: they go the way of events
+                _report(reply, sink)
+            check_error(reply, ended)
         finally:
             _note_bad_lines(events)
         return reply, ended
+
+
+def _report(reply: CommandReply, sink: TurnSink) -> None:
+    """Keep the session and usage that a reply tells beside its error."""
+    if reply.session_id:
+        sink.session(reply.session_id)
+    if reply.usage is not None:
+        sink.usage(reply.usage)
 
 
 def cut_prompt(text: str) -> str:

@@ -272,8 +272,8 @@ class _Supervised(Generic[_CallType]):
         if isinstance(error, NeedsAnswer):
             return self._checked_question(error)
         if isinstance(error, AgentFailure):
-            if error.session is None:
-                error.session = self._sink.last_session
+            named = error.session if isinstance(error.session, str) else None
+            error.session = clean_text(named) if named else self._sink.last_session
             error.message = clean_text(error.message)
             return error
         return InternalFailure(
@@ -303,7 +303,7 @@ def _checked_reply(reply: object, opened: OpenAgent, limit_bytes: int) -> AgentR
     except FieldFault as fault:
         raise InternalFailure(
             f"{opened.origin} gave a reply in which {fault.place() or 'the whole'} {fault}",
-            session=reply.session if isinstance(reply.session, str) else None,
+            session=clean_text(reply.session) if isinstance(reply.session, str) else None,
         ) from fault
     if reply.text is not None and reply.structured is not None:
         raise InternalFailure(

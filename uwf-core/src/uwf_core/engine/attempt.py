@@ -10,10 +10,11 @@ from uwf_core.process.identity import ProcessId, hostname
 from uwf_core.thread.head import Head, move_head
 from uwf_core.thread.index import OpenAttempt
 from uwf_core.thread.lifecycle import begun
-from uwf_core.thread.names import attempt_name, attempts_prefix, turns_prefix
+from uwf_core.thread.names import ALIAS_TAG, attempt_name, attempts_prefix, turns_prefix
 from uwf_core.thread.types import AttemptPayload, UsagePayload
 
 if TYPE_CHECKING:
+    from uwf_core.agents.choose import Choice
     from uwf_core.api.store import Variable
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.plan import Task
@@ -28,7 +29,7 @@ class Attempt(NamedTuple):
     head: Head
 
 
-def begin(engine: "Engine", head: Head, task: "Task", agent: str) -> Attempt:
+def begin(engine: "Engine", head: Head, task: "Task", choice: "Choice") -> Attempt:
     """Write down that an attempt begins, without waiting for the disk.
 
     The prompt is stored by `told`, once it is assembled; until then it is the instruction.
@@ -44,7 +45,7 @@ def begin(engine: "Engine", head: Head, task: "Task", agent: str) -> Attempt:
             "number": task.number,
             "attempt": open_attempt.attempt,
             "role": task.role,
-            "agent": agent,
+            "agent": choice.name,
             "purpose": task.purpose,
             "prev": task.prev,
             "replaces": task.replaces,
@@ -61,7 +62,8 @@ def begin(engine: "Engine", head: Head, task: "Task", agent: str) -> Attempt:
             "completedAtMs": None,
             "usage": None,
         }
-        variable = store.set_variable(name, engine.nodes.put("attempt", payload), {}, None)
+        tags = {ALIAS_TAG: choice.word} if choice.word in engine.settings.agents else {}
+        variable = store.set_variable(name, engine.nodes.put("attempt", payload), tags, None)
         crash_points.reach("begin")
         head = move_head(store, head, head.ref, begun(head.state, open_attempt))
     return Attempt(open_attempt.name, variable, payload, head)
@@ -80,7 +82,8 @@ def told(engine: "Engine", attempt: Attempt, prompt: str, session: str | None) -
         }
         ref = engine.nodes.put("attempt", payload)
         crash_points.reach("told")
-        variable = store.set_variable(attempt.variable.name, ref, {}, attempt.variable)
+        tags = attempt.variable.tags
+        variable = store.set_variable(attempt.variable.name, ref, tags, attempt.variable)
     return attempt._replace(variable=variable, payload=payload)
 
 
@@ -129,7 +132,8 @@ def close_with_question(engine: "Engine", attempt: Attempt, asking: Asking) -> N
 
 def _close(engine: "Engine", attempt: Attempt, payload: AttemptPayload) -> Ref:
     ref = engine.nodes.put("attempt", payload)
-    engine.store.set_variable(attempt.variable.name, ref, {}, attempt.variable)
+    kept = {key: tag for key, tag in attempt.variable.tags.items() if key == ALIAS_TAG}
+    engine.store.set_variable(attempt.variable.name, ref, kept, attempt.variable)
     return ref
 
 

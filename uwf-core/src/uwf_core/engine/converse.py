@@ -11,7 +11,7 @@ from uwf_core.api.agent import AgentReply, AgentRequest, Usage
 from uwf_core.api.extract import NO_USAGE, ExtractProblem
 from uwf_core.api.price import priced
 from uwf_core.engine.extraction import extract
-from uwf_core.errors import EmptyReply, InvalidOutput, SessionLost, TimedOut
+from uwf_core.errors import AgentFailure, EmptyReply, InvalidOutput, SessionLost, TimedOut
 from uwf_core.extract.correction import correction_text, correction_without_session
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
@@ -107,10 +107,11 @@ class Conversation:
         self._progress.next_call()
         try:
             reply = run_call(self._agent, request, self._progress, self._progress.flush)
-        except BaseException:
+        except BaseException as error:
             if self._progress.usage_seen is not None:
                 self.talk.spend(self._progress.usage_seen)
-            self.talk.session = self._progress.session_seen or request.session
+            named = self._keepable(error.session) if isinstance(error, AgentFailure) else None
+            self.talk.session = named or self._progress.session_seen or request.session
             raise
         crash_points.reach("reply")
         self.talk.spend(priced(reply.usage, request.model))

@@ -12,10 +12,11 @@ from uwf_core.moderator.next import moderate as next_after
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.chain import Step, failure_of, read_step
 from uwf_core.thread.head import Head
-from uwf_core.thread.names import attempt_name
+from uwf_core.thread.names import ALIAS_TAG, attempt_name
 from uwf_core.thread.types import AttemptPayload
 
 if TYPE_CHECKING:
+    from uwf_core.api.store import Variable
     from uwf_core.cas.store import Store
     from uwf_core.workflow.definition import Definition
 
@@ -42,8 +43,9 @@ class Task(NamedTuple):
         prev: the step before, None where this is the first.
         replaces: the step that this one takes the place of (poke).
         number: the step's number in its chain, from 1.
-        agent: a word that binds this task to an agent (poke), else None.
-        answer: a person's answer to the pending question.
+        agent: the agent of the step or attempt that is run again (as recorded), else None.
+        alias: the alias that this agent was chosen by, where it is known.
+        answer: a person's answer to the question of `agent`, which alone may get it.
         is_repeat: an earlier attempt at this step was interrupted.
     """
 
@@ -56,6 +58,7 @@ class Task(NamedTuple):
     replaces: str | None
     number: int
     agent: str | None = None
+    alias: str | None = None
     answer: dict[str, Any] | None = None
     is_repeat: bool = False
 
@@ -82,13 +85,13 @@ def _task(store: "Store", definition: "Definition", head: Head, intent: Intent) 
         return task_of_poke(store, head, text or "")
     if intent.kind == "resume" and state.status == "completed":
         return task_of_route(head, first(definition, "resume"), text, "resume")
-    suspension, attempt = state.suspension, last_attempt(store, head)
+    suspension, newest = state.suspension, last_attempt(store, head)
     asked = suspension is not None and suspension.reason == "role"
-    if suspension is not None and asked and (attempt is None or suspension.question is None):
+    if suspension is not None and asked and (newest is None or suspension.question is None):
         return task_after_suspension(store, head, intent)
-    if attempt is None:
+    if newest is None:
         return _task_of_edge(store, definition, head, intent)
-    return task_again(store, attempt, intent, _was_interrupted(store, attempt))
+    return task_again(store, newest, intent)
 
 
 def _was_interrupted(store: "Store", attempt: AttemptPayload) -> bool:
@@ -156,6 +159,7 @@ def task_after_suspension(store: "Store", head: Head, intent: Intent) -> Task:
         role=suspension.role,
         base=suspension.message,
         instruction=with_text(suspension.message, text),
+        agent=step.payload["agent"] if step is not None and intent.answer is not None else None,
         answer=intent.answer,
         cwd=step.payload["cwd"] if step is not None and is_own else head.state.cwd,
         purpose="resume",
@@ -165,11 +169,12 @@ def task_after_suspension(store: "Store", head: Head, intent: Intent) -> Task:
     )
 
 
-def task_again(store: "Store", attempt: AttemptPayload, intent: Intent, is_repeat: bool) -> Task:
+def task_again(store: "Store", variable: "Variable", intent: Intent) -> Task:
     """The task of an attempt that ended without a step, once more.
 
     With a text the edge prompt and that text are the instruction, never the error's text.
     """
+    attempt: AttemptPayload = store.get(Ref(variable.value)).payload
     base = store.text(Ref(attempt["edgePrompt"]))
     is_new = intent.kind == "resume" and bool(intent.text)
     said = store.text(Ref(attempt["instruction"]))
@@ -183,9 +188,10 @@ def task_again(store: "Store", attempt: AttemptPayload, intent: Intent, is_repea
         prev=attempt["prev"],
         replaces=attempt["replaces"],
         number=attempt["number"],
-        agent=attempt["agent"] if attempt["replaces"] else None,
+        agent=attempt["agent"] if attempt["replaces"] or intent.answer is not None else None,
+        alias=variable.tags.get(ALIAS_TAG),
         answer=intent.answer,
-        is_repeat=is_repeat,
+        is_repeat=_was_interrupted(store, attempt),
     )
 
 
@@ -206,15 +212,14 @@ def task_of_poke(store: "Store", head: Head, text: str) -> Task:
     )
 
 
-def last_attempt(store: "Store", head: Head) -> AttemptPayload | None:
+def last_attempt(store: "Store", head: Head) -> "Variable | None":
     """The newest attempt at the pending step that ended without one, if there was any."""
     if head.state.tries == 0:
         return None
     variables = store.variables(f"{attempt_name(head.thread, '')}")
     if not variables:
         return None
-    newest = max(variables, key=lambda variable: _order(variable.name))
-    return store.get(Ref(newest.value)).payload  # type: ignore[no-any-return]
+    return max(variables, key=lambda variable: _order(variable.name))
 
 
 def _order(name: str) -> tuple[int, int]:

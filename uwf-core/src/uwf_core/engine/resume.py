@@ -187,10 +187,13 @@ def check_answer(
     Raises:
         PayloadError: it does not; the message names every fault.
     """
-    from uwf_core.extract.typed import check_structured
+    from uwf_core.extract.typed import check_structured, unknown_fields
 
     found: Sequence[ExtractProblem | Violation]
-    found = check_structured(form, answer).errors if _variants(form) else violations(form, answer)
+    if _variants(form):  # what an agent says too much is dropped; what a person says is not
+        found = check_structured(form, answer).errors or unknown_fields(form, answer)
+    else:
+        found = violations(form, answer)
     if found:
         words = "; ".join(f"{each.path}: {each.message}".removeprefix(": ") for each in found)
         raise PayloadError(

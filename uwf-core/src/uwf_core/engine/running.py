@@ -5,7 +5,13 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from uwf_core.agents.choose import Candidates, Choice, choose_agent, recorded_agent
+from uwf_core.agents.choose import (
+    Candidates,
+    Choice,
+    choose_agent,
+    recorded_agent,
+    resolve_agent,
+)
 from uwf_core.agents.open import OpenAgent, check_options, open_agent
 from uwf_core.agents.supervise import close_call
 from uwf_core.api.agent import AgentContext
@@ -29,6 +35,7 @@ from uwf_core.plugins.scan import AGENTS
 from uwf_core.process.private import make_folder
 
 if TYPE_CHECKING:
+    from uwf_core.agents.choose import Known
     from uwf_core.api.agent import Turn
     from uwf_core.engine.converse import Conversation
     from uwf_core.engine.engine import Engine
@@ -52,29 +59,40 @@ class Run(NamedTuple):
     agent: str | None = None
 
     def choose_agent(self, head: "Head", task: "Task") -> Choice:
-        """The agent for a task: by the usual order; a poked step keeps the agent it had.
+        """The agent for a task: by the usual order; a poked step keeps the agent it had, and an
+        answer goes to the agent that asked.
 
         Raises:
             UsageError: there is no such agent, or its plugin may not be used.
         """
-        settings = self.engine.settings
         known = self.engine.known_agents(head.state.cwd)
+        if task.agent is not None and task.answer is not None:
+            choice = self._asker(task.agent, task.alias, known)
+        else:
+            choice = self._usual(head, task.role, known)
+            if task.agent not in (None, choice.name) and self.agent is None:
+                choice = recorded_agent(task.agent, known)
+        self.engine.check_plugin(choice.plugin)
+        return check_choice(self.engine.store, head.state.start, choice)
+
+    def _usual(self, head: "Head", role: str, known: "Known") -> Choice:
+        settings = self.engine.settings
         candidates = Candidates(
             flag=self.agent,
             thread=head.state.agent,
             overrides=settings.agent_overrides,
             default=settings.default_agent,
         )
-        usual = recordable(
-            self.engine,
-            choose_agent(candidates, known, workflow=self.definition.name, role=task.role),
-        )
-        if task.agent is None or self.agent is not None or usual.name == task.agent:
-            choice = usual  # of a poked step too, with its alias's options
-        else:
-            choice = recorded_agent(task.agent, known)
-        self.engine.check_plugin(choice.plugin)
-        return check_choice(self.engine.store, head.state.start, choice)
+        choice = choose_agent(candidates, known, workflow=self.definition.name, role=role)
+        return recordable(self.engine, choice)
+
+    def _asker(self, agent: str, alias: str | None, known: "Known") -> Choice:
+        """The agent that asked, with the options of its alias where that still stands for it."""
+        if alias is not None and alias in known.aliases:
+            choice = recordable(self.engine, resolve_agent(alias, known))
+            if choice.name == agent:
+                return choice
+        return recorded_agent(agent, known)
 
 
 def recordable(engine: "Engine", choice: Choice) -> Choice:

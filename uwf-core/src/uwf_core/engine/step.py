@@ -39,7 +39,7 @@ def run_step(run: "Run", head: Head, intent: Intent) -> StepEnd:
     """
     task = moderate(run.engine.store, run.definition, head, intent)  # 5
     choice = run.choose_agent(head, task)
-    ending = Ending(run, begin(run.engine, head, task, choice.name))
+    ending = Ending(run, begin(run.engine, head, task, choice))
     forget_run(run.engine.home, head.thread)
     announce(run, ending.attempt)
     try:

@@ -83,6 +83,20 @@ def keeps(variant: Variant, name: object) -> bool:
     return variant.open or name in variant.properties or name in variant.required
 
 
+def unknown_fields(
+    schema: Mapping[str, Any], fields: Mapping[str, Any]
+) -> tuple[ExtractProblem, ...]:
+    """The fields of a valid output that its variant does not have."""
+    variant = variant_for(schema, fields.get(STATUS))
+    assert isinstance(variant, Variant)
+    message = f"is not a field of $status {variant.status!r}; " + (
+        f"there are: {', '.join(sorted(variant.properties))}"
+    )
+    return tuple(
+        ExtractProblem(path=name, message=message) for name in fields if not keeps(variant, name)
+    )
+
+
 def checked(
     schema: Mapping[str, Any], variant: Variant, fields: Mapping[str, Any], body: str
 ) -> ExtractReply:

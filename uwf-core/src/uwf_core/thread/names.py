@@ -9,6 +9,9 @@ EVENTS = "@uwf/event/"
 ASKS = "@uwf/ask/"
 FOREIGN = "@uwf/foreign/"
 
+ALIAS_TAG = "alias"
+"""The tag of an attempt that keeps the alias by which its agent was chosen."""
+
 
 def head_name(thread: ThreadId) -> str:
     """The head of a thread."""
