@@ -45,11 +45,13 @@ def test_an_agent_with_wrong_options_leaves_the_thread_as_it_was(
 def test_a_question_survives_an_answer_to_an_agent_that_cannot_be_made(
     project: Project, uwf: Client, thread: str
 ) -> None:
-    uwf.exec(thread, agent="human")
+    project.config("agents:\n  boss: {use: human}\n")
+    with project.client() as right:
+        right.exec(thread, agent="boss")
     asked = uwf.show(thread)
     project.config("agents:\n  boss: {use: human, options: {colour: red}}\n")
     with project.client() as wrong, pytest.raises(ConfigError):
-        wrong.resume(thread, answer="$status=done", agent="boss")
+        wrong.resume(thread, answer="$status=done")
     assert {**uwf.show(thread), "updatedAtMs": 0} == {**asked, "updatedAtMs": 0}
-    answered = uwf.resume(thread, answer="$status=done", agent="human")
+    answered = uwf.resume(thread, answer="$status=done")
     assert (answered.exit_code, answered.document["status"]) == (0, "idle")
