@@ -12,9 +12,8 @@ from uwf_core.api.fields import read_record, write_record
 from uwf_core.commands import Screen
 from uwf_eval.compare import words
 from uwf_eval.compare.compare import compare
-from uwf_eval.compare.markdown import as_markdown
 from uwf_eval.compare.records import Comparison, Options
-from uwf_eval.compare.text import as_text
+from uwf_eval.compare.text import as_markdown, as_text
 from uwf_eval.records import State, Trial
 
 GOLDEN = Path(__file__).parent / "golden"

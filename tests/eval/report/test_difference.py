@@ -6,8 +6,7 @@ from report_kit import cell, check_golden, ended, not_run, rich_run, run_of, sco
 
 from uwf_core.commands import Screen
 from uwf_eval.records import Trial
-from uwf_eval.report.difference import Difference, difference
-from uwf_eval.report.difference_text import difference_text
+from uwf_eval.report.difference import Difference, difference, difference_text
 from uwf_eval.report.trial_text import trial_text
 
 
@@ -69,7 +68,7 @@ def test_of_many_changes_the_rest_is_counted():
     found = of([scored(n, 0.0, cell(repeat=n)) for n in range(9)],
                [scored(n, 1.0, cell(repeat=n)) for n in range(9)], listed=2)  # fmt: skip
     assert (len(found.trials), found.changed) == (2, 9)
-    assert "7 trials more ended otherwise" in difference_text(found, Screen(80, False))
+    assert "7 trials more changed" in difference_text(found, Screen(80, False))
 
 
 def test_the_difference_and_a_trial_read_as_in_the_golden_files():

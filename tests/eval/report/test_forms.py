@@ -93,7 +93,7 @@ def test_hostile_text_is_harmless_in_every_form():
 def test_a_cost_that_is_known_in_part_is_said_to_be_a_least():
     trials = [scored(1, 1.0), scored(2, 1.0, usage=usage(None, None))]
     text = report_text(summarise(run_of(trials), trials), Screen(100, False))
-    assert "$0.020 each (known of 1 of 2), ≥ $0.022 in all" in text
+    assert "$0.020 (known of 1 of 2), ≥ $0.022 in all" in text
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,16 @@ from html.parser import HTMLParser
 import pytest
 from report_kit import HOSTILE, cell, ended, not_run, rich_run, run_of, scored, step, usage
 
+from uwf_core.commands import Screen
 from uwf_eval.records import JudgeResult, Trial
 from uwf_eval.report.html.cost import axis_of
 from uwf_eval.report.html.markup import tag
 from uwf_eval.report.html.page import page
+from uwf_eval.report.markdown import inline, report_markdown
+from uwf_eval.report.sections import tables
 from uwf_eval.report.summary import summarise
+from uwf_eval.report.tables import in_lines, value
+from uwf_eval.report.text import report_text
 
 _VOID = {"meta", "link", "br"}
 
@@ -88,14 +93,32 @@ def test_every_plot_says_in_words_what_it_shows_and_has_its_figures_in_a_table(r
 def test_the_page_has_every_part(rich: str):
     text = Page(rich).text
     for part in (
-        "Configurations", "Scores by task", "Cost against score", "Judges",
-        "Where time and tokens go", "Routes taken", "Failures by kind", "Trials", "What was run",
+        "Configurations", "Tasks", "Cost against score", "Judges", "Roles",
+        "Share of time", "Share of tokens", "Routes", "Failures", "Trials", "Run", "Passing score",
     ):  # fmt: skip
         assert part in text
     assert "15 of 37 trials that count passed" in text
     assert "1 infra error" in text
     assert "1 tampered" in text
     assert "pass^5" in text
+
+
+def test_the_page_text_and_markdown_show_the_same_tables(rich: str):
+    report = summarise(*rich_run())
+    shown, text = Page(rich).text, report_text(report, Screen(1000, False))
+    markdown = report_markdown(report)
+    for table in tables(report, 60):
+        headings, rows = in_lines(table)
+        assert rows, table.title
+        assert all(heading.name in markdown for heading in headings)
+        for row in rows:
+            assert f"| {' | '.join(map(inline, row))} |" in markdown
+            assert all(each in text for each in row)
+            assert row[0].removeprefix("· ") in shown
+        for row in table.rows:
+            own = [value(cell).text for cell, each in zip(row.cells, table.headings, strict=True)
+                   if each.page]  # fmt: skip
+            assert all(each in shown for each in own)
 
 
 def test_intervals_and_n_stand_beside_every_mean(rich: str):
@@ -130,7 +153,7 @@ def test_a_page_of_nothing_says_so():
     text = of(not_run(1), not_run(2)).text
     assert "No trial counts yet" in text
     assert "No trial has run a step" in text
-    assert "so this is not known" in text
+    assert "The cost is not known" in text
     assert "0%" not in text
 
 
@@ -146,7 +169,7 @@ def test_a_page_of_thousands_of_trials_stays_small_and_says_what_it_leaves_out()
     text = page(summarise(run_of(trials), trials))
     assert len(text) < 600_000
     words = Page(text).text
-    assert "the 60 tasks of the lowest scores, of 200" in words
+    assert "the 60 tasks with the lowest scores, of 200" in words
     assert "1,000 trials more are not listed" in words
 
 

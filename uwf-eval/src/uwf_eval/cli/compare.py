@@ -96,9 +96,8 @@ def _options(asked: dict[str, Any]) -> Options:
 
 def _emit(session: Session, comparison: "Comparison") -> None:
     from uwf_core.api.fields import read_record, write_record
-    from uwf_eval.compare.markdown import as_markdown
     from uwf_eval.compare.records import Comparison
-    from uwf_eval.compare.text import as_text
+    from uwf_eval.compare.text import as_markdown, as_text
 
     if session.format == "markdown":
         session.write(as_markdown(comparison))

@@ -4,25 +4,23 @@ import click
 
 from uwf_core.commands import Session, command
 from uwf_eval.cli.opened import results_of
-from uwf_eval.report.difference import LISTED
 
 
 @command("diff", "uwf-eval diff nightly @last", "uwf-eval diff 01K9ABCD 01K9EFGH --format json")
 @click.argument("before", metavar="RUN")
 @click.argument("after", metavar="RUN")
 @click.option(
-    "--trials", type=click.IntRange(min=0), default=LISTED, metavar="N",
-    help=f"List at most N trials that ended otherwise; {LISTED} by default.",
+    "--trials", type=click.IntRange(min=0), default=200, show_default=True, metavar="N",
+    help="List at most N changed trials.",
 )  # fmt: skip
 def diff(session: Session, before: str, after: str, trials: int) -> None:
-    """Two runs side by side: what was set otherwise, each task's score, each trial that changed.
+    """Compare two runs: changed settings, the score of each task, each trial that changed.
 
-    RUN is an id, a unique prefix of one, a name or @last. Whether a difference is more than
-    chance is what `uwf-eval compare` tells.
+    RUN is an id, a unique prefix of one, a name or @last. `uwf-eval compare` tests whether a
+    difference is more than chance.
     """
     from uwf_core.api.fields import write_record
-    from uwf_eval.report.difference import difference
-    from uwf_eval.report.difference_text import difference_text
+    from uwf_eval.report.difference import difference, difference_text
 
     with results_of(session) as (_, results):
         a, b = results.run(before), results.run(after)

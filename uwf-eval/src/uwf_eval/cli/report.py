@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from uwf_eval.report.summary import Report
 
 FORMATS = ("markdown", "junit", "html")
-_LISTED = 200
 _FILE_WIDTH = 100
 
 
@@ -36,8 +35,8 @@ _FILE_WIDTH = 100
     help="Exit with 1 if the mean score is below X, or no trial counts.",
 )
 @click.option(
-    "--trials", type=click.IntRange(min=0), default=_LISTED, metavar="N",
-    help=f"List at most N trials one by one in JSON and HTML; {_LISTED} by default.",
+    "--trials", type=click.IntRange(min=0), default=200, show_default=True, metavar="N",
+    help="List at most N trials one by one in JSON and HTML.",
 )  # fmt: skip
 def report(
     session: Session,

@@ -1,38 +1,28 @@
-"""A comparison as text for a terminal of any width."""
+"""A comparison as text for a terminal of any width, and as Markdown."""
 
 import textwrap
 from collections.abc import Iterator
 
-from uwf_core.commands import Column, Screen, fields, table
+from uwf_core.commands import Screen, fields
 from uwf_eval.compare import words
 from uwf_eval.compare.records import Comparison, Measured
+from uwf_eval.report.markdown import inline, table_markdown
+from uwf_eval.report.text import table_text
 
 _STYLES = {"better": "ok", "worse": "error", "no_difference": "bold", "cannot_tell": "warning"}
 _WIDEST = 100
-_COLUMNS = (
-    Column("metric", "METRIC"),
-    Column("a", "A", right=True),
-    Column("b", "B", right=True),
-    Column("change", "B - A", right=True),
-    Column("range", "RANGE", rank=1, right=True),
-    Column("relative", "CHANGE", rank=3, right=True),
-    Column("verdict", "VERDICT", least=11, rank=2),
-)
 
 
 def as_text(comparison: Comparison, screen: Screen) -> str:
-    """The verdict first, then the figures, then what would help and what was left out."""
+    """The verdict, the figures, and what was left out."""
     width = min(screen.width, _WIDEST)
     parts = [fields(list(zip("AB", comparison.names, strict=True)), screen)]
     for measured in comparison.tested:
         parts.append("\n".join(_verdict(measured, comparison, screen, width)))
-    rows = [_row(each) for each in (*comparison.tested, *comparison.beside) if each.tasks]
-    if rows:
-        parts.append(table(_COLUMNS, rows, screen._replace(width=width)))
-    remarks = list(words.remarks(comparison))
-    if remarks:
-        parts.append("\n".join(_wrapped(f"- {each}", width, "  ") for each in remarks))
-    return "\n\n".join(parts)
+    parts.append(table_text(words.figures(comparison), screen._replace(width=width)))
+    remarks = words.remarks(comparison)
+    parts.append("\n".join(_wrapped(f"- {each}", width, "  ") for each in remarks))
+    return "\n\n".join(part for part in parts if part)
 
 
 def _verdict(
@@ -47,18 +37,23 @@ def _verdict(
         yield screen.paint(_wrapped(words.test_line(measured, comparison), width), "dim")
 
 
-def _row(measured: Measured) -> dict[str, str]:
-    metric = measured.metric
-    return {
-        "metric": words.name_of(metric),
-        "a": words.figure(metric, measured.a.mean if measured.a else None),
-        "b": words.figure(metric, measured.b.mean if measured.b else None),
-        "change": words.change(metric, measured.difference),
-        "range": words.change_range(metric, measured.interval),
-        "relative": words.relative(measured),
-        "verdict": words.verdict_of(measured) or "not tested",
-    }
-
-
 def _wrapped(text: str, width: int, indent: str = "") -> str:
     return textwrap.fill(text, max(width, 20), subsequent_indent=indent)
+
+
+def as_markdown(comparison: Comparison) -> str:
+    """The same in GitHub Flavored Markdown; text of users is escaped."""
+    names = zip("AB", comparison.names, strict=True)
+    parts = ["# Comparison", "\n".join(f"- {side}: {inline(name)}" for side, name in names)]
+    for measured in comparison.tested:
+        parts.append(f"**{words.headline(measured)}**")
+        parts.append("\n".join(words.explanation(measured, comparison)))
+    parts.append(table_markdown(words.figures(comparison, beside="range")))
+    tests = [
+        f"- {words.name_of(each.metric)}: {words.test_line(each, comparison)}"
+        for each in comparison.tested
+        if each.tasks
+    ]
+    parts.append("\n".join(tests))
+    parts.append("\n".join(f"- {inline(each)}" for each in words.remarks(comparison)))
+    return "\n\n".join(part for part in parts if part) + "\n"

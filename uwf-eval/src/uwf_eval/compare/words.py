@@ -3,20 +3,19 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from uwf_core.commands import duration
 from uwf_eval.compare.records import Comparison, LeftOut, Measured, Metric, Plan
 from uwf_eval.compare.verdict import shown_p
-from uwf_eval.report.numbers import dollars, percent, plural, score, tokens
+from uwf_eval.report.numbers import NONE, dollars, elapsed, percent, plural, score, tokens
+from uwf_eval.report.tables import Heading, Row, Table, Value
 from uwf_eval.statistics.interval import Estimate, Interval
 
-NONE: Final = "–"
 _PLACES_SHOWN: Final = 5
 _FIGURES: Final[Mapping[Metric, Callable[[float], str]]] = {
     "score": score,
     "passed": percent,
     "cost": dollars,
     "tokens": tokens,
-    "duration": lambda value: duration(round(value)),
+    "duration": elapsed,
 }
 _NAMES: Final[Mapping[Metric, str]] = {"passed": "pass rate"}
 _REASONS: Final = {
@@ -27,6 +26,36 @@ _REASONS: Final = {
     "fixture": "with another fixture on the other side",
     "unpaired": "without a trial on the other side",
 }
+
+
+def figures(comparison: Comparison, beside: str = "") -> Table:
+    """Every metric with both means, their difference and the verdict.
+
+    Args:
+        beside: the heading of columns for the intervals of the means; "" leaves them out.
+    """
+    headings = (
+        Heading("Metric"),
+        Heading("A", "number", beside=beside),
+        Heading("B", "number", beside=beside),
+        Heading("B - A", "number", beside="range"),
+        Heading("Change", "number", rank=3),
+        Heading("Verdict", least=11, rank=2),
+    )
+    every = (*comparison.tested, *comparison.beside)
+    return Table("Figures", headings, [_figures(each) for each in every if each.tasks])
+
+
+def _figures(measured: Measured) -> Row:
+    metric, a, b = measured.metric, measured.a, measured.b
+    return Row((
+        name_of(metric),
+        Value(figure(metric, a.mean if a else None), (mean_range(metric, a),)),
+        Value(figure(metric, b.mean if b else None), (mean_range(metric, b),)),
+        Value(change(metric, measured.difference), (change_range(metric, measured.interval),)),
+        relative(measured),
+        verdict_of(measured) or "not tested",
+    ))  # fmt: skip
 
 
 def name_of(metric: Metric) -> str:

@@ -7,21 +7,23 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Final
 
 from uwf_core.api.record import record
+from uwf_core.commands import Screen, clean
 from uwf_eval.records import Cell, Run, Trial, TrialState
 from uwf_eval.report.configurations import Configurations
 from uwf_eval.report.leaves import leaves_of
-from uwf_eval.report.numbers import NONE
+from uwf_eval.report.numbers import NONE, percent, plural, score, utc
 from uwf_eval.report.summary import Line, line_of
+from uwf_eval.report.tables import Heading, Row, Table
+from uwf_eval.report.text import table_text
 
-LISTED: Final = 200
 _SAME: Final = 1e-9
 _Position = tuple[str, str, int, Hashable]
 """Task, case, repeat, configuration."""
 
 
 @record
-class Setting:
-    """Something that was set otherwise: `what` it is, and how each run had it."""
+class SettingChange:
+    """A setting that differs: `what` it is, and its value in each run."""
 
     what: str
     a: str
@@ -29,7 +31,7 @@ class Setting:
 
 
 @record
-class Side:
+class TrialEnd:
     """How a trial ended in one of the runs."""
 
     number: int
@@ -46,8 +48,8 @@ class TrialChange:
     case: str
     configuration: str | None
     repeat: int
-    a: Side | None
-    b: Side | None
+    a: TrialEnd | None
+    b: TrialEnd | None
 
 
 @record
@@ -72,7 +74,7 @@ class Difference:
 
     a: Run
     b: Run
-    settings: Sequence[Setting]
+    settings: Sequence[SettingChange]
     tasks: Sequence[TaskChange]
     trials: Sequence[TrialChange]
     changed: int
@@ -84,7 +86,7 @@ def difference(
     of_a: Sequence[Trial],
     b: Run,
     of_b: Sequence[Trial],
-    listed: int = LISTED,
+    listed: int = 200,
 ) -> Difference:
     """What changed from run a, with its trials, to run b."""
     places_a, places_b = _places(of_a, of_b)
@@ -149,15 +151,15 @@ def _change(place: _Position, a: Trial | None, b: Trial | None) -> TrialChange:
         case=case,
         configuration=" → ".join(names),
         repeat=repeat,
-        a=_side(a),
-        b=_side(b),
+        a=_end_of(a),
+        b=_end_of(b),
     )
 
 
-def _side(trial: Trial | None) -> Side | None:
+def _end_of(trial: Trial | None) -> TrialEnd | None:
     if trial is None:
         return None
-    return Side(number=trial.number, state=trial.state, score=trial.score, passed=trial.passed)
+    return TrialEnd(number=trial.number, state=trial.state, score=trial.score, passed=trial.passed)
 
 
 def _tasks(of_a: Sequence[Trial], of_b: Sequence[Trial]) -> Sequence[TaskChange]:
@@ -168,8 +170,8 @@ def _tasks(of_a: Sequence[Trial], of_b: Sequence[Trial]) -> Sequence[TaskChange]
         b = line_of(leaves_of(groups_b[task])) if task in groups_b else None
         before = a.score.value if a else None
         after = b.score.value if b else None
-        score = None if before is None or after is None else after - before
-        changes.append(TaskChange(task=task, a=a, b=b, score=score))
+        change = None if before is None or after is None else after - before
+        changes.append(TaskChange(task=task, a=a, b=b, score=change))
     return changes
 
 
@@ -182,7 +184,7 @@ def _by_task(trials: Iterable[Trial]) -> Mapping[str, Sequence[Trial]]:
 
 def _settings(
     a: Run, of_a: Sequence[Trial], b: Run, of_b: Sequence[Trial]
-) -> Sequence[Setting]:  # fmt: skip
+) -> Sequence[SettingChange]:  # fmt: skip
     pairs = [
         ("workflows", _words(a.workflows), _words(b.workflows)),
         ("agents", _words(a.agents), _words(b.agents)),
@@ -204,7 +206,7 @@ def _settings(
         for name, fixture in fixtures_a.items()
         if name in fixtures_b
     ]
-    return [Setting(what=what, a=one, b=other) for what, one, other in pairs if one != other]
+    return [SettingChange(what=what, a=one, b=other) for what, one, other in pairs if one != other]
 
 
 def _words(values: Sequence[str | None]) -> str:
@@ -222,3 +224,74 @@ def _fixtures(trials: Iterable[Trial]) -> Mapping[str, str]:
         for trial in trials
         if trial.fixture
     }
+
+
+def difference_text(found: Difference, screen: Screen) -> str:
+    """The difference for people."""
+    heads = [
+        f"{screen.paint(letter, 'bold')}  {run.run}  {utc(run.started_at_ms)}  {clean(run.name)}"
+        for letter, run in (("A", found.a), ("B", found.b))
+    ]
+    parts = [
+        "\n".join(heads),
+        table_text(_settings_table(found), screen) or "all settings are equal",
+        table_text(_tasks_table(found), screen),
+        table_text(_trials_table(found), screen),
+        f"{plural(found.changed, 'trial')} changed, {found.same:,} unchanged",
+        screen.paint(f"next: uwf-eval compare {found.a.run} {found.b.run}", "dim"),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _settings_table(found: Difference) -> Table:
+    headings = (Heading("Setting", least=8), Heading("A", least=8), Heading("B", least=8))
+    return Table("Settings", headings, [Row((x.what, x.a, x.b)) for x in found.settings])
+
+
+def _tasks_table(found: Difference) -> Table:
+    headings = (
+        Heading("Task", least=12),
+        Heading("A", "number"),
+        Heading("B", "number"),
+        Heading("Score", "number"),
+        Heading("Passed A", "number", rank=1),
+        Heading("Passed B", "number", rank=1),
+    )
+    rows = []
+    for each in found.tasks:
+        change = NONE if each.score is None else f"{each.score:+.2f}"
+        shares = _passed(each.a), _passed(each.b)
+        rows.append(Row((each.task, _mean(each.a), _mean(each.b), change, *shares)))
+    return Table("Tasks", headings, rows)
+
+
+def _mean(line: Line | None) -> str:
+    return NONE if line is None else f"{score(line.score.value)} (n {line.score.trials:,})"
+
+
+def _passed(line: Line | None) -> str:
+    return NONE if line is None else percent(line.success.value)
+
+
+def _trials_table(found: Difference) -> Table:
+    headings = (
+        Heading("Trial", least=12),
+        Heading("A", least=8),
+        Heading("B", least=8),
+        Heading("Configuration", least=10, rank=1),
+    )
+    rows = []
+    for each in found.trials:
+        name = " ".join(filter(None, (each.task, each.case, f"#{each.repeat}")))
+        rows.append(Row((name, _ended(each.a), _ended(each.b), each.configuration or "")))
+    more = found.changed - len(found.trials)
+    left_out = f"{plural(more, 'trial')} more changed" if more else ""
+    return Table("Trials", headings, rows, left_out=left_out)
+
+
+def _ended(end: TrialEnd | None) -> str:
+    if end is None:
+        return "not there"
+    if end.state == "scored":
+        return f"{score(end.score)}{' passed' if end.passed else ''}"
+    return end.state.replace("_", " ")

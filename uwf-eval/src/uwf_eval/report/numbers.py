@@ -3,7 +3,7 @@
 import time
 from typing import Final
 
-from uwf_core.commands import count
+from uwf_core.commands import count, duration
 from uwf_eval.report.amounts import Amount
 from uwf_eval.report.estimates import Mean, Rate
 
@@ -58,6 +58,16 @@ def dollars(value: float | None) -> str:
 def tokens(value: float | None) -> str:
     """A count of tokens: `950`, `12.3k`, `1.2M`."""
     return count(None if value is None else round(value))
+
+
+def elapsed(ms: float | None) -> str:
+    """A duration: `950ms`, `1m05s`."""
+    return duration(None if ms is None else round(ms))
+
+
+def clip(text: str, most: int) -> str:
+    """A text of at most so many characters."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def plural(number: int, noun: str) -> str:

@@ -3,18 +3,27 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from uwf_core.commands import Column, Screen, clean, table
+from uwf_core.commands import Screen
 from uwf_eval.records import Run
 from uwf_eval.report.numbers import utc
+from uwf_eval.report.tables import Heading, Row, Table
+from uwf_eval.report.text import table_text
 
-_COLUMNS = (
-    Column("run", "RUN"),
-    Column("name", "NAME", least=8),
-    Column("began", "BEGAN", rank=2),
-    Column("trials", "TRIALS", right=True),
-    Column("states", "STATES", least=12, rank=1),
-    Column("tasks", "TASKS", least=8, rank=3),
+_HEADINGS = (
+    Heading("Run"),
+    Heading("Name", least=8),
+    Heading("Started", rank=2),
+    Heading("Trials", "number"),
+    Heading("States", least=12, rank=1),
+    Heading("Tasks", least=8, rank=3),
 )
+_STATES = {
+    "scored": "scored",
+    "failed": "failed",
+    "infraError": "infra error",
+    "tampered": "tampered",
+    "notRun": "not run",
+}
 _SHOWN = 3
 
 
@@ -49,25 +58,18 @@ def run_row(run: Run, counts: Mapping[str, int]) -> dict[str, Any]:
 def runs_text(document: Mapping[str, Any], screen: Screen) -> str:
     """The rows of `list`."""
     rows = [_row(each) for each in document["runs"]]
-    return table(_COLUMNS, rows, screen) if rows else "no runs yet; `uwf-eval run TASK` makes one"
+    return table_text(Table("Runs", _HEADINGS, rows), screen) or "no runs\nnext: uwf-eval run TASK"
 
 
-def _row(each: Mapping[str, Any]) -> Mapping[str, str]:
+def _row(each: Mapping[str, Any]) -> Row:
     tasks: Sequence[str] = each["tasks"]
     more = f" +{len(tasks) - _SHOWN}" if len(tasks) > _SHOWN else ""
-    words = (
-        ("scored", "scored"),
-        ("failed", "failed"),
-        ("infraError", "infra error"),
-        ("tampered", "tampered"),
-        ("notRun", "not run"),
-    )
-    states = each["states"]
-    return {
-        "run": each["run"],
-        "name": clean(each["name"]),
-        "began": utc(each["startedAtMs"]).removesuffix(" UTC"),
-        "trials": f"{each['trials']:,}",
-        "states": ", ".join(f"{states[key]:,} {word}" for key, word in words if states[key]),
-        "tasks": clean(", ".join(tasks[:_SHOWN]) + more),
-    }
+    states = [(each["states"][key], word) for key, word in _STATES.items()]
+    return Row((
+        each["run"],
+        each["name"],
+        utc(each["startedAtMs"]).removesuffix(" UTC"),
+        f"{each['trials']:,}",
+        ", ".join(f"{number:,} {word}" for number, word in states if number),
+        ", ".join(tasks[:_SHOWN]) + more,
+    ))  # fmt: skip

@@ -3,7 +3,6 @@
 from collections.abc import Hashable, Sequence
 from dataclasses import field
 from itertools import chain
-from typing import Final
 
 from uwf_core.api.record import record
 from uwf_eval.records import Cell, Run, RunTask, Trial
@@ -17,9 +16,6 @@ from uwf_eval.report.numbers import plural
 from uwf_eval.report.roles import RoleShare, roles_of
 from uwf_eval.report.routes import RouteShare, routes_of
 from uwf_eval.report.states import States, states_of
-
-LISTED: Final = 200
-"""Trials that a report lists one by one unless more are asked for."""
 
 
 @record
@@ -101,7 +97,7 @@ def trials_in(mean: Mean, report: Report) -> str:
     return f"{mean.trials:,} in {plural(mean.clusters, noun)}"
 
 
-def summarise(run: Run, trials: Sequence[Trial], listed: int = LISTED) -> Report:
+def summarise(run: Run, trials: Sequence[Trial], listed: int = 200) -> Report:
     """What a run's trials came to.
 
     Args:

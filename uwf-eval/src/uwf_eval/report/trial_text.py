@@ -1,23 +1,24 @@
-"""One trial, for people: where it stands, what it did, what each judge said, where to read on."""
+"""One trial as text: its state, its steps, each judge's result, and commands that show more."""
 
 import json
-from collections.abc import Mapping
-from typing import Any
 
-from uwf_core.commands import Column, Screen, clean, duration, fields, table
+from uwf_core.commands import Screen, clean, duration, fields
 from uwf_eval.records import JudgeResult, Trial
 from uwf_eval.report.amounts import tokens_of
-from uwf_eval.report.numbers import dollars, score, tokens, utc
+from uwf_eval.report.numbers import NONE, dollars, score, tokens, utc
+from uwf_eval.report.tables import Heading, Row, Table
+from uwf_eval.report.text import table_text
 
 _STEPS = (
-    Column("number", "#", right=True),
-    Column("role", "ROLE", least=8),
-    Column("status", "STATUS", least=6),
-    Column("agent", "AGENT", least=5, rank=3),
-    Column("time", "TIME", right=True),
-    Column("tokens", "TOKENS", right=True, rank=1),
-    Column("cost", "COST", right=True, rank=2),
-    Column("trouble", "SENT BACK", right=True, rank=4),
+    Heading("#", "number"),
+    Heading("Role", least=8),
+    Heading("Status", least=6),
+    Heading("Agent", least=5, rank=3),
+    Heading("Time", "number"),
+    Heading("Tokens", "number", rank=1),
+    Heading("Cost", "number", rank=2),
+    Heading("Corrections", "number", rank=4),
+    Heading("Failed attempts", "number", rank=5),
 )
 _DATA = 2000
 
@@ -38,27 +39,24 @@ def trial_text(trial: Trial, screen: Screen) -> str:
             ("trial", f"{trial.run}/{trial.number}"),
             ("state", screen.paint(state, "ok" if trial.passed else "bold")),
             ("score", score(trial.score) if trial.score is not None else None),
-            ("why", clean(failure) if failure else None),
-            ("touched", clean("\n".join(trial.tampered)) or None),
+            ("reason", clean(failure) if failure else None),
+            ("changed", clean("\n".join(trial.tampered)) or None),
             ("task", clean(cell.task)),
             ("case", clean(cell.case) or None),
             ("repeat", str(cell.repeat)),
             ("workflow", clean(f"{cell.workflow_name} {cell.workflow}")),
             ("agent", clean(cell.agent or "as configured")),
             ("model", clean(cell.model or "as configured")),
-            ("began", utc(trial.started_at_ms) if trial.started_at_ms else None),
-            ("took", duration(trial.duration_ms) if trial.started_at_ms else None),
+            ("started", utc(trial.started_at_ms) if trial.started_at_ms else None),
+            ("duration", duration(trial.duration_ms) if trial.started_at_ms else None),
             ("used", _used(trial)),
             ("thread", f"{trial.thread} ({trial.status})" if trial.thread else None),
             ("attempt", str(trial.attempt) if trial.attempt > 1 else None),
         ],
         screen,
     )
-    parts = [head]
-    if trial.steps:
-        parts.append(table(_STEPS, _steps(trial), screen))
-    parts += [_judge(each, screen) for each in trial.judges]
-    parts += [_onward(trial, screen)]
+    judges = [_judge(each, screen) for each in trial.judges]
+    parts = [head, table_text(_steps(trial), screen), *judges, _onward(trial, screen)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -80,31 +78,34 @@ def _used(trial: Trial) -> str | None:
     return ", ".join(parts) or None
 
 
-def _steps(trial: Trial) -> list[Mapping[str, Any]]:
-    return [
-        {
-            "number": str(number),
-            "role": clean(step.role),
-            "status": clean(step.status or "–"),
-            "agent": clean(step.agent),
-            "time": duration(step.duration_ms),
-            "tokens": tokens(tokens_of(step.usage)),
-            "cost": dollars(step.usage.cost_usd),
-            "trouble": str(step.corrections + step.attempts or ""),
-        }
+def _steps(trial: Trial) -> Table:
+    rows = [
+        Row((
+            str(number),
+            step.role,
+            step.status or NONE,
+            step.agent,
+            duration(step.duration_ms),
+            tokens(tokens_of(step.usage)),
+            dollars(step.usage.cost_usd),
+            str(step.corrections or ""),
+            str(step.attempts or ""),
+        ))
         for number, step in enumerate(trial.steps, 1)
-    ]
+    ]  # fmt: skip
+    return Table("Steps", _STEPS, rows)
 
 
 def _judge(each: JudgeResult, screen: Screen) -> str:
     """A judge's score and its data."""
-    weight = f"weight {each.weight:g}" if each.weight else "informs only"
+    weight = f"weight {each.weight:g}" if each.weight else "informational"
     value = "failed" if each.error is not None else score(each.score)
     head = f"{screen.paint(clean(each.name), 'bold')} {value}  {clean(each.judge)}, {weight}"
     lines = [head]
     if each.scores:
         scores = ", ".join(score(one) for one in each.scores)
-        lines.append(f"  asked {len(each.scores)} times: {scores}; agrees {score(each.agreement)}")
+        agreement = f"agreement {score(each.agreement)}"
+        lines.append(f"  asked {len(each.scores)} times: {scores}; {agreement}")
     if each.error is not None:
         lines.append(f"  {screen.paint(clean(each.error), 'error')}")
     if each.data:
@@ -116,4 +117,5 @@ def _judge(each: JudgeResult, screen: Screen) -> str:
 
 def _onward(trial: Trial, screen: Screen) -> str:
     again = [f"uwf-eval resume {trial.run}"] if trial.state in ("infra_error", "not_run") else []
-    return "\n".join(screen.paint(f"`{line}`", "dim") for line in (*again, *reading(trial)))
+    lines = (*again, *reading(trial))
+    return "\n".join(screen.paint(f"next: {line}", "dim") for line in lines)

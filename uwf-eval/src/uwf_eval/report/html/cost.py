@@ -7,9 +7,10 @@ from typing import Final
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.report.html.marks import at, picture, symbol
 from uwf_eval.report.html.markup import Markup, join, tag
-from uwf_eval.report.html.table import Column, Row, section, table
+from uwf_eval.report.html.table import section, table
 from uwf_eval.report.numbers import NONE, dollars, known, mean_range, score
 from uwf_eval.report.summary import Line, Report
+from uwf_eval.report.tables import Heading, Row, Table, Value
 
 SHOWN: Final = 40
 FAINT: Final = 300
@@ -51,20 +52,20 @@ def cost_section(report: Report) -> Markup:
     """The plot, the figures beside it; or why there are none."""
     points = [point for point in _points(report) if point.line.cost.known]
     if not points:
-        said = "No agent reported what it cost and no model has a price, so this is not known."
+        said = "The cost is not known: no agent reported it and no model has a price."
         return section(_TITLE, said)
     shown = points[:SHOWN]
     left_out = len(points) - len(shown)
     faint = _of_tasks(report)
     axis = axis_of([point.line.cost.mean or 0.0 for point in (*shown, *faint)])
     note = (
-        "Up is better, left is cheaper. Mean cost of a trial that counts, agents alone; vertical "
-        "lines are the 95 % intervals of the score."
+        "Up is better, left is cheaper. The cost is the mean of the trials that count, without "
+        "judges. Vertical lines are the 95 % intervals of the score."
     )
     note += " Faint points are single tasks." if len(report.configurations) > 1 else ""
     note += " The scale of costs is logarithmic." if axis.logarithmic else ""
-    note += f" {left_out:,} more are left out of the plot." if left_out else ""
-    return section(_TITLE, note, _plot(shown, faint, axis), _table(shown))
+    note += f" The plot omits {left_out:,} more." if left_out else ""
+    return section(_TITLE, note, _plot(shown, faint, axis), table(_table(shown)))
 
 
 def _of_tasks(report: Report) -> Sequence[Point]:
@@ -163,27 +164,23 @@ def _described(points: Sequence[Point]) -> str:
     return "; ".join(said) + more + ". The table below has the same figures."
 
 
-def _table(points: Sequence[Point]) -> Markup:
-    columns = (
-        Column("Point"),
-        Column("Cost of a trial", "number"),
-        Column("Score", "number"),
-        Column("95 % interval", "number"),
-        Column("Cost of a trial that passed", "number"),
+def _table(points: Sequence[Point]) -> Table:
+    headings = (
+        Heading("Point"),
+        Heading("Cost of a trial", "number"),
+        Heading("Score", "number"),
+        Heading("Cost of a trial that passed", "number"),
     )
     rows = [
-        Row(
-            (
-                join(_key(point.number), point.label),
-                join(dollars(point.line.cost.mean), tag("small", known(point.line.cost))),
-                score(point.line.score.value),
-                mean_range(point.line.score),
-                _of_passed(point.line),
-            )
-        )
-        for point in points
-    ]
-    return table("Cost and score", columns, rows)
+        Row((
+            Value(each.label, mark=each.number),
+            Value(dollars(each.line.cost.mean), (known(each.line.cost),)),
+            Value(score(each.line.score.value), (mean_range(each.line.score),)),
+            _of_passed(each.line),
+        ))
+        for each in points
+    ]  # fmt: skip
+    return Table(_TITLE, headings, rows)
 
 
 def _of_passed(line: Line) -> str:
@@ -191,9 +188,3 @@ def _of_passed(line: Line) -> str:
     if line.cost.mean is None or not line.success.value:
         return NONE
     return dollars(line.cost.mean / line.success.value)
-
-
-def _key(number: int) -> Markup:
-    """The point as the plot draws it, before its name."""
-    mark = symbol(number, "8", "8")
-    return tag("svg", mark, class_="key", width=16, height=16, aria_hidden="true")

@@ -20,9 +20,9 @@ _SHAPES: Final = (
 _STRIP: Final = 24
 
 
-def tone(number: int) -> str:
-    """The class of the colour of the configuration of this number."""
-    return f"tone{number % TONES}"
+def tone(number: int | None) -> str:
+    """The class of the colour of the configuration of this number; None: of several."""
+    return "tones" if number is None else f"tone{number % TONES}"
 
 
 def at(share: float) -> str:
@@ -30,12 +30,20 @@ def at(share: float) -> str:
     return f"{max(0.0, min(1.0, share)) * 100:.2f}%".replace(".00%", "%")
 
 
-def symbol(number: int, x: str, y: str, *, faint: bool = False, label: str = "") -> Markup:
+def symbol(number: int | None, x: str, y: str, *, faint: bool = False, label: str = "") -> Markup:
     """A point, its shape and colour those of the configuration of this number."""
-    shape = _SHAPES[(number + number // TONES) % len(_SHAPES)]
+    nth = number or 0
+    shape = _SHAPES[(nth + nth // TONES) % len(_SHAPES)]
     mark = tag("path", tag("title", label) if label else None, d=shape)
     class_ = f"point {tone(number)}{' faint' if faint else ''}"
     return tag("svg", mark, x=x, y=y, class_=class_, overflow="visible", width=1, height=1)
+
+
+def key(mark: int | str) -> Markup:
+    """What stands before a name: the symbol of a configuration, or a swatch of this class."""
+    if isinstance(mark, str):
+        return tag("span", class_=f"swatch {mark}")
+    return tag("svg", symbol(mark, "8", "8"), class_="key", width=16, height=16, aria_hidden="true")
 
 
 def picture(title: str, description: str, *content: Markup, class_: str, height: int) -> Markup:
@@ -45,7 +53,7 @@ def picture(title: str, description: str, *content: Markup, class_: str, height:
 
 
 def strip(
-    number: int, value: float | None, low: float | None, high: float | None, title: str
+    number: int | None, value: float | None, low: float | None, high: float | None, title: str
 ) -> Markup:
     """A value within 0..1 with its interval, over the lines of the scale."""
     middle = _STRIP // 2

@@ -3,43 +3,22 @@
 from functools import cache
 from pathlib import Path
 
-from uwf_core.commands import duration
 from uwf_eval.report.html.cost import cost_section
 from uwf_eval.report.html.marks import bar
 from uwf_eval.report.html.markup import Markup, join, tag
-from uwf_eval.report.html.scores import configurations_section, tasks_section, told
-from uwf_eval.report.html.shares import (
-    failures_section,
-    judges_section,
-    roles_section,
-    routes_section,
-)
-from uwf_eval.report.html.trials import run_section, trials_section
-from uwf_eval.report.numbers import (
-    at_least,
-    dollars,
-    known,
-    mean_range,
-    percent,
-    plural,
-    rate_range,
-    score,
-    tokens,
-    utc,
-)
+from uwf_eval.report.html.table import section, table, table_section
+from uwf_eval.report.numbers import plural, rate_range, utc
+from uwf_eval.report.sections import STATES, counts, facts, run_tasks, settings, tables, trials
 from uwf_eval.report.states import States
-from uwf_eval.report.summary import Line, Report, trials_in
+from uwf_eval.report.summary import Line, Report
+from uwf_eval.report.tables import Fact
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Even if something foreign became markup, the browser would run and fetch nothing."""
 
-_STATES = (
-    ("scored", "scored", "judged"),
-    ("failed", "failed", "did not get to the end; score 0"),
-    ("infra_error", "infra error", "the surroundings failed; counts as nothing"),
-    ("tampered", "tampered", "the agent touched what judges it; counts as nothing"),
-    ("not_run", "not run", "left; counts as nothing"),
-)
+_TASKS = 60
+_WIDE = 0.5
+"""An interval wider than this says next to nothing."""
 
 
 def page(report: Report) -> str:
@@ -56,16 +35,14 @@ def page(report: Report) -> str:
         tag("title", f"{name} – uwf-eval"),
         tag("style", _style()),
     )
+    configurations, tasks, *others = (table_section(each) for each in tables(report, _TASKS))
     sections = (
-        configurations_section(report),
-        tasks_section(report),
+        configurations,
+        tasks,
         cost_section(report),
-        judges_section(report.overall.judges),
-        roles_section(report.roles),
-        routes_section(report.routes),
-        failures_section(report.failures),
-        trials_section(report),
-        run_section(report.run),
+        *others,
+        table_section(trials(report)),
+        _run(report),
     )
     body = tag("body", _header(report), tag("main", _short(report), *sections), _footer())
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
@@ -78,8 +55,8 @@ def _style() -> Markup:
 
 def _header(report: Report) -> Markup:
     run = report.run
-    ended = f"ended {utc(run.finished_at_ms)}" if run.finished_at_ms else "not finished"
-    began = f"began {utc(run.started_at_ms)}, {ended}"
+    ended = f"finished {utc(run.finished_at_ms)}" if run.finished_at_ms else "not finished"
+    began = f"started {utc(run.started_at_ms)}, {ended}"
     return tag(
         "header",
         tag("p", "uwf-eval report", class_="over"),
@@ -90,85 +67,63 @@ def _header(report: Report) -> Markup:
     )
 
 
+def told(line: Line) -> str:
+    """The result in a sentence, without statistics."""
+    success = line.success
+    if success.value is None:
+        return "No trial counts yet."
+    said = f"{success.passed:,} of {plural(success.trials, 'trial')} that count passed"
+    if success.low is None:
+        return f"{said}. There are too few trials for an interval."
+    fit = f"{said}. The data fit a success rate of {rate_range(success)}"
+    wide = (success.high or 0.0) - success.low > _WIDE
+    return f"{fit}: not enough data to say much." if wide else f"{fit}."
+
+
 def _states(states: States) -> Markup:
     """All trials as one bar, and what each part of it is."""
-    every = [(getattr(states, field), field, word, why) for field, word, why in _STATES]
-    total = sum(number for number, *_ in every) or 1
-    parts = [(number / total, f"state-{field}") for number, field, _, _ in every]
-    said = ", ".join(f"{number:,} {word}" for number, _, word, _ in every if number)
+    found = list(counts(states))
+    parts = [(number / (states.all or 1), f"state-{state}") for state, number in found]
+    said = ", ".join(f"{number:,} {STATES[state][0]}" for state, number in found)
     items = [
-        tag("li", tag("span", class_=f"swatch state-{field}"), tag("b", f"{number:,}"),
-            f" {word} ", tag("small", why))
-        for number, field, word, why in every
-        if number
+        tag("li", tag("span", class_=f"swatch state-{state}"), tag("b", f"{number:,}"),
+            f" {STATES[state][0]} ", tag("small", STATES[state][1]))
+        for state, number in found
     ]  # fmt: skip
-    return join(bar(parts, f"{plural(total, 'trial')}: {said}"), tag("ul", *items,
-                class_="legend"))  # fmt: skip
+    whole = bar(parts, f"{plural(states.all, 'trial')}: {said}")
+    return join(whole, tag("ul", *items, class_="legend"))
 
 
 def _short(report: Report) -> Markup:
     """The figures of the whole run."""
-    line = report.overall
-    cards = [
-        _card("Passed", percent(line.success.value), rate_range(line.success),
-              f"{line.success.passed:,} of {line.success.trials:,}"),
-        _card("Mean score", score(line.score.value), mean_range(line.score),
-              f"n = {trials_in(line.score, report)}"),
-        *_repeats(line),
-        _card("Cost of a trial", dollars(line.cost.mean), known(line.cost),
-              _spent(line)),
-        _card("Tokens of a trial", tokens(line.tokens.mean), known(line.tokens),
-              f"{at_least(line.tokens, tokens(line.tokens.total))} in all"),
-        _card("Time of a trial", _time(line.duration.median), "median",
-              f"{_time(line.duration.total)} in all"),
-    ]  # fmt: skip
     return tag(
         "section",
-        tag("h2", "In short", class_="hidden"),
-        tag("dl", *cards, class_="cards"),
-        tag("p", "Ranges are 95 % intervals. n is the number of trials that count: those scored, "
-            "and those that failed by the workflow's or the agent's own fault, with score 0.",
-            class_="note"),
+        tag("h2", "Summary", class_="hidden"),
+        tag("dl", *map(_card, facts(report)), class_="cards"),
+        tag("p", "Ranges are 95 % intervals. n is the number of trials that count: scored trials, "
+            "and failed trials with score 0.", class_="note"),
     )  # fmt: skip
 
 
-def _repeats(line: Line) -> list[Markup]:
-    """pass@k and pass^k of the largest k that was tried; none where nothing was repeated."""
-    last = line.passes[-1] if line.passes else None
-    if last is None or last.k < 2:
-        return []
-    of = f"over {last.items:,} of {last.of:,} cases" if last.items < last.of else (
-        f"over {plural(last.of, 'case')}")  # fmt: skip
-    return [
-        _card(f"pass@{last.k}", score(last.at), f"one of {last.k} passes", of),
-        _card(f"pass^{last.k}", score(last.all), f"all {last.k} pass", of),
-    ]
+def _card(fact: Fact) -> Markup:
+    name, value, beside, below = fact
+    figures = tag("b", value), tag("span", beside), tag("small", below)
+    return tag("div", tag("dt", name), tag("dd", *figures))
 
 
-def _card(name: str, value: str, beside: str, below: str) -> Markup:
-    return tag(
-        "div",
-        tag("dt", name),
-        tag("dd", tag("b", value), tag("span", beside), tag("small", below)),
-    )
-
-
-def _spent(line: Line) -> str:
-    """What the run cost in all, as far as it is known."""
-    if line.cost.mean is None and not line.spent.total:
-        return "not known"
-    return f"{at_least(line.spent, dollars(line.spent.total))} in all, judges included"
-
-
-def _time(ms: float | None) -> str:
-    return duration(None if ms is None else round(ms))
+def _run(report: Report) -> Markup:
+    """What is needed to run it again."""
+    run, tasks = report.run, run_tasks(report.run)
+    pairs = [tag("div", tag("dt", name), tag("dd", shown)) for name, shown in settings(run)]
+    note = " ".join(filter(None, (tasks.note, tasks.left_out)))
+    return section("Run", note, tag("dl", *pairs, class_="facts"), table(tasks))
 
 
 def _footer() -> Markup:
     return tag(
         "footer",
-        tag("p", "Shares that passed have Wilson's interval; where trials fall into several tasks, "
-            "the tasks are the units, since trials of one task resemble each other. pass@k and "
-            "pass^k are the unbiased estimates, averaged over cases. This page is complete in "
-            "itself: it holds no script and asks the network for nothing."),
+        tag("p", "Shares that passed have Wilson's interval. Where a run has several tasks, the "
+            "tasks are the units of the interval, because trials of one task resemble each other. "
+            "pass@k and pass^k are the unbiased estimates, averaged over cases. This page contains "
+            "no script and makes no network request."),
     )  # fmt: skip

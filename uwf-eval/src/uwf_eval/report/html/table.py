@@ -1,47 +1,10 @@
-"""Tables whose cells know their column's name, so that a narrow screen can set them as a list."""
+"""Tables on the page: cells know their column's name, so that a narrow screen shows a list."""
 
-from collections.abc import Iterable, Sequence
-from typing import Literal
+from collections.abc import Iterator
 
-from uwf_core.named_tuple import NamedTuple
-from uwf_eval.report.html.markup import Child, Markup, tag
-
-Kind = Literal["text", "number", "plot", "words"]
-
-
-class Column(NamedTuple):
-    """A column: its name, what its cells hold, and what its heading shows below the name."""
-
-    name: str
-    kind: Kind = "text"
-    below: Markup | None = None
-
-
-class Row(NamedTuple):
-    """A row: a cell for each column, the first of which is its heading."""
-
-    cells: Sequence[Child]
-    class_: str | None = None
-
-
-def table(
-    caption: str, columns: Sequence[Column], rows: Iterable[Row | Markup], class_: str | None = None
-) -> Markup:
-    """The table; a row that is markup already is taken as it is."""
-    head = tag("tr", *(_heading(column) for column in columns))
-    body = [row if isinstance(row, Markup) else _row(columns, row) for row in rows]
-    words = (tag("caption", caption), tag("thead", head), tag("tbody", *body))
-    return tag("table", *words, class_=class_)
-
-
-def group(name: str, width: int) -> Markup:
-    """A row that says what the rows below it have in common."""
-    return tag("tr", tag("th", name, scope="rowgroup", colspan=width, class_="group"))
-
-
-def figure(value: str, *below: str) -> Markup:
-    """A number with what belongs to it below."""
-    return tag("span", tag("b", value), *(tag("small", each) for each in below if each))
+from uwf_eval.report.html.marks import bar, key, scale, strip
+from uwf_eval.report.html.markup import Child, Markup, join, tag
+from uwf_eval.report.tables import Bar, Heading, Row, Strip, Table, Value, value
 
 
 def section(title: str, note: Child, *content: Markup | None) -> Markup:
@@ -49,19 +12,56 @@ def section(title: str, note: Child, *content: Markup | None) -> Markup:
     return tag("section", tag("h2", title), tag("p", note, class_="note"), *content)
 
 
-def _heading(column: Column) -> Markup:
-    name = tag("span", column.name) if column.below else column.name
-    return tag("th", name, column.below, scope="col", class_=_class(column))
+def table_section(shown: Table) -> Markup | None:
+    """A table under its title; None where there is nothing to show and nothing to say."""
+    if not shown.rows:
+        return section(shown.title, shown.empty) if shown.empty else None
+    note = " ".join(filter(None, (shown.note, shown.left_out)))
+    return section(shown.title, note, table(shown))
 
 
-def _row(columns: Sequence[Column], row: Row) -> Markup:
-    first, *others = zip(columns, row.cells, strict=True)
-    cells = [
-        tag("td", content, class_=_class(column), data_label=column.name)
-        for column, content in others
-    ]
-    return tag("tr", tag("th", first[1], scope="row"), *cells, class_=row.class_)
+def table(shown: Table) -> Markup:
+    """A table with its drawings."""
+    columns = [(each, n) for n, each in enumerate(shown.headings) if each.page]
+    head = [cell for heading, _ in columns for cell in _headings(heading, shown)]
+    rows = [
+        tag("tr", *(cell for heading, n in columns for cell in _cells(heading, row, n)),
+            class_="inner" if row.inner else None)
+        for row in shown.rows
+    ]  # fmt: skip
+    body = (tag("caption", shown.title), tag("thead", tag("tr", *head)), tag("tbody", *rows))
+    return tag("table", *body, class_=shown.title.lower().replace(" ", "-"))
 
 
-def _class(column: Column) -> str | None:
-    return None if column.kind == "text" else column.kind
+def _headings(heading: Heading, shown: Table) -> Iterator[Markup]:
+    if heading.drawn:
+        drawn = [value(row.cells[shown.headings.index(heading)]).drawn for row in shown.rows]
+        labels = scale() if isinstance(drawn[0], Strip) else None
+        yield tag("th", tag("span", heading.drawn), labels, scope="col", class_="plot")
+    yield tag("th", heading.name, scope="col", class_=_class(heading))
+
+
+def _cells(heading: Heading, row: Row, n: int) -> Iterator[Markup]:
+    cell = value(row.cells[n])
+    mark = key(cell.mark) if cell.mark is not None else None
+    shown = join(mark, cell.text, *(tag("small", each) for each in cell.below if each))
+    if n == 0:
+        yield tag("th", shown, scope="row")
+        return
+    if heading.drawn:
+        yield tag("td", _drawing(cell), class_="plot", data_label=heading.drawn)
+    yield tag("td", shown, class_=_class(heading), data_label=heading.name)
+
+
+def _drawing(cell: Value) -> Markup | None:
+    match cell.drawn:
+        case Strip(number, middle, low, high):
+            said = ", ".join((cell.described, cell.text, *cell.below))
+            return strip(number, middle, low, high, said)
+        case Bar(parts):
+            return bar(parts, cell.described)
+    return None
+
+
+def _class(heading: Heading) -> str | None:
+    return None if heading.kind == "text" else heading.kind

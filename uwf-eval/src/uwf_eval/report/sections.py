@@ -1,0 +1,355 @@
+"""The facts and tables of a report, in the order in which every form shows them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from uwf_core.commands import duration
+from uwf_eval.records import Run, Trial, TrialState
+from uwf_eval.report.amounts import tokens_of
+from uwf_eval.report.failures import FailureShare, reason_of
+from uwf_eval.report.judges import JudgeShare
+from uwf_eval.report.numbers import (
+    NONE,
+    at_least,
+    clip,
+    dollars,
+    elapsed,
+    known,
+    mean_range,
+    percent,
+    plural,
+    rate_range,
+    score,
+    tokens,
+)
+from uwf_eval.report.roles import RoleShare
+from uwf_eval.report.routes import RouteShare
+from uwf_eval.report.states import States
+from uwf_eval.report.summary import Line, Report, TaskLine, trials_in
+from uwf_eval.report.tables import Bar, Content, Fact, Heading, Row, Strip, Table, Value
+
+STATES: Final[Mapping[TrialState, tuple[str, str]]] = {
+    "scored": ("scored", "judged"),
+    "failed": ("failed", "the workflow did not finish; score 0"),
+    "infra_error": ("infra error", "not counted; resume runs it again"),
+    "tampered": ("tampered", "not counted; the agent changed protected files"),
+    "not_run": ("not run", "not counted; resume runs it"),
+}
+"""Each state in words, and what it means."""
+
+_REASON: Final = 200
+_TASKS: Final = 200
+_LINE: Final = (
+    Heading("N", "number", page=False),
+    Heading("Passed", "number", beside="95%", drawn="Share that passed"),
+    Heading("Score", "number", beside="95%", drawn="Mean score"),
+    Heading("Cost", "number", rank=3, page=False),
+    Heading("Tokens", "number", rank=4, page=False),
+    Heading("Time", "number", rank=2, page=False),
+    Heading("Not counted", least=8, rank=5),
+)
+
+
+def counts(states: States) -> Iterator[tuple[TrialState, int]]:
+    """The states in which there are trials, those that count first."""
+    for state in STATES:
+        if number := getattr(states, state):
+            yield state, number
+
+
+def states_text(states: States) -> str:
+    """How trials ended: `35 scored, 2 failed; not counted: 1 tampered`."""
+    counted = [f"{states.scored:,} scored", *([f"{states.failed:,} failed"] * (states.failed > 0))]
+    apart = _not_counted(states)
+    return ", ".join(counted) + (f"; not counted: {apart}" if apart else "")
+
+
+def _not_counted(states: States) -> str:
+    found = [(STATES[state][0], number) for state, number in counts(states)]
+    return ", ".join(f"{n:,} {word}" for word, n in found if word not in ("scored", "failed"))
+
+
+def facts(report: Report) -> Iterator[Fact]:
+    """The figures of the whole run."""
+    line = report.overall
+    rate, mean = line.success, line.score
+    passed = f"{rate.passed:,} of {rate.trials:,}" if rate.trials else "no trial counts"
+    yield Fact("Passed", percent(rate.value), rate_range(rate), passed)
+    yield Fact("Mean score", score(mean.value), mean_range(mean), f"n = {trials_in(mean, report)}")
+    for each in line.passes[-1:]:
+        over = "over " + (f"{each.items:,} of " if each.items < each.of else "")
+        over += plural(each.of, "case")
+        if each.k > 1:
+            yield Fact(f"pass@{each.k}", score(each.at), f"one of {each.k} passes", over)
+            yield Fact(f"pass^{each.k}", score(each.all), f"all {each.k} pass", over)
+    spent = f"{at_least(line.spent, dollars(line.spent.total))} in all, judges included"
+    unknown = line.cost.mean is None and not line.spent.total
+    yield Fact("Cost of a trial", dollars(line.cost.mean), known(line.cost),
+               "not known" if unknown else spent)  # fmt: skip
+    used = f"{at_least(line.tokens, tokens(line.tokens.total))} in all"
+    yield Fact("Tokens of a trial", tokens(line.tokens.mean), known(line.tokens),
+               "not known" if line.tokens.mean is None else used)  # fmt: skip
+    yield Fact("Time of a trial", elapsed(line.duration.median), "median",
+               f"{elapsed(line.duration.total)} in all")  # fmt: skip
+
+
+def tables(report: Report, most_tasks: int) -> list[Table]:
+    """The tables of every form; of many tasks, those with the lowest scores."""
+    return [
+        configurations(report),
+        tasks(report, most_tasks),
+        _judges(report.overall.judges),
+        _roles(report.roles),
+        _routes(report.routes),
+        _failures(report.failures),
+    ]
+
+
+def configurations(report: Report) -> Table:
+    """Each configuration over all tasks, where there are several."""
+    several = report.configurations if len(report.configurations) > 1 else ()
+    rows = [_line(each.configuration.label, each.line, n) for n, each in enumerate(several)]
+    note = (
+        "The same tasks under each configuration. Overlapping intervals do not decide whether "
+        "configurations differ; `uwf-eval compare` pairs the tasks and tests the difference."
+    )
+    return Table("Configurations", (Heading("Configuration", least=18), *_LINE), rows, note)
+
+
+def tasks(report: Report, most: int) -> Table:
+    """Each task, and each configuration within it where there are several."""
+    shown = report.tasks
+    if len(shown) > most:
+        shown = sorted(shown, key=_lowest_first)[:most]
+    order = {each.configuration.label: n for n, each in enumerate(report.configurations)}
+    rows = []
+    for task in shown:
+        inner = [(each.configuration.label, each.line) for each in task.configurations]
+        several = len(inner) > 1
+        number = None if several else order.get(inner[0][0], 0) if inner else 0
+        rows.append(_line(task.task.name, task.line, number))
+        if several:
+            rows += [_line(label, line, order[label], inner=True) for label, line in inner]
+    more = (
+        f"These are the {most} tasks with the lowest scores, of {len(report.tasks):,}. "
+        "The JSON report has all tasks."
+    )
+    note = "Points are means, lines their 95 % intervals. With few trials the intervals are long."
+    left_out = more if len(shown) < len(report.tasks) else ""
+    return Table("Tasks", (Heading("Task", least=18), *_LINE), rows, note, left_out=left_out)
+
+
+def _lowest_first(task: TaskLine) -> tuple[bool, float]:
+    return task.line.score.value is None, task.line.score.value or 0.0
+
+
+def _line(label: str, line: Line, number: int | None, *, inner: bool = False) -> Row:
+    rate, mean = line.success, line.score
+    passed = f"{rate.passed:,} of {rate.trials:,}" if rate.trials else "no trial counts"
+    cells: Sequence[Content] = (
+        label,
+        f"{line.states.counted:,}",
+        Value(percent(rate.value), (rate_range(rate), passed),
+              Strip(number, rate.value, rate.low, rate.high), f"{label}, share that passed"),
+        Value(score(mean.value), (mean_range(mean), f"n = {mean.trials:,}"),
+              Strip(number, mean.value, mean.low, mean.high), f"{label}, mean score"),
+        dollars(line.cost.mean),
+        tokens(line.tokens.mean),
+        elapsed(line.duration.median),
+        _not_counted(line.states),
+    )  # fmt: skip
+    return Row(cells, inner)
+
+
+def _judges(judges: Sequence[JudgeShare]) -> Table:
+    headings = (
+        Heading("Judge", least=8),
+        Heading("Weight", "number", rank=2, page=False),
+        Heading("Score", "number", beside="95%", drawn="Mean score"),
+        Heading("N", "number", page=False),
+        Heading("Failed", "number"),
+        Heading("Agreement", "number", rank=1),
+        Heading("Cost", "number", rank=3),
+    )
+    note = (
+        "A failed judge gives no score; it does not lower the mean. Agreement is 1 minus the mean "
+        "difference between repetitions of one judgement. A judge with low agreement cannot "
+        "distinguish workflows."
+    )
+    rows = [Row(_judge(each)) for each in judges]
+    return Table("Judges", headings, rows, note, "No judge has given a score yet.")
+
+
+def _judge(each: JudgeShare) -> Sequence[Content]:
+    mean = each.score
+    weight = f"{each.weight:g}" if each.weight else "informational"
+    asked = f"in {plural(each.repeated, 'trial')}" if each.repeated else "asked once each"
+    return (
+        Value(each.name, (each.judge, f"weight {weight}" if each.weight else weight)),
+        weight,
+        Value(score(mean.value), (mean_range(mean), f"n = {mean.trials:,}"),
+              Strip(0, mean.value, mean.low, mean.high), f"{each.name}, mean score"),
+        f"{mean.trials:,}",
+        Value(f"{each.failed:,}", (each.error or "",)),
+        Value(score(each.agreement), (asked,)),
+        at_least(each.cost, dollars(each.cost.total)),
+    )  # fmt: skip
+
+
+def _roles(roles: Sequence[RoleShare]) -> Table:
+    headings = (
+        Heading("Role", least=12),
+        Heading("Steps", "number"),
+        Heading("Time", "number", beside="Share", drawn="Share of time"),
+        Heading("Tokens", "number", drawn="Share of tokens"),
+        Heading("Cost", "number", rank=1),
+        Heading("Corrections", "number", rank=2),
+        Heading("Failed attempts", "number", rank=3),
+    )
+    spent = sum(each.duration_ms for each in roles) or 1
+    used = sum(each.tokens.total or 0 for each in roles) or 1
+    rows = [Row(_role(each, each.duration_ms / spent, (each.tokens.total or 0) / used))
+            for each in roles]  # fmt: skip
+    note = "All steps of all trials by role. Tokens include cached tokens."
+    return Table("Roles", headings, rows, note, "No trial has run a step.")
+
+
+def _role(each: RoleShare, of_time: float, of_tokens: float) -> Sequence[Content]:
+    return (
+        each.role,
+        f"{each.steps:,}",
+        Value(duration(each.duration_ms), (percent(of_time),), Bar([(of_time, "tone0")]),
+              f"{each.role}: {percent(of_time)} of the time"),
+        Value(at_least(each.tokens, tokens(each.tokens.total)),
+              (known(each.tokens) or percent(of_tokens),), Bar([(of_tokens, "tone3")]),
+              f"{each.role}: {percent(of_tokens)} of the tokens"),
+        Value(at_least(each.cost, dollars(each.cost.total)), (known(each.cost),)),
+        f"{each.corrections:,}",
+        f"{each.attempts:,}",
+    )  # fmt: skip
+
+
+def _routes(routes: Sequence[RouteShare]) -> Table:
+    headings = (
+        Heading("Route", least=16),
+        Heading("Trials", "number", drawn="Trials, passed first"),
+        Heading("Passed", "number"),
+        Heading("Score", "number"),
+    )
+    most = max((each.trials for each in routes), default=1)
+    rows = []
+    for each in routes:
+        other = each.trials - each.passed
+        bar = Bar([(each.passed / most, "passed"), (other / most, "other")])
+        said = f"{each.passed:,} passed, {other:,} did not pass or are not counted"
+        passed = f"{each.passed:,} of {each.counted:,}"
+        trials = Value(f"{each.trials:,}", (), bar, said)
+        rows.append(Row((_route(each), trials, passed, score(each.score))))
+    note = "The roles of a trial from its first step to its last. The green part of a bar passed."
+    return Table("Routes", headings, rows, note, "No trial has run a step.")
+
+
+def _route(each: RouteShare) -> str:
+    """A route on one line: `developer → reviewer ×2`."""
+    if not each.stations:
+        return f"{plural(each.routes, 'rarer route')} together"
+    stops = [stop.role + f" ×{stop.times}" * (stop.times > 1) for stop in each.stations]
+    return " → ".join(stops + [f"… {each.left_out:,} more"] * (each.left_out > 0))
+
+
+def _failures(failures: Sequence[FailureShare]) -> Table:
+    headings = (
+        Heading("Kind", least=8),
+        Heading("Trials", "number", drawn="Trials, to scale"),
+        Heading("State"),
+        Heading("Example", "words", least=12, rank=1),
+    )
+    most = max((each.trials for each in failures), default=1)
+    rows = []
+    for each in failures:
+        bar = Bar([(each.trials / most, f"state-{each.state}")])
+        first = ", ".join(str(number) for number in each.numbers)
+        more = " …" if each.trials > len(each.numbers) else ""
+        word, meaning = STATES[each.state]
+        rows.append(Row((
+            each.kind,
+            Value(f"{each.trials:,}", (f"in {plural(each.tasks, 'task')}",), bar,
+                  f"{each.kind}: {plural(each.trials, 'trial')}"),
+            Value(word, (meaning,)),
+            Value(each.message or NONE, (f"trial{'s' * (each.trials > 1)} {first}{more}",)),
+        )))  # fmt: skip
+    note = "Why trials did not finish or were not judged. A low score is not a failure."
+    return Table("Failures", headings, rows, note, "None.")
+
+
+def trials(report: Report) -> Table:
+    """The listed trials one by one."""
+    headings = (
+        Heading("Trial"),
+        Heading("Task"),
+        Heading("Configuration"),
+        Heading("State"),
+        Heading("Score", "number"),
+        Heading("Cost", "number"),
+        Heading("Tokens", "number"),
+        Heading("Time", "number"),
+        Heading("Reason", "words"),
+    )
+    several = len(report.configurations) > 1
+    rows = [_trial(each, report.label_of(each.cell) if several else "") for each in report.trials]
+    more = f"{plural(report.left_out, 'trial')} more are not listed; those that passed go first."
+    note = "`uwf-eval show RUN/NUMBER` prints one trial in full."
+    return Table("Trials", headings, rows, note, left_out=more if report.left_out else "")
+
+
+def _trial(trial: Trial, configuration: str) -> Row:
+    cell = trial.cell
+    reason = reason_of(trial)
+    if not reason and trial.passed is False:
+        low = [each for each in trial.judges if each.weight and (each.score or 0.0) < 1]
+        reason = ", ".join(f"{each.name} {score(each.score)}" for each in low)
+    swatch = "passed" if trial.passed else f"state-{trial.state}"
+    return Row((
+        f"{trial.number}",
+        Value(f"{cell.task} / {cell.case}" if cell.case else cell.task, (f"repeat {cell.repeat}",)),
+        configuration,
+        Value("passed" if trial.passed else STATES[trial.state][0], mark=swatch),
+        score(trial.score),
+        dollars(trial.usage.cost_usd),
+        tokens(tokens_of(trial.usage)),
+        NONE if trial.started_at_ms is None else duration(trial.duration_ms),
+        clip(reason, _REASON),
+    ))  # fmt: skip
+
+
+def settings(run: Run) -> list[tuple[str, str]]:
+    """How the run was started."""
+    return [
+        ("Command", " ".join(("uwf-eval", *run.command)) if run.command else NONE),
+        ("Seed", str(run.seed)),
+        ("Repeats", str(run.repeat)),
+        ("Jobs", str(run.jobs)),
+        ("Workflows", ", ".join(run.workflows) or "each task's own"),
+        ("Agents", ", ".join(each or "as configured" for each in run.agents) or NONE),
+        ("Models", ", ".join(each or "as configured" for each in run.models) or NONE),
+        ("Versions", f"uwf-eval {run.eval_version}, uwf {run.engine_version}"),
+    ]
+
+
+def run_tasks(run: Run) -> Table:
+    """The tasks of a run, as they are described."""
+    headings = (
+        Heading("Task"),
+        Heading("Description", "words"),
+        Heading("Tags"),
+        Heading("Passing score", "number"),
+        Heading("Digest"),
+    )
+    rows = [
+        Row((task.name, task.description, ", ".join(task.tags), f"{task.pass_score:g}",
+             task.digest[:12]))
+        for task in run.tasks[:_TASKS]
+    ]  # fmt: skip
+    more = len(run.tasks) - _TASKS
+    note = "The digest covers all files of a task."
+    return Table("Run", headings, rows, note, left_out=f"{more:,} tasks more." if more > 0 else "")
