@@ -105,8 +105,26 @@ def _as_tag(store: Store, name: str) -> str | None:
     )
 
 
+LIKE_EACH_OTHER = ("a_b", "aXb", "a.b", "A_B", "ab", "a_bc", "a-b", "a_b.c", "a_B")
+"""Names that only some ways of comparing tell apart."""
+
+
 def _as_prefix(store: Store, name: str) -> str | None:
-    store.variables(name)
+    """What begins with a text is that alone, character by character."""
+    if not store.variables("@uwf/like/"):
+        for each in LIKE_EACH_OTHER:
+            store.set_variable(f"@uwf/like/{each}", store.put_text("x"), {}, None)
+    there = [each.name for each in store.variables("")]
+    for prefix in (
+        name,
+        f"@uwf/like/{name}",
+        f"@uwf/like/a{name}",
+        f"@uwf/LIKE/{name}",
+        "@uwf/like/a_",
+    ):
+        found = [each.name for each in store.variables(prefix)]
+        if found != [each for each in there if each.startswith(prefix)]:
+            return f"with {prefix!r} begin {found}"
     store.variables("", after=name, limit=3)
     found = store.find(name, 3)
     wrong = [ref for ref in found if not ref.startswith(name.upper())]

@@ -6,14 +6,14 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
 from tests.faults.forked import spread
-from tests.faults.scenarios import SCENARIOS, Scene, dying, scene
+from tests.faults.scenarios import SCENARIOS, Scene, Words, dying, scene
 from tests.faults.table import Case, Effort
-from tests.faults.world import World, unsound
+from tests.faults.world import World, left_over, unsound
 
 from uwf_core.process import crash_points
 
@@ -105,7 +105,16 @@ def _die(death: Death) -> str | None:
         return _die(earlier)
     if not ended.gone and (death.where or len(acks) < len(there.commands)):
         return f"it did not die, but ended with {ended.code}: {ended.err[-300:]}"
-    return unsound(mine, [*there.acks, *acks], there.doomed)
+    fault = unsound(mine, [*there.acks, *acks], there.doomed, gone=True)
+    return fault or _litter(mine, there.commands)
+
+
+def _litter(world: World, commands: Sequence[Words]) -> str | None:
+    """What a killed process was about to write is taken away by the next that writes it."""
+    if left_over(world.home, own=False) is None:
+        return None
+    world.play(commands)
+    return left_over(world.home, own=False)
 
 
 def _die_in(seconds: float) -> None:

@@ -1,7 +1,8 @@
 """Files that are no longer what was written: every read gives the right value or an error.
 
-What is shown may never be wrong; it may be missing, if an error says which; a store's log may show
-an earlier state of a thread, since a log that ends early looks like one that was never longer.
+What is shown may never be wrong; it may be missing, if an error says which. A store's log that is
+damaged looks like one that was never longer: then everything that is shown must be of one and the
+same earlier moment, a state that the store was in after some commit.
 """
 
 import os
@@ -106,7 +107,7 @@ def other_damage(world: World, effort: Effort) -> Iterator[Case]:
 
 def _damages(world: World, effort: Effort, changes: list[str]) -> Iterator[Case]:
     homes = _homes(world)
-    truths = {home: _everything(world, home) for home in homes}
+    truths = {home: list(_moments(world, home)) for home in homes}
     chance = random.Random(effort.seed)
     damages = []
     for change in changes:
@@ -147,19 +148,53 @@ def _files(home: Path) -> list[str]:
 Reads = dict[str, Any]
 
 
-def _everything(world: World, home: Path) -> Reads:
-    """Every node, name, thread and step, as it was before."""
-    mine = world.twin(home)
-    with mine.client() as uwf:
-        refs = [ref for ref in _refs(home) if ref]
-        found: Reads = {f"node {ref}": uwf.nodes.get(ref) for ref in refs}
-        found |= {f"name {each.name}": each for each in uwf.nodes.names("@")}
-        for row in uwf.list():
-            found[f"row {row['thread']}"] = row
-            found |= {key: read() for key, read in _reads_of_thread(uwf, row["thread"]).items()}
-            for step in uwf.steps(row["thread"])[1:]:
-                found |= {key: read() for key, read in _reads_of_step(uwf, step["step"]).items()}
-    return found
+_ABSENT = "an error says that it is not there"
+
+
+def _moments(world: World, home: Path) -> Iterator[Reads]:
+    """Everything as it is, and as it was after each commit that is only in the log, newest first:
+    all of the keys, also those of what was not there yet.
+    """
+    log = home / "store.db-wal"
+    data = log.read_bytes() if log.exists() else b""
+    keys: list[str] | None = None
+    for end in sorted(_commits(data), reverse=True) or [0]:
+        mine = world.twin(world.root / "moment")
+        mine.put(home)
+        (mine.home / log.name).write_bytes(data[:end])
+        with mine.client() as uwf:
+            keys = keys or list(_keys(uwf, mine.home))
+            yield {key: _value(uwf, key) for key in keys}
+
+
+def _commits(log: bytes) -> Iterator[int]:
+    """Where in a log its commits end: the last frame of each says how large the store is."""
+    size = int.from_bytes(log[8:12], "big") + _FRAME_HEADER
+    for at in range(_LOG_HEADER, len(log) - size + 1, size):
+        if log[at + 8 : at + 16] == log[16:24] and any(log[at + 4 : at + 8]):  # of this log's run
+            yield at + size
+
+
+_LOG_HEADER, _FRAME_HEADER = 32, 24
+
+
+def _keys(uwf: Client, home: Path) -> Iterator[str]:
+    """Whatever can be read: every node, name, thread and step."""
+    yield from (f"node {ref}" for ref in _refs(home))
+    yield from (f"name {each.name}" for each in uwf.nodes.names("@"))
+    for row in uwf.list():
+        thread = row["thread"]
+        yield f"row {thread}"
+        yield from _reads_of_thread(uwf, thread)
+        for step in uwf.steps(thread)[1:]:
+            yield from _reads_of_step(uwf, step["step"])
+
+
+def _value(uwf: Client, key: str) -> Any:
+    try:
+        return _read(uwf, key)
+    except UwfError:
+        return _ABSENT
 
 
 def _refs(home: Path) -> list[str]:
@@ -188,33 +223,44 @@ def _reads_of_step(uwf: Client, step: str) -> dict[str, Callable[[], Any]]:
     }
 
 
-def _look(world: World, damage: Damage, truth: Reads) -> str | None:
+def _look(world: World, damage: Damage, moments: list[Reads]) -> str | None:
     mine = world.twin(world.root / f"home-{os.getpid()}")
     mine.put(damage.home)
     file = mine.home / damage.file
     change, _ = CHANGES[damage.change]
     file.write_bytes(change(file.read_bytes(), random.Random(damage.seed)))
+    if not damage.file.endswith("-wal"):
+        moments = moments[:1]
     try:
-        return _wrong(mine, truth, damage) or _crashes(mine)
+        return _wrong(mine, moments) or _crashes(mine)
     finally:
         shutil.rmtree(mine.home)
 
 
-def _wrong(world: World, truth: Reads, damage: Damage) -> str | None:
-    """The first read that gives something else than the truth, or an error that names nothing."""
+def _wrong(world: World, moments: list[Reads]) -> str | None:
+    """The first read that gives something else than any moment that fits with all reads before it,
+    or an error that names nothing.
+    """
     with world.client() as uwf:
-        for key, right in truth.items():
+        for key in moments[0]:
             if key.startswith("row "):
                 continue
             try:
                 value = _read(uwf, key)
             except UwfError as error:
-                fault = _unnamed(error, key)
-            else:
-                fault = None if value == right else _difference(key, value, right, damage)
-            if fault is not None:
-                return fault
-        return _wrong_list(uwf, truth, damage)
+                if all(each[key] != _ABSENT for each in moments) and (
+                    fault := _unnamed(error, key)
+                ):
+                    return fault
+                continue
+            if _says_so(key, value, moments[0][key]):
+                continue
+            fitting = [each for each in moments if each[key] == value]
+            if not fitting:
+                right = " or ".join(sorted({str(each[key])[:300] for each in moments}))
+                return f"{key} gives {str(value)[:300]} instead of {right}"
+            moments = fitting
+        return _wrong_list(uwf, moments)
 
 
 def _read(uwf: Client, key: str) -> Any:
@@ -223,6 +269,8 @@ def _read(uwf: Client, key: str) -> Any:
         return uwf.nodes.get(name)
     if word == "name":
         return uwf.nodes.name(name)
+    if word == "row":
+        return next((row for row in uwf.list() if row["thread"] == name), _ABSENT)
     reads = {**_reads_of_thread(uwf, name), **_reads_of_step(uwf, name)}
     return reads[key]()
 
@@ -239,33 +287,27 @@ def _unnamed(error: UwfError, key: str) -> str | None:
     return f"{key}: the error names nothing: {error.document()['error']}"
 
 
-def _difference(key: str, value: Any, right: Any, damage: Damage) -> str | None:
-    """Why another value than the right one is wrong, None where it is an earlier state."""
-    if key.startswith("name ") and value is None:
-        return None  # it says that there is none
-    if key.startswith("show ") and value["status"] == "corrupt" and value["hint"]:
-        return None  # it says so, and what to do
-    if damage.file.endswith("-wal"):
-        earlier = key.startswith(("show ", "name ", "read ", "turns "))
-        prefix = key.startswith("steps ") and value == right[: len(value)]
-        if earlier or prefix:
-            return None
-    return f"{key} gives {str(value)[:300]} instead of {str(right)[:300]}"
+def _says_so(key: str, value: Any, right: Any) -> bool:
+    """Whether a value that is not the right one says that something is missing or damaged."""
+    if key.startswith("name "):
+        return value is None and right is not None
+    return key.startswith("show ") and value["status"] == "corrupt" and bool(value["hint"])
 
 
-def _wrong_list(uwf: Client, truth: Reads, damage: Damage) -> str | None:
+def _wrong_list(uwf: Client, moments: list[Reads]) -> str | None:
     try:
         rows = uwf.list()
     except UwfError as error:
         return _unnamed(error, "list of threads")
     for row in rows:
-        right = truth.get(f"row {row['thread']}")
-        if row["status"] == "corrupt" and (right or "its id" in (row["suspendMessage"] or "")):
+        right = [each.get(f"row {row['thread']}", _ABSENT) for each in moments]
+        known = any(each != _ABSENT for each in right)
+        if row["status"] == "corrupt" and (known or "its id" in (row["suspendMessage"] or "")):
             continue  # it says so
-        if right is None:
+        if not known:
             return f"a thread is listed that never was: {row['thread']}"
-        if row != right and not damage.file.endswith("-wal"):
-            return f"the list says {row} instead of {right}"
+        if row not in right:
+            return f"the list says {row} instead of {right[0]}"
     return None
 
 

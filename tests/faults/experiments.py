@@ -14,7 +14,7 @@ from tests.faults.damage import flips, other_damage
 from tests.faults.hostile_bundles import hostile_bundles
 from tests.faults.hostile_schemas import hostile_schemas
 from tests.faults.hostile_text import hostile_text
-from tests.faults.io_errors import disk_full, io_errors, making
+from tests.faults.io_errors import disk_full, io_errors, making, short_writes
 from tests.faults.leaks import leaks
 from tests.faults.power_cuts import power_cuts
 from tests.faults.races import races
@@ -31,6 +31,7 @@ def experiments(folder: Path) -> Iterator[Experiment]:
     yield Experiment("I/O errors", 2_000, partial(io_errors, World(folder / "errors")))
     made = World(folder / "made")
     yield Experiment("I/O errors, making a store", 100, partial(making, made))
+    yield Experiment("short writes", 60, partial(short_writes, World(folder / "short")))
     yield Experiment("disk full", 80, partial(disk_full, World(folder / "full")))
     yield Experiment("wrong clocks", 100, partial(clocks, World(folder / "clocks")))
     yield Experiment("flipped bits", 500, partial(flips, World(folder / "flips")))

@@ -12,6 +12,7 @@ from typing import Any
 
 from tests.faults.forked import run, spread
 from tests.faults.table import Case, Effort
+from tests.faults.world import WORKFLOW
 
 from uwf_core.errors import DefinitionError, UwfError
 
@@ -33,13 +34,16 @@ def hostile_text(folder: Path, effort: Effort) -> Iterator[Case]:
     folder.mkdir()
     surroundings(folder)
     texts = [*_nesting(), *_bombs(), *_tags(folder), *_characters(), *_numbers(), *_structure()]
+    many = "\n".join(f"k{n}: !include one.txt" for n in range(20_000))
     places: list[tuple[str, str, str]] = [
-        (place, name, text)
-        for place in ("workflow", "frontmatter")
-        for name, text in [*texts, *(_includes() if place == "workflow" else _fences())]
+        *(("workflow", name, text) for name, text in [*texts, ("includes without end", many)]),
+        *(("frontmatter", name, text) for name, text in [*texts, *_fences()]),
     ]
+    always = [("include", name, text) for name, text in _includes()]
     for (place, name, _), fault in spread(
-        effort.sample(places, 120), lambda each: _read(folder, each[0], each[2]), effort.workers
+        [*always, *effort.sample(places, 120)],
+        lambda each: _read(folder, each[0], each[1], each[2]),
+        effort.workers,
     ):
         yield Case(f"{name}, as {place}", fault)
 
@@ -180,16 +184,30 @@ def _structure() -> Iterator[Text]:
     yield "the suspend status", "$status: $SUSPEND\nreason: 5"
 
 
-def _includes() -> Iterator[Text]:
-    for name in (
+INCLUDES = {
+    "include-outside": (
         "/etc/passwd", "../outside.txt", "a/../../outside.txt", "./../outside.txt", "link.txt",
-        "linked/outside.txt", "pipe", "zero", "/proc/self/environ", "self.yaml", "one.yaml",
-        "big.txt", "missing.txt", ".", "", "folder", "bad.json", "deep.json", "latin.txt",
-        "nested.yaml", "~/.ssh/id_rsa", "file:///etc/passwd", "http://127.0.0.1:9/x.yaml",
-        "%2e%2e/outside.txt", "outside.txt\\0.txt", "..\\\\outside.txt",
-    ):  # fmt: skip
-        yield f"an include of {name or 'nothing'}", f'description: !include "{name}"'
-    yield "includes without end", "\n".join(f"k{n}: !include one.txt" for n in range(20_000))
+        "linked/outside.txt", "zero", "/proc/self/environ", "nested.yaml",
+    ),
+    "include-cycle": ("self.yaml", "one.yaml"),
+    "include-missing": (
+        "pipe", "missing.txt", ".", "", "folder", "~/.ssh/id_rsa", "file:///etc/passwd",
+        "http://127.0.0.1:9/x.yaml", "%2e%2e/outside.txt", "outside.txt\\0.txt",
+        "..\\\\outside.txt",
+    ),
+    "too-large": ("big.txt",),
+    "json-syntax": ("bad.json", "deep.json"),
+    "not-utf-8": ("latin.txt",),
+    "": ("one.txt", "./one.txt"),
+}  # fmt: skip
+"""Paths to include by what the check must call them; nothing where they are to be read."""
+
+
+def _includes() -> Iterator[Text]:
+    """Whole workflows, right but for what they include where a text must stand."""
+    for code, names in INCLUDES.items():
+        for name in names:
+            yield f"{code or 'right'}: {name or 'nothing'}", name
 
 
 def _fences() -> Iterator[Text]:
@@ -238,12 +256,16 @@ def surroundings(folder: Path) -> None:
 # -- reading them ---------------------------------------------------------------------------------
 
 
-def _read(folder: Path, place: str, text: str) -> str | None:
+def _read(folder: Path, place: str, name: str, text: str) -> str | None:
     """Read a text in a child that may use little: what is wrong with that, None if nothing."""
+    ways = {"workflow": _as_workflow, "frontmatter": _as_reply}
 
     def work(_gift: int) -> int:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        fault = (_as_workflow if place == "workflow" else _as_reply)(folder, text)
+        if place == "include":
+            fault = _as_include(folder, name.partition(":")[0], text)
+        else:
+            fault = ways[place](folder, text)
         print(fault or "", end="")
         return 0
 
@@ -277,6 +299,26 @@ def _as_workflow(folder: Path, text: str) -> str | None:
     if not checked.problems or any(each.line < 1 for each in checked.problems):
         return "no problem with a place is told"
     return _parsed(parse_yaml, text)
+
+
+def _as_include(folder: Path, code: str, path: str) -> str | None:
+    from uwf_core.workflow.check import check_file
+
+    file = folder / "project" / f"including-{os.getpid()}.yaml"
+    text = WORKFLOW.replace("name: loop", f"name: {file.stem}")
+    file.write_text(text.replace("goal: Write it.", f'goal: !include "{path}"'))
+    try:
+        checked = check_file(str(file))
+    finally:
+        file.unlink()
+    if OUTSIDE in f"{checked.problems}{checked.workflow}":
+        return "a file outside of the folder was read"
+    if code == "right":
+        goal = checked.workflow["roles"]["writer"]["goal"] if checked.workflow else checked.problems
+        return None if goal == "x" else f"its goal is not the file's text: {goal}"
+    if checked.valid or code not in {each.code for each in checked.problems}:
+        return f"no {code} is told: {checked.problems}"
+    return None
 
 
 def _parsed(parse_yaml: Any, text: str) -> str | None:

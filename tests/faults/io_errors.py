@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tests.faults.forked import spread
 from tests.faults.scenarios import Scene, scene
-from tests.faults.shim import DISK_FULL, FAULTS, DiskFault, Shim
+from tests.faults.shim import DISK_FULL, FAULTS, DiskFault, Kind, Shim
 from tests.faults.table import Case, Effort
 from tests.faults.world import Ack, World, unsound
 
@@ -50,6 +50,19 @@ def making(world: World, effort: Effort) -> Iterator[Case]:
 
 _MAKING = 60
 """More calls than it takes to make a store and the first names in it."""
+
+
+def short_writes(world: World, effort: Effort) -> Iterator[Case]:
+    """Let each write that starting and running a thread takes store half of it and say so, even in
+    the short form every one: what is written in one go by nature is so by luck.
+    """
+    shim = Shim()
+    there = scene(world, "start")
+    ways = {"short write": FAULTS["short write"]}
+    calls = _calls(there, shim, ways)["short write"]
+    refusals = [Refusal(there, "short write", at) for at in range(1, calls + 1)]
+    for refusal, fault in spread(refusals, partial(_look, shim, ways), effort.workers):
+        yield Case(f"{refusal.way}, call {refusal.at}", fault)
 
 
 def _refused(world: World, effort: Effort, ways: Mapping[str, DiskFault]) -> Iterator[Case]:
@@ -94,8 +107,10 @@ def _look(shim: Shim, ways: Mapping[str, DiskFault], refusal: Refusal) -> str | 
     commands = [*there.commands, *reads]
     mine = there.stage()
     ended, acks = mine.play(commands, lambda: shim.arm(mine.home, fault, refusal.at))
+    # What may never be removed again stays.
+    stays = fault.lasting and bool(fault.kinds & Kind.UNLINK)
     return _bad_end(len(commands), ended.code, ended.err, acks) or unsound(
-        mine, [*there.acks, *acks], there.doomed
+        mine, [*there.acks, *acks], there.doomed, gone=stays
     )
 
 

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.faults.forked import attempted, spread
-from tests.faults.replay import Disk, Operation, Replay, State, operations
+from tests.faults.replay import Disk, Operation, Replay, State, disk_of, operations
 from tests.faults.scenarios import Scene, scene
 from tests.faults.shim import Shim
 from tests.faults.table import Case, Effort
 from tests.faults.world import Ack, World, unsound
 
 CUT = ("start", "exec", "names", "collect", "import")
+_HOME = "home"
 _ROUNDS = 4
 """How often the disk chooses at random after each operation."""
 
@@ -24,13 +25,14 @@ class Recording(NamedTuple):
     """A scenario's file operations, and after how many of them each command had ended."""
 
     scene: Scene
+    before: Disk
     operations: list[Operation]
     acks: list[tuple[int, Ack]]
 
     def states(self, seed: int) -> Iterator[tuple[str, State, list[Ack]]]:
         """Every state that a power cut may leave, each once; with what is acknowledged by then."""
         chance, seen = random.Random(seed), set[tuple[int, int]]()
-        replay = Replay(self.scene.home)
+        replay = Replay(self.before)
         for number, operation in enumerate(self.operations, 1):
             replay.do(operation)
             told = [ack for at, ack in self.acks if at <= number]
@@ -43,8 +45,13 @@ class Recording(NamedTuple):
 
 
 def power_cuts(world: World, effort: Effort) -> Iterator[Case]:
-    """Record each scenario once, then look at what every power cut would leave of it."""
+    """Record each scenario once, then look at what every power cut would leave of it.
+
+    The home lies in a folder of its own, which is watched as well: the home's own name may be lost.
+    """
     shim = Shim()
+    world = world.twin(world.root / "disk" / _HOME)
+    world.home.parent.mkdir()
     for name in CUT:
         recording = _recorded(scene(world, name), shim)
         found = range(sum(1 for _ in recording.states(effort.seed)))
@@ -61,28 +68,29 @@ def power_cuts(world: World, effort: Effort) -> Iterator[Case]:
 def _recorded(scene: Scene, shim: Shim) -> Recording:
     """Run a scenario and write down what it does to its files."""
     world, acks, found = scene.world, list[tuple[int, Ack]](), list[Operation]()
-    world.put(scene.home)
+    before = disk_of(scene.home, _HOME)
+    world.put(scene.home if before else None)
     for words in scene.commands:
         fd = os.memfd_create("log")
-        ended, done = world.play([words], partial(shim.record, world.home, fd))
+        ended, done = world.play([words], partial(shim.record, world.home.parent, fd))
         if not done or done[0].code:
             raise AssertionError(f"{scene.name}: {words} fails by itself: {done} {ended.err}")
         with open(fd, "rb") as file:
             file.seek(0)
-            found += operations(file.read(), world.home)
+            found += operations(file.read(), world.home.parent)
         acks.append((len(found), done[0]))
-    return Recording(scene, found, acks)
+    return Recording(scene, before, found, acks)
 
 
 def _look(recording: Recording, seed: int, share: list[int]) -> list[Case]:
     """Look at the states of these numbers."""
-    mine = recording.scene.world.twin(recording.scene.world.root / f"home-{os.getpid()}")
+    mine = recording.scene.world.twin(recording.scene.world.root / f"disk-{os.getpid()}" / _HOME)
     wanted, cases, doomed = set(share), [], recording.scene.doomed
     for number, (name, state, acks) in enumerate(recording.states(seed)):
         if number in wanted:
-            write(state.disk(), mine.home)
-            cases.append(Case(name, attempted(partial(unsound, mine, acks, doomed, modes=False))))
-            shutil.rmtree(mine.home)
+            write(state.disk(), mine.home.parent)
+            cases.append(Case(name, attempted(partial(unsound, mine, acks, doomed, cut=True))))
+            shutil.rmtree(mine.home.parent)
     return cases
 
 

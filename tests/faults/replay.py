@@ -1,13 +1,14 @@
 """From a log of file operations to what a power cut would have left on the disk.
 
-The disk is thought of as cruel, within what a journaling file system does: what was synced stays;
-of what was written since, everything, nothing, or any part may be there; a name is on the disk once
-anything is synced after it was made, and may be there before, with or without its content.
+The disk is thought of as cruel, within what POSIX allows: what was synced of a file stays; of what
+was written since, everything, nothing, or any part may be there. A name is an entry of its folder:
+it is on the disk once that *folder* is synced, whatever was synced of the file itself, and may be
+there before, with or without its content.
 """
 
 import random
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -46,6 +47,15 @@ def operations(log: bytes, root: Path) -> list[Operation]:
             data = _inside(data.decode(), root).encode()
         found.append(Operation(Kind(kind), _inside(path, root), inode, offset, data))
     return found
+
+
+def disk_of(folder: Path, inside: str = "") -> Disk:
+    """What is below a folder now, with `inside` put before each path."""
+    found: Disk = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(Path(inside, path.relative_to(folder)))
+        found[name] = None if path.is_dir() else path.read_bytes()
+    return {inside: None, **found} if inside and found else found
 
 
 def _inside(path: str, root: Path) -> str:
@@ -119,41 +129,49 @@ class Replay:
     """A disk to which the operations of a log are done again, one by one.
 
     Args:
-        root: the folder as it was before the first of them.
+        before: what was on it before the first of them.
     """
 
-    def __init__(self, root: Path) -> None:
-        self._names: Names = {}
-        for path in sorted(root.rglob("*")):
-            content = None if path.is_dir() else path.read_bytes()
-            file = None if content is None else File(content, bytearray(content))
-            self._names[str(path.relative_to(root))] = file
+    def __init__(self, before: Disk) -> None:
+        self._names: Names = {
+            path: None if content is None else File(content, bytearray(content))
+            for path, content in before.items()
+        }
         self._synced_names = dict(self._names)
-        self._by_inode: dict[int, File | None] = {}
+        self._by_inode: dict[int, File | str | None] = {}
+        """The file behind an inode, or the path of a folder."""
 
     def do(self, operation: Operation) -> None:
         """Do the next one."""
         kind, path, inode, offset, data = operation
-        file = self._by_inode.get(inode)
+        known = self._by_inode.get(inode)
+        file = known if isinstance(known, File) else None
         match kind:
+            case Kind.OPEN if offset:  # a folder
+                self._by_inode[inode] = path
             case Kind.OPEN:
-                if path not in self._names:
-                    self._names[path] = None if offset else File()
-                self._by_inode[inode] = self._names[path]
+                self._by_inode[inode] = self._names.setdefault(path, File())
             case Kind.WRITE if file is not None:
                 file.do(offset, data)
             case Kind.TRUNCATE if file is not None:
                 file.do(offset, None)
-            case Kind.SYNC:
-                if file is not None:
-                    file.sync()
-                self._synced_names = dict(self._names)
+            case Kind.SYNC if file is not None:
+                file.sync()
+            case Kind.SYNC if isinstance(known, str):
+                self._synced_names = self._with_names_of({known})
             case Kind.MKDIR:
                 self._names[path] = None
             case Kind.UNLINK:
                 self._names.pop(path, None)
             case Kind.RENAME:
                 self._names[data.decode()] = self._names.pop(path)
+
+    def _with_names_of(self, folders: Collection[str]) -> Names:
+        """The names on the disk, those within `folders` as they are now."""
+        kept = {
+            path: file for path, file in self._synced_names.items() if _above(path) not in folders
+        }
+        return kept | {path: file for path, file in self._names.items() if _above(path) in folders}
 
     def states(self, last: Operation, chance: random.Random, rounds: int) -> Iterator[State]:
         """What may be on the disk if the power goes right after `last`, which was done."""
@@ -163,8 +181,10 @@ class Replay:
                 yield self._state(f"cut at {cut}", self._names, self._torn(last.inode, cut))
         yield self._state("only what was synced", self._names, _nothing)
         yield self._state("not even the names", self._synced_names, _nothing)
+        folders = sorted({_above(path) for path in {**self._names, **self._synced_names}})
         for _ in range(rounds):
-            for names in (self._names, self._synced_names):
+            some = self._with_names_of([each for each in folders if chance.random() < 0.5])
+            for names in (self._names, self._synced_names, some):
                 yield self._state("some of it", names, partial(_some, chance))
 
     def _torn(self, inode: int, cut: int) -> "Choice":
@@ -181,7 +201,11 @@ class Replay:
     @staticmethod
     def _state(what: str, names: Names, choice: "Choice") -> State:
         # Of the log's index only a running system knows anything: SQLite makes it anew.
-        there = {path: file for path, file in names.items() if path and path[-4:] != "-shm"}
+        there = {
+            path: file
+            for path, file in names.items()
+            if path[-4:] != "-shm" and all(folder in names for folder in _all_above(path))
+        }
         chosen = {path: choice(file) for path, file in there.items() if file is not None}
         parts = [(path, id(file), file.syncs if file else 0) for path, file in there.items()]
         key = hash((tuple(parts), tuple(chosen.items())))
@@ -193,6 +217,15 @@ class Replay:
             }
 
         return State(what, key, disk)
+
+
+def _above(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _all_above(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
 Choice = Callable[[File], Chosen]

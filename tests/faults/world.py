@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import shutil
 import stat
 import sys
@@ -185,12 +186,15 @@ def unsound(
     acks: Sequence[Ack],
     doomed: Collection[str] = (),
     *,
-    modes: bool = True,
+    cut: bool = False,
+    gone: bool = False,
 ) -> str | None:
     """What is wrong with a home after a fault, None if nothing.
 
     Everything that was acknowledged is there (of `doomed` threads nothing need be), every thread
-    can be read, exec goes on, and nobody else may read anything (`modes`).
+    can be read, exec goes on. Unless the power was `cut` (which leaves of files that are not synced
+    what it likes, and modes as they are written down here), nobody else may read anything and the
+    log has whole lines; unless a process is `gone` besides, no draft of a file is left.
     """
     try:
         with world.client() as uwf:
@@ -201,7 +205,9 @@ def unsound(
                 or next(filter(None, (each.flaw() for each in threads)), None)
                 or _invalid(uwf)
                 or _stuck(uwf)
-                or (_open_to_others(world.home) if modes else None)
+                or _lost_file(world.home, acks)
+                or (None if cut else _open_to_others(world.home) or _cut_line(world.home))
+                or (None if cut or gone else left_over(world.home))
             )
     except UwfError as error:
         return f"not sound: {error.document()['error']}"
@@ -294,6 +300,50 @@ def _stuck(uwf: Client) -> str | None:
             return "exec went on to another number of steps"
         return None
     return None
+
+
+def _lost_file(home: Path, acks: Sequence[Ack]) -> str | None:
+    """An exported bundle or a setting that was acknowledged and is not on the disk."""
+    from uwf_core.engine.take_in import verify_bundle
+
+    for ack in acks:
+        if ack.code:
+            continue
+        if ack.words[:2] == ("thread", "export"):
+            file = home / Path(ack.document["file"]).name
+            if not file.exists() or file.stat().st_size != ack.document["bytes"]:
+                return "an exported bundle is lost"
+            verify_bundle(str(file))
+        if ack.words[:2] == ("config", "set"):
+            file = home / "config.yaml"
+            line = f"{ack.words[2].rpartition('.')[2]}: {ack.words[3]}"
+            if not file.exists() or line not in file.read_text():
+                return "a setting is lost"
+    return None
+
+
+def _cut_line(home: Path) -> str | None:
+    """A line of the log that is not whole: a JSON document and a newline."""
+    for file in (home / "logs").glob("uwf.log*"):
+        for line in file.read_bytes().splitlines(keepends=True):
+            if not line.endswith(b"}\n") or not isinstance(_document(line.decode()), dict):
+                return f"a line of {file.name} is cut: {line[-80:]!r}"
+    return None
+
+
+DRAFTS = ("*.new", ".*.new", "*.new-*", "runs/.*", "**/calls/*")
+"""What is there only while something is written: beside its place, or for one call."""
+_OWN = re.compile(r"\.\d+\.new$")
+
+
+def left_over(home: Path, *, own: bool = True) -> str | None:
+    """A draft that nobody took away. Not `own`: those do not count that have the number of their
+    process in their names, so that nobody else ever takes them away.
+    """
+    found = [path for pattern in DRAFTS for path in home.glob(pattern)]
+    found = [path for path in found if "mock" not in path.parts]  # its calls are its memory
+    names = [str(each.relative_to(home)) for each in found if own or not _OWN.search(each.name)]
+    return f"left over: {', '.join(names)}" if names else None
 
 
 def _open_to_others(home: Path) -> str | None:

@@ -65,7 +65,11 @@ def _new_folder(state_dir: str) -> Path:
     _sweep(calls)
     folder = Path(tempfile.mkdtemp(dir=calls))
     owner = {"host": hostname(), **ProcessId.own()._asdict()}
-    _write(folder / _OWNER, json.dumps(owner).encode())
+    try:
+        _write(folder / _OWNER, json.dumps(owner).encode())
+    except OSError:
+        _remove(folder)  # nobody would know whose it was
+        raise
     return folder
 
 

@@ -1,14 +1,14 @@
 """`UWF_HOME`: the folder that is uwf's own, and how files in it are written."""
 
 # Every command comes through here, and pathlib is not imported for that:
-# ruff: noqa: PTH100, PTH105, PTH108, PTH116, PTH117, PTH118
+# ruff: noqa: PTH100, PTH105, PTH108, PTH116, PTH117, PTH118, PTH120
 
 import os
 from collections.abc import Mapping
 
 from uwf_core.errors import ConfigError
 from uwf_core.process import crash_points
-from uwf_core.process.private import make_folder
+from uwf_core.process.private import make_folder, sync_names
 
 CONFIG_FILE = "config.yaml"
 ENV_FILE = ".env"
@@ -105,6 +105,7 @@ def write_private(file: str, text: str) -> None:
         except BaseException:
             os.unlink(temporary)
             raise
+        sync_names(os.path.dirname(target))
     except OSError as error:
         raise ConfigError(
             f"it cannot be written: {error.strerror}",

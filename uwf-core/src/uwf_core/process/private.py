@@ -1,24 +1,49 @@
-"""Folders for their owner alone."""
+"""Folders for their owner alone, and names that last."""
 
 # Every command that writes comes through here, and pathlib is not imported for that:
 # ruff: noqa: PTH102, PTH112, PTH120
 
 import os
+from contextlib import suppress
 
 
 def make_folder(path: str) -> None:
     """Make a folder and what is missing above it, each 0700; one that is there stays as it is.
 
-    (`os.makedirs` gives its mode to the last one alone.)
+    (`os.makedirs` gives its mode to the last one alone.) The name of a new folder is on the disk.
 
     Raises:
         OSError: it cannot be made, or is no folder.
     """
     try:
         os.mkdir(path, 0o700)
+        sync_names(os.path.dirname(path))
     except FileNotFoundError:
         make_folder(os.path.dirname(path))
         make_folder(path)
     except FileExistsError:
         if not os.path.isdir(path):
             raise
+
+
+def sync(path: str) -> None:
+    """Wait until a file is on the disk: what is in it, not its name.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    descriptor = os.open(path or ".", os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_names(folder: str) -> None:
+    """Wait until the names in a folder are on the disk, where it may be opened at all.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    with suppress(PermissionError):  # it may be written and not read, as a letter box
+        sync(folder)

@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 
 from uwf_core.errors import BusyError, CorruptNodeError, StoreError, StoreVersionError, UwfError
 from uwf_core.process import crash_points
-from uwf_core.process.private import make_folder
+from uwf_core.process.private import make_folder, sync, sync_names
 from uwf_core.stores.locks import LockFile, offset_of
 
 VERSION = 1
@@ -201,28 +201,36 @@ class Database:
 
     def _make_alone(self) -> None:
         draft = self.path + ".new"
-        for ending in ("", "-journal", "-wal", "-shm"):
-            _remove(draft + ending)  # left by one who died here
-        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        with closing(_connected(draft, "rw")) as connection:
-            connection.execute("PRAGMA page_size = 8192")
-            connection.execute("PRAGMA synchronous = OFF")  # it is synced once, when it is whole
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.executescript(
-                f"BEGIN; {_TABLES} PRAGMA application_id = {_APPLICATION}; "
-                f"PRAGMA user_version = {VERSION}; COMMIT"
-            )
-            # Closing does this too, and tells nobody if the disk refuses half of it.
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        # The log of a store that somebody removed must not be taken for the new one's.
-        if os.path.exists(self.path + "-wal"):
-            os.replace(self.path + "-wal", self.path + "-wal.orphan")
-        _remove(self.path + "-shm")
-        _sync(draft)
-        crash_points.reach("store-draft")
-        os.rename(draft, self.path)
+        _remove_store(draft)  # left by one who died here
+        try:
+            _write_empty(draft)
+            # The log of a store that somebody removed must not be taken for the new one's.
+            if os.path.exists(self.path + "-wal"):
+                os.replace(self.path + "-wal", self.path + "-wal.orphan")
+            _remove(self.path + "-shm")
+            sync(draft)
+            crash_points.reach("store-draft")
+            os.rename(draft, self.path)
+        except BaseException:
+            _remove_store(draft)
+            raise
         crash_points.reach("store-made")
-        _sync(os.path.dirname(self.path))
+        sync_names(os.path.dirname(self.path))
+
+
+def _write_empty(path: str) -> None:
+    """A store with nothing in it, written but not synced."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    with closing(_connected(path, "rw")) as connection:
+        connection.execute("PRAGMA page_size = 8192")
+        connection.execute("PRAGMA synchronous = OFF")  # it is synced once, when it is whole
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.executescript(
+            f"BEGIN; {_TABLES} PRAGMA application_id = {_APPLICATION}; "
+            f"PRAGMA user_version = {VERSION}; COMMIT"
+        )
+        # Closing does this too, and tells nobody if the disk refuses half of it.
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
 class _Faults:
@@ -267,20 +275,16 @@ def _has_content(path: str) -> bool:
         return False
 
 
+def _remove_store(path: str) -> None:
+    for ending in ("", "-journal", "-wal", "-shm"):
+        _remove(path + ending)
+
+
 def _remove(path: str) -> None:
     try:
         os.unlink(path)
     except FileNotFoundError:
         return
-
-
-def _sync(path: str) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
-    file = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 def _primary(error: sqlite3.Error) -> int:
