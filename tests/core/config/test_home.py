@@ -1,5 +1,8 @@
 """Where uwf's folder is, and how its files are kept."""
 
+import grp
+import os
+import pwd
 import stat
 from pathlib import Path
 
@@ -30,6 +33,37 @@ def test_without_any_home_the_error_says_what_to_set(env: dict[str, str]) -> Non
         find_home(env)
     assert "UWF_HOME" in (caught.value.hint or "")
     assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o702])
+def test_a_folder_that_everybody_can_write_is_refused(tmp_path: Path, mode: int) -> None:
+    """Who can write there chooses what programs uwf runs."""
+    tmp_path.chmod(mode)
+    with pytest.raises(ConfigError) as caught:
+        find_home({"UWF_HOME": str(tmp_path)})
+    assert caught.value.where == str(tmp_path)
+    assert f"chmod go-w {tmp_path}" in (caught.value.hint or "")
+
+
+def test_a_folder_that_a_group_can_write_is_refused_but_for_the_users_own(tmp_path: Path) -> None:
+    user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(os.getegid())
+    is_private = group.gr_name == user.pw_name and set(group.gr_mem) <= {user.pw_name}
+    tmp_path.chmod(0o770)
+    if is_private:
+        assert find_home({"UWF_HOME": str(tmp_path)}) == str(tmp_path)
+    else:
+        with pytest.raises(ConfigError):
+            find_home({"UWF_HOME": str(tmp_path)})
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a folder to another group")
+def test_a_folder_that_a_group_of_others_can_write_is_refused(tmp_path: Path) -> None:
+    os.chown(tmp_path, -1, next(each.gr_gid for each in grp.getgrall() if each.gr_gid))
+    tmp_path.chmod(0o750)
+    assert find_home({"UWF_HOME": str(tmp_path)}) == str(tmp_path)
+    tmp_path.chmod(0o770)
+    with pytest.raises(ConfigError, match="group"):
+        find_home({"UWF_HOME": str(tmp_path)})
 
 
 def test_the_folder_is_for_its_owner_alone(tmp_path: Path) -> None:
@@ -64,6 +98,20 @@ def test_a_symbolic_link_to_the_file_stays_one(tmp_path: Path) -> None:
     write_private(str(link), "new")
     assert link.is_symlink()
     assert real.read_text() == "new"
+
+
+def test_what_others_have_put_in_the_way_of_a_private_file_is_never_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link that waits under the name of the file that is written first leads nowhere."""
+    victim = tmp_path / "victim"
+    victim.write_text("old")
+    for name in ("config.yaml.00.new", f"config.yaml.{os.getpid()}.new"):
+        (tmp_path / name).symlink_to(victim)
+    monkeypatch.setattr("os.urandom", lambda _: b"\0")
+    with pytest.raises(ConfigError, match="exists"):
+        write_private(str(tmp_path / "config.yaml"), "secret")
+    assert victim.read_text() == "old"
 
 
 def test_what_cannot_be_written_leaves_no_trace(tmp_path: Path) -> None:

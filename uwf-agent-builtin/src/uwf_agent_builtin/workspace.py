@@ -1,9 +1,5 @@
-"""The workspace: a folder that no path leaves, whatever links are in it or come to be in it.
-
-Every path is walked component by component from a descriptor of the root, each component opened
-with `O_NOFOLLOW` beneath its parent's descriptor. The kernel never follows a link for us: a link is
-read and its target walked in the same way. So a link that is swapped in between two of our steps is
-found as a link or not at all, and the file that is opened is the one that was checked.
+"""The workspace: a folder that no path leaves, whatever links are in it or come to be in it
+(`uwf_core.api.PathWalk` says how), with what is protected in it.
 """
 
 import errno
@@ -11,27 +7,16 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from uwf_agent_builtin.protection import Protection
 from uwf_agent_builtin.tools.errors import ToolError
+from uwf_core.api import PathOutside, PathWalk, WalkedPath, path_components
+from uwf_core.api import open_regular as open_regular_file
 
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_WALK = _FOLDER | getattr(os, "O_PATH", os.O_RDONLY)
-_LINKS = 40
 _PATH_CHARACTERS = 4096
 
 Opened = tuple[int, os.stat_result]
-
-
-class Place(NamedTuple):
-    """A checked place: the descriptor of its folder, its name in it ("." is the folder itself),
-    and its path from the root ("." is the root).
-    """
-
-    folder: int
-    name: str
-    path: str
 
 
 class Workspace:
@@ -47,9 +32,9 @@ class Workspace:
 
     def __init__(self, root: str, protection: Protection) -> None:
         self.root = os.path.realpath(root)
-        self._given = os.path.normpath(root)
+        self._roots = (self.root, os.path.normpath(root))
         self.protection = protection
-        self._root = os.open(self.root, _WALK)
+        self._root = os.open(self.root, _FOLDER | getattr(os, "O_PATH", os.O_RDONLY))
 
     def close(self) -> None:
         """Let go of the root."""
@@ -58,7 +43,7 @@ class Workspace:
             self._root = -1
 
     @contextmanager
-    def place(self, path: str, *, write: bool = False, make: bool = False) -> Iterator[Place]:
+    def place(self, path: str, *, write: bool = False, make: bool = False) -> Iterator[WalkedPath]:
         """The place that `path` names, for as long as the context lasts.
 
         Args:
@@ -71,13 +56,21 @@ class Workspace:
         """
         if make:  # before a folder is made for what is refused afterwards
             self.protection.check(_plain(self.components(path)), write=write)
-        walk = _Walk(self, path, write=write, make=make)
         try:
-            yield walk.place()
+            with PathWalk(
+                self._root,
+                self.components(path),
+                roots=self._roots,
+                entering=lambda folder: self.protection.check(folder, write=False),
+                make=make,
+            ) as walk:
+                place = walk.end()
+                self.protection.check(place.path, write=write)
+                yield place
+        except PathOutside as fault:
+            raise _outside(path) from fault
         except OSError as fault:
             raise ToolError(f"{shown(path)}: {_words(fault)}") from fault
-        finally:
-            walk.close()
 
     @contextmanager
     def open_file(self, path: str) -> Iterator[Opened]:
@@ -143,101 +136,10 @@ class Workspace:
             raise ToolError(
                 f"{shown(path)}: ~ is not expanded; paths are relative to the workspace"
             )
-        return self.inner(path, path)
-
-    def inner(self, target: str, said: str) -> list[str]:
-        """The components of `target`, from the root if it is absolute.
-
-        Raises:
-            ToolError: it is absolute and not beneath the root.
-        """
-        if not target.startswith("/"):
-            return target.split("/")
-        for root in (self.root, self._given):
-            if target == root or target.startswith(root.rstrip("/") + "/"):
-                return target[len(root) :].split("/")
-        raise _outside(said)
-
-
-class _Walk:
-    """One path on its way down. `_folders` has the descriptors from the root, `_names` theirs."""
-
-    def __init__(self, workspace: Workspace, said: str, *, write: bool, make: bool) -> None:
-        self._workspace = workspace
-        self._said = said
-        self._write = write
-        self._make = make
-        self._folders = [workspace.duplicate_root()]
-        self._names: list[str] = []
-        self._links = 0
         try:
-            self._left = workspace.components(said)[::-1]
-        except ToolError:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        """Close every descriptor."""
-        while self._folders:
-            os.close(self._folders.pop())
-
-    def place(self) -> Place:
-        """Walk to the end."""
-        while self._left:
-            name = self._left.pop()
-            if name in ("", "."):
-                continue
-            if name == "..":
-                self._up()
-                continue
-            if self._is_link(name):
-                continue
-            if not any(each not in ("", ".") for each in self._left):
-                return self._check(Place(self._folders[-1], name, "/".join([*self._names, name])))
-            self._down(name)
-        return self._check(Place(self._folders[-1], ".", "/".join(self._names) or "."))
-
-    def _check(self, place: Place) -> Place:
-        self._workspace.protection.check(place.path, write=self._write)
-        return place
-
-    def _up(self) -> None:
-        if not self._names:
-            raise _outside(self._said)
-        os.close(self._folders.pop())
-        self._names.pop()
-
-    def _down(self, name: str) -> None:
-        """Enter a folder; what is protected is not even entered."""
-        self._workspace.protection.check("/".join([*self._names, name]), write=False)
-        folder = self._folders[-1]
-        try:
-            entered = os.open(name, _WALK, dir_fd=folder)
-        except FileNotFoundError:
-            if not self._make:
-                raise
-            os.mkdir(name, 0o777, dir_fd=folder)
-            entered = os.open(name, _WALK, dir_fd=folder)
-        self._folders.append(entered)
-        self._names.append(name)
-
-    def _is_link(self, name: str) -> bool:
-        """Whether `name` is a link here; then what it points to is what is left to walk."""
-        try:
-            target = os.readlink(name, dir_fd=self._folders[-1])
-        except OSError as fault:
-            if fault.errno in (errno.EINVAL, errno.ENOENT):  # no link; or nothing there yet
-                return False
-            raise
-        self._links += 1
-        if self._links > _LINKS:
-            raise ToolError(f"{shown(self._said)}: too many symbolic links")
-        parts = self._workspace.inner(target, self._said)
-        if target.startswith("/"):
-            while self._names:
-                self._up()
-        self._left += parts[::-1]
-        return True
+            return path_components(path, self._roots)
+        except PathOutside as fault:
+            raise _outside(path) from fault
 
 
 def open_regular(folder: int, name: str, said: str) -> Opened:
@@ -246,15 +148,12 @@ def open_regular(folder: int, name: str, said: str) -> Opened:
     Raises:
         ToolError: it is no regular file. OSError: it cannot be opened.
     """
-    # Without O_NONBLOCK a pipe would hold us until somebody writes into it.
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-    descriptor = os.open(name, flags, dir_fd=folder)
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        os.close(descriptor)
-        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "no regular file"
-        raise ToolError(f"{shown(said)} is {kind}")
-    return descriptor, status
+    try:
+        return open_regular_file(folder, name)
+    except OSError as fault:
+        if fault.errno in (errno.EISDIR, errno.EINVAL):
+            raise ToolError(f"{shown(said)}: {fault.strerror}") from fault
+        raise
 
 
 def read_descriptor(descriptor: int, most_bytes: int) -> bytes:
@@ -283,7 +182,7 @@ def shown(path: str) -> str:
     return ascii(text) if not text.isprintable() else text
 
 
-def _old_content(place: Place, said: str) -> tuple[bytes | None, int]:
+def _old_content(place: WalkedPath, said: str) -> tuple[bytes | None, int]:
     try:
         descriptor, status = open_regular(place.folder, place.name, said)
     except FileNotFoundError:
@@ -292,7 +191,7 @@ def _old_content(place: Place, said: str) -> tuple[bytes | None, int]:
         return file.read(), stat.S_IMODE(status.st_mode)
 
 
-def _replace(place: Place, content: bytes, mode: int) -> None:
+def _replace(place: WalkedPath, content: bytes, mode: int) -> None:
     part = f".uwf-part-{os.urandom(6).hex()}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(part, flags, mode, dir_fd=place.folder)

@@ -7,7 +7,7 @@ Schemas, and faults that name their place.
 """
 
 from uwf_core.cas.schemas import CompiledSchema, SchemaProblem, schema_problems
-from uwf_core.workflow.load import Loaded, load_text
+from uwf_core.workflow.load import Loaded, load_file
 from uwf_core.workflow.problem import (
     Place,
     Problem,
@@ -45,7 +45,7 @@ __all__ = [
     "decode",
     "error_at",
     "is_bad_number",
-    "load_text",
+    "load_file",
     "node_at",
     "parse_yaml",
     "place_at",

@@ -18,19 +18,54 @@ def find_home(env: Mapping[str, str]) -> str:
     """The absolute path of uwf's folder: `UWF_HOME`, else `~/.uwf`. It may not exist yet.
 
     Raises:
-        ConfigError: neither `UWF_HOME` nor `HOME` says where.
+        ConfigError: neither `UWF_HOME` nor `HOME` says where, or others can write there.
     """
     own = env.get("UWF_HOME", "")
-    if own:
-        return os.path.abspath(expand_user(own, env))
-    default = default_home(env)
-    if default is None:
+    home = os.path.abspath(expand_user(own, env)) if own else default_home(env)
+    if home is None:
         raise ConfigError(
             "no folder for uwf: HOME is not set, or is not an absolute path",
             where="HOME",
             hint="set UWF_HOME (or HOME) to a folder that you can write",
         )
-    return default
+    _refuse_shared(home)
+    return home
+
+
+def _refuse_shared(home: str) -> None:
+    """Refuse a folder in which others can change the configuration: it names the programs that uwf
+    runs.
+    """
+    try:
+        status = os.stat(home)
+    except OSError:
+        return  # whatever needs it says why it cannot be used
+    if status.st_mode & 0o002:
+        who = "every user"
+    elif status.st_mode & 0o020 and not _is_private_group(status.st_gid):
+        who = "a group with other members"
+    else:
+        return
+    raise ConfigError(
+        f"{who} of this machine can write to uwf's folder, and so choose what uwf runs",
+        where=home,
+        hint=f"look through what is in it, then: chmod go-w {home}",
+    )
+
+
+def _is_private_group(number: int) -> bool:
+    """Whether a group is the user's own: by the custom of one group for each user, it has the name
+    of the user, is the primary group, and has no other member.
+    """
+    import grp
+    import pwd
+
+    try:
+        user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(number)
+    except KeyError:
+        return False
+    own = user.pw_gid == number and group.gr_name == user.pw_name
+    return own and set(group.gr_mem) <= {user.pw_name}
 
 
 def default_home(env: Mapping[str, str]) -> str | None:
@@ -91,9 +126,10 @@ def write_private(file: str, text: str) -> None:
         ConfigError: it cannot be written; the file is as it was.
     """
     target = os.path.realpath(file)
-    temporary = f"{target}.{os.getpid()}.new"
+    temporary = f"{target}.{os.urandom(6).hex()}.new"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        descriptor = os.open(temporary, flags, 0o600)
         try:
             with open(descriptor, "w", encoding="utf-8", newline="") as stream:
                 os.fchmod(descriptor, 0o600)

@@ -5,11 +5,10 @@ from typing import Any
 from uwf_core.errors import DefinitionError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.graph_check import check_graph
-from uwf_core.workflow.load import Loaded, load_text
+from uwf_core.workflow.load import Loaded, load_file, load_text
 from uwf_core.workflow.problem import Place, Problem, as_definition_error, error_at
 from uwf_core.workflow.role_schema import RoleSchema, check_role_schema
 from uwf_core.workflow.sketch import sketch
-from uwf_core.workflow.source_file import read_text
 from uwf_core.workflow.structure import check_structure
 from uwf_core.workflow.template_check import check_templates
 from uwf_core.workflow.yaml_nodes import YamlMapping
@@ -57,16 +56,19 @@ def check_file(path: str) -> Checked:
         UsageError: the file is missing or cannot be read.
     """
     try:
-        text = read_text(path)
+        loaded = load_file(path)
     except DefinitionError as error:
         problems = tuple(Problem(**problem) for problem in error.problems)
         return Checked(path, problems, None)
-    return check_text(text, path)
+    return _checked(loaded, path)
 
 
 def check_text(text: str, file: str) -> Checked:
     """Check a workflow's text. `file` names it: in problems, for its own name, for includes."""
-    loaded = load_text(text, file)
+    return _checked(load_text(text, file), file)
+
+
+def _checked(loaded: Loaded, file: str) -> Checked:
     problems = list(loaded.problems)
     workflow = None
     if isinstance(loaded.node, YamlMapping):

@@ -14,7 +14,7 @@ from uwf_core.errors import DefinitionError, PayloadError, UsageError
 from uwf_core.ids import Ref
 from uwf_core.workflow.definition import WORKFLOW_TYPE
 from uwf_core.workflow.file_name import expected_name
-from uwf_core.workflow.load import load_text
+from uwf_core.workflow.load import load_file
 from uwf_core.workflow.local_refs import inline_refs
 from uwf_core.workflow.source_file import read_text
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar, to_value
@@ -46,7 +46,7 @@ def reference_of(file: str) -> Ref | None:
         UsageError: the file is missing or cannot be read.
         DefinitionError: it is too large, or not UTF-8.
     """
-    loaded = load_text(read_text(file), file)
+    loaded = load_file(file)
     if loaded.problems or not isinstance(loaded.node, YamlMapping):
         return None
     value = to_value(loaded.node)

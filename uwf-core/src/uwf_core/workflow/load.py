@@ -1,12 +1,16 @@
 """Stage 1, read: a workflow file as nodes with positions, what it includes in their place."""
 
+import errno
+import os
+from contextlib import ExitStack
 from pathlib import Path
 
 from uwf_core.errors import DefinitionError
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.process.beneath import ENTER, PathOutside
 from uwf_core.workflow.json_source import compose_json
 from uwf_core.workflow.problem import Place, Problem, error_at
-from uwf_core.workflow.source_file import read_bytes, reason
+from uwf_core.workflow.source_file import SourceFile, open_included, open_source, reason
 from uwf_core.workflow.yaml_source import (
     MAX_DEPTH,
     MAX_NODES,
@@ -39,10 +43,43 @@ class Loaded(NamedTuple):
     sources: dict[str, str]
 
 
+def load_file(file: str) -> Loaded:
+    """The nodes of a workflow's file. What it includes is below the folder that the file itself was
+    read from, even if that folder or a link in it is exchanged meanwhile.
+
+    Raises:
+        UsageError: the file is missing or cannot be read.
+        DefinitionError: it is too large, or not UTF-8.
+    """
+    with open_source(file) as source:
+        text = decode(source.data, file=file)
+        return _load(text, file, _Context(source.folder, (source.identity,)))
+
+
 def load_text(text: str, file: str) -> Loaded:
     """The nodes of a workflow's text; `file` names it, and its folder is where includes are."""
+    try:
+        folder = os.open(Path(file).parent, ENTER & ~os.O_NOFOLLOW)
+    except OSError:  # then it is an include, if there is one, that is missing
+        return _load(text, file, _Context(None, ()))
+    try:
+        return _load(text, file, _Context(folder, ()))
+    finally:
+        os.close(folder)
+
+
+class _Context(NamedTuple):
+    """Where a document's includes are: its folder (None: there is none), held open, and the device
+    and inode of each file of those that include each other.
+    """
+
+    folder: int | None
+    chain: tuple[tuple[int, int], ...]
+
+
+def _load(text: str, file: str, context: _Context) -> Loaded:
     loader = _Loader()
-    node = loader.document(text, file, (_real(file),), 0)
+    node = loader.document(text, file, context)
     return Loaded(node, tuple(loader.problems), loader.sources)
 
 
@@ -51,7 +88,7 @@ class _Excess(Exception):
 
 
 class _Loader:
-    """Follows includes; `chain` is the real paths of the files that include each other."""
+    """Follows includes."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
@@ -61,12 +98,12 @@ class _Loader:
         self.includes = 0
         self.bytes = 0
 
-    def document(self, text: str, file: str, chain: tuple[str, ...], depth: int) -> YamlNode | None:
+    def document(self, text: str, file: str, context: _Context) -> YamlNode | None:
         composed = self._compose(text, file)
         if composed.node is None:
             return None
         try:
-            return self._resolve(composed.node, chain, depth)
+            return self._resolve(composed.node, context, 0)
         except _Excess:
             return None
 
@@ -84,20 +121,20 @@ class _Loader:
             self.problems.extend(composed.problems)
         return self.composed[file]
 
-    def _resolve(self, node: YamlNode, chain: tuple[str, ...], depth: int) -> YamlNode:
+    def _resolve(self, node: YamlNode, context: _Context, depth: int) -> YamlNode:
         """`node` with its includes in place; recursion ends at the depth that YAML allows."""
         self._count(node, depth)
         if isinstance(node, YamlMapping):
             values = {
-                key: self._resolve(value, chain, depth + 1) for key, value in node.values.items()
+                key: self._resolve(value, context, depth + 1) for key, value in node.values.items()
             }
             return YamlMapping(node.place, node.keys, values)
         if isinstance(node, YamlSequence):
             return YamlSequence(
-                node.place, [self._resolve(item, chain, depth + 1) for item in node.items]
+                node.place, [self._resolve(item, context, depth + 1) for item in node.items]
             )
         assert isinstance(node, YamlScalar)
-        return node if node.tag is None else self._include(node, chain, depth)
+        return node if node.tag is None else self._include(node, context, depth)
 
     def _count(self, node: YamlNode, depth: int) -> None:
         self.nodes += 1
@@ -114,54 +151,59 @@ class _Loader:
         self.problems.append(error_at(place, code, message))
         raise _Excess
 
-    def _include(self, tag: YamlScalar, chain: tuple[str, ...], depth: int) -> YamlNode:
+    def _include(self, tag: YamlScalar, context: _Context, depth: int) -> YamlNode:
         self.includes += 1
         if self.includes > MAX_INCLUDES:
             self._excess(tag.place, "too-many-nodes", f"more than {MAX_INCLUDES:,} includes")
-        file = self._target(tag, chain)
-        text = None if file is None else self._read(tag, file)
-        if file is None or text is None:
-            return tag
-        if file.endswith((".json", ".yaml", ".yml")):
-            inner = (*chain, _real(file))
-            composed = self._compose(text, file)
-            if composed.node is None:
-                return tag if composed.problems else YamlScalar(Place(file, 1, 1), "", "")
-            return self._resolve(composed.node, inner, depth)
+        file = str(Path(tag.place.file).parent / tag.text.strip())
+        with ExitStack() as held:
+            source = self._open(tag, file, context, held)
+            text = None if source is None else self._text(tag, file, source.data)
+            if source is None or text is None:
+                return tag
+            if file.endswith((".json", ".yaml", ".yml")):
+                composed = self._compose(text, file)
+                if composed.node is None:
+                    return tag if composed.problems else YamlScalar(Place(file, 1, 1), "", "")
+                inner = _Context(source.folder, (*context.chain, source.identity))
+                return self._resolve(composed.node, inner, depth)
         self.sources[file] = text
         return YamlScalar(Place(file, 1, 1), text, FILE_STYLE)
 
-    def _target(self, tag: YamlScalar, chain: tuple[str, ...]) -> str | None:
+    def _open(
+        self, tag: YamlScalar, file: str, context: _Context, held: ExitStack
+    ) -> SourceFile | None:
         """The file that an include names, if it may be included here."""
-        name = Path(tag.text.strip())
-        folder = Path(tag.place.file).parent
-        if not tag.text.strip() or "\0" in tag.text:
+        name = tag.text.strip()
+        if not name or "\0" in name:
             self._refuse(tag, "include-missing", "!include without a path", "name a file")
-        elif _leads_out(name, folder):
-            self._refuse(
-                tag,
-                "include-outside",
-                f"{str(name)!r} leads out of the folder of the including file",
-                f"keep included files below {folder}",
-            )
-        elif _real(str(folder / name)) in chain:
-            message = f"{str(name)!r} includes itself, directly or through others"
-            self._refuse(tag, "include-cycle", message, "break the circle of includes")
-        else:
-            return str(folder / name)
-        return None
-
-    def _refuse(self, tag: YamlScalar, code: str, message: str, hint: str) -> None:
-        self.problems.append(error_at(tag.place, code, message, hint))
-
-    def _read(self, tag: YamlScalar, file: str) -> str | None:
+            return None
+        folder = Path(tag.place.file).parent
         try:
-            data = read_bytes(_real(file))
+            if context.folder is None:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+            roots = (str(folder.resolve()), str(folder.absolute()))
+            source = held.enter_context(open_included(context.folder, name, roots))
+        except PathOutside:
+            message = f"{name!r} leads out of the folder of the including file"
+            hint = f"keep included files below {folder}"
+            self._refuse(tag, "include-outside", message, hint)
+            return None
         except (OSError, ValueError) as error:
             message = f"{file!r} cannot be included: {reason(error)}"
             hint = "the path is relative to the folder of the including file"
             self._refuse(tag, "include-missing", message, hint)
             return None
+        if source.identity in context.chain:
+            message = f"{name!r} includes itself, directly or through others"
+            self._refuse(tag, "include-cycle", message, "break the circle of includes")
+            return None
+        return source
+
+    def _refuse(self, tag: YamlScalar, code: str, message: str, hint: str) -> None:
+        self.problems.append(error_at(tag.place, code, message, hint))
+
+    def _text(self, tag: YamlScalar, file: str, data: bytes) -> str | None:
         self.bytes += len(data)
         if self.bytes > MAX_INCLUDED_BYTES:
             self._excess(
@@ -172,15 +214,3 @@ class _Loader:
         except DefinitionError as error:
             self.problems.extend(Problem(**problem) for problem in error.problems)
             return None
-
-
-def _real(file: str) -> str:
-    """The path without symbolic links, whether or not anything is there."""
-    return str(Path(file).resolve())
-
-
-def _leads_out(name: Path, folder: Path) -> bool:
-    """Whether `name`, relative to `folder`, is something outside of it."""
-    if name.is_absolute() or ".." in name.parts:
-        return True
-    return not (folder / name).resolve().is_relative_to(folder.resolve())

@@ -1,30 +1,92 @@
-"""Reading a file of text: bounded, regular files only, never waiting on a pipe."""
+"""Reading a file of text: bounded, regular files only, never waiting on a pipe.
 
-import errno
+The folder of a file is opened before the file, and what the file includes is read from that very
+folder, whatever takes its place in the meantime.
+"""
+
+# On the way of `thread start`: pathlib is not imported for that.
+# ruff: noqa: PTH119, PTH120
+
 import os
-import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from uwf_core.errors import UsageError
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.process.beneath import ENTER, PathOutside, PathWalk, open_regular
 from uwf_core.workflow.yaml_source import MAX_BYTES, decode
 
 
-def read_bytes(path: str) -> bytes:
-    """The file's bytes, at most one more than `MAX_BYTES`.
+class SourceFile(NamedTuple):
+    """A file that was read.
+
+    Attributes:
+        data: its bytes, at most one more than `MAX_BYTES`.
+        folder: a descriptor of the folder that its name is in, open within the context.
+        identity: the device and inode of the file.
+    """
+
+    data: bytes
+    folder: int
+    identity: tuple[int, int]
+
+
+@contextmanager
+def open_source(path: str) -> Iterator[SourceFile]:
+    """A file that a user named; links are followed.
 
     Raises:
+        UsageError: it is missing or cannot be read.
+    """
+    folder = -1
+    try:
+        try:
+            folder = os.open(os.path.dirname(path) or ".", ENTER & ~os.O_NOFOLLOW)
+            source = _read(folder, folder, os.path.basename(path), follow=True)
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                f"the file cannot be read: {reason(error)}",
+                where=path,
+                hint="check the path and its permissions",
+            ) from error
+        yield source
+    finally:
+        if folder >= 0:
+            os.close(folder)
+
+
+@contextmanager
+def open_included(folder: int, name: str, roots: tuple[str, ...]) -> Iterator[SourceFile]:
+    """A file below a folder.
+
+    Args:
+        folder: a descriptor of the folder.
+        name: the file's path from there.
+        roots: the folder's absolute paths, for absolute links that stay inside.
+
+    Raises:
+        PathOutside: it is outside of the folder.
         OSError: it cannot be read, or is no regular file.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, "it is a folder", path)
-        if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, "it is no regular file", path)
-        with open(descriptor, "rb", closefd=False) as file:
-            return file.read(MAX_BYTES + 1)
-    finally:
-        os.close(descriptor)
+    parts = name.split("/")
+    if name.startswith("/") or ".." in parts:
+        raise PathOutside
+    with (
+        PathWalk(folder, parts[:-1], roots=roots) as way,
+        PathWalk(folder, parts, roots=roots) as walk,
+    ):
+        above, place = way.end(), walk.end()
+        inner = os.open(above.name, ENTER, dir_fd=above.folder)
+        try:
+            yield _read(inner, place.folder, place.name)
+        finally:
+            os.close(inner)
+
+
+def _read(folder: int, place: int, name: str, *, follow: bool = False) -> SourceFile:
+    descriptor, status = open_regular(place, name, follow=follow)
+    with open(descriptor, "rb") as file:
+        return SourceFile(file.read(MAX_BYTES + 1), folder, (status.st_dev, status.st_ino))
 
 
 def read_text(path: str) -> str:
@@ -34,15 +96,8 @@ def read_text(path: str) -> str:
         UsageError: it is missing or cannot be read.
         DefinitionError: over 1 MB, or not UTF-8.
     """
-    try:
-        data = read_bytes(path)
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            f"the file cannot be read: {reason(error)}",
-            where=path,
-            hint="check the path and its permissions",
-        ) from error
-    return decode(data, file=path)
+    with open_source(path) as source:
+        return decode(source.data, file=path)
 
 
 def reason(error: Exception) -> str:

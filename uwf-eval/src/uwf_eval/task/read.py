@@ -11,9 +11,8 @@ from uwf_core.definitions import (
     YamlMapping,
     YamlNode,
     as_definition_error,
-    decode,
     error_at,
-    load_text,
+    load_file,
     node_at,
     place_at,
 )
@@ -105,7 +104,7 @@ def read_task(origin: Origin, *, again: bool = False) -> Checked:
     """The task in a folder; `again`: it was checked before, and only its shape is looked at."""
     file = origin.folder / TASK_FILE
     try:
-        loaded = load_text(decode(file.read_bytes(), file=str(file)), str(file))
+        loaded = load_file(str(file))
     except DefinitionError as error:
         return Checked(None, tuple(Problem(**each) for each in error.problems))
     return _checked(loaded, origin, again=again)
