@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING
 from uwf_core.api.agent import AgentRequest, PromptParts, RunLimits
 from uwf_core.engine.attempt import told
 from uwf_core.engine.converse import Briefing
-from uwf_core.engine.plan import body_of_step
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.prompt.assemble import HISTORY_CHARACTERS, Assembled, PromptInput
 from uwf_core.prompt.assemble import assemble as assemble_prompt
 from uwf_core.prompt.record import StepRecord, step_markdown
-from uwf_core.thread.chain import newest_first, read_start
+from uwf_core.thread.chain import body_of, newest_first, read_start
 from uwf_core.thread.index import RoleState
 
 if TYPE_CHECKING:
@@ -124,7 +123,7 @@ def _history(store: "Store", task: "Task", seen: int) -> tuple[list[StepRecord],
         if size > HISTORY_CHARACTERS:
             return steps[::-1], number - seen
         output = store.get(Ref(step.payload["output"])).payload
-        record = StepRecord(number, step.payload["role"], output, body_of_step(store, step))
+        record = StepRecord(number, step.payload["role"], output, body_of(store, step))
         size += len(step_markdown(record))
         steps.append(record)
     return steps[::-1], 0

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from uwf_core.agents.cleaning import clean_text
 from uwf_core.api.agent import AgentContext, AgentReply
 from uwf_core.api.extract import NO_USAGE, ExtractReply, ExtractRequest
 from uwf_core.errors import InternalFailure, UwfError
@@ -67,7 +68,8 @@ def _replies(engine: "Engine", raw: str, schema: Mapping[str, Any]) -> Iterator[
                 raise TypeError(f"it gave {type(reply).__name__}, no ExtractReply")
             if not isinstance(reply.output, Mapping | None):
                 raise TypeError(f"its output is {type(reply.output).__name__}, no mapping")
-        yield reply
+            body = clean_text(reply.body)  # it is stored, and storing must not fail
+        yield reply._replace(body=body)
 
 
 @contextmanager

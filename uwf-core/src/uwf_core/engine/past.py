@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from uwf_core.engine.landing import land
-from uwf_core.engine.plan import body_of_step
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.chain import (
     Step,
+    body_of,
     failure_of,
     is_start,
     newest_first,
@@ -103,9 +103,7 @@ def _landing(known: Known, past: Past) -> Land:
             raise CorruptNodeError(f"the head {step.ref} is a failed attempt")
         output = store.get(Ref(step.payload["output"])).payload
         definition = known.definition(Ref(index.workflow))
-        return land(
-            definition, index, step.payload["role"], output, body_of_step(store, step)
-        ).state
+        return land(definition, index, step.payload["role"], output, body_of(store, step)).state
 
     return landed
 

@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from uwf_core.errors import FailureKind, RoutingFailed
-from uwf_core.extract.split import Reply, split_reply
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import End, Route, Suspend, first
 from uwf_core.moderator.next import moderate as next_after
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.chain import Step, failure_of, read_step
+from uwf_core.thread.chain import body_of, failure_of, read_step
 from uwf_core.thread.head import Head
 from uwf_core.thread.names import ALIAS_TAG, attempt_name
 from uwf_core.thread.types import AttemptPayload
@@ -114,14 +113,7 @@ def where_next(store: "Store", definition: "Definition", head: Head) -> Decision
         return first(definition, "new")
     step = read_step(store, head.ref)
     output = store.get(Ref(step.payload["output"])).payload
-    return next_after(definition, step.payload["role"], output, body_of_step(store, step))
-
-
-def body_of_step(store: "Store", step: Step) -> str:
-    """The text after the frontmatter of what the role said."""
-    raw = step.payload["raw"]
-    reply = split_reply(store.text(Ref(raw))) if raw else None
-    return reply.body if isinstance(reply, Reply) else ""
+    return next_after(definition, step.payload["role"], output, body_of(store, step))
 
 
 def task_of_route(head: Head, route: Route, text: str | None, purpose: str = "run") -> Task:

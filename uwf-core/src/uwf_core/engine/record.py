@@ -64,6 +64,7 @@ def put_step(engine: "Engine", told: Told, output: Ref, previous: list[Ref]) -> 
         "role": attempt.payload["role"],
         "output": output,
         "raw": None if talk is None else talk.raw,
+        "body": _body(engine, talk),
         "detail": engine.nodes.put("detail", {"session": session, "turns": told.turns}),
         "agent": attempt.payload["agent"],
         "agentVersion": _clean(engine, reply.agent_version if reply else None),
@@ -95,6 +96,12 @@ def spent(told: Told) -> Usage:
     if usage.duration_ms is not None:
         return usage
     return replace(usage, duration_ms=told.completed_ms - told.attempt.payload["startedAtMs"])
+
+
+def _body(engine: "Engine", talk: "Talk | None") -> Ref | None:
+    if talk is None or talk.output is None or not talk.body:
+        return None
+    return engine.store.put_text(engine.redactor.text(talk.body))
 
 
 def _clean(engine: "Engine", text: str | None) -> str | None:

@@ -3,11 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.find import find_step, find_thread
-from uwf_core.engine.plan import body_of_step
 from uwf_core.engine.turns import turns_of_step
 from uwf_core.errors import WrongStateError
 from uwf_core.ids import Ref
-from uwf_core.thread.chain import Step, failure_of, is_start, newest_first, read_start
+from uwf_core.thread.chain import Step, body_of, failure_of, is_start, newest_first, read_start
 from uwf_core.thread.head import read_head
 from uwf_core.thread.types import StepPayload
 
@@ -101,7 +100,7 @@ def _document(engine: "Engine", step: Step) -> "StepDocument":
         "stopReason": payload["stopReason"],
         "status": _status(output),
         "output": {} if failure else output,
-        "body": "" if failure else body_of_step(store, step),
+        "body": "" if failure else body_of(store, step),
         "failure": None if failure is None else {**failure},
         "edgePrompt": store.text(Ref(payload["edgePrompt"])),
         "cwd": payload["cwd"],

@@ -199,6 +199,15 @@ class ExtractorContract(OptionsClauses):
         raw = write(OUTPUTS[0], BODY)
         assert extract(raw).body in raw
 
+    @needs("write")
+    def test_what_stands_beside_the_fields_is_the_body(
+        self, extract: Callable[[str], ExtractReply], write: Write
+    ) -> None:
+        """It is stored with the step, and is all that later roles see of it."""
+        raw = write(OUTPUTS[0], BODY)
+        if BODY.strip() in raw:
+            assert extract(raw).body.strip(), "the body is lost"
+
     def test_bad_text_is_an_answer_and_never_an_exception(
         self, extract: Callable[[str], ExtractReply]
     ) -> None:

@@ -21,7 +21,7 @@ class Step(NamedTuple):
 
 def is_step(payload: Any) -> bool:
     """Whether a node's payload is that of a step (or failed attempt)."""
-    return isinstance(payload, dict) and "edgePrompt" in payload and "output" in payload
+    return isinstance(payload, dict) and "edgePrompt" in payload and "body" in payload
 
 
 def is_start(payload: Any) -> bool:
@@ -67,6 +67,12 @@ def failure_of(store: "Store", step: Step) -> ErrorPayload | None:
     if isinstance(payload, dict) and "$status" not in payload and set(payload) == _ERROR_KEYS:
         return payload  # type: ignore[return-value]
     return None
+
+
+def body_of(store: "Store", step: Step) -> str:
+    """The text that the role said beside its output."""
+    body = step.payload["body"]
+    return "" if body is None else store.text(Ref(body))
 
 
 _ERROR_KEYS = {"kind", "message", "until"}

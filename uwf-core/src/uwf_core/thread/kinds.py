@@ -23,6 +23,7 @@ TARGETS: Final[Mapping[str, Mapping[str, Kinds]]] = {
         **_TASK,
         "start": ("start",),
         "raw": _TEXT,
+        "body": _TEXT,
         "detail": ("detail",),
         "corrections": _TEXT,
         "previousAttempts": _STEP,

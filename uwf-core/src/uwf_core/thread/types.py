@@ -87,7 +87,8 @@ class CorrectionPayload(TypedDict):
 class StepPayload(TypedDict):
     """One role's turn, or a failed attempt at one (its `output` is then an error output).
 
-    `prev` is null in the first step. `prompt` is exactly what the agent got, `edgePrompt` what
+    `prev` is null in the first step. `body` is the text beside the output, as the extractor gave
+    it, null where there is none. `prompt` is exactly what the agent got, `edgePrompt` what
     the moderator asked for. `continuation`: new, continued, forked, or restarted (the session
     asked for was lost and a fresh one began).
     """
@@ -100,6 +101,7 @@ class StepPayload(TypedDict):
     role: str
     output: str
     raw: str | None
+    body: str | None
     detail: str
     agent: str
     agentVersion: str | None
@@ -129,6 +131,7 @@ STEP_SCHEMA: Final = _object(
     role=_TEXT,
     output=REF,
     raw=_REF_OR_NULL,
+    body=_REF_OR_NULL,
     detail=REF,
     agent=_TEXT,
     agentVersion=_TEXT_OR_NULL,

@@ -41,6 +41,11 @@ class rewrites_the_body(right_extractor):
         return reply._replace(body=reply.body.replace("-", "*"))
 
 
+class loses_the_body(right_extractor):
+    def extract(self, request):
+        return super().extract(request)._replace(body="")
+
+
 class raises_at_bad_text(right_extractor):
     def extract(self, request):
         if ".nan" in request.raw:

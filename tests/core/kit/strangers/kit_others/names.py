@@ -4,6 +4,7 @@ EXTRACTORS = {
     "right_extractor": None,
     "reads_texts_only": "test_what_was_written_is_read",
     "rewrites_the_body": "test_the_body_is_a_part_of_the_text",
+    "loses_the_body": "test_what_stands_beside_the_fields_is_the_body",
     "raises_at_bad_text": "test_bad_text_is_an_answer_and_never_an_exception",
     "knows_few_characters": "test_any_text_is_answered",
     "says_nothing": "test_there_is_an_output_or_an_error",
