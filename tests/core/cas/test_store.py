@@ -10,10 +10,12 @@ from collisions import colliding_texts
 from hypothesis import HealthCheck, given, settings
 
 from uwf_core.api.store import Holder
+from uwf_core.cas.buffer import FRESH_MS
 from uwf_core.cas.closure import walk
 from uwf_core.cas.codec import encode
 from uwf_core.cas.hashing import META, PRIMITIVES, ref_of
 from uwf_core.cas.schemas import META_SCHEMA
+from uwf_core.cas.store import Store
 from uwf_core.errors import (
     BusyError,
     CollisionError,
@@ -21,6 +23,7 @@ from uwf_core.errors import (
     MissingNodeError,
     PayloadError,
 )
+from uwf_core.stores.memory import MemoryBackend
 
 REF = {"type": "string", "format": "ocas_ref"}
 LINKED = {
@@ -50,7 +53,7 @@ def test_a_payload_comes_back_as_it_was_put(store, payload):
 def test_a_node_keeps_the_time_of_its_first_put_and_the_store_that_of_its_last(store, clock):
     first_ms = clock.ms
     ref = store.put_text("hello")
-    clock.ms += 5000
+    clock.ms += FRESH_MS
     assert store.put_text("hello") == ref
     assert store.get(ref).created_ms == first_ms
     assert store.record(ref).touched_ms == clock.ms
@@ -171,7 +174,9 @@ def test_two_payloads_of_one_reference_are_never_taken_for_each_other(store):
 
 
 @pytest.mark.parametrize("swap", ["payload", "type", "digest", "reference"])
-def test_a_record_that_is_not_what_its_reference_says_is_never_returned(store, backend, swap):
+def test_a_record_that_is_not_what_its_reference_says_is_never_returned(
+    store, backend, clock, swap
+):
     approved, rejected = colliding_texts(PRIMITIVES["string"], b"approved", b"rejected")
     ref, other = store.put_text(approved), store.put_text("other")
     record = store.record(ref)
@@ -181,11 +186,12 @@ def test_a_record_that_is_not_what_its_reference_says_is_never_returned(store, b
         "digest": record._replace(sha256=bytes(32)),
         "reference": store.record(other),
     }[swap]
-    for read in (store.get, store.text, store.record, store.refs, lambda r: list(walk(store, [r]))):
+    later = Store(backend, clock)  # another process: this one knows what it has put
+    for read in (later.get, later.text, later.record, later.refs, lambda r: list(walk(later, [r]))):
         with pytest.raises(CorruptNodeError, match=ref):
             read(ref)
     with pytest.raises(CorruptNodeError, match=ref):
-        store.put_text(approved)
+        later.put_text(approved)
 
 
 def test_the_closure_stops_at_a_reference_that_points_to_nothing(store):
@@ -308,3 +314,43 @@ def test_a_command_pays_for_no_more_than_it_uses(work, unwanted, tmp_path):
         check=True,
     ).stdout.split()
     assert unwanted & set(loaded) == set()
+
+
+def test_what_a_transaction_has_put_can_be_read_within_it(store):
+    with store.transaction():
+        ref = store.put_text("hello")
+        assert store.text(ref) == "hello"
+        assert store.has(ref)
+        assert ref in {record.ref for record in store.records()}
+
+
+def test_what_a_failed_transaction_has_put_is_not_believed_to_be_there(store, backend):
+    with pytest.raises(RuntimeError), store.transaction():
+        ref = store.put_text("hello")
+        raise RuntimeError
+    assert not store.has(ref)
+    assert store.put_text("hello") == ref
+    assert backend.get(ref) is not None
+
+
+def test_the_nodes_of_a_transaction_go_to_the_backend_together(clock):
+    calls = []
+
+    class Counting(MemoryBackend):
+        def put_all(self, records):
+            calls.append(len(records))
+            return {each.ref: before for each in records if (before := self.put(each))}
+
+    store = Store(Counting(), clock)
+    with store.transaction():
+        for number in range(20):
+            store.put_text(str(number))
+    assert calls == [22]  # with the type of texts and the type of types
+
+
+def test_a_backend_without_batches_gets_the_same_records(clock):
+    backend = MemoryBackend()
+    store = Store(backend, clock)
+    with store.transaction():
+        refs = [store.put_text(str(number)) for number in range(20)]
+    assert backend.present(refs) == set(refs)

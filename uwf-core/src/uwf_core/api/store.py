@@ -4,7 +4,7 @@ The core's `Store` does CBOR, validation, SHA-256, collisions and references ove
 that every backend gives the same promises.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
@@ -164,3 +164,16 @@ class StoreBackend(Protocol):
 
     def close(self) -> None:
         """Let go of everything. A second call does nothing."""
+
+
+@runtime_checkable
+class BatchBackend(Protocol):
+    """What a `StoreBackend` may offer besides: many records in one call, which saves a statement or
+    a round trip for each. The core calls `put` for each where a backend does not.
+    """
+
+    def put_all(self, records: Sequence[Record]) -> Mapping[str, Record]:
+        """As `put` for each of `records`, whose references differ.
+
+        Returns the records that were there before, by reference.
+        """

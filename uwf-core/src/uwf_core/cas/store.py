@@ -10,7 +10,8 @@ from typing import Any
 
 from uwf_core.api.store import Holder, LockHandle, Record, StoreBackend, Variable
 from uwf_core.cas import variables
-from uwf_core.cas.codec import decode, encode
+from uwf_core.cas.buffer import Buffer
+from uwf_core.cas.codec import decode, encode, encode_telling
 from uwf_core.cas.hashing import META, PRIMITIVES, ref_of, sha256_of
 from uwf_core.cas.records import Node, check_same, damaged, verify_record
 from uwf_core.cas.references import references_in
@@ -21,8 +22,6 @@ from uwf_core.ids import Ref, ref_of_number
 
 _EDGES_OF_TEXT = KnownType(PRIMITIVES["string"], {}).edges("")
 _EDGES_OF_SCHEMA = KnownType(META, {}).edges({})
-_TYPE_FRESH_MS = 10 * 60 * 1000
-"""For how long a type that this process has put needs not be put again (gc waits far longer)."""
 
 
 class Store:
@@ -45,7 +44,7 @@ class Store:
         self._durability: bool | None = None
         self.types = types or Types()
         self._schemas = self.types.schemas
-        self._fresh_types: dict[str, int] = {}
+        self._buffer = Buffer(backend)
 
     # -- transactions ----------------------------------------------------------------------------
 
@@ -65,13 +64,13 @@ class Store:
                     raise ValueError("a durable transaction within one that is not durable")
                 yield
                 return
-            fresh_before = dict(self._fresh_types)
             self._durability = durable
             try:
                 with self._backend.transaction(durable and self._durable):
                     yield
+                    self._buffer.flush()
             except BaseException:
-                self._fresh_types = fresh_before
+                self._buffer.clear()
                 raise
             finally:
                 self._durability = None
@@ -99,10 +98,10 @@ class Store:
         """
         if type_ == META:
             return self.put_schema(payload)
-        data = encode(payload)
+        data, is_plain = encode_telling(payload)
         schema = self.schema(Ref(type_))
         known = self.types.of(type_, schema)
-        plain = known.decode(data)
+        plain = payload if is_plain else known.decode(data)
         found = () if trusted else known.violations(plain)
         if found:
             raise refused(type_, schema, found)
@@ -124,7 +123,7 @@ class Store:
         """
         data = encode(schema)
         ref = ref_of(META, data)
-        if trusted and self.has_fresh_type(ref):
+        if trusted and self.is_fresh(ref):
             return ref
         plain = self._schemas.get(ref)
         if plain is None:
@@ -133,25 +132,31 @@ class Store:
                 check_schema(plain)
         self._put(META, data, _EDGES_OF_SCHEMA)
         self._schemas[ref] = plain
-        self._fresh_types[ref] = self._now_ms()
         return ref
 
     def _put(self, type_: Ref, data: bytes, edges: tuple[int, ...]) -> Ref:
         ref = ref_of(type_, data)
         now = self._now_ms()
-        record = Record(
-            ref=ref,
-            type=type_,
-            sha256=sha256_of(type_, data),
-            data=data,
-            edges=edges,
-            created_ms=now,
-            touched_ms=now,
-        )
-        with self._writing():
-            self._keep_type(type_, ref)
-            self._insert(record)
+        record = Record(ref, type_, sha256_of(type_, data), data, edges, now, now)
+        with self._lock:
+            known = self._buffer.known(ref)
+            if known is not None and self._buffer.is_fresh(ref, now):
+                check_same(known, record)
+            else:
+                with self._writing():
+                    self._keep_type(type_, ref)
+                    self._buffer.add(record)
         return ref
+
+    def _keep_type(self, type_: Ref, ref: Ref) -> None:
+        """Have the type's node in the store, and too young for gc to sweep it meanwhile."""
+        if type_ != ref and not self.is_fresh(type_):
+            self.schema(type_)
+            self._put(META, self.types.data(type_), _EDGES_OF_SCHEMA)
+
+    def is_fresh(self, ref: str) -> bool:
+        """Whether a node was put a moment ago, so that it need not be put again."""
+        return self._buffer.is_fresh(ref, self._now_ms())
 
     def adopt(self, record: Record, *, verified: bool = False) -> None:
         """Store a record of another store, which the caller has checked against its schema (and,
@@ -165,27 +170,7 @@ class Store:
         if not verified:
             verify_record(record, ref)
         with self._writing():
-            self._insert(record._replace(touched_ms=now))
-            if record.type == META and ref in self._schemas:
-                self._fresh_types[ref] = now
-
-    def _insert(self, record: Record) -> None:
-        before = self._backend.put(record)
-        if before is not None:
-            check_same(before, record)
-
-    def _keep_type(self, type_: Ref, ref: Ref) -> None:
-        """Have the type's node in the store, and too young for gc to sweep it meanwhile."""
-        if type_ == ref or self.has_fresh_type(type_):
-            return
-        self.schema(type_)
-        self._put(META, self.types.data(type_), _EDGES_OF_SCHEMA)
-        self._fresh_types[type_] = self._now_ms()
-
-    def has_fresh_type(self, type_: str) -> bool:
-        """Whether a type was put a moment ago, so that it need not be put again."""
-        seen = self._fresh_types.get(type_)
-        return seen is not None and 0 <= self._now_ms() - seen < _TYPE_FRESH_MS
+            self._buffer.add(record._replace(touched_ms=now))
 
     # -- reading nodes ---------------------------------------------------------------------------
 
@@ -205,19 +190,25 @@ class Store:
 
     def record(self, ref: str) -> Record:
         """The node's record as stored, its reference and SHA-256 checked; raises as `get`."""
-        record = self.stored(ref)
-        if record is None:
-            raise MissingNodeError(
-                f"there is no node {ref}",
-                where=self.location(),
-                hint="check the reference, and that this is the store it was put into",
-            )
-        verify_record(record, ref)
-        return record
+        with self._lock:
+            known = self._buffer.known(ref)
+            if known is not None:
+                return known
+            record = self.stored(ref)
+            if record is None:
+                raise MissingNodeError(
+                    f"there is no node {ref}",
+                    where=self.location(),
+                    hint="check the reference, and that this is the store it was put into",
+                )
+            verify_record(record, ref)
+            self._buffer.keep(record)
+            return record
 
     def stored(self, ref: str) -> Record | None:
         """The node's record, **unchecked**; None if there is none."""
         with self._lock:
+            self._buffer.flush()
             return self._backend.get(ref)
 
     def text(self, ref: str) -> str:
@@ -257,11 +248,13 @@ class Store:
     def present(self, refs: Collection[str]) -> set[str]:
         """Those of `refs` that are there; does not look at their content."""
         with self._lock:
+            self._buffer.flush()
             return self._backend.present(refs)
 
     def find(self, prefix: str, limit: int) -> list[Ref]:
         """References that begin with `prefix` (any case), sorted, at most `limit`."""
         with self._lock:
+            self._buffer.flush()
             return [Ref(each) for each in self._backend.find(prefix.upper(), limit)]
 
     def refs(self, ref: str) -> list[Ref]:
@@ -271,22 +264,26 @@ class Store:
 
     def records(self, type_: str | None = None) -> Iterator[Record]:
         """All records (of one type), in any order, **unchecked**."""
+        self._buffer.flush()
         return self._backend.records(type_)
 
     def edges(self) -> Iterator[tuple[str, tuple[str, ...], int]]:
         """(reference, references and type, touched_ms) of every record."""
+        self._buffer.flush()
         for number, edges, touched_ms in self._backend.graph():
             yield ref_of_number(number), tuple(map(ref_of_number, sorted(edges))), touched_ms
 
     def graph(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
         """The same as numbers (`ids.number_of`); both raise CorruptNodeError for damaged edges."""
+        self._buffer.flush()
         return self._backend.graph()
 
     def delete(self, refs: Iterable[str], untouched_since_ms: int) -> int:
         """Remove those of `refs` that nobody has put since; how many."""
         with self._writing():
+            self._buffer.flush()
             removed = self._backend.delete(refs, untouched_since_ms)
-            self._fresh_types.clear()
+            self._buffer.clear()
         return removed
 
     # -- variables -------------------------------------------------------------------------------
@@ -339,7 +336,7 @@ class Store:
         """
         new = variables.following(name, value, tags, expected, self._now_ms())
         with self._writing():
-            if not self._backend.present((value,)):
+            if not (self.is_fresh(value) or self.has(value)):
                 raise MissingNodeError(f"{name} cannot point to {value}: there is no such node")
             if not self._backend.set_variable(new, expected.checksum if expected else None):
                 raise variables.moved(name)
@@ -388,4 +385,5 @@ class Store:
     def close(self) -> None:
         """Let go of everything. A second call does nothing."""
         with self._lock:
+            self._buffer.clear()
             self._backend.close()

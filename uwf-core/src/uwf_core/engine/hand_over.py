@@ -27,7 +27,7 @@ def copy_nodes(
         MissingNodeError, CorruptNodeError: one of them is absent or damaged; nothing has changed.
         CollisionError: the target has another payload under a reference.
     """
-    records = list(_closure(source, roots, target.has_fresh_type))
+    records = list(_closure(source, roots, target.is_fresh))
     there = target.present([each.ref for each in records])
     with target.transaction(durable):
         for record in records:

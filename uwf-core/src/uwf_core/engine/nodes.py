@@ -19,7 +19,9 @@ class Nodes:
 
     def put(self, kind: str, payload: Mapping[str, Any]) -> Ref:
         """Store a node of one of the kinds of `thread.types.SCHEMAS`."""
-        return self._store.put(self.type(kind), dict(payload))
+        # A reference as plain text: the payload then need not be read back to be checked.
+        plain = {name: str(each) if type(each) is Ref else each for name, each in payload.items()}
+        return self._store.put(self.type(kind), plain)
 
     def type(self, kind: str) -> Ref:
         """The reference of a kind's schema node, which is stored if need be: here, or, where this

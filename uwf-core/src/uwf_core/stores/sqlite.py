@@ -155,19 +155,35 @@ class SqliteBackend:
 
     def put(self, record: Record) -> Record | None:
         """Insert, or touch what is there."""
-        new = rows.row_of_record(record)
+        return self.put_all((record,)).get(record.ref)
+
+    def put_all(self, records: Sequence[Record]) -> dict[str, Record]:
+        """As `put` for each, in one statement where all of them are new."""
+        new = [rows.row_of_record(record) for record in records]
         crash_points.reach("node")
         with self._writing() as connection:
-            if connection.execute(_PUT, new).rowcount == 1:
-                return None
-            found = connection.execute(_GET, (new[1],)).fetchall()
-            before = rows.record_of_row(found[0])
-            if before.sha256:  # a damaged row must not get a guard that fits it
-                type_, ref, created, _, _, edges, *_ = found[0]
-                touched = record.touched_ms - created
-                guard = rows.guard_of(type_, ref, created, touched, edges)
-                connection.execute(_TOUCH, (touched, guard, ref))
-            return before
+            if connection.executemany(_PUT, new).rowcount == len(new):
+                return {}
+            return {
+                record.ref: before
+                for record, row in zip(records, new, strict=True)
+                if (before := self._touched(connection, record, row[1])) is not None
+            }
+
+    def _touched(
+        self, connection: sqlite3.Connection, record: Record, number: int
+    ) -> Record | None:
+        """What lies under a record's reference, touched; None where it is this very record."""
+        row = connection.execute(_GET, (number,)).fetchone()
+        before = rows.record_of_row(row)
+        if before == record:
+            return None
+        if before.sha256:  # a damaged row must not get a guard that fits it
+            type_, ref, created, _, _, edges, *_ = row
+            touched = record.touched_ms - created
+            guard = rows.guard_of(type_, ref, created, touched, edges)
+            connection.execute(_TOUCH, (touched, guard, ref))
+        return before
 
     def find(self, prefix: str, limit: int) -> list[str]:
         """References that begin with `prefix`, sorted."""

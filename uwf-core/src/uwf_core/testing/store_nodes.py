@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from uwf_core.api.store import StoreBackend
+from uwf_core.api.store import BatchBackend, StoreBackend
 from uwf_core.cas.hashing import META
 from uwf_core.testing.contract import needs
 from uwf_core.testing.store_records import number, record, variable
@@ -54,6 +54,27 @@ class NodeClauses(StoreSetting):
         kept = backend.get(first.ref)
         assert kept is not None
         assert (kept.data, kept.sha256) == (first.data, first.sha256)
+
+    def test_many_at_once_are_put_as_one_by_one(self, backend: StoreBackend) -> None:
+        """Where a backend has `put_all`: insert what is new, touch what is there, overwrite
+        nothing.
+        """
+        if not isinstance(backend, BatchBackend):
+            pytest.skip("the backend has no put_all, which is optional")
+        known, other = record("known", at_ms=1000), record("other", at_ms=1000)
+        backend.put(known)
+        backend.put(other)
+        again = known._replace(created_ms=5000, touched_ms=5000)
+        forged = other._replace(data=b"\x63two", sha256=b"2" * 32, touched_ms=5000)
+        new = [record(str(number), at_ms=5000) for number in range(40)]
+        before = {known.ref: known, other.ref: other}
+        assert backend.put_all([*new, again, forged]) == before
+        assert backend.get(known.ref) == known._replace(touched_ms=5000)
+        kept = backend.get(other.ref)
+        assert kept is not None
+        assert kept.data == other.data
+        assert backend.present([each.ref for each in new]) == {each.ref for each in new}
+        assert backend.put_all([]) == {}
 
     def test_present_names_those_that_are_there(self, backend: StoreBackend) -> None:
         """Also among many at once."""

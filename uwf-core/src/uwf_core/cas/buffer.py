@@ -1,0 +1,87 @@
+"""Records on their way to the backend, and those that are known to be there.
+
+A transaction writes its records in one batch, and nothing is asked for or written twice.
+"""
+
+from uwf_core.api.store import BatchBackend, Record, StoreBackend
+from uwf_core.cas.records import check_same
+
+FRESH_MS = 10 * 60 * 1000
+"""For how long a record that was touched needs not be put again (gc waits far longer)."""
+
+_MAX_BYTES = 4 * 1024 * 1024
+_MAX_RECORD = 64 * 1024
+
+
+class Buffer:
+    """What a transaction has put and not written, and verified records of this process, the oldest
+    forgotten first; large ones are not kept.
+    """
+
+    def __init__(self, backend: StoreBackend) -> None:
+        self._backend = backend
+        self._batches = backend if isinstance(backend, BatchBackend) else None
+        self._pending: dict[str, Record] = {}
+        self._known: dict[str, Record] = {}
+        self._bytes = 0
+
+    def add(self, record: Record) -> None:
+        """Have the record written by the next `flush`.
+
+        Raises:
+            CollisionError: another payload of this transaction has the reference.
+        """
+        before = self._pending.get(record.ref)
+        if before is None:
+            self._pending[record.ref] = record
+        else:
+            check_same(before, record)
+
+    def flush(self) -> None:
+        """Write what waits.
+
+        Raises:
+            CollisionError, CorruptNodeError: something else lies under one of the references.
+        """
+        if not self._pending:
+            return
+        records, self._pending = list(self._pending.values()), {}
+        if self._batches is not None:
+            found = self._batches.put_all(records)
+        else:
+            found = {e.ref: before for e in records if (before := self._backend.put(e))}
+        for record in records:
+            before = found.get(record.ref)
+            if before is not None:
+                check_same(before, record)
+                record = before._replace(touched_ms=record.touched_ms)
+            self.keep(record)
+
+    def known(self, ref: str) -> Record | None:
+        """The record as it is in the backend, None where that would have to be asked."""
+        return None if ref in self._pending else self._known.get(ref)
+
+    def is_fresh(self, ref: str, now_ms: int) -> bool:
+        """Whether the record was touched so recently that it need not be put again."""
+        if ref in self._pending:
+            return True
+        known = self._known.get(ref)
+        return known is not None and 0 <= now_ms - known.touched_ms < FRESH_MS
+
+    def keep(self, record: Record) -> None:
+        """Remember a record of the backend whose reference and SHA-256 fit its bytes."""
+        size = len(record.data)
+        if size > _MAX_RECORD:
+            return
+        before = self._known.pop(record.ref, None)
+        self._bytes += size - (len(before.data) if before else 0)
+        self._known[record.ref] = record
+        while self._bytes > _MAX_BYTES:
+            oldest = self._known.pop(next(iter(self._known)))
+            self._bytes -= len(oldest.data)
+
+    def clear(self) -> None:
+        """Forget everything: a transaction failed, records were deleted, the backend is closed."""
+        self._pending.clear()
+        self._known.clear()
+        self._bytes = 0
