@@ -14,7 +14,7 @@ from compare_kit import A, B, saved_run, trials
 from uwf_core.client import Client
 from uwf_core.errors import UsageError
 from uwf_core.testing.project import Project
-from uwf_eval.compare.select import select
+from uwf_eval.compare.pairs import select
 from uwf_eval.records import Trial
 from uwf_eval.store.results import Results
 

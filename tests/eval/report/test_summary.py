@@ -4,7 +4,7 @@ from report_kit import RUN, cell, ended, not_run, rich_run, run_of, scored, step
 
 from uwf_core.api.fields import write_record
 from uwf_eval.records import JudgeResult, Trial
-from uwf_eval.report.leaves import mean_score
+from uwf_eval.report.groups import mean_score
 from uwf_eval.report.summary import Report, summarise
 
 

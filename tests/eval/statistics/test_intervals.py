@@ -8,9 +8,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from uwf_eval.statistics.cluster import bounded_interval, cluster_mean, student_interval
 from uwf_eval.statistics.difference import correlation, paired_difference, square_and_add
-from uwf_eval.statistics.wilson import wilson_interval
+from uwf_eval.statistics.intervals import (
+    bounded_interval,
+    cluster_mean,
+    student_interval,
+    wilson_interval,
+)
 
 scores = st.floats(0, 1)
 tasks = st.lists(scores, min_size=1, max_size=12)

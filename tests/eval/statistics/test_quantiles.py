@@ -7,8 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from uwf_eval.statistics.normal import normal_cdf, normal_quantile
-from uwf_eval.statistics.student import beta_share, t_cdf, t_half_width, t_quantile
+from uwf_eval.statistics.distributions import (
+    beta_share,
+    normal_cdf,
+    normal_quantile,
+    t_cdf,
+    t_half_width,
+    t_quantile,
+)
 
 TAILS = (1e-12, 1e-6, 0.001, 0.025, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.975, 0.999, 1 - 1e-6)
 FREEDOMS = (0.5, 1, 1.3, 2, 3, 5, 7.77, 10, 30, 49, 333.3, 9_999, 10_001, 1e6, 1e12)

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from uwf_eval.statistics.holm import holm
-from uwf_eval.statistics.signflip import least_p, least_tasks, sign_flip
+from uwf_eval.statistics.signflip import holm, least_p, least_tasks, sign_flip
 
 real = st.lists(st.floats(-1, 1).map(lambda x: round(x, 6)), max_size=8)
 thirds = st.lists(st.integers(-3, 3).map(lambda k: k / 3), max_size=8)

@@ -65,7 +65,7 @@ def compare(session: Session, a: str, b: str, fatal: Sequence[str], **asked: Any
 def _compared(session: Session, a: str, b: str, asked: dict[str, Any]) -> "Comparison":
     from uwf_core.client import Client
     from uwf_eval.compare.compare import compare as compare_trials
-    from uwf_eval.compare.select import select
+    from uwf_eval.compare.pairs import select
     from uwf_eval.store.results import Results
 
     by: Dimension | None = asked.pop("by")

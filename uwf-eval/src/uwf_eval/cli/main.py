@@ -7,15 +7,15 @@ from uwf_core.commands import EXIT_CODES, Group, Noun, Row
 
 COMMANDS: Final[Mapping[str, Row]] = {
     "run": Row("run:run", "Try tasks, again and again, and judge every trial"),
-    "resume": Row("resume:resume", "Run the trials of a run that are left or failed by accident"),
-    "new": Row("new:new", "Write a task that runs as it is"),
-    "check": Row("check:check", "Report every fault of tasks"),
+    "resume": Row("run:resume", "Run the trials of a run that are left or failed by accident"),
+    "new": Row("tasks:new", "Write a task that runs as it is"),
+    "check": Row("tasks:check", "Report every fault of tasks"),
     "report": Row("report:report", "What came out of a run"),
-    "list": Row("list:list_", "List the runs"),
-    "diff": Row("diff:diff", "Two runs side by side, trial by trial"),
-    "show": Row("show:show", "Show one trial: what it did and what each judge said"),
+    "list": Row("results:list_", "List the runs"),
+    "diff": Row("results:diff", "Two runs side by side, trial by trial"),
+    "show": Row("results:show", "Show one trial: what it did and what each judge said"),
     "compare": Row("compare:compare", "Is B better than A, by how much, at what cost"),
-    "export": Row("export:export", "Write trials as bundles"),
+    "export": Row("results:export", "Write trials as bundles"),
 }
 EXAMPLES: Final = (
     "uwf-eval new my-task",

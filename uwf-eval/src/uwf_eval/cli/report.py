@@ -7,12 +7,15 @@ import click
 
 from uwf_core.commands import Screen, Session, command
 from uwf_core.errors import ExitCode
-from uwf_eval.cli.opened import results_of
-from uwf_eval.cli.output import write_file
+from uwf_eval.cli.results import results_of
 
 if TYPE_CHECKING:
     from uwf_eval.records import Trial
     from uwf_eval.report.summary import Report
+import os
+from pathlib import Path
+
+from uwf_core.errors import UsageError
 
 FORMATS = ("markdown", "junit", "html")
 _FILE_WIDTH = 100
@@ -106,3 +109,26 @@ def _enough(session: Session, summary: "Report", least: float | None) -> int:
     said = "no trial counts" if mean is None else f"the mean score is {mean:.4g}"
     session.note(f"{said}; --min-score asks for {least:g}")
     return ExitCode.FAILED
+
+
+def write_file(session: Session, name: str, text: str) -> None:
+    """Write a text into a file, all of it or nothing, and say so on stderr.
+
+    Raises:
+        UsageError: it cannot be written; what was there is as it was.
+    """
+    target = Path(name)
+    draft = target.with_name(f".{target.name}.{os.getpid()}.new")
+    try:
+        try:
+            draft.write_text(text, encoding="utf-8", errors="backslashreplace")
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"the report cannot be written: {getattr(error, 'strerror', None) or error}",
+            where=name,
+            hint="name a file in a folder that is yours to write, on a disk with room",
+        ) from error
+    session.note(f"written: {name} ({len(text):,} characters)")

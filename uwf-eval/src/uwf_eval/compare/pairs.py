@@ -1,10 +1,11 @@
-"""What of two lists of trials can be compared: the same task and case with the same fixture."""
+"""What can be compared: the trials that are asked for, paired by task, case and fixture."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from uwf_core.api.record import record
+from uwf_core.errors import UsageError
 from uwf_eval.compare.records import Dimension, LeftOut, Reason, Side
-from uwf_eval.records import State, Trial
+from uwf_eval.records import Cell, State, Trial
 
 _Key = tuple[str | None, ...]
 _UNCOUNTED: Mapping[str, Reason] = {
@@ -101,3 +102,40 @@ def _left_out(side: Side, trials: Sequence[tuple[Reason, Trial]]) -> list[LeftOu
         LeftOut(side=side, reason=reason, trials=len(each), places=list(dict.fromkeys(each)))
         for reason, each in places.items()
     ]
+
+
+CONFIGURED = "configured"
+"""The word for an agent or model that the configuration says."""
+
+
+def select(trials: Sequence[Trial], by: Dimension, word: str) -> list[Trial]:
+    """The trials whose agent, model or workflow is meant by `word`.
+
+    A workflow is meant by its name, its reference or a prefix of that, or NAME@PREFIX.
+
+    Raises:
+        UsageError: nothing is meant, or several versions of a workflow are.
+    """
+    words = {_names(trial.cell, by): trial.cell for trial in trials}
+    meant = {names for names, cell in words.items() if _means(word, cell, by)}
+    if len(meant) == 1:
+        return [trial for trial in trials if _names(trial.cell, by) in meant]
+    known = ", ".join(sorted(" ".join(names) for names in meant or words)) or "nothing"
+    if meant:
+        raise UsageError(f"{word!r} fits several {by}s: {known}", hint="add @ and the reference")
+    raise UsageError(f"the run has no {by} {word!r}", hint=f"it has: {known}")
+
+
+def _names(cell: Cell, by: Dimension) -> tuple[str, ...]:
+    if by == "workflow":
+        return (f"{cell.workflow_name}@{cell.workflow}",)
+    return (getattr(cell, by) or CONFIGURED,)
+
+
+def _means(word: str, cell: Cell, by: Dimension) -> bool:
+    if by != "workflow":
+        return word == (getattr(cell, by) or CONFIGURED)
+    name, _, prefix = word.rpartition("@")
+    if name:
+        return name == cell.workflow_name and cell.workflow.startswith(prefix)
+    return word == cell.workflow_name or (len(word) >= 4 and cell.workflow.startswith(word))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from uwf_core.api.record import record
-from uwf_eval.statistics.interval import Estimate, Interval
+from uwf_eval.statistics.intervals import Estimate, Interval
 
 Metric = Literal["score", "passed", "cost", "tokens", "duration"]
 METRICS: Final[tuple[Metric, ...]] = ("score", "passed", "cost", "tokens", "duration")

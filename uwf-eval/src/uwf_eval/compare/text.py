@@ -7,7 +7,7 @@ from uwf_core.commands import Screen, fields
 from uwf_eval.compare import words
 from uwf_eval.compare.records import Comparison, Measured
 from uwf_eval.report.markdown import inline, table_markdown
-from uwf_eval.report.text import table_text
+from uwf_eval.report.tables import table_text
 
 _STYLES = {"better": "ok", "worse": "error", "no_difference": "bold", "cannot_tell": "warning"}
 _WIDEST = 100

@@ -7,8 +7,8 @@ and Biopharmaceutics 15 (1987) 657-680). All else, and fewer tasks than the test
 tell".
 """
 
-from uwf_eval.compare.metrics import higher_is_better
 from uwf_eval.compare.records import Measured, Options, Verdict
+from uwf_eval.compare.weigh import higher_is_better
 from uwf_eval.statistics.signflip import least_tasks
 
 

@@ -1,16 +1,42 @@
-"""One metric over all pairs: means, difference, interval, and how the tasks stand."""
+"""One metric over all pairs: its values, the difference, and what would be needed to decide."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from math import isfinite
 
 from uwf_core.api.record import record
-from uwf_eval.compare.metrics import is_bounded, value_of
 from uwf_eval.compare.pairs import Pair
-from uwf_eval.compare.records import Measured, Metric, Options
+from uwf_eval.compare.records import Measured, Metric, Options, Plan
 from uwf_eval.records import Trial
-from uwf_eval.statistics.cluster import bounded_interval, mean, student_interval
+from uwf_eval.report.estimates import tokens_of
 from uwf_eval.statistics.difference import SAME, paired_difference
-from uwf_eval.statistics.interval import Estimate
-from uwf_eval.statistics.power import Case
+from uwf_eval.statistics.intervals import Estimate, bounded_interval, mean, student_interval
+from uwf_eval.statistics.power import Aim, Case, repeats_needed, spread, tasks_needed
+
+
+def is_bounded(metric: Metric) -> bool:
+    """Whether its values lie within 0..1."""
+    return metric in ("score", "passed")
+
+
+def higher_is_better(metric: Metric) -> bool:
+    """Else (dollars, tokens, ms) lower is."""
+    return metric in ("score", "passed")
+
+
+def value_of(metric: Metric, trial: Trial) -> float | None:
+    """A metric of a trial that counts: a share, 0 or 1, dollars, tokens or ms; None: unknown."""
+    match metric:
+        case "score":
+            value: float | None = trial.score
+        case "passed":
+            value = None if trial.passed is None else float(trial.passed)
+        case "cost":
+            value = trial.usage.cost_usd
+        case "tokens":
+            value = tokens_of(trial.usage)
+        case "duration":
+            value = trial.duration_ms
+    return value if value is not None and isfinite(value) else None
 
 
 @record
@@ -95,3 +121,36 @@ def _margin(mean_a: float, bounded: bool, options: Options) -> float | None:
     if bounded:
         return options.within
     return None if abs(mean_a) <= SAME else options.within * abs(mean_a)
+
+
+def plans(weighed: Weighed, options: Options) -> list[Plan]:
+    """For the smallest difference that matters, and for the one that was seen if it is greater."""
+    if not weighed.cases:
+        return []
+    seen = spread(weighed.cases)
+    # With several metrics the hardest step of Holm's rule is planned for.
+    level = 1 - (1 - options.level) / len(options.metrics)
+    bounded = is_bounded(weighed.measured.metric)
+    repeats_now = sum(len(a) for cases in weighed.cases for a, _ in cases)
+    repeats_now += sum(len(b) for cases in weighed.cases for _, b in cases)
+    found = []
+    for kind, target in _targets(weighed.measured):
+        aim = Aim(target=target, level=level, power=options.power)
+        plan = Plan(
+            kind="margin" if kind == "margin" else "seen",
+            target=target,
+            tasks=tasks_needed(seen, aim, bounded=bounded),
+            repeats=repeats_needed(seen, aim),
+            tasks_now=seen.tasks,
+            repeats_now=repeats_now / 2 / sum(map(len, weighed.cases)),
+        )
+        found.append(plan)
+    return found
+
+
+def _targets(measured: Measured) -> Iterator[tuple[str, float]]:
+    margin, difference = measured.margin or 0.0, abs(measured.difference or 0.0)
+    if difference > margin:
+        yield "seen", difference
+    if margin > 0:
+        yield "margin", margin

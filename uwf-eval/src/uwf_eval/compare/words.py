@@ -7,7 +7,7 @@ from uwf_eval.compare.records import Comparison, LeftOut, Measured, Metric, Plan
 from uwf_eval.compare.verdict import shown_p
 from uwf_eval.report.numbers import NONE, dollars, elapsed, percent, plural, score, tokens
 from uwf_eval.report.tables import Heading, Row, Table, Value
-from uwf_eval.statistics.interval import Estimate, Interval
+from uwf_eval.statistics.intervals import Estimate, Interval
 
 _PLACES_SHOWN: Final = 5
 _FIGURES: Final[Mapping[Metric, Callable[[float], str]]] = {

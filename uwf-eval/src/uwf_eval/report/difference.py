@@ -10,11 +10,10 @@ from uwf_core.api.record import record
 from uwf_core.commands import Screen, clean
 from uwf_eval.records import Cell, Run, Trial, TrialState
 from uwf_eval.report.configurations import Configurations
-from uwf_eval.report.leaves import leaves_of
+from uwf_eval.report.groups import groups_of
 from uwf_eval.report.numbers import NONE, percent, plural, score, utc
 from uwf_eval.report.summary import Line, line_of
-from uwf_eval.report.tables import Heading, Row, Table
-from uwf_eval.report.text import table_text
+from uwf_eval.report.tables import Heading, Row, Table, table_text
 
 _SAME: Final = 1e-9
 _Position = tuple[str, str, int, Hashable]
@@ -166,8 +165,8 @@ def _tasks(of_a: Sequence[Trial], of_b: Sequence[Trial]) -> Sequence[TaskChange]
     groups_a, groups_b = _by_task(of_a), _by_task(of_b)
     changes = []
     for task in dict.fromkeys((*groups_a, *groups_b)):
-        a = line_of(leaves_of(groups_a[task])) if task in groups_a else None
-        b = line_of(leaves_of(groups_b[task])) if task in groups_b else None
+        a = line_of(groups_of(groups_a[task])) if task in groups_a else None
+        b = line_of(groups_of(groups_b[task])) if task in groups_b else None
         before = a.score.value if a else None
         after = b.score.value if b else None
         change = None if before is None or after is None else after - before

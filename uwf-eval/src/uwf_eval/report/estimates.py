@@ -1,13 +1,12 @@
-"""Success rates and mean scores with what is known of their precision."""
+"""Figures of trials: rates and means with their precision, sums with unknown parts."""
 
 from collections.abc import Sequence
 from typing import Final
 
+from uwf_core.api import Usage
 from uwf_core.api.record import record
-from uwf_eval.statistics.cluster import cluster_mean
-from uwf_eval.statistics.interval import Interval
+from uwf_eval.statistics.intervals import cluster_mean, wilson_interval
 from uwf_eval.statistics.passes import mean_pass_at_k, mean_pass_hat_k
-from uwf_eval.statistics.wilson import wilson_interval
 
 _WANTED: Final = (1, 2, 5, 10, 20, 50, 100)
 
@@ -59,41 +58,30 @@ class Passes:
     of: int
 
 
-def rate_of(groups: Sequence[Sequence[float]]) -> Rate:
+def rate_of(clusters: Sequence[Sequence[float]]) -> Rate:
     """The success rate of trials, each 1 or 0, in their clusters."""
-    n, good = sum(map(len, groups)), round(sum(map(sum, groups)))
-    if n and len(groups) == n:
-        return _rate(good, n, good / n, wilson_interval(good, n), n)
-    estimate = cluster_mean(groups)
-    if estimate is None:
-        return _rate(0, 0, None, None, 0)
-    return _rate(good, n, estimate.mean, estimate.interval, estimate.groups)
-
-
-def _rate(
-    passed: int, trials: int, value: float | None, interval: Interval | None, clusters: int
-) -> Rate:
-    low, high = _ends(interval)
-    return Rate(passed=passed, trials=trials, value=value, low=low, high=high, clusters=clusters)
-
-
-def mean_of(groups: Sequence[Sequence[float]]) -> Mean:
-    """The mean of scores, in their clusters."""
-    estimate = cluster_mean(groups)
-    if estimate is None:
-        return Mean(value=None, low=None, high=None, trials=0, clusters=0)
-    low, high = _ends(estimate.interval)
-    return Mean(
-        value=estimate.mean,
+    passed, mean = round(sum(map(sum, clusters))), mean_of(clusters)
+    low, high = mean.low, mean.high
+    if mean.trials and mean.clusters == mean.trials:
+        interval = wilson_interval(passed, mean.trials)
+        low, high = interval.low, interval.high
+    return Rate(
+        passed=passed,
+        trials=mean.trials,
+        value=mean.value,
         low=low,
         high=high,
-        trials=estimate.values,
-        clusters=estimate.groups,
+        clusters=mean.clusters,
     )
 
 
-def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
-    return (None, None) if interval is None else (interval.low, interval.high)
+def mean_of(clusters: Sequence[Sequence[float]]) -> Mean:
+    """The mean of scores, in their clusters."""
+    found = cluster_mean(clusters)
+    if found is None:
+        return Mean(value=None, low=None, high=None, trials=0, clusters=0)
+    low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
+    return Mean(value=found.mean, low=low, high=high, trials=found.values, clusters=found.groups)
 
 
 def passes_of(counts: Sequence[tuple[int, int]]) -> Sequence[Passes]:
@@ -114,3 +102,52 @@ def passes_of(counts: Sequence[tuple[int, int]]) -> Sequence[Passes]:
         )
         for k in sorted(wanted)
     ]
+
+
+@record
+class Amount:
+    """What some trials (or steps) used of one thing: dollars, tokens, ms.
+
+    Attributes:
+        total: the sum of what is known; None where nothing is.
+        mean, median: of those that are known.
+        known: how many are, out of `of`.
+    """
+
+    total: float | None
+    mean: float | None
+    median: float | None
+    known: int
+    of: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of it is known, so that the total is one."""
+        return self.known == self.of
+
+
+def amount(values: Sequence[float | None]) -> Amount:
+    """The amount that these values come to; None is unknown."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return Amount(total=None, mean=None, median=None, known=0, of=len(values))
+    from statistics import median  # slow to load, and a run needs the rest of this module
+
+    total = sum(known)
+    return Amount(
+        total=total,
+        mean=total / len(known),
+        median=float(median(known)),
+        known=len(known),
+        of=len(values),
+    )
+
+
+def tokens_of(usage: Usage) -> int | None:
+    """All tokens that a model read and wrote, the cached ones included; None where reading or
+    writing is not known. Services that cache nothing do not speak of it.
+    """
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    cached = (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
+    return usage.input_tokens + usage.output_tokens + cached

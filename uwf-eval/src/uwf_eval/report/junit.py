@@ -11,8 +11,8 @@ from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from uwf_eval.records import Run, Trial
-from uwf_eval.report.failures import reason_of
 from uwf_eval.report.numbers import score
+from uwf_eval.report.shares import reason_of
 
 _NOT_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot say (its production 2)."""

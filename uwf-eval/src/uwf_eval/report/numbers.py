@@ -4,8 +4,7 @@ import time
 from typing import Final
 
 from uwf_core.commands import count, duration
-from uwf_eval.report.amounts import Amount
-from uwf_eval.report.estimates import Mean, Rate
+from uwf_eval.report.estimates import Amount, Mean, Rate
 
 NONE: Final = "–"
 NOT_ENOUGH: Final = "not enough data"

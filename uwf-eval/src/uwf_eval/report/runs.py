@@ -6,8 +6,7 @@ from typing import Any
 from uwf_core.commands import Screen
 from uwf_eval.records import Run
 from uwf_eval.report.numbers import utc
-from uwf_eval.report.tables import Heading, Row, Table
-from uwf_eval.report.text import table_text
+from uwf_eval.report.tables import Heading, Row, Table, table_text
 
 _HEADINGS = (
     Heading("Run"),

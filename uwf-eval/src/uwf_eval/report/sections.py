@@ -5,9 +5,8 @@ from typing import Final
 
 from uwf_core.commands import duration
 from uwf_eval.records import Run, Trial, TrialState
-from uwf_eval.report.amounts import tokens_of
-from uwf_eval.report.failures import FailureShare, reason_of
-from uwf_eval.report.judges import JudgeShare
+from uwf_eval.report.estimates import tokens_of
+from uwf_eval.report.groups import States
 from uwf_eval.report.numbers import (
     NONE,
     at_least,
@@ -22,9 +21,7 @@ from uwf_eval.report.numbers import (
     score,
     tokens,
 )
-from uwf_eval.report.roles import RoleShare
-from uwf_eval.report.routes import RouteShare
-from uwf_eval.report.states import States
+from uwf_eval.report.shares import FailureShare, JudgeShare, RoleShare, RouteShare, reason_of
 from uwf_eval.report.summary import Line, Report, TaskLine, trials_in
 from uwf_eval.report.tables import Bar, Content, Fact, Heading, Row, Strip, Table, Value
 

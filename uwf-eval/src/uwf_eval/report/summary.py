@@ -6,16 +6,29 @@ from itertools import chain
 
 from uwf_core.api.record import record
 from uwf_eval.records import Cell, Run, RunTask, Trial
-from uwf_eval.report.amounts import Amount, amount
 from uwf_eval.report.configurations import Configuration, Configurations
-from uwf_eval.report.estimates import Mean, Passes, Rate, mean_of, passes_of, rate_of
-from uwf_eval.report.failures import FailureShare, failures_of
-from uwf_eval.report.judges import JudgeShare, judges_of
-from uwf_eval.report.leaves import Clustering, Leaf, leaves_of
+from uwf_eval.report.estimates import (
+    Amount,
+    Mean,
+    Passes,
+    Rate,
+    amount,
+    mean_of,
+    passes_of,
+    rate_of,
+)
+from uwf_eval.report.groups import CaseGroup, Clustering, States, groups_of, states_of
 from uwf_eval.report.numbers import plural
-from uwf_eval.report.roles import RoleShare, roles_of
-from uwf_eval.report.routes import RouteShare, routes_of
-from uwf_eval.report.states import States, states_of
+from uwf_eval.report.shares import (
+    FailureShare,
+    JudgeShare,
+    RoleShare,
+    RouteShare,
+    failures_of,
+    judges_of,
+    roles_of,
+    routes_of,
+)
 
 
 @record
@@ -104,14 +117,14 @@ def summarise(run: Run, trials: Sequence[Trial], listed: int = 200) -> Report:
         run: the run. trials: all of its trials, those that were not run included.
         listed: how many of them are to be listed one by one.
     """
-    leaves = leaves_of(trials)
-    known = Configurations(leaf.cell for leaf in leaves)
+    groups = groups_of(trials)
+    known = Configurations(group.cell for group in groups)
     shown = sorted(sorted(trials, key=_reading_order)[:listed], key=lambda each: each.number)
     return Report(
         run=run,
-        overall=line_of(leaves),
-        configurations=_by_configuration(leaves, known),
-        tasks=_by_task(run, leaves, known),
+        overall=line_of(groups),
+        configurations=_by_configuration(groups, known),
+        tasks=_by_task(run, groups, known),
         roles=roles_of(trials),
         routes=routes_of(trials),
         failures=failures_of(trials),
@@ -120,51 +133,50 @@ def summarise(run: Run, trials: Sequence[Trial], listed: int = 200) -> Report:
     )
 
 
-def line_of(leaves: Sequence[Leaf]) -> Line:
-    """What the trials of these leaves came to, as one line."""
-    clustering = Clustering(leaves)
-    states = states_of(leaf.states for leaf in leaves)
+def line_of(groups: Sequence[CaseGroup]) -> Line:
+    """What the trials of these groups came to, as one line."""
+    clustering = Clustering(groups)
+    states = states_of(group.states for group in groups)
     return Line(
         trials=states.all,
         states=states,
-        success=rate_of(clustering.groups((leaf, leaf.passed) for leaf in leaves)),
-        score=mean_of(clustering.groups((leaf, leaf.scores) for leaf in leaves)),
-        passes=passes_of([(len(leaf.passed), sum(leaf.passed)) for leaf in leaves if leaf.passed]),
-        cost=amount(list(chain.from_iterable(leaf.costs for leaf in leaves))),
-        tokens=amount(list(chain.from_iterable(leaf.tokens for leaf in leaves))),
-        duration=amount(list(chain.from_iterable(leaf.durations for leaf in leaves))),
-        spent=amount(list(chain.from_iterable(leaf.spent for leaf in leaves))),
-        judges=judges_of(leaves, clustering),
+        success=rate_of(clustering.clusters((each, each.passed) for each in groups)),
+        score=mean_of(clustering.clusters((each, each.scores) for each in groups)),
+        passes=passes_of([(len(each.passed), sum(each.passed)) for each in groups if each.passed]),
+        cost=amount(list(chain.from_iterable(each.costs for each in groups))),
+        tokens=amount(list(chain.from_iterable(each.tokens for each in groups))),
+        duration=amount(list(chain.from_iterable(each.durations for each in groups))),
+        spent=amount(list(chain.from_iterable(each.spent for each in groups))),
+        judges=judges_of(groups, clustering),
     )
 
 
 def _by_configuration(
-    leaves: Sequence[Leaf], known: Configurations
+    groups: Sequence[CaseGroup], known: Configurations
 ) -> Sequence[ConfigurationLine]:  # fmt: skip
-    """A line for each configuration."""
-    groups: dict[Hashable, list[Leaf]] = {key: [] for key in known.all()}
-    for leaf in leaves:
-        groups[known.key(leaf.cell)].append(leaf)
+    found: dict[Hashable, list[CaseGroup]] = {key: [] for key in known.all()}
+    for group in groups:
+        found[known.key(group.cell)].append(group)
     return [
-        ConfigurationLine(configuration=configuration, line=line_of(groups[key]))
+        ConfigurationLine(configuration=configuration, line=line_of(found[key]))
         for key, configuration in known.all().items()
-        if groups[key]
+        if found[key]
     ]
 
 
-def _by_task(run: Run, leaves: Sequence[Leaf], known: Configurations) -> Sequence[TaskLine]:
-    groups: dict[str, list[Leaf]] = {task.name: [] for task in run.tasks}
-    for leaf in leaves:
-        groups.setdefault(leaf.cell.task, []).append(leaf)
+def _by_task(run: Run, groups: Sequence[CaseGroup], known: Configurations) -> Sequence[TaskLine]:
+    found: dict[str, list[CaseGroup]] = {task.name: [] for task in run.tasks}
+    for group in groups:
+        found.setdefault(group.cell.task, []).append(group)
     tasks = {task.name: task for task in run.tasks}
     several = len(known.all()) > 1
     return [
         TaskLine(
             task=tasks.get(name) or RunTask(name=name, source="", place="", digest=""),
-            line=line_of(group),
-            configurations=_by_configuration(group, known) if several else (),
+            line=line_of(own),
+            configurations=_by_configuration(own, known) if several else (),
         )
-        for name, group in groups.items()
+        for name, own in found.items()
     ]
 
 

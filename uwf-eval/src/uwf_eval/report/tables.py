@@ -7,7 +7,10 @@ column gives it a heading of its own (`beside`).
 from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
+from uwf_core.commands import Column, Screen, clean
+from uwf_core.commands import table as columns_text
 from uwf_core.named_tuple import NamedTuple
+from uwf_eval.report.numbers import NONE
 
 Kind = Literal["text", "number", "words"]
 
@@ -124,3 +127,20 @@ def _texts(heading: Heading, row: Row, n: int) -> Iterator[str]:
     yield f"· {cell.text}" if row.inner and n == 0 else cell.text
     if heading.beside:
         yield cell.below[0] if cell.below else ""
+
+
+def table_text(shown: Table, screen: Screen) -> str:
+    """A table without the columns in which nothing is said; "" where it has no rows."""
+    headings, rows = in_lines(shown)
+    texts = [dict(enumerate(map(clean, row))) for row in rows]
+    columns = [
+        Column(str(n), each.name.upper(), each.least, each.rank, each.kind == "number")
+        for n, each in enumerate(headings)
+        if n == 0 or any(row[n] not in ("", NONE) for row in texts)
+    ]
+    lines = [{str(n): text for n, text in row.items()} for row in texts]
+    parts = [
+        columns_text(columns, lines, screen) if lines else "",
+        screen.paint(shown.left_out, "dim"),
+    ]
+    return "\n".join(part for part in parts if part)

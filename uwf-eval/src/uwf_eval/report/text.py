@@ -1,26 +1,12 @@
 """Reports as text for a terminal of any width, and for a pipe."""
 
-from uwf_core.commands import Column, Screen, clean, fields, table
+from uwf_core.commands import Screen, clean, fields
 from uwf_eval.report.numbers import NONE, utc
 from uwf_eval.report.sections import facts, states_text, tables
 from uwf_eval.report.summary import Report
-from uwf_eval.report.tables import Table, in_lines
+from uwf_eval.report.tables import table_text
 
 _TASKS = 60
-
-
-def table_text(shown: Table, screen: Screen) -> str:
-    """A table without the columns in which nothing is said; "" where it has no rows."""
-    headings, rows = in_lines(shown)
-    texts = [dict(enumerate(map(clean, row))) for row in rows]
-    columns = [
-        Column(str(n), each.name.upper(), each.least, each.rank, each.kind == "number")
-        for n, each in enumerate(headings)
-        if n == 0 or any(row[n] not in ("", NONE) for row in texts)
-    ]
-    lines = [{str(n): text for n, text in row.items()} for row in texts]
-    parts = [table(columns, lines, screen) if lines else "", screen.paint(shown.left_out, "dim")]
-    return "\n".join(part for part in parts if part)
 
 
 def report_text(report: Report, screen: Screen) -> str:

@@ -4,10 +4,9 @@ import json
 
 from uwf_core.commands import Screen, clean, duration, fields
 from uwf_eval.records import JudgeResult, Trial
-from uwf_eval.report.amounts import tokens_of
+from uwf_eval.report.estimates import tokens_of
 from uwf_eval.report.numbers import NONE, dollars, score, tokens, utc
-from uwf_eval.report.tables import Heading, Row, Table
-from uwf_eval.report.text import table_text
+from uwf_eval.report.tables import Heading, Row, Table, table_text
 
 _STEPS = (
     Heading("#", "number"),

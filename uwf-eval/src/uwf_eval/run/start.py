@@ -12,7 +12,7 @@ from uwf_core.errors import ExitCode, UsageError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import Budget, Run, Trial
-from uwf_eval.report.leaves import mean_score
+from uwf_eval.report.groups import mean_score
 from uwf_eval.run.conduct import LEFT, Conductor, Stopped, finished
 from uwf_eval.run.executor import Executor, Setting
 from uwf_eval.run.folder import RunFolder, run_folder

@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 from math import fsum, sqrt
 
-from uwf_eval.statistics.cluster import (
+from uwf_eval.statistics.intervals import (
     NOTHING,
+    Estimate,
+    Interval,
     bounded_interval,
     mean,
     student_interval,
     variance,
+    wilson_interval,
 )
-from uwf_eval.statistics.interval import Estimate, Interval
 from uwf_eval.statistics.signflip import least_tasks
-from uwf_eval.statistics.wilson import wilson_interval
 
 SAME = 1e-12
 """Means that differ by less are equal."""

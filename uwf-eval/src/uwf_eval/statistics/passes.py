@@ -1,6 +1,6 @@
 """pass@k and pass^k: what to expect of k attempts, from n of which c passed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import comb
 
 
@@ -34,13 +34,18 @@ def mean_pass_at_k(counts: Sequence[tuple[int, int]], k: int) -> float | None:
     """`pass_at_k` over tasks `(trials, passed)`, each counting alike; tasks with fewer than k
     trials say nothing of it and are left out. None where none is left.
     """
-    known = [pass_at_k(trials, passed, k) for trials, passed in counts if trials >= k]
-    return sum(known) / len(known) if known else None
+    return _mean(pass_at_k, counts, k)
 
 
 def mean_pass_hat_k(counts: Sequence[tuple[int, int]], k: int) -> float | None:
     """`pass_hat_k` over tasks, as `mean_pass_at_k`."""
-    known = [pass_hat_k(trials, passed, k) for trials, passed in counts if trials >= k]
+    return _mean(pass_hat_k, counts, k)
+
+
+def _mean(
+    estimate: Callable[[int, int, int], float], counts: Sequence[tuple[int, int]], k: int
+) -> float | None:
+    known = [estimate(trials, passed, k) for trials, passed in counts if trials >= k]
     return sum(known) / len(known) if known else None
 
 

@@ -18,10 +18,9 @@ from math import ceil, sqrt
 from typing import Final
 
 from uwf_core.api.record import record
-from uwf_eval.statistics.cluster import NOTHING, mean, variance
-from uwf_eval.statistics.normal import normal_quantile
+from uwf_eval.statistics.distributions import normal_quantile, t_quantile
+from uwf_eval.statistics.intervals import NOTHING, mean, variance
 from uwf_eval.statistics.signflip import least_tasks
-from uwf_eval.statistics.student import t_quantile
 
 Case = tuple[Sequence[float], Sequence[float]]
 """The values of a case's repeats, on side a and on side b."""

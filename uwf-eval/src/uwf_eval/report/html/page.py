@@ -3,13 +3,13 @@
 from functools import cache
 from pathlib import Path
 
+from uwf_eval.report.groups import States
 from uwf_eval.report.html.cost import cost_section
 from uwf_eval.report.html.marks import bar
 from uwf_eval.report.html.markup import Markup, join, tag
 from uwf_eval.report.html.table import section, table, table_section
 from uwf_eval.report.numbers import plural, rate_range, utc
 from uwf_eval.report.sections import STATES, counts, facts, run_tasks, settings, tables, trials
-from uwf_eval.report.states import States
 from uwf_eval.report.summary import Line, Report
 from uwf_eval.report.tables import Fact
 

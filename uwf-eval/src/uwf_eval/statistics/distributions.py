@@ -1,10 +1,8 @@
-"""Student's t distribution, with any positive number of degrees of freedom."""
+"""The normal distribution, and Student's t with any positive number of degrees of freedom."""
 
 from functools import lru_cache
-from math import exp, inf, isinf, lgamma, log, log1p, pi, sqrt
+from math import erfc, exp, inf, isinf, lgamma, log, log1p, pi, sqrt
 from typing import Final
-
-from uwf_eval.statistics.normal import normal_cdf, normal_quantile
 
 _TINY: Final = 1e-300
 _CLOSE: Final = 1e-15
@@ -127,3 +125,23 @@ def t_half_width(deviation: float, count: int, level: float) -> float:
     Biometrika 6, 1908).
     """
     return t_quantile((1 + level) / 2, count - 1) * deviation / sqrt(count)
+
+
+def normal_cdf(x: float) -> float:
+    """P(Z <= x) = erfc(-x / √2) / 2 for a standard normal Z (NIST DLMF 7.17.1)."""
+    return 0.5 * erfc(-x / sqrt(2))
+
+
+def normal_quantile(p: float) -> float:
+    """The x with P(Z <= x) = p; ±inf at 1 and 0.
+
+    Raises:
+        ValueError: `p` is not within 0..1.
+    """
+    if not 0 <= p <= 1:
+        raise ValueError(f"a probability is within 0..1, not {p}")
+    if p in (0, 1):
+        return inf if p else -inf
+    from statistics import NormalDist  # slow to load, and a run needs the rest of this package
+
+    return NormalDist().inv_cdf(p)

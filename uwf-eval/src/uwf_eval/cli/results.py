@@ -1,18 +1,94 @@
-"""`uwf-eval export`."""
+"""Commands that read stored runs: `list`, `show`, `diff`, `export`."""
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from uwf_core.commands import Session, working_folder
+
+if TYPE_CHECKING:
+    from uwf_core.client import Client
+    from uwf_eval.store.results import Results
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from uwf_core.commands import Screen, Session, command
+from uwf_core.commands import Screen, command
 from uwf_core.errors import UsageError, WrongStateError
-from uwf_eval.cli.opened import results_of
 
 if TYPE_CHECKING:
     from uwf_core.client import Client
     from uwf_eval.records import Run, Trial
+
+
+@contextmanager
+def results_of(session: Session) -> "Iterator[tuple[Client, Results]]":
+    """The client and what evaluations left in its store; closed at the end.
+
+    The collector rests meanwhile: thousands of trials are read, none of which is in a circle, and
+    looking for circles would take a quarter of the time.
+    """
+    from uwf_core.client import Client
+    from uwf_eval.store.results import Results
+
+    gc.disable()
+    try:
+        with Client.open(env=session.env, cwd=working_folder(), on_notice=session.note) as client:
+            yield client, Results(client)
+    finally:
+        gc.enable()
+
+
+@command("list", "uwf-eval list", "uwf-eval list --limit 5 --format json")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
+def list_(session: Session, limit: int | None) -> None:
+    """List the runs, newest first."""
+    from uwf_eval.report.runs import run_row, runs_text
+
+    with results_of(session) as (_, results):
+        rows = [run_row(run, results.counts(run.run)) for run in results.runs()[:limit]]
+    session.emit({"runs": rows}, runs_text)
+
+
+@command("show", "uwf-eval show @last/3", "uwf-eval show nightly/12 --format json")
+@click.argument("trial", metavar="TRIAL")
+def show(session: Session, trial: str) -> None:
+    """Show one trial: its steps, what each judge said, why it failed, how to read its thread.
+
+    TRIAL is RUN/NUMBER; RUN is an id, a unique prefix of one, a name or @last.
+    """
+    from uwf_core.api.fields import write_record
+    from uwf_eval.report.trial_text import reading, trial_text
+
+    with results_of(session) as (_, results):
+        found = results.trial(trial)
+    document = {**write_record(found), "commands": reading(found)}
+    session.emit(document, lambda _, screen: trial_text(found, screen))
+
+
+@command("diff", "uwf-eval diff nightly @last", "uwf-eval diff 01K9ABCD 01K9EFGH --format json")
+@click.argument("before", metavar="RUN")
+@click.argument("after", metavar="RUN")
+@click.option(
+    "--trials", type=click.IntRange(min=0), default=200, show_default=True, metavar="N",
+    help="List at most N changed trials.",
+)  # fmt: skip
+def diff(session: Session, before: str, after: str, trials: int) -> None:
+    """Compare two runs: changed settings, the score of each task, each trial that changed.
+
+    RUN is an id, a unique prefix of one, a name or @last. `uwf-eval compare` tests whether a
+    difference is more than chance.
+    """
+    from uwf_core.api.fields import write_record
+    from uwf_eval.report.difference import difference, difference_text
+
+    with results_of(session) as (_, results):
+        a, b = results.run(before), results.run(after)
+        found = difference(a, results.trials(a.run), b, results.trials(b.run), trials)
+    session.emit(write_record(found), lambda _, screen: difference_text(found, screen))
 
 
 @command(

@@ -10,12 +10,44 @@ Miller, "Adding Error Bars to Evals", arXiv 2411.00640 (2024), 2.2).
 from collections.abc import Sequence
 from math import fsum, inf, sqrt
 
-from uwf_eval.statistics.interval import Estimate, Interval
-from uwf_eval.statistics.student import t_half_width, t_quantile
-from uwf_eval.statistics.wilson import wilson_around
+from uwf_core.api.record import record
+from uwf_eval.statistics.distributions import normal_quantile, t_half_width, t_quantile
 
 NOTHING = 1e-15
 """A variance or a share below this is rounding."""
+
+
+@record
+class Interval:
+    """A range in which the true value lies at the level that was asked for, ends included."""
+
+    low: float
+    high: float
+
+    def holds(self, value: float) -> bool:
+        """Whether `value` lies within."""
+        return self.low <= value <= self.high
+
+    def inside(self, margin: float) -> bool:
+        """Whether all of it lies within -margin … +margin."""
+        return -margin <= self.low and self.high <= margin
+
+
+@record
+class Estimate:
+    """A mean over groups (tasks), with its interval where the data allow one.
+
+    Attributes:
+        mean: of the groups' means, so that each group counts alike.
+        interval: None where there is no way to know one (a single group, or an unbounded quantity
+            that never varied).
+        groups: how many there are. values: how many in all of them.
+    """
+
+    mean: float
+    interval: Interval | None
+    groups: int
+    values: int
 
 
 def cluster_mean(
@@ -112,3 +144,39 @@ def variance(values: Sequence[float]) -> float:
 def _check_level(level: float) -> None:
     if not 0 < level < 1:
         raise ValueError(f"a level is between 0 and 1, not {level}")
+
+
+def wilson_interval(successes: float, trials: float, level: float = 0.95) -> Interval:
+    """The interval of a success rate p = successes / trials of independent trials.
+
+        (p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n),  z the normal quantile
+
+    E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal
+    of the American Statistical Association 22 (1927) 209-212; recommended for small n by Brown,
+    Cai and DasGupta, "Interval estimation for a binomial proportion", Statistical Science 16
+    (2001) 101-133. Repeats of one task are not independent: for them see `cluster_mean`.
+
+    Args:
+        successes: within 0..trials. trials: more than 0; neither needs to be whole.
+        level: the share of intervals that hold the true rate, such as 0.95.
+
+    Raises:
+        ValueError: the numbers are not of these ranges.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"a level is between 0 and 1, not {level}")
+    if not (trials > 0 and 0 <= successes <= trials):
+        raise ValueError(f"{successes} successes of {trials} trials cannot be")
+    return wilson_around(successes / trials, trials, normal_quantile((1 + level) / 2))
+
+
+def wilson_around(share: float, trials: float, quantile: float) -> Interval:
+    """Wilson's interval around a share, with another quantile than the normal one."""
+    square = quantile * quantile / trials
+    centre = (share + square / 2) / (1 + square)
+    half = quantile * sqrt(max(share * (1 - share), 0.0) / trials + square / (4 * trials))
+    half /= 1 + square
+    # The share itself is within, whatever rounding says where it is 0 or 1.
+    return Interval(
+        low=max(min(centre - half, share), 0.0), high=min(max(centre + half, share), 1.0)
+    )

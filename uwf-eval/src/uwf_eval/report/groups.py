@@ -1,0 +1,123 @@
+"""Trials grouped by what they repeat, so that each is read once.
+
+A group is one case in one configuration. Every line of a report is made of groups: those of a task,
+of a configuration, of the whole run.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Final
+
+from uwf_core.api.record import record
+from uwf_eval.records import Cell, JudgeResult, Trial, TrialState
+from uwf_eval.report.estimates import tokens_of
+from uwf_eval.statistics.intervals import mean
+
+COUNTED: Final[frozenset[TrialState]] = frozenset(("scored", "failed"))
+"""States of trials that have a score. All others say nothing of the workflow."""
+
+
+@record
+class States:
+    """How many trials ended in each state."""
+
+    scored: int = 0
+    failed: int = 0
+    infra_error: int = 0
+    not_run: int = 0
+    tampered: int = 0
+
+    @property
+    def all(self) -> int:
+        """How many there are."""
+        return self.counted + self.infra_error + self.not_run + self.tampered
+
+    @property
+    def counted(self) -> int:
+        """How many have a score."""
+        return self.scored + self.failed
+
+
+def states_of(counters: Iterable[Mapping[str, int]]) -> States:
+    """How many trials ended in each state, all of these counts together."""
+    sums: Counter[str] = Counter()
+    for each in counters:
+        sums.update(each)
+    return States(**sums)
+
+
+class CaseGroup:
+    """The repeats of one case in one configuration.
+
+    Attributes:
+        cell: of the first trial. states: how many are in which state.
+        passed, scores, costs, tokens, durations, judges: of the trials that count.
+        spent: dollars of every trial and judge, whether they count or not.
+    """
+
+    def __init__(self, cell: Cell) -> None:
+        self.cell = cell
+        self.states: Counter[str] = Counter()
+        self.passed: list[bool] = []
+        self.scores: list[float] = []
+        self.costs: list[float | None] = []
+        self.tokens: list[int | None] = []
+        self.durations: list[int] = []
+        self.spent: list[float | None] = []
+        self.judges: dict[tuple[str, str], list[JudgeResult]] = {}
+
+    def add(self, trial: Trial) -> None:
+        """Take one more trial in."""
+        self.states[trial.state] += 1
+        if trial.started_at_ms is not None:
+            self.spent.append(trial.usage.cost_usd)
+            self.spent += [each.usage.cost_usd for each in trial.judges]
+        if trial.state not in COUNTED:
+            return
+        self.passed.append(trial.passed is True)
+        self.scores.append(trial.score or 0.0)
+        self.costs.append(trial.usage.cost_usd)
+        self.tokens.append(tokens_of(trial.usage))
+        self.durations.append(trial.duration_ms)
+        for result in trial.judges:
+            self.judges.setdefault((result.name, result.judge), []).append(result)
+
+
+def groups_of(trials: Iterable[Trial]) -> list[CaseGroup]:
+    """The groups of these trials, in the order of their first ones."""
+    found: dict[Hashable, CaseGroup] = {}
+    for trial in trials:
+        cell = trial.cell
+        key = cell.task, cell.case, cell.workflow, cell.agent, cell.model
+        group = found.get(key)
+        if group is None:
+            group = found[key] = CaseGroup(cell)
+        group.add(trial)
+    return list(found.values())
+
+
+class Clustering:
+    """Which values belong together: those of a task; within one task those of a case; within one
+    case each is a cluster.
+    """
+
+    def __init__(self, groups: Sequence[CaseGroup]) -> None:
+        self._by_task = len({group.cell.task for group in groups}) > 1
+        self._by_case = len({group.cell.case for group in groups}) > 1
+
+    def clusters(self, values: Iterable[tuple[CaseGroup, Sequence[float]]]) -> list[list[float]]:
+        """The values of groups in their clusters."""
+        if not (self._by_task or self._by_case):
+            return [[one] for _, some in values for one in some]
+        found: dict[str, list[float]] = {}
+        for group, some in values:
+            name = group.cell.task if self._by_task else group.cell.case
+            found.setdefault(name, []).extend(some)
+        return [cluster for cluster in found.values() if cluster]
+
+
+def mean_score(trials: Iterable[Trial]) -> float | None:
+    """The mean score of the trials that count, each cluster alike; None where none counts."""
+    groups = groups_of(trials)
+    clusters = Clustering(groups).clusters((group, group.scores) for group in groups)
+    return mean([mean(cluster) for cluster in clusters]) if clusters else None
