@@ -1,5 +1,9 @@
 """Other distributions: their commands, and what happens when one of them is broken."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from uwf_core.plugins.repair import repair_line
@@ -54,6 +58,16 @@ def test_a_command_of_another_distribution_is_one_of_ours(site):
     assert site.uwf("greet", "--bogus").exit_code == 2
     assert site.uwf("greet", "nobody").exit_code != 0
     assert "greet\tfrom uwf-greet" in site.uwf("__complete", "fish", "1", "uwf", "gr").stdout
+
+
+@pytest.mark.parametrize("words", [["eval", "--help"], ["eval"], ["eval", "run", "--help"]])
+def test_asking_a_command_of_another_distribution_for_help_creates_nothing(tmp_path, words):
+    home = tmp_path / "new" / "home"
+    env = {**os.environ, "UWF_HOME": str(home), "HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "uwf_core", *words]
+    done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, check=False)
+    assert b"Usage" in done.stdout + done.stderr
+    assert not home.parent.exists()
 
 
 def test_a_broken_command_is_told_in_one_line_and_breaks_nothing_else(site):

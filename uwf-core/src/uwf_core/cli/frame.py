@@ -91,13 +91,15 @@ class Command(click.Command):
         """Parse, once the session knows what kind of result is to come."""
         if session := ctx.find_object(Session):
             session.document = self.document
-            session.logged = self.logged
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the callback with the session before the parameters."""
         assert self.callback is not None
-        return self.callback(ctx.find_object(Session), **ctx.params)
+        session = ctx.find_object(Session)
+        if session:
+            session.logged = self.logged
+        return self.callback(session, **ctx.params)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Print the examples, which every command has."""

@@ -5,7 +5,7 @@ writer died. Format: JSON `{"group", "name", "distribution", "version"}`.
 """
 
 # Every step loads a plugin, and pathlib is not imported for that:
-# ruff: noqa: PTH108
+# ruff: noqa: PTH106, PTH108, PTH112, PTH120
 
 import contextlib
 import fcntl
@@ -39,8 +39,10 @@ class Died(NamedTuple):
 def loading(home: str | None, found: Found) -> Iterator[None]:
     """Keep a note for as long as the context lasts.
 
-    The note is a diagnosis only: where the home cannot be written there is none.
+    The note is a diagnosis only: where the home cannot be written there is none, and folders that
+    were made for it alone go with it.
     """
+    places = [] if home is None else _to_be_made(home)
     note = _write(home, found) if home is not None else None
     try:
         yield
@@ -51,6 +53,9 @@ def loading(home: str | None, found: Found) -> Iterator[None]:
                 os.unlink(file)
             with contextlib.suppress(OSError):  # the plugin closed it, which is told elsewhere
                 os.close(descriptor)
+            for place in places:
+                with contextlib.suppress(OSError):  # meanwhile others use it
+                    os.rmdir(place)
 
 
 def take_died(home: str) -> list[Died]:
@@ -60,6 +65,14 @@ def take_died(home: str) -> list[Died]:
     except OSError:  # no folder: nobody ever loaded anything
         return []
     return [died for file in sorted(files) if (died := _take(file)) is not None]
+
+
+def _to_be_made(home: str) -> list[str]:
+    """Which folders a note in this home needs and are not there, the innermost first."""
+    places = [f"{home}/{_FOLDER}"]
+    while not os.path.isdir(places[-1]):
+        places.append(os.path.dirname(places[-1]))
+    return places[:-1]
 
 
 def _write(home: str, found: Found) -> tuple[int, str] | None:
