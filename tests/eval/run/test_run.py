@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from run_site import DONE, FLOW, Site
 
 from uwf_eval.run.folder import run_folder
@@ -155,14 +156,23 @@ def test_two_runs_of_one_task_at_once_do_not_disturb_each_other(site: Site) -> N
         assert [t.state for t in site.stored(name)[1]] == ["scored"] * 3
 
 
-def test_a_worker_that_is_killed_costs_one_trial(site: Site) -> None:
-    site.task(agent=f'test "${{PWD##*-1.1-*}}" || kill -9 $(ps -o ppid= -p '
-                    f"$(ps -o ppid= -p $PPID)) \n{DONE}")  # fmt: skip
+@pytest.mark.parametrize("generations", [2, 3], ids=["worker", "its-reaper"])
+def test_an_agent_that_kills_the_process_of_its_trial_has_lost_a_trial(
+    site: Site, generations: int
+) -> None:
+    """Not voided one: what it killed is no accident that `resume` would try again."""
+    ancestor = "$PPID"
+    for _ in range(generations - 1):
+        ancestor = f"$(ps -o ppid= -p {ancestor})"
+    site.task(agent=f'test "${{PWD##*-1.1-*}}" || {{ kill -9 {ancestor}; sleep 9; }}\n{DONE}')
     done = site.eval("run", "t", "--repeat", "2", "--seed", "3")
     found = json.loads(done.stdout)
-    assert found["states"] == {"infra_error": 1, "scored": 1}, done.stderr
+    assert found["states"] == {"failed": 1, "scored": 1}, done.stderr
     first = site.stored()[1][0]
-    assert first.failure is not None and "ended with code" in first.failure.message
+    assert (first.score, first.passed) == (0.0, False)
+    assert first.failure is not None and first.failure.kind == "worker_died"
+    assert "ended with code" in first.failure.message
+    assert "nothing of run" in site.eval("resume", "@last").stderr
     assert nothing_left(site)
 
 

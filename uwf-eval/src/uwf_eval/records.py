@@ -22,8 +22,10 @@ class State(StrEnum):
 
     `SCORED`: the thread reached its end and every judge that counts gave a score.
     `FAILED`: the workflow or its agent did not get to the end by its own fault (invalid output,
-        its own limits, a cancelled or suspended thread); counts as a failure, score 0.
-    `INFRA_ERROR`: a network, a missing program, a judge that failed; counts as nothing.
+        its own limits, a cancelled or suspended thread), or a judge or the trial's own process was
+        ended after what the agent made had run; counts as a failure, score 0.
+    `INFRA_ERROR`: a network, a missing program, a judge that says it cannot judge; counts as
+        nothing, and reports say what the share would be if it were a failure.
     `NOT_RUN`: planned, not begun or interrupted; counts as nothing.
     `TAMPERED`: the agent touched what it is judged by; shown apart, not scored.
     """
@@ -65,6 +67,8 @@ class JudgeResult:
         score: within 0..1; None where the judge failed (`error` says why) or only informs.
         scores: of each repetition, where the judge was repeated.
         agreement: of the repetitions with each other, within 0..1 (1 - mean absolute difference).
+        aborted: whether it failed in a way that what the agent made can bring about: it died, hung
+            or gave no verdict. The trial counts as 0 then.
         data: whatever the judge keeps. usage: of its own model calls.
     """
 
@@ -74,6 +78,7 @@ class JudgeResult:
     score: float | None
     data: Mapping[str, Any] = field(default_factory=dict)
     error: str | None = None
+    aborted: bool = False
     scores: Sequence[float] = ()
     agreement: float | None = None
     usage: Usage = field(default_factory=Usage)
@@ -95,8 +100,9 @@ class TrialStep:
 
 @record
 class Failure:
-    """Why a trial is not scored: a kind (of the table of failures, or `judge`, `setup`,
-    `teardown`, `fixture`, `store`, `tampered`, `suspended`, `limit`) and a sentence.
+    """Why a trial is not scored: a kind (of the table of failures, or `judge`, `judge_aborted`,
+    `worker_died`, `setup`, `teardown`, `fixture`, `store`, `tampered`, `suspended`, `limit`) and a
+    sentence.
     """
 
     kind: str

@@ -38,6 +38,8 @@ ORPHAN_SECONDS = 1.0
 KILL_SECONDS = 10.0
 """How long KILL is repeated: only what may not be signalled or hangs in the kernel outlasts it."""
 _HEADER = 8
+_PR_SET_DUMPABLE = 4  # of linux/prctl.h, as is the next one
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 class Order:
@@ -96,7 +98,8 @@ class Reaper:
         self.orphaned = False
         self.stopping = False
         self.signals = _catch_signals()
-        self.subreaper = _become_subreaper()
+        self.subreaper = _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        _prctl(_PR_SET_DUMPABLE, 0)  # what runs below us may not write our `status`
         self.poll = select.poll()
         self.poll.register(control, select.POLLIN)
         self.poll.register(self.signals, select.POLLIN)
@@ -293,13 +296,13 @@ def _catch_signals() -> int:
     return read
 
 
-def _become_subreaper() -> bool:
-    """PR_SET_CHILD_SUBREAPER (36 in linux/prctl.h); whether orphans now become our children."""
+def _prctl(option: int, value: int) -> bool:
+    """Set a property of this process; whether the system did."""
     if sys.platform != "linux":
         return False
     import ctypes
 
-    return bool(ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0)
+    return bool(ctypes.CDLL(None).prctl(option, value, 0, 0, 0) == 0)
 
 
 def _let_go_of_stdio() -> None:

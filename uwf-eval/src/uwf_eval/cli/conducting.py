@@ -11,6 +11,7 @@ import click
 from uwf_core.client import Client
 from uwf_core.commands import Screen, Session, cancel_on_signals, clean, fields, working_folder
 from uwf_core.errors import UsageError
+from uwf_eval.judges.launcher import hide
 from uwf_eval.plan.budget import read_budget
 from uwf_eval.records import Budget
 from uwf_eval.run.pool import ProcessPool
@@ -94,6 +95,7 @@ def conduct(
     keep: bool,
 ) -> int:
     """Run trials, print what became of them, and give the exit code."""
+    hide()  # as its workers do
     with (
         Client.open(env=session.env, cwd=working_folder()) as client,
         cancel_on_signals(session) as cancel,

@@ -16,7 +16,7 @@ from uwf_core.errors import UwfError
 from uwf_eval.judges.agreement import agreement_of
 from uwf_eval.judges.api import OF_RECORD
 from uwf_eval.judges.desk import Desk
-from uwf_eval.judges.failed import JudgeFailed
+from uwf_eval.judges.failed import JudgeAborted, JudgeFailed
 from uwf_eval.judges.house import house_judges, house_options, open_house_judge
 from uwf_eval.judges.script import ScriptCall, run_script
 from uwf_eval.judges.verdict import checked_score
@@ -35,6 +35,7 @@ class _Said:
 
     replies: list[JudgeReply]
     error: str | None
+    aborted: bool = False
 
 
 def ask_judge(desk: Desk, spec: JudgeSpec) -> JudgeResult:
@@ -53,6 +54,7 @@ def ask_judge(desk: Desk, spec: JudgeSpec) -> JudgeResult:
         agreement=agreement_of(scores) if repeated and said.error is None else None,
         data=_data(said.replies, repeated=repeated),
         error=said.error,
+        aborted=said.aborted,
         usage=_usage(said.replies),
         duration_ms=round((time.monotonic() - started) * 1000),
     )
@@ -64,7 +66,8 @@ def _ask_repeatedly(desk: Desk, spec: JudgeSpec) -> _Said:
         try:
             replies.append(_checked(_ask_once(desk, spec), spec))
         except UwfError as fault:
-            return _Said(replies=replies, error=_error(fault, number, spec))
+            aborted = isinstance(fault, JudgeAborted)
+            return _Said(replies=replies, error=_error(fault, number, spec), aborted=aborted)
         except Exception as fault:
             wrong = JudgeFailed(f"{type(fault).__name__}: {fault}")
             return _Said(replies=replies, error=_error(wrong, number, spec))
@@ -95,6 +98,7 @@ def _ask_script(desk: Desk, spec: JudgeSpec, entry: str) -> JudgeReply:
                 cancel=desk.evidence.cancel,
             )
         )
+        desk.scripts()  # nor has what it imported late been changed
         return JudgeReply(score=verdict.score, data=verdict.data)
 
     return _in_a_copy(desk, run)
@@ -109,7 +113,7 @@ def _ask_house(desk: Desk, spec: JudgeSpec, name: str) -> JudgeReply:
         return judge.judge(_request(desk, desk.evidence.cwd, Cancel()))
     if name in _NEEDS_FOLDER:
         return _in_a_copy(desk, lambda folder: _within(desk, spec, judge.judge, folder))
-    return _within(desk, spec, judge.judge, desk.evidence.cwd)
+    return _within(desk, spec, judge.judge, desk.judged())
 
 
 def _in_a_copy(desk: Desk, ask: Callable[[Path], JudgeReply]) -> JudgeReply:
@@ -129,11 +133,16 @@ def _within(
     request = _request(desk, folder, cancel)
     call = _Call(lambda: judge(request))
     try:
-        _wait_for(call, desk.evidence.cancel, spec.timeout)
+        _wait_for(call, desk.evidence.cancel, spec.timeout, _overdue(spec))
     finally:
         cancel.set("nobody waits for the judge any more")
         call.done.wait(_LEAVE_SECONDS)
     return call.result()
+
+
+def _overdue(spec: JudgeSpec) -> type[JudgeFailed]:
+    """What a judge is that takes too long: who runs programs may wait for the agent's."""
+    return JudgeAborted if spec.builtin in _NEEDS_FOLDER else JudgeFailed
 
 
 def _request(desk: Desk, folder: Path, cancel: Cancel) -> JudgeRequest:
@@ -148,20 +157,20 @@ def _request(desk: Desk, folder: Path, cancel: Cancel) -> JudgeRequest:
     )
 
 
-def _wait_for(call: "_Call", cancel: Cancel, seconds: float) -> None:
+def _wait_for(
+    call: "_Call", cancel: Cancel, seconds: float, fault: type[JudgeFailed] = JudgeFailed
+) -> None:
     """Wait until a call is done.
 
     Raises:
-        JudgeFailed: the run is to stop, or the time is over.
+        JudgeFailed: the run is to stop. fault: the time is over.
     """
     deadline = time.monotonic() + seconds
     while not call.done.wait(_TICK_SECONDS):
         if cancel.is_set():
             raise JudgeFailed("it was stopped, as the run was")
         if time.monotonic() > deadline:
-            raise JudgeFailed(
-                f"it was not done after {seconds:g} s", hint="give it a longer `timeout`"
-            )
+            raise fault(f"it was not done after {seconds:g} s", hint="give it a longer `timeout`")
 
 
 class _Call:

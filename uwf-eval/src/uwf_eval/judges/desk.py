@@ -9,10 +9,10 @@ from typing import Any
 from uwf_core.client import Client
 from uwf_eval.judges.api import Evidence
 from uwf_eval.judges.environment import judge_environment
-from uwf_eval.judges.failed import JudgeFailed
+from uwf_eval.judges.failed import JudgeAborted
 from uwf_eval.task.fixture import fixture_of
 from uwf_eval.task.model import Task
-from uwf_eval.task.tree import CACHE, copy_tree, digest_of_tree
+from uwf_eval.task.tree import CACHE, Entry, copy_tree, digest_of_tree, walk
 
 
 class Desk:
@@ -27,6 +27,7 @@ class Desk:
         self.evidence = evidence
         self._record: Mapping[str, Any] | None = None
         self._copies = 0
+        self._seen: list[Entry] | None = None
         scripted = any(judge.entry is not None for judge in task.judges)
         self._scripts = self._copied_task() if scripted else None
         self._digest = digest_of_tree(self._scripts) if self._scripts else ""
@@ -42,10 +43,10 @@ class Desk:
         """The copy of the task's files that was made before the first judge ran anything.
 
         Raises:
-            JudgeFailed: what a judge ran has changed it since.
+            JudgeAborted: what a judge ran has changed it since.
         """
         if self._scripts is None or digest_of_tree(self._scripts) != self._digest:
-            raise JudgeFailed(
+            raise JudgeAborted(
                 "the files of the task were changed while the trial was judged",
                 hint="a judge that runs what the agent made ran something that looks for them",
             )
@@ -61,13 +62,30 @@ class Desk:
         shutil.copytree(self.task.folder, target, symlinks=True, ignore=left_out)
         return target
 
+    def judged(self) -> Path:
+        """The judges' copy of the trial's folder, as it was before the first judge ran anything.
+
+        Raises:
+            JudgeAborted: what a judge ran has changed it since.
+        """
+        now = list(walk(self.evidence.cwd))
+        if self._seen is None:
+            self._seen = now
+        elif now != self._seen:
+            raise JudgeAborted(
+                "the judges' copy of the trial's folder was changed while the trial was judged",
+                hint="a judge that runs what the agent made ran something that looks for it",
+            )
+        return self.evidence.cwd
+
     def folder(self) -> Path:
         """A further copy of the trial's folder, with an empty home and `tmp` beside it."""
+        judged = self.judged()
         self._copies += 1
         place = self.evidence.state_dir / f"judge-{self._copies}"
         for name in ("home", "tmp"):
             (place / name).mkdir(parents=True, mode=0o700)
-        copy_tree(self.evidence.cwd, place / "trial")
+        copy_tree(judged, place / "trial")
         return place / "trial"
 
     def environment(self, folder: Path, options: Mapping[str, Any]) -> Mapping[str, str]:

@@ -3,7 +3,7 @@
 import signal
 
 from uwf_core.api import End, ProcessLimits, ProgramResult
-from uwf_eval.judges.failed import JudgeFailed
+from uwf_eval.judges.failed import JudgeAborted, JudgeFailed
 
 _SAID_LINES = 5
 _SAID_CHARACTERS = 800
@@ -17,19 +17,33 @@ def check_end(result: ProgramResult, who: str, *, seconds: float, cure: str) -> 
         seconds: that it had. cure: what to do where these were too few.
 
     Raises:
-        JudgeFailed: it took too long, was stopped, printed too much, or died by a signal.
+        JudgeAborted: it took too long, printed too much, or died by a signal.
+        JudgeFailed: the run was stopped.
     """
     if result.end is End.TIMED_OUT:
-        raise JudgeFailed(f"{who} was not done after {seconds:g} s{said(result)}", hint=cure)
+        raise JudgeAborted(f"{who} was not done after {seconds:g} s{said(result)}", hint=cure)
     if result.end is End.CANCELLED:
         raise JudgeFailed(f"{who} was stopped, as the run was")
     if result.end is End.TOO_LARGE:
         most = ProcessLimits().output_bytes // (1024 * 1024)
-        raise JudgeFailed(f"{who} printed more than {most} MB", hint="send it to /dev/null")
+        raise JudgeAborted(f"{who} printed more than {most} MB", hint="send it to /dev/null")
     if result.end is not End.EXITED:
-        raise JudgeFailed(f"{who} was ended: {result.end.value}{said(result)}")
+        raise JudgeAborted(f"{who} was ended: {result.end.value}{said(result)}")
     if result.exit_code < 0:
-        raise JudgeFailed(f"{who} died by {_signal_name(-result.exit_code)}{said(result)}")
+        raise JudgeAborted(f"{who} died by {_signal_name(-result.exit_code)}{said(result)}")
+
+
+def check_alone(result: ProgramResult, who: str) -> None:
+    """Refuse the output of a program that something which it started has outlived.
+
+    Raises:
+        JudgeAborted: whatever it is, it may have written to that output, even last.
+    """
+    if result.outlived or result.left_behind:
+        raise JudgeAborted(
+            f"something that {who} started outlived it, and may have written to its output",
+            hint="wait for what it starts, and send its output elsewhere: `pytest >&2`",
+        )
 
 
 def said(result: ProgramResult) -> str:

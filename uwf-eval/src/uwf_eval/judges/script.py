@@ -1,20 +1,31 @@
 """Judges that are programs, under the contract `<entry> <cwd> <thread-id>`.
 
 The program runs in a copy of the trial's folder; its own files are copies beside it. Its score is
-the last line of its stdout, and only its own: what it leaves behind must not share that output.
+the last line of its stdout. What the agent made runs below it, and must not speak for it: a Python
+file's line is sealed (launcher.py), and no judge may be outlived by what it started.
 """
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from uwf_core.api import Cancel, ProcessLimits, Program, Unavailable, run_program
+from uwf_core.api import (
+    Cancel,
+    ProcessLimits,
+    Program,
+    ProgramResult,
+    Unavailable,
+    run_program,
+)
 from uwf_core.api.record import record
-from uwf_eval.judges.ending import check_end, said
-from uwf_eval.judges.failed import JudgeFailed
+from uwf_eval.judges.ending import check_alone, check_end, said
+from uwf_eval.judges.failed import JudgeAborted, JudgeFailed
+from uwf_eval.judges.launcher import FAILED, SAID, unsealed
 from uwf_eval.judges.verdict import Verdict, read_verdict
 
 GRACE_SECONDS = 2.0
+_KEY_BYTES = 32
 _LAUNCHER = str(Path(__file__).with_name("launcher.py"))
 
 
@@ -39,10 +50,11 @@ def run_script(call: ScriptCall) -> Verdict:
     """What the program says.
 
     Raises:
-        JudgeFailed: it does not run, crashes, takes too long, shares its output with what it
-            started, or says something that is no verdict.
+        JudgeFailed: it does not run, or says by its exit code that it cannot judge.
+        JudgeAborted: it dies, takes too long, leaves something running, or gives no verdict.
     """
-    program = Program(argv=_argv(call), cwd=str(call.cwd), env=call.env)
+    key = os.urandom(_KEY_BYTES) if _is_python(call.entry) else b""
+    program = Program(argv=_argv(call), cwd=str(call.cwd), env=call.env, stdin=key)
     limits = ProcessLimits(total_seconds=call.seconds, grace_seconds=GRACE_SECONDS)
     try:
         result = run_program(program, limits, cancel=call.cancel)
@@ -50,14 +62,21 @@ def run_script(call: ScriptCall) -> Verdict:
         hint = "does its first line (#!) name a program that is there?"
         raise JudgeFailed(f"it cannot be run: {fault.message}", hint=hint) from fault
     check_end(result, "it", seconds=call.seconds, cure="give it a longer `timeout`")
-    if result.exit_code:
-        raise JudgeFailed(f"it ended with exit code {result.exit_code}{said(result)}")
-    if result.outlived and not _is_python(call.entry):
-        raise JudgeFailed(
-            "something that it started outlived it, and may have written a score to its stdout",
-            hint="wait for what it starts, and send its output elsewhere: `pytest >&2`",
+    check_alone(result, "it")
+    word = unsealed(key, result.stdout) if key else _plain(result)
+    if word is None:
+        raise JudgeAborted(
+            f"it ended with exit code {result.exit_code}, and without its last word{said(result)}",
+            hint="end a judge by its last line, an exception or sys.exit, not by os._exit",
         )
-    return read_verdict(result.stdout)
+    if word == FAILED:
+        raise JudgeFailed(f"it ended with exit code {result.exit_code}{said(result)}")
+    return read_verdict(word.removeprefix(SAID))
+
+
+def _plain(result: ProgramResult) -> bytes:
+    """What a program says that seals nothing."""
+    return FAILED if result.exit_code else SAID + result.stdout
 
 
 def _argv(call: ScriptCall) -> tuple[str, ...]:
@@ -68,5 +87,5 @@ def _argv(call: ScriptCall) -> tuple[str, ...]:
 
 
 def _is_python(entry: Path) -> bool:
-    """Whether the launcher runs it, which keeps its output from all that it starts."""
+    """Whether the launcher runs it, which seals what it says."""
     return entry.suffix == ".py"

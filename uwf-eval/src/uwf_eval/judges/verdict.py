@@ -5,7 +5,7 @@ import math
 from typing import Any, NoReturn
 
 from uwf_core.named_tuple import NamedTuple
-from uwf_eval.judges.failed import JudgeFailed
+from uwf_eval.judges.failed import JudgeAborted
 
 LINE_BYTES = 1024 * 1024
 """How long that line may be."""
@@ -24,7 +24,7 @@ def read_verdict(stdout: bytes) -> Verdict:
     """The verdict on the last line that is not blank.
 
     Raises:
-        JudgeFailed: there is none, or it is something else.
+        JudgeAborted: there is none, or it is something else.
     """
     line = stdout.rstrip().rpartition(b"\n")[2].strip()
     if not line:
@@ -49,7 +49,7 @@ def checked_score(score: Any) -> float:
     """A score as a number within 0..1.
 
     Raises:
-        JudgeFailed: it is something else.
+        JudgeAborted: it is something else.
     """
     if isinstance(score, bool) or not isinstance(score, int | float):
         raise _failed(f"its score is {_shown(repr(score).encode())}, no number")
@@ -70,11 +70,11 @@ def _parsed(line: bytes) -> Any:
 
 
 def _no_constant(word: str) -> NoReturn:
-    raise JudgeFailed(f"its last line holds {word}, which is no number", hint=_CONTRACT)
+    raise JudgeAborted(f"its last line holds {word}, which is no number", hint=_CONTRACT)
 
 
-def _failed(message: str) -> JudgeFailed:
-    return JudgeFailed(message, hint=_CONTRACT)
+def _failed(message: str) -> JudgeAborted:
+    return JudgeAborted(message, hint=_CONTRACT)
 
 
 def _shown(line: bytes) -> str:

@@ -16,6 +16,7 @@ from uwf_eval.run import wire
 from uwf_eval.run.executor import Listener, Setting
 from uwf_eval.run.process import Said, Worker
 from uwf_eval.run.removal import Removal
+from uwf_eval.trial import verdict
 
 _TICK_SECONDS = 0.2
 _PATIENCE_SECONDS = 30.0
@@ -187,7 +188,9 @@ class _Shift:
         while len(worker.numbers) > 1:  # which it has not begun
             self._returned.append(self._trials.pop(worker.numbers.pop()))
         if worker.numbers:
-            self._end(wire.End(_lost(self._trials[worker.numbers[0]], words), None))
+            trial = self._trials[worker.numbers[0]]
+            told = self._cancel.is_set()  # that it ended is our own doing
+            self._end(wire.End(_interrupted(trial) if told else _lost(trial, words), None))
 
     def _end(self, end: wire.End) -> None:
         """The next trial is run while this one is stored; the workers end while the last one is."""
@@ -201,7 +204,14 @@ class _Shift:
             self._removal.begin(end.space, end.trial.number)
 
 
+def _interrupted(trial: Trial) -> Trial:
+    """A trial whose process was ended with the run."""
+    return replace(trial, attempt=trial.attempt + 1, failure=verdict.INTERRUPTED.failure)
+
+
 def _lost(trial: Trial, words: str) -> Trial:
-    """A trial whose process ended before it did."""
-    failure = Failure(kind="internal", message=words)
-    return replace(trial, attempt=trial.attempt + 1, state="infra_error", failure=failure)
+    """A trial whose process ended before it did, as the agent's programs can bring about."""
+    failure = Failure(kind="worker_died", message=words)
+    return replace(
+        trial, attempt=trial.attempt + 1, state="failed", score=0.0, passed=False, failure=failure
+    )

@@ -15,6 +15,7 @@ from typing import IO, Any, NoReturn
 from uwf_core.api import Cancel
 from uwf_core.client import Client
 from uwf_core.errors import StoreError, UwfError
+from uwf_eval.judges.launcher import hide
 from uwf_eval.records import Trial
 from uwf_eval.run import wire
 from uwf_eval.run.lines import line
@@ -41,6 +42,7 @@ class _Channel:
 
 def main() -> None:
     """Run the trials that stdin names, until it is closed or the run is cancelled."""
+    hide()  # what agents run may not answer in our place
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # whoever runs us says when to stop
     channel = _Channel(os.fdopen(os.dup(_STDOUT), "wb"))

@@ -124,8 +124,7 @@ class _Work:
             if read.chain != finished.steps:
                 tampered.append("the steps in the trial's own store are not those that were run")
             if tampered:
-                self.done = replace(self.done, tampered=tuple(tampered))
-                return verdict.of_tampering(tampered)
+                return self._tampered(tampered)
             return ended or self._judge(space, read)
         except AgentStuck:
             raise
@@ -198,6 +197,10 @@ class _Work:
         found += guard.touched(self.task.folder, self.bench.stamps[self.task.name])
         return found
 
+    def _tampered(self, what: Sequence[str]) -> Verdict:
+        self.done = replace(self.done, tampered=tuple(what))
+        return verdict.of_tampering(what)
+
     def _read(self) -> Read:
         """What is judged and reported of the thread."""
         assert self.client is not None and self.done.thread is not None
@@ -231,7 +234,9 @@ class _Work:
         if self.bench.cancel.is_set():
             return verdict.INTERRUPTED
         self.done = replace(self.done, judges=tuple(results))
-        return verdict.of_judges(results)
+        # What the agent made has run below judges since it was looked at.
+        touched = guard.touched(self.task.folder, self.bench.stamps[self.task.name])
+        return self._tampered(touched) if touched else verdict.of_judges(results)
 
     def _write_store(self, space: Space) -> None:
         """The thread in a file, for judges that are programs."""
@@ -240,14 +245,15 @@ class _Work:
             self.client.nodes.copy_thread(self.done.thread, judged.nodes, durable=False)
 
     def tear_down(self, ended: Verdict) -> Verdict:
-        """Run the task's teardown, whatever happened; a trial in which it fails is not scored."""
+        """Run the task's teardown, whatever happened; a pass in which it fails is not scored."""
         if not (self.task.teardown and self.is_set_up and self.space):
             return ended
         try:
             self._run_commands(self.task.teardown, self.space, Cancel())
         except Exception as error:
-            if ended.failure is None:
+            if ended.failure is None and self._passes(ended):  # it may not hide a loss
                 return verdict.of_error(error, "teardown")
+            self.bench.notice(f"the teardown of trial {self.done.number} failed: {error}")
         return ended
 
     def hand_over(self, ended: Verdict) -> Verdict:
@@ -263,6 +269,10 @@ class _Work:
         self.is_handed_over = True
         return ended
 
+    def _passes(self, ended: Verdict) -> bool:
+        score = ended.score or 0.0
+        return ended.state == "scored" and score >= self.task.pass_score - 1e-9
+
     def close(self) -> None:
         """Let go of the trial's store."""
         if self.client is not None:
@@ -270,10 +280,7 @@ class _Work:
 
     def closed(self, ended: Verdict) -> Trial:
         """The trial as it is stored."""
-        passed: bool | None = None
-        if ended.score is not None:
-            scored = ended.state == "scored"
-            passed = scored and ended.score >= self.task.pass_score - 1e-9
+        passed = None if ended.score is None else self._passes(ended)
         changes: dict[str, Any] = {} if self.is_handed_over else {"thread": None, "head": None}
         return replace(
             self.done,

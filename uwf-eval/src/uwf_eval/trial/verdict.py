@@ -72,6 +72,8 @@ def of_judges(results: Sequence[JudgeResult]) -> Verdict:
     silent = [each for each in counting if each.score is None]
     if silent:
         words = "; ".join(f"{each.name}: {each.error or 'gave no score'}" for each in silent)
+        if any(each.aborted for each in silent):
+            return Verdict("failed", Failure(kind="judge_aborted", message=words), 0.0)
         return Verdict("infra_error", Failure(kind="judge", message=words))
     if not counting:
         words = "no judge gives a score, all of them only inform: give one limits, or add another"

@@ -18,9 +18,9 @@ from uwf_core.api import (
 )
 from uwf_core.api.extract import NO_USAGE
 from uwf_core.api.record import record
-from uwf_eval.judges.ending import check_end
+from uwf_eval.judges.ending import check_alone, check_end
 from uwf_eval.judges.environment import judge_environment
-from uwf_eval.judges.failed import JudgeFailed
+from uwf_eval.judges.failed import JudgeAborted, JudgeFailed
 from uwf_eval.judges.script import GRACE_SECONDS
 
 _CANNOT_RUN = (126, 127)
@@ -40,7 +40,7 @@ class Options:
         pattern: a regular expression; its first group is the number.
         full, zero: the numbers that give 1 and 0; evenly between, no more beyond.
         seconds: how long it may take. too_slow: the score if it takes longer; without it, the
-            judge has failed.
+            trial counts as 0.
     """
 
     run: str = ""
@@ -121,23 +121,25 @@ def last_number(pattern: str, output: str) -> float:
     """The last number that a pattern finds.
 
     Raises:
-        JudgeFailed: it finds none.
+        JudgeAborted: it finds none.
     """
     found = [match[1] for match in re.finditer(pattern, output) if match[1]]
     try:
         return float(found[-1])
     except IndexError:
-        raise JudgeFailed(
+        raise JudgeAborted(
             f"the pattern {pattern!r} finds nothing in what the command printed",
             hint=f"it printed: {output[-200:].strip()!r}",
         ) from None
     except ValueError as fault:
-        raise JudgeFailed(f"the pattern {pattern!r} finds {found[-1]!r}, no number") from fault
+        raise JudgeAborted(f"the pattern {pattern!r} finds {found[-1]!r}, no number") from fault
 
 
 def _check(result: ProgramResult, options: Options) -> None:
     cure = "give it more `seconds`, or say with `tooSlow` which score that is"
     check_end(result, "the command", seconds=options.seconds, cure=cure)
+    if options.score == "number":
+        check_alone(result, "the command")
     if result.exit_code in _CANNOT_RUN and options.score == "exit":
         output = result.stdout.decode("utf-8", "replace").strip()[-200:]
-        raise JudgeFailed(f"the command cannot be run (exit code {result.exit_code}): {output}")
+        raise JudgeAborted(f"the command cannot be run (exit code {result.exit_code}): {output}")
