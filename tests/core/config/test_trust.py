@@ -1,6 +1,9 @@
 """A cloned repository must not be able to run anything by being there."""
 
+import os
+import shutil
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -159,9 +162,122 @@ def test_a_folder_that_does_not_exist_cannot_be_trusted(world: World) -> None:
     assert not (world.home / "trusted.json").exists()
 
 
-@pytest.mark.parametrize("text", ["[", "[]", '{"version": 2, "folders": []}', '{"version": 1}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[",
+        "[]",
+        '{"version": 1, "folders": []}',
+        '{"version": 2, "folders": ["/x"]}',
+        '{"version": 2}',
+    ],
+)
 def test_a_damaged_list_trusts_nobody_and_is_named(world: World, text: str) -> None:
     (world.home / "trusted.json").write_text(text)
     with pytest.raises(ConfigError) as caught:
         is_trusted(str(world.home), str(world.project))
     assert "trusted.json" in (caught.value.where or "")
+
+
+def git(folder: Path, *words: str) -> str:
+    """Run git as somebody, in a folder."""
+    who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    done = subprocess.run(["git", *who, *words], cwd=folder, text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def repository(folder: Path, text: str) -> Path:
+    """A repository with two commits."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    git(folder, "init", "-q")
+    for number in range(2):
+        (folder / "README").write_text(f"{text} {number}")
+        git(folder, "add", ".")
+        git(folder, "commit", "-q", "-m", "x")
+    return folder
+
+
+def test_trust_belongs_to_the_repository_not_to_its_place(world: World, tmp_path: Path) -> None:
+    """Another repository at the same path is not trusted; a clone of the same one is."""
+    home, folder = str(world.home), repository(tmp_path / "clone", "ours")
+    shutil.copytree(folder, tmp_path / "origin")
+    trust(home, str(folder))
+    assert is_trusted(home, str(folder))
+    (folder / "README").write_text("more")
+    git(folder, "commit", "-q", "-a", "-m", "more")
+    assert is_trusted(home, str(folder)), "its history went on"
+    repository(folder, "theirs")
+    assert not is_trusted(home, str(folder))
+    shutil.rmtree(folder)
+    folder.mkdir()
+    assert not is_trusted(home, str(folder)), "no repository at all"
+    folder.rmdir()
+    git(tmp_path, "clone", "-q", "origin", "clone")
+    assert is_trusted(home, str(folder))
+    repository(folder, "theirs")
+    trust(home, str(folder))
+    assert is_trusted(home, str(folder))
+
+
+def test_trust_in_a_folder_without_git_ends_with_that_folder(world: World, tmp_path: Path) -> None:
+    home, folder = str(world.home), tmp_path / "plain"
+    folder.mkdir()
+    trust(home, str(folder))
+    assert is_trusted(home, str(folder))
+    folder.rename(tmp_path / "aside")
+    folder.mkdir()
+    assert not is_trusted(home, str(folder))
+    folder.rmdir()
+    (tmp_path / "aside").rename(folder)
+    assert is_trusted(home, str(folder))
+    repository(folder / "inner", "theirs")
+    shutil.move(folder / "inner" / ".git", folder / ".git")
+    assert not is_trusted(home, str(folder)), "somebody's repository was put into it"
+
+
+def test_asking_for_trust_runs_nothing_that_the_repository_says(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, folder = str(world.home), repository(tmp_path / "clone", "ours")
+    trust(home, str(folder))
+    ran = tmp_path / "ran"
+    for name in ("evil", "git"):
+        (folder / name).write_text(f"#!/bin/sh\ntouch {ran}\n")
+        (folder / name).chmod(0o755)
+    for key in (
+        "core.fsmonitor",
+        "core.sshCommand",
+        "core.pager",
+        "core.askPass",
+        "alias.cat-file",
+    ):
+        git(folder, "config", key, f"{folder}/evil")
+    git(folder, "config", "remote.origin.url", "ssh://nowhere.invalid/x")
+    git(folder, "config", "remote.origin.promisor", "true")
+    git(folder, "config", "extensions.partialClone", "origin")
+    git(folder, "config", "core.repositoryFormatVersion", "1")
+    git(folder, "config", "protocol.ssh.allow", "always")
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PATH", f".{os.pathsep}{os.environ['PATH']}")
+    assert is_trusted(home, str(folder))
+    shutil.rmtree(folder / ".git" / "objects")
+    (folder / ".git" / "objects").mkdir()
+    assert not is_trusted(home, str(folder))
+    assert not ran.exists()
+
+
+def test_settings_of_another_user_are_refused_until_the_folder_is_trusted(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.project_config("defaultAgent: human\n")
+    user = os.geteuid()
+    monkeypatch.delenv("SUDO_UID", raising=False)
+    monkeypatch.setattr("os.geteuid", lambda: user + 1)
+    with pytest.raises(ConfigError, match="another user") as caught:
+        world.settings(env={"UWF_DEFAULT_AGENT": "mock"})
+    assert caught.value.where == str(world.project / ".uwf")
+    assert f"uwf config trust {world.project}" in (caught.value.hint or "")
+    trust(str(world.home), str(world.project))
+    assert world.settings().default_agent == "human"

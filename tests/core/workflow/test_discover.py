@@ -1,11 +1,12 @@
 """Which workflow a word means."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from uwf_core.errors import UnknownIdError, UsageError
+from uwf_core.errors import ConfigError, UnknownIdError, UsageError
 from uwf_core.ids import Ref
 from uwf_core.workflow.discover import ResolveContext, Resolved, local_workflows, resolve
 
@@ -46,13 +47,18 @@ def write(tmp_path: Path) -> Write:
     return write
 
 
+def untrusted(_folder: str) -> bool:
+    return False
+
+
 def _resolve(word: str, cwd: Path, *names: str, trusted: bool = False) -> Resolved:
     return resolve(word, ResolveContext(str(cwd), Names(*names), lambda _: trusted))
 
 
 def _found(cwd: Path) -> list[tuple[str, str]]:
     return [
-        (each.name, str(Path(each.file).relative_to(cwd))) for each in local_workflows(str(cwd))
+        (each.name, str(Path(each.file).relative_to(cwd)))
+        for each in local_workflows(str(cwd), untrusted)
     ]
 
 
@@ -85,7 +91,8 @@ def test_the_nearest_folder_with_any_workflow_hides_those_above(
     write(".workflow/top.yaml")
     write("sub/.workflow/near.yaml")
     write("sub/deep/.workflow/readme.md")
-    assert [each.name for each in local_workflows(str(tmp_path / "sub" / "deep"))] == ["near"]
+    found = local_workflows(str(tmp_path / "sub" / "deep"), untrusted)
+    assert [each.name for each in found] == ["near"]
     with pytest.raises(UnknownIdError):
         _resolve("top", tmp_path / "sub" / "deep")
 
@@ -98,15 +105,17 @@ def test_the_climb_ends_after_a_folder_that_holds_git(
     write("repo/src/main.py")
     git = tmp_path / "repo" / ".git"
     git.mkdir() if kind == "folder" else git.write_text("gitdir: elsewhere\n")
-    assert local_workflows(str(tmp_path / "repo" / "src")) == []
+    assert local_workflows(str(tmp_path / "repo" / "src"), untrusted) == []
     write("repo/.workflow/inner.yaml")
-    assert [each.name for each in local_workflows(str(tmp_path / "repo" / "src"))] == ["inner"]
+    assert [each.name for each in local_workflows(str(tmp_path / "repo" / "src"), untrusted)] == [
+        "inner"
+    ]
 
 
 def test_listing_and_starting_see_the_same(tmp_path: Path, write: Write) -> None:
     write(".workflow/a.yaml")
     write(".workflow/b/index.yml")
-    for found in local_workflows(str(tmp_path)):
+    for found in local_workflows(str(tmp_path), untrusted):
         assert _resolve(found.name, tmp_path).file == found.file
 
 
@@ -236,3 +245,61 @@ def test_discovery_loads_nothing_heavy() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert run.stdout.strip() == "[]"
+
+
+@pytest.fixture
+def somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From here on, the user is not the one that made the files of the test."""
+    user = os.geteuid()
+    monkeypatch.setattr("os.geteuid", lambda: user + 1)
+    monkeypatch.delenv("SUDO_UID", raising=False)
+
+
+@pytest.mark.usefixtures("somebody_else")
+@pytest.mark.parametrize("folder", [".workflow", ".workflows"])
+def test_workflows_of_another_user_are_refused_until_the_folder_is_trusted(
+    tmp_path: Path, write: Write, folder: str
+) -> None:
+    """Also those further up: everybody can make a `.workflow` in `/tmp`."""
+    write(f"{folder}/a.yaml")
+    below = tmp_path / "deep" / "down"
+    below.mkdir(parents=True)
+    for name in ("a", "other"):
+        with pytest.raises(ConfigError, match="another user") as caught:
+            _resolve(name, below, "a", "other")
+        assert caught.value.where == str(tmp_path / folder)
+        assert f"uwf config trust {tmp_path}" in (caught.value.hint or "")
+    with pytest.raises(ConfigError):
+        local_workflows(str(below), untrusted)
+    assert _resolve("a", below, trusted=True).source == "local"
+    assert _resolve(f"../../{folder}/a.yaml", below).source == "path"
+
+
+@pytest.mark.usefixtures("somebody_else")
+def test_root_by_sudo_takes_what_belongs_to_the_caller_of_sudo(
+    tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(".workflow/a.yaml")
+    owner = str(tmp_path.stat().st_uid)
+    monkeypatch.setenv("SUDO_UID", owner)
+    with pytest.raises(ConfigError):
+        _resolve("a", tmp_path)  # who is not root could set that variable for any owner
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    assert _resolve("a", tmp_path).source == "local"
+
+
+def test_a_link_to_workflows_of_another_user_is_no_way_around(tmp_path: Path, write: Write) -> None:
+    write(".workflow")
+    (tmp_path / ".workflow").unlink()
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "a.yaml").touch()
+    (tmp_path / ".workflow").symlink_to("there")
+    assert _resolve("a", tmp_path).source == "local"
+    if os.geteuid() == 0:
+        os.chown(tmp_path / "there", 12345, -1)
+        with pytest.raises(ConfigError):
+            _resolve("a", tmp_path)
+        os.chown(tmp_path / "there", 0, -1)
+        os.chown(tmp_path / ".workflow", 12345, -1, follow_symlinks=False)
+        with pytest.raises(ConfigError):
+            _resolve("a", tmp_path)

@@ -11,6 +11,7 @@ from uwf_core.config.keys import CHOICES, Leaf, Path, key_text
 from uwf_core.config.trust import is_trusted
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.climb import climb
+from uwf_core.workflow.owner import foreign_error, is_own
 
 FOLDER = ".uwf"
 
@@ -34,7 +35,8 @@ def find_project(home: str, cwd: str, env: Mapping[str, str]) -> Project | None:
     """The nearest folder from `cwd` upwards that has settings; uwf's own folder is never one.
 
     Raises:
-        ConfigError: the list of trusted folders cannot be read.
+        ConfigError: it belongs to another user and is not trusted; or the list of trusted folders
+            cannot be read.
     """
     own = {os.path.realpath(home)}
     default = default_home(env)
@@ -44,7 +46,10 @@ def find_project(home: str, cwd: str, env: Mapping[str, str]) -> Project | None:
         candidate = os.path.join(folder, FOLDER)
         file = os.path.join(candidate, CONFIG_FILE)
         if os.path.lexists(file) and os.path.realpath(candidate) not in own:
-            return Project(folder, file, is_trusted(home, folder))
+            trusted = is_trusted(home, folder)
+            if not trusted and not (is_own(candidate) and is_own(file)):
+                raise foreign_error(candidate, folder)
+            return Project(folder, file, trusted)
     return None
 
 

@@ -1,5 +1,6 @@
 """Stages 1 to 3 for a command: the word of a workflow, resolved, checked and published."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.watch import Watch
@@ -19,17 +20,22 @@ def resolve_workflow(engine: "Engine", word: str, cwd: str | None = None) -> Res
     Raises:
         UsageError: blank, or there is none of that name.
     """
-    from uwf_core.config.trust import is_trusted
-
     settings = engine.settings
     context = ResolveContext(
         cwd=cwd or engine.cwd,
         registry=StoreRegistry(engine.store),
-        trusts=lambda folder: is_trusted(engine.home, folder),
+        trusts=trusting(engine),
         paths=settings.workflow_paths,
         paths_trusted=settings.paths_trusted,
     )
     return resolve(word, context)
+
+
+def trusting(engine: "Engine") -> Callable[[str], bool]:
+    """Whether the user trusts a folder."""
+    from uwf_core.config.trust import is_trusted
+
+    return lambda folder: is_trusted(engine.home, folder)
 
 
 def find_workflow(engine: "Engine", word: str, watch: Watch) -> Ref:

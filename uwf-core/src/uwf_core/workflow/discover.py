@@ -17,6 +17,7 @@ from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.climb import climb
+from uwf_core.workflow.owner import foreign_error, is_own
 from uwf_core.workflow.variants import NAME
 
 FOLDERS = (".workflow", ".workflows")
@@ -79,19 +80,24 @@ class Resolved(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-def local_workflows(cwd: str) -> list[Found]:
-    """The workflows of the project around `cwd`, by name.
+def local_workflows(cwd: str, trusts: Callable[[str], bool]) -> list[Found]:
+    """The workflows of the project around `cwd`, by name; `trusts` is as in `ResolveContext`.
 
     The nearest folder with any workflow hides those further up; the climb ends after a folder
     that holds `.git` (a folder, or the file of a worktree).
 
     Raises:
         UsageError: a workflow folder cannot be read.
+        ConfigError: it belongs to another user, and the project is not trusted.
     """
     for folder in climb(cwd):
         found: dict[str, Found] = {}
         for name in FOLDERS:
-            for each in workflows_in(os.path.join(folder, name), folder):
+            path = os.path.join(folder, name)
+            workflows = workflows_in(path, folder)
+            if workflows and not is_own(path) and not trusts(folder):
+                raise foreign_error(path, folder)
+            for each in workflows:
                 found.setdefault(each.name, each)
         if found:
             return sorted(found.values())
@@ -137,6 +143,7 @@ def resolve(word: str, context: ResolveContext) -> Resolved:
     Raises:
         UnknownIdError: nothing; the hint has near misses, the message where it was looked for.
         UsageError: `word` is blank, or a workflow folder cannot be read.
+        ConfigError: the project's workflows belong to another user.
     """
     if not word.strip():
         raise UsageError("the workflow is blank", hint="give its name, its file or its reference")
@@ -202,7 +209,7 @@ def _files(word: str, context: ResolveContext) -> Iterator[tuple[Source, Found]]
     """The files that `word` may mean."""
     if not NAME.match(word):
         return
-    for found in local_workflows(context.cwd):
+    for found in local_workflows(context.cwd, context.trusts):
         if found.name == word:
             yield "local", found
     for folder in context.paths:
@@ -217,7 +224,7 @@ def _may_shadow(source: Source, found: Found, context: ResolveContext) -> bool:
 
 
 def _unknown(word: str, context: ResolveContext, registered: Mapping[str, Ref]) -> UnknownIdError:
-    known = [found.name for found in local_workflows(context.cwd)]
+    known = [found.name for found in local_workflows(context.cwd, context.trusts)]
     known += [found.name for folder in context.paths for found in _readable(folder)]
     folders = list(climb(context.cwd))
     looked = [os.path.join(folders[0], FOLDERS[0])]

@@ -25,14 +25,14 @@ def list_workflows(
     engine: "Engine", notice: Callable[[str], None] = lambda text: None
 ) -> list[WorkflowRow]:
     """What each name means here, sorted by name; `notice` gets a line for what is passed over."""
-    from uwf_core.engine.workflows import resolve_workflow
+    from uwf_core.engine.workflows import resolve_workflow, trusting
     from uwf_core.workflow.content import description_of
     from uwf_core.workflow.discover import local_workflows, workflows_in
     from uwf_core.workflow.registry import registry
 
     paths = engine.settings.workflow_paths
     names = set(registry(engine.store))
-    names |= {found.name for found in local_workflows(engine.cwd)}
+    names |= {found.name for found in local_workflows(engine.cwd, trusting(engine))}
     names |= {found.name for folder in paths for found in workflows_in(folder, folder)}
     rows: list[WorkflowRow] = []
     for name in sorted(names):
