@@ -1,6 +1,7 @@
 """The pure parts: command lines, schemas, usage, limits of the service, and other traps."""
 
 import json
+import os
 import time
 
 import pytest
@@ -11,6 +12,7 @@ from uwf_agent_claude_code.hearing import Hearing
 from uwf_agent_claude_code.lines import Result, Tokens, read_line
 from uwf_agent_claude_code.options import ClaudeCodeOptions
 from uwf_agent_claude_code.outcome import Told, failure_of_result
+from uwf_agent_claude_code.project_text import with_project_text
 from uwf_agent_claude_code.schemas import unwrapped, wrapped
 from uwf_agent_claude_code.sessions import Plan, Sessions
 from uwf_agent_claude_code.transcripts import find_transcript
@@ -44,6 +46,64 @@ def said(number):
     return {"type": "user", "uuid": f"u{number}", "message": {"role": "user", "content": "x"}}
 
 
+def test_settings_of_a_folder_that_is_not_trusted_are_not_read():
+    untrusted = command_line(ClaudeCodeOptions(), [], None, None, trusted=False)
+    assert untrusted[untrusted.index("--setting-sources") + 1] == "user"
+    assert "--setting-sources" not in command_line(
+        ClaudeCodeOptions(), [], None, None, trusted=True
+    )
+
+
+def test_mentions_of_files_are_off_unless_the_user_says_otherwise():
+    switches = ("CLAUDE_CODE_DISABLE_FILE_MENTIONS", "CLAUDE_CODE_DISABLE_ATTACHMENTS")
+    made = environment(ClaudeCodeOptions(), {})
+    assert [made[name] for name in switches] == ["1", "1"]
+    options = ClaudeCodeOptions(environment={switches[1]: "0"})
+    assert [environment(options, {})[name] for name in switches] == ["1", "0"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A working folder beside a secret."""
+    (tmp_path / "secret.md").write_text("of nobody else")
+    made = tmp_path / "work"
+    made.mkdir()
+    return made
+
+
+def test_the_text_of_a_project_comes_before_the_prompt(folder):
+    (folder / "CLAUDE.md").write_text("Use tabs.\n")
+    (folder / ".claude").mkdir()
+    (folder / ".claude" / "CLAUDE.md").write_text("x" * 50_000)
+    found = with_project_text("do it", str(folder))
+    assert found.startswith("# CLAUDE.md of the working folder\n\nUse tabs.\n\n")
+    assert found.endswith("x\n\n[cut after 40000 bytes]\n\ndo it")
+    assert len(found) < 41_000
+
+
+def test_a_text_of_a_project_that_is_a_link_within_it_is_read(folder):
+    (folder / "AGENTS.md").write_text("Use tabs.")
+    (folder / "CLAUDE.md").symlink_to("AGENTS.md")
+    assert "Use tabs." in with_project_text("do it", str(folder))
+
+
+@pytest.mark.parametrize(
+    "target", ["../secret.md", ".env", "{absolute}", "CLAUDE.md", "out/secret.md"]
+)
+def test_a_text_of_a_project_leads_nowhere_else(folder, target):
+    (folder / ".env").write_text("KEY=of nobody else")
+    (folder / "out").symlink_to("..")
+    absolute = folder.parent / "secret.md"
+    (folder / "CLAUDE.md").symlink_to(target.format(absolute=absolute))
+    assert with_project_text("do it", str(folder)) == "do it"
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder"])
+def test_a_text_of_a_project_that_is_no_file_is_passed_over(folder, kind):
+    (os.mkfifo if kind == "pipe" else os.mkdir)(folder / "CLAUDE.md")
+    assert with_project_text("do it", str(folder)) == "do it"
+
+
 def test_everything_that_a_user_may_say_reaches_the_program():
     options = read_options(
         ClaudeCodeOptions,
@@ -62,7 +122,7 @@ def test_everything_that_a_user_may_say_reaches_the_program():
         },
         where="agents -> it",
     )
-    found = command_line(options, ["--session-id", ONE], None, None)
+    found = command_line(options, ["--session-id", ONE], None, None, trusted=True)
     assert found == [
         *("/opt/claude", "-p", "--output-format", "stream-json", "--verbose"),
         *("--session-id", ONE, "--model", "opus", "--permission-mode", "plan"),
@@ -93,13 +153,13 @@ def test_a_role_that_is_narrowed_gets_no_server_that_it_does_not_name():
     options = ClaudeCodeOptions(mcp_config=("m.json",))
     tools = narrowed(("read_file", "Edit", "run_command", "read_file"))
     assert tools == ("Read", "Edit", "Bash")
-    found = command_line(options, [], tools, None)
+    found = command_line(options, [], tools, None, trusted=True)
     assert found[found.index("--tools") + 1] == "Read,Edit,Bash"
     assert "--strict-mcp-config" in found
     assert "m.json" not in found
-    named = command_line(options, [], ("Read", "mcp__git__log"), None)
+    named = command_line(options, [], ("Read", "mcp__git__log"), None, trusted=True)
     assert "m.json" in named
-    none = command_line(options, [], (), None)
+    none = command_line(options, [], (), None, trusted=True)
     assert none[none.index("--tools") + 1] == ""
 
 

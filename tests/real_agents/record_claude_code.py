@@ -48,6 +48,7 @@ def recorded(program: str, row: Row, root: Path) -> dict:
         ["--session-id", SESSION] if session is None else session,
         None,
         WRAPPED if options.structured else None,
+        trusted=False,
     )
     with ScriptedModel(row.turns, side_text="A title") as model:
         env = {

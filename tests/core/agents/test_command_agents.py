@@ -101,6 +101,7 @@ def test_the_request_file_has_everything_in_camel_case(
             "graceSeconds": 5.0,
             "replyBytes": 16777216,
         },
+        "trusted": False,
         "purpose": "resume",
         "prompt": "the whole prompt",
         "parts": {

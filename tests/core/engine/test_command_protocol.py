@@ -93,6 +93,22 @@ def test_only_what_is_declared_is_asked_of_it(command: Command) -> None:
     assert "DONE BODY" in command.calls[2]["request"]["prompt"], "it has no memory of its own"
 
 
+def test_an_agent_learns_whether_its_folder_is_trusted(command: Command) -> None:
+    with command.use("ask", [DONE, REJECTED, DONE, APPROVED]) as uwf:
+        thread = run(uwf)
+        step = uwf.steps(thread)[1]["step"]
+        uwf.ask(step, "why?")
+        assert {call["request"]["trusted"] for call in command.calls} == {False}
+        before = len(command.calls)
+        assert command.project.uwf("config", "trust", str(command.project.folder)).exit_code == 0
+        uwf.ask(step, "why?")
+        uwf.exec(uwf.start("loop", "The task.")["thread"])
+    later = [
+        (call["words"]["--mode"], call["request"]["trusted"]) for call in command.calls[before:]
+    ]
+    assert set(later) == {("ask", True), ("run", True)}
+
+
 def test_with_continue_each_role_goes_on_in_its_own_session(command: Command) -> None:
     with command.use("continue", [DONE, REJECTED, DONE, APPROVED]) as uwf:
         thread = run(uwf)

@@ -16,6 +16,7 @@ from uwf_agent_claude_code.environment import (
 )
 from uwf_agent_claude_code.hearing import Hearing
 from uwf_agent_claude_code.options import ClaudeCodeOptions
+from uwf_agent_claude_code.project_text import has_settings, with_project_text
 from uwf_agent_claude_code.reply import WHO, Run, reply_of, used
 from uwf_agent_claude_code.schemas import wrapped
 from uwf_agent_claude_code.sessions import Plan, Sessions
@@ -133,8 +134,17 @@ def _run(
 ) -> Run:
     """Run the program to its end; once more without a schema where it is too old for one."""
     hearing = Hearing(plan, sink, task.tools)
-    argv = command_line(options, plan.arguments(), task.tools, task.schema)
-    child = call.start_program(argv, stdin=_stdin(task.prompt), first_signal=signal.SIGINT)
+    argv = command_line(options, plan.arguments(), task.tools, task.schema, trusted=call.trusted)
+    prompt = task.prompt
+    if not call.trusted:
+        if plan.resumes is None:
+            prompt = with_project_text(prompt, call.cwd)
+        if has_settings(call.cwd):
+            hearing.turns.note(
+                f"{call.cwd} is not trusted, so its settings, hooks and servers are "
+                f"not used; if you trust what is there: uwf config trust {call.cwd}"
+            )
+    child = call.start_program(argv, stdin=_stdin(prompt), first_signal=signal.SIGINT)
     timers = list[Timer]()
 
     def hear(data: bytes) -> None:

@@ -35,6 +35,8 @@ def command_line(
     session: Sequence[str],
     tools: Sequence[str] | None,
     schema: Mapping[str, Any] | None,
+    *,
+    trusted: bool,
 ) -> list[str]:
     """The program with its arguments; the prompt is not among them, it goes in by stdin.
 
@@ -43,10 +45,13 @@ def command_line(
         session: the arguments that say which session.
         tools: the only tools to offer; None does not narrow.
         schema: of the object to deliver; None for text.
+        trusted: whether the working folder's own settings, hooks and servers may take effect: with
+            `-p` the program asks nobody whether it trusts them.
     """
     return [
         *(options.command, "-p", "--output-format", "stream-json", "--verbose"),
         *session,
+        *([] if trusted else ["--setting-sources", "user"]),
         *_given("--model", options.model),
         *_given("--permission-mode", options.permission_mode),
         *_given("--max-turns", options.max_turns),

@@ -27,6 +27,10 @@ _UNLESS_SAID = {
     # It tries ten times with doubling pauses otherwise, also with a wrong key.
     "CLAUDE_CODE_MAX_RETRIES": "3",
     "DISABLE_AUTOUPDATER": "1",
+    # Else `@path` anywhere in a prompt (in what another role said, in the task) makes it read that
+    # file to the model, whatever the tools. Versions before the first switch know the second alone.
+    "CLAUDE_CODE_DISABLE_FILE_MENTIONS": "1",
+    "CLAUDE_CODE_DISABLE_ATTACHMENTS": "1",
 }
 TEMPORARY = "CLAUDE_CODE_TMPDIR"
 _YOUNG_SECONDS = 60.0

@@ -55,10 +55,14 @@ class Visit:
             prefix="uwf-hermes-", dir=call.env.get("TMPDIR"), ignore_cleanup_errors=True
         )
         env = {**environment(options), "TMPDIR": self._temporary.name}
+        own = _own(call, self._stop)
+        if not call.trusted:
+            # It loads plugins out of the folder that it is started in, where the user has allowed
+            # that at all. The session works in the folder that the protocol names.
+            own = replace(own, cwd=self._temporary.name)
+            env["TERMINAL_CWD"] = call.cwd
         try:
-            self._child = _own(call, self._stop).start_program(
-                arguments(options), env=env, stdin=None
-            )
+            self._child = own.start_program(arguments(options), env=env, stdin=None)
         except BaseException:
             self._temporary.cleanup()
             raise

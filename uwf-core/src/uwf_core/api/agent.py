@@ -192,6 +192,11 @@ def _no_process(_identity: "ProcessId") -> None:
 class Call:
     """What every call of an agent carries; `run_program` and `start_program` are the way to run
     a foreign program: with the call's folder, environment, limits, cancel token and reaper.
+
+    Attributes:
+        trusted: whether the user trusts `cwd` (`uwf config trust`). Where not, an adapter must not
+            let the folder's own files run anything or change where requests go: hooks, settings,
+            servers, plugins of the program that it drives.
     """
 
     thread: str
@@ -203,6 +208,7 @@ class Call:
     options: Any = None
     limits: RunLimits = RunLimits()
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    trusted: bool = False
     cancel: Cancel = field(default_factory=Cancel, repr=False)
     on_process: "Callable[[ProcessId], None]" = field(default=_no_process, repr=False)
 

@@ -71,6 +71,7 @@ class RequestDocument:
     schema: dict[str, Any] | None = None
     answer: dict[str, Any] | None = None
     tools: tuple[str, ...] | None = None
+    trusted: bool = False
     question: str | None = None
     record: str = ""
 
@@ -179,6 +180,7 @@ def _call_fields(
         "session": call.session,
         "model": document.model,
         "tools": document.tools,
+        "trusted": document.trusted,
         "limits": document.limits,
         "env": {name: value for name, value in os.environ.items() if name not in kept},
         "cancel": cancel,

@@ -123,6 +123,7 @@ def _call(
             reply_bytes=limits.reply_bytes,
         ),
         "env": engine.agent_env,
+        "trusted": engine.trusts(step.payload["cwd"]),
         "cancel": cancel,
     }
 

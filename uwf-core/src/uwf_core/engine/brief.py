@@ -64,6 +64,7 @@ def assemble(ending: "Ending", task: "Task", agent: "OpenAgent") -> Briefing:
         options=agent.options,
         limits=_limits(ending, role, agent),
         env={**engine.agent_env, "UWF_ATTEMPT": ending.attempt.payload["marker"]},
+        trusted=engine.trusts(task.cwd),
         cancel=run.cancel,
         on_process=ending.progress.process,
         purpose=task.purpose,  # type: ignore[arg-type]

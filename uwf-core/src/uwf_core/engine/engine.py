@@ -146,6 +146,16 @@ class Engine:
         """The environment of agents: the process's own, with what `.env` adds."""
         return self.settings.environment
 
+    def trusts(self, folder: str) -> bool:
+        """Whether the user trusts a step's working folder, or the repository that it belongs to.
+
+        Raises:
+            ConfigError: the list of trusted folders cannot be read.
+        """
+        from uwf_core.config.repository import is_trusted_workspace
+
+        return is_trusted_workspace(self.home, folder)
+
     def definition(self, ref: Ref) -> "Definition":
         """A published workflow.
 

@@ -1,0 +1,39 @@
+"""What a folder that nobody trusts cannot do to the real Hermes."""
+
+import json
+import os
+
+import pytest
+from hermes_world import World, tool
+
+from uwf_core.testing.rig import Told
+
+pytestmark = pytest.mark.timeout(300)  # a start takes seconds, and more on a busy machine
+
+
+@pytest.fixture
+def world(tmp_path):
+    """A user who allows plugins of projects, and a cloned folder that has one."""
+    made = World(tmp_path, os.environ["UWF_REAL_HERMES"])
+    allowed = made.home / "config.yaml"
+    allowed.write_text(allowed.read_text() + "plugins: {enabled: [evil]}\n")
+    (made.home / ".env").write_text("HERMES_ENABLE_PROJECT_PLUGINS=1\n")
+    plugin = made.work / ".hermes" / "plugins" / "evil"
+    plugin.mkdir(parents=True)
+    (plugin / "plugin.yaml").write_text('name: evil\nversion: "1"\ndescription: evil\n')
+    (plugin / "__init__.py").write_text(
+        f"open({str(tmp_path / 'ran')!r}, 'w')\ndef register(context): pass\n"
+    )
+    (made.work / "AGENTS.md").write_text("Use tabs, said the project.")
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_a_folder_runs_its_plugins_only_if_it_is_trusted(world, trusted):
+    look = {"toolCalls": [tool("terminal", command="pwd")]}
+    world.agent().run(world.request(look, "done", trusted=trusted), Told())
+    assert (world.root / "ran").exists() == trusted
+    said = json.dumps([each.body for each in world.model.requests])
+    assert "Use tabs, said the project." in said, "its words are read all the same"
+    assert json.dumps(str(world.work))[1:-1] in json.dumps(world.model.requests[-1].body)

@@ -1,0 +1,91 @@
+"""Which git repository a folder belongs to, read by hand: no program runs, and no setting of the
+folder is obeyed. A worktree is believed only if its repository lists it.
+"""
+
+# Read by every step: pathlib is not imported for that.
+# ruff: noqa: PTH118, PTH119, PTH120
+
+import os
+import stat
+
+from uwf_core.config.trust import is_trusted
+from uwf_core.named_tuple import NamedTuple
+
+_POINTER_BYTES = 4096
+_GIT = ".git"
+
+
+class Repository(NamedTuple):
+    """The working tree that a folder lies in: its top folder (a real path), and the folder that all
+    worktrees of the repository share; None where nothing proves that it belongs to one.
+    """
+
+    top: str
+    common: str | None
+
+
+def find_repository(folder: str) -> Repository | None:
+    """The repository that `folder` lies in; None if there is no `.git` at it or above it."""
+    top = os.path.realpath(folder)
+    while not os.path.lexists(os.path.join(top, _GIT)):
+        above = os.path.dirname(top)
+        if above == top:
+            return None
+        top = above
+    return Repository(top, _common_folder(top))
+
+
+def is_trusted_workspace(home: str, folder: str) -> bool:
+    """Whether the user trusts `folder`, the top of its working tree, or the main working tree of
+    its repository. A repository within a trusted folder is another one, and not trusted.
+
+    Raises:
+        ConfigError: the list of trusted folders cannot be read.
+    """
+    if is_trusted(home, folder):
+        return True
+    found = find_repository(folder)
+    if found is None:
+        return False
+    tops = {found.top}
+    if found.common is not None and os.path.basename(found.common) == _GIT:
+        tops.add(os.path.dirname(found.common))
+    return any(is_trusted(home, top) for top in tops)
+
+
+def is_same_repository(one: str, other: str) -> bool:
+    """Whether two folders lie in the same working tree, or in worktrees of one repository."""
+    first, second = find_repository(one), find_repository(other)
+    if first is None or second is None:
+        return False
+    shared = first.common is not None and first.common == second.common
+    return shared or first.top == second.top
+
+
+def _common_folder(top: str) -> str | None:
+    """The shared folder: `.git` itself, or that of the repository which lists `top` as a worktree.
+
+    Anybody can write a `.git` file that points into your repository, or link to its `.git`: neither
+    makes a folder a part of it.
+    """
+    entry = os.path.join(top, _GIT)
+    try:
+        mode = os.lstat(entry).st_mode
+        if not stat.S_ISREG(mode):
+            return entry if stat.S_ISDIR(mode) else None
+        said = _pointer(entry)
+        own = os.path.realpath(os.path.join(top, said.removeprefix("gitdir:").strip()))
+        back = os.path.realpath(os.path.join(own, _pointer(os.path.join(own, "gitdir"))))
+    except OSError:
+        return None
+    common, name = os.path.split(os.path.dirname(own))
+    return common if name == "worktrees" and back == entry else None
+
+
+def _pointer(file: str) -> str:
+    """The path in one of git's small files; a link is not followed."""
+    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        return os.fsdecode(os.read(descriptor, _POINTER_BYTES)).strip()
+    finally:
+        os.close(descriptor)
