@@ -248,7 +248,15 @@ def test_settings(printed: Any):
     shown = printed("config", "show")
     assert set(shown) == {
         *("providers", "models", "agents", "defaultAgent", "agentOverrides", "defaultModel"),
-        *("modelOverrides", "store", "workflowPaths", "plugins", "extractors", "limits"),
+        *(
+            "modelOverrides",
+            "store",
+            "workflowPaths",
+            "allowedFolders",
+            "plugins",
+            "extractors",
+            "limits",
+        ),
     }
     origins = printed("config", "show", "--origin")["settings"]
     assert all(set(each) == {"key", "value", "origin", "place"} for each in origins)

@@ -43,7 +43,7 @@ def test_what_could_run_or_redirect_is_ignored_and_told_until_the_folder_is_trus
 
 
 def test_a_trusted_folder_may_say_everything(world: World) -> None:
-    world.project_config(DANGEROUS + "workflowPaths: [../outside]\n")
+    world.project_config(DANGEROUS + "workflowPaths: [../outside]\nallowedFolders: [../trees]\n")
     trust(str(world.home), str(world.project))
     settings = world.settings()
     assert settings.agents["evil"].command == str(world.project / "evil.sh")
@@ -52,6 +52,7 @@ def test_a_trusted_folder_may_say_everything(world: World) -> None:
     assert settings.blocked == ("mock",)
     assert settings.workflow_paths == (str(world.project.parent / "outside"),)
     assert settings.paths_trusted
+    assert settings.allowed_folders == (str(world.project.parent / "trees"),)
     assert settings.notices == ()
 
 
@@ -89,6 +90,14 @@ def test_workflow_paths_out_of_the_project_are_ignored(world: World, path: str) 
     settings = world.settings()
     assert settings.workflow_paths == ()
     assert "workflowPaths" in settings.notices[0]
+
+
+def test_a_project_does_not_widen_where_agents_may_work(world: World) -> None:
+    world.config("allowedFolders: [~/trees]\n")
+    world.project_config("allowedFolders: [/]\n")
+    settings = world.settings()
+    assert settings.allowed_folders == (str(world.user / "trees"),)
+    assert "allowedFolders ignored" in settings.notices[0]
 
 
 def test_the_nearest_project_file_is_found_from_below(world: World) -> None:

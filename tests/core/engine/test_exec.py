@@ -1,5 +1,6 @@
 """exec: one step, the next role, the end; what is stored and what is told."""
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from tests.core.engine.conftest import APPROVED, DONE, LOOP, REJECTED, UNSURE
 
 from uwf_core.client import Client
+from uwf_core.engine.results import Outcome
 from uwf_core.errors import BusyError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
@@ -100,6 +102,71 @@ def test_a_location_that_does_not_exist_is_an_error_before_the_agent_starts(
     assert (outcome.exit_code, outcome.document["steps"][-1]["step"]) == (1, None)
     (project.folder / "nowhere").mkdir()
     assert uwf.exec(thread).document["status"] == "completed"
+
+
+def git(folder: Path, *words: str) -> None:
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+    subprocess.run(["git", "-C", str(folder), *identity, *words], check=True, capture_output=True)
+
+
+def located(project: Project, thread: str, location: str) -> Outcome:
+    """What comes of a role that names this working folder for the next one."""
+    done = {"role": "developer", "output": {"$status": "done", "worktree": location}}
+    project.script([done, APPROVED])
+    with project.client() as uwf:
+        return uwf.exec(thread, until_done=True)
+
+
+def folder_of_last(uwf: Client, thread: str) -> str:
+    return str(uwf.step(uwf.steps(thread)[-1]["step"])["cwd"])
+
+
+@pytest.mark.parametrize(
+    "location", ["{outside}", "../outside", "link", "link/below", "/", ".git/hooks"]
+)
+def test_an_agent_cannot_send_the_next_one_into_any_folder(
+    project: Project, uwf: Client, thread: str, location: str
+) -> None:
+    outside = project.folder.parent / "outside"
+    (outside / "below").mkdir(parents=True)
+    (project.folder / "link").symlink_to(outside)
+    git(project.folder, "init", "--quiet")
+    outcome = located(project, thread, location.format(outside=outside))
+    failure = outcome.document["steps"][-1]["failure"]
+    assert failure is not None and failure["kind"] == "routing"
+    assert (outcome.exit_code, outcome.document["status"]) == (1, "suspended")
+    assert [row["role"] for row in uwf.steps(thread)[1:]] == ["developer"], "its step is kept"
+
+
+def test_a_worktree_of_the_threads_repository_is_a_location(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    git(project.folder, "init", "--quiet")
+    git(project.folder, "commit", "--quiet", "--allow-empty", "-m", "first")
+    tree = project.folder.parent / "trees" / "feature"
+    git(project.folder, "worktree", "add", "--quiet", str(tree))
+    assert located(project, thread, str(tree)).document["status"] == "completed"
+    assert folder_of_last(uwf, thread) == str(tree)
+
+
+def test_a_folder_that_only_claims_to_be_a_worktree_is_no_location(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    git(project.folder, "init", "--quiet")
+    forged = project.folder.parent / "forged"
+    forged.mkdir()
+    (forged / ".git").write_text(f"gitdir: {project.folder}/.git\n")
+    assert located(project, thread, str(forged)).exit_code == 1
+
+
+def test_the_user_allows_further_folders(project: Project, uwf: Client, thread: str) -> None:
+    outside = project.folder.parent / "outside"
+    (outside / "below").mkdir(parents=True)
+    assert located(project, thread, "../outside/below").exit_code == 1
+    project.config(f"allowedFolders: [{outside}]\n")
+    with project.client() as again:
+        assert again.exec(thread).document["status"] == "completed"
+    assert folder_of_last(uwf, thread) == str(outside / "below")
 
 
 def test_a_second_writer_is_told_who_holds_the_thread(

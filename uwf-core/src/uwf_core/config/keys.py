@@ -164,6 +164,7 @@ CONFIG = Section(
         "modelOverrides": Section({"extract": TEXT, "judge": TEXT}),
         "store": Scalar("a store's URL like sqlite:store.db", _is_store),
         "workflowPaths": ListOf(TEXT),
+        "allowedFolders": ListOf(TEXT),
         "plugins": Section({"block": ListOf(TEXT)}),
         "extractors": ListOf(TEXT),
         "limits": Section(

@@ -98,6 +98,8 @@ class Settings(NamedTuple):
         store: a URL, relative to `home`. workflow_paths: absolute folders.
         paths_trusted: whether `workflow_paths` are the user's own word (not that of a project
             that is not trusted).
+        allowed_folders: absolute folders in which an edge's `location` may lie, beside the thread's
+            own folder and repository.
         blocked: names of plugins or distributions that are never imported.
         origins: by the path of each value that some layer gave.
         notices: what a person should know, one line each (ignored keys, open files).
@@ -116,6 +118,7 @@ class Settings(NamedTuple):
     store: str
     workflow_paths: tuple[str, ...]
     paths_trusted: bool
+    allowed_folders: tuple[str, ...]
     blocked: tuple[str, ...]
     extractors: tuple[str, ...]
     limits: Limits
@@ -239,7 +242,7 @@ def _absolute(leaves: Mapping[Path, Leaf], folder: str, env: Mapping[str, str]) 
 
     changed = dict(leaves)
     for path, leaf in leaves.items():
-        if path == ("workflowPaths",):
+        if path in (("workflowPaths",), ("allowedFolders",)):
             folders = [resolved(each) for each in leaf.value]
             changed[path] = Leaf(folders, leaf.place)
         elif path[0] == "agents" and "/" in leaf.value.get("command", ""):
@@ -327,6 +330,7 @@ def _settings(
         store=values.get("store") or DEFAULT_STORE,
         workflow_paths=tuple(values.get("workflowPaths") or ()),
         paths_trusted=paths.layer != "project" or (project is not None and project.trusted),
+        allowed_folders=tuple(values.get("allowedFolders") or ()),
         blocked=blocked,
         extractors=tuple(values.get("extractors") or DEFAULT_EXTRACTORS),
         limits=_limits(values.below("limits")),

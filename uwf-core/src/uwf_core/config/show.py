@@ -52,6 +52,7 @@ def settings_document(settings: "Settings") -> dict[str, Any]:
         "modelOverrides": dict(settings.model_overrides),
         "store": settings.store,
         "workflowPaths": list(settings.workflow_paths),
+        "allowedFolders": list(settings.allowed_folders),
         "plugins": {"block": list(settings.blocked)},
         "extractors": list(settings.extractors),
         "limits": {

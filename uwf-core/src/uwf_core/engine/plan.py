@@ -1,9 +1,11 @@
 """Stage 5 in a thread: what is to be run now, from the head and what was asked for."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from uwf_core.engine.location import working_folder
 from uwf_core.errors import FailureKind, RoutingFailed
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import End, Route, Suspend, first
@@ -62,20 +64,24 @@ class Task(NamedTuple):
     is_repeat: bool = False
 
 
-def moderate(store: "Store", definition: "Definition", head: Head, intent: Intent = GO_ON) -> Task:
-    """Who is next, and with which instruction.
+def moderate(
+    store: "Store",
+    definition: "Definition",
+    head: Head,
+    intent: Intent = GO_ON,
+    allowed: Sequence[str] = (),
+) -> Task:
+    """Who is next, with which instruction, and where.
+
+    Args:
+        allowed: `allowedFolders` of the configuration.
 
     Raises:
-        RoutingFailed: no edge for the status, a prompt that renders blank, or a location or
-            working folder that is no folder.
+        RoutingFailed: no edge for the status, a prompt that renders blank, or a working folder that
+            is missing or not allowed.
     """
     task = _task(store, definition, head, intent)
-    if not Path(task.cwd).is_dir():
-        raise RoutingFailed(
-            f"the working folder {task.cwd!r} is no folder any more",
-            hint="make it again, then repeat the command",
-        )
-    return task
+    return task._replace(cwd=working_folder(task.cwd, head.state.cwd, allowed))
 
 
 def _task(store: "Store", definition: "Definition", head: Head, intent: Intent) -> Task:
@@ -117,16 +123,12 @@ def where_next(store: "Store", definition: "Definition", head: Head) -> Decision
 
 
 def task_of_route(head: Head, route: Route, text: str | None, purpose: str = "run") -> Task:
-    """The task that follows the head by an edge.
-
-    Raises:
-        RoutingFailed: the edge's location does not exist.
-    """
+    """The task that follows the head by an edge."""
     return Task(
         role=route.role,
         base=route.prompt,
         instruction=with_text(route.prompt, text),
-        cwd=working_folder(head.state.cwd, route.location),
+        cwd=str(Path(head.state.cwd, route.location or "")),
         purpose=purpose,
         prev=None if head.at_start else head.ref,
         replaces=None,
@@ -224,20 +226,3 @@ def with_text(base: str, text: str | None) -> str:
     if not text:
         return base
     return f"{base}\n\n{text}" if base else text
-
-
-def working_folder(folder: str, location: str | None) -> str:
-    """The folder that an edge's location means, relative to the thread's.
-
-    Raises:
-        RoutingFailed: it is no folder.
-    """
-    if not location or not location.strip():
-        return folder
-    path = Path(folder, location.strip())
-    if not path.is_dir():
-        raise RoutingFailed(
-            f"the location {str(path)!r} is no folder",
-            hint="make it, or change the edge's location, then `uwf thread exec` again",
-        )
-    return str(path)

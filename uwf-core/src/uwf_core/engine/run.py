@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from uwf_core.api.events import ThreadEnded
 from uwf_core.engine.advance import fail_to_route
 from uwf_core.engine.find import find_thread
-from uwf_core.engine.plan import GO_ON, Intent, moderate
+from uwf_core.engine.plan import GO_ON, Intent
 from uwf_core.engine.recover import recover
 from uwf_core.engine.results import Outcome, StepEnd, exec_document
 from uwf_core.engine.run_file import write_run
@@ -181,7 +181,7 @@ def check_step(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent
         RoutingFailed, UsageError: it could not.
     """
     run = _run_of(held, options, cancel)
-    task = moderate(held.engine.store, run.definition, held.head, intent)
+    task = run.moderate(held.head, intent)
     check_agent(held.engine, run.choose_agent(held.head, task))
 
 

@@ -18,6 +18,7 @@ from uwf_core.api.agent import AgentContext
 from uwf_core.api.events import StepStarted, ThreadStarted, TurnTaken
 from uwf_core.engine.attempt import Attempt
 from uwf_core.engine.foreign import check_choice
+from uwf_core.engine.plan import moderate
 from uwf_core.engine.progress import Place, Progress
 from uwf_core.engine.record import Told
 from uwf_core.engine.tools import plugin_tools
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from uwf_core.api.agent import Turn
     from uwf_core.engine.converse import Conversation
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.plan import Task
+    from uwf_core.engine.plan import Intent, Task
     from uwf_core.engine.watch import Watch
     from uwf_core.process.cancel import Cancel
     from uwf_core.thread.head import Head
@@ -57,6 +58,11 @@ class Run(NamedTuple):
     watch: "Watch"
     cancel: "Cancel"
     agent: str | None = None
+
+    def moderate(self, head: "Head", intent: "Intent") -> "Task":
+        """Stage 5: what is to be run from `head`; errors as `uwf_core.engine.plan.moderate`."""
+        allowed = self.engine.settings.allowed_folders
+        return moderate(self.engine.store, self.definition, head, intent, allowed)
 
     def choose_agent(self, head: "Head", task: "Task") -> Choice:
         """The agent for a task: by the usual order; a poked step keeps the agent it had, and an

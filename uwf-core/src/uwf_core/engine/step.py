@@ -9,7 +9,7 @@ from uwf_core.engine.advance import advance, fail, finished_event, record, wait_
 from uwf_core.engine.attempt import begin, withdraw
 from uwf_core.engine.brief import assemble
 from uwf_core.engine.converse import Conversation
-from uwf_core.engine.plan import Intent, moderate
+from uwf_core.engine.plan import Intent
 from uwf_core.engine.results import StepEnd
 from uwf_core.engine.run_file import forget_run
 from uwf_core.engine.running import Ending, announce, opened_agent
@@ -37,7 +37,7 @@ def run_step(run: "Run", head: Head, intent: Intent) -> StepEnd:
         StoreError: the store failed; the head has not moved.
         AgentStuck: an agent within this process does not stop; the failed attempt is stored.
     """
-    task = moderate(run.engine.store, run.definition, head, intent)  # 5
+    task = run.moderate(head, intent)  # 5
     choice = run.choose_agent(head, task)
     ending = Ending(run, begin(run.engine, head, task, choice))
     forget_run(run.engine.home, head.thread)
