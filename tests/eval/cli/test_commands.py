@@ -39,7 +39,7 @@ def test_a_new_task_passes_its_check_and_is_not_overwritten(call: Call, tmp_path
     assert "name: mine" in (tmp_path / "tasks/mine/task.yaml").read_text()
     assert call("check tasks/mine --format text") == (0, "valid\n", "")
     code, out, err = call("new tasks/mine")
-    assert (code, out) == (2, "") and "there is something already" in err
+    assert (code, out) == (2, "") and "the folder is not empty" in err
     assert call("new b%d")[0] == 2
 
 
@@ -59,17 +59,17 @@ def test_check_tells_every_fault_and_stores_nothing(call: Call, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        ("run nowhere", 2, "there is no task 'nowhere'"),
-        ("run mine mine", 2, "'mine' and 'mine' are both called 'mine'"),
+        ("run nowhere", 2, "unknown task 'nowhere'"),
+        ("run mine mine", 2, "'mine' and 'mine' have the same name 'mine'"),
         ("run mine --agent nobody", 2, "there is no agent 'nobody'"),
         ("run mine --model nothing", 2, "nothing"),
         ("run mine --workflow nothing", 2, "nothing"),
-        ("run mine --budget much", 2, "'much' is no part of a budget"),
-        ("run mine --name 1", 2, "'1' is no name for a run"),
+        ("run mine --budget much", 2, "'much' is not a valid part of a budget"),
+        ("run mine --name 1", 2, "'1' is not a valid run name"),
         ("run mine --repeat 0", 2, "repeat"),
         ("run", 2, "TASK"),
-        ("resume @last", 2, "there is no run yet"),
-        ("run empty", 2, "holds no task.yaml"),
+        ("resume @last", 2, "there are no runs"),
+        ("run empty", 2, "contains no task.yaml"),
         ("run broken", 4, "'workflow' is missing"),
         ("rum", 2, "`uwf-eval` has no command 'rum'"),
     ],

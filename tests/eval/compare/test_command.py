@@ -107,19 +107,19 @@ def test_agents_and_workflows_of_one_run_are_compared_with_by(compare: Any) -> N
     assert {each["reason"] for each in document["leftOut"]} == {"unpaired"}
     code, out, err = compare("solve", "hermes", "--by", "workflow", "--run", "matrix")
     assert code == 2
-    assert "fits several workflows" in err
+    assert "matches several workflows" in err
 
 
 def test_what_does_not_exist_or_makes_no_sense_is_an_error_of_use(compare: Any) -> None:
     for words, told in (
-        (("nowhere", "careful"), "no run 'nowhere'"),
+        (("nowhere", "careful"), "unknown run 'nowhere'"),
         (("baseline", "careful", "--metric", "beauty"), "beauty"),
         (("baseline", "careful", "--within", "-1"), "--within"),
         (("baseline", "careful", "--level", "1"), "--level"),
         (("baseline", "careful", "--level", "nan"), "below 1"),
-        (("baseline", "careful", "--within", "nan"), "within is between"),
-        (("baseline", "careful", "--within", "1e308"), "within is between"),
-        (("baseline", "careful", "--run", "matrix"), "--run is for --by"),
+        (("baseline", "careful", "--within", "nan"), "within must be between"),
+        (("baseline", "careful", "--within", "1e308"), "within must be between"),
+        (("baseline", "careful", "--run", "matrix"), "--run needs --by"),
         (("baseline",), "B"),
         (("a", "hermes", "--by", "agent", "--run", "matrix"), "configured, hermes"),
     ):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from uwf_eval.compare.compare import compare
 from uwf_eval.compare.pairs import pair_up
-from uwf_eval.compare.records import LeftOut, Options
+from uwf_eval.compare.records import CompareOptions, LeftOut
 from uwf_eval.records import State
 
 
@@ -89,8 +89,8 @@ def test_a_task_that_changed_and_sides_that_mix_agents_are_told() -> None:
     a = trials(A, [[1.0], [0.0]])
     b = [*trials(B, [[1.0], [0.0]], task_digest="t2"), trial(B, "task-1", 2, 1.0, agent="hermes")]
     notes = " ".join(compare(a, b).notes)
-    assert "task-1, task-2 are not the same in A and B" in notes
-    assert "B mixes 2 agents" in notes and "A mixes" not in notes
+    assert "task-1, task-2 are different in A and B" in notes
+    assert "B contains 2 agents" in notes and "A contains" not in notes
 
 
 def test_a_run_compared_with_itself_is_told() -> None:
@@ -117,12 +117,12 @@ def test_every_trial_is_counted_or_told_of_and_the_order_does_not_matter(
         ]
         for run, cells in ((A, left), (B, right))
     )
-    comparison = compare(a, b, Options(metrics=("score", "cost")))
+    comparison = compare(a, b, CompareOptions(metrics=("score", "cost")))
     for side, given_trials, counted in zip("AB", (a, b), comparison.trials, strict=True):
         told = sum(each.trials for each in comparison.left_out if each.side == side)
         assert counted + told == len(given_trials)
     shuffler.shuffle(a)
     shuffler.shuffle(b)
-    again = compare(a, b, Options(metrics=("score", "cost")))
+    again = compare(a, b, CompareOptions(metrics=("score", "cost")))
     assert (again.verdict, again.trials) == (comparison.verdict, comparison.trials)
     assert again.tested[0].p == comparison.tested[0].p

@@ -12,7 +12,7 @@ from uwf_core.api.fields import read_record, write_record
 from uwf_core.commands import Screen
 from uwf_eval.compare import words
 from uwf_eval.compare.compare import compare
-from uwf_eval.compare.records import Comparison, Options
+from uwf_eval.compare.records import CompareOptions, Comparison
 from uwf_eval.compare.text import as_markdown, as_text
 from uwf_eval.records import State, Trial
 
@@ -37,7 +37,7 @@ def spent(run: str, scores: list[list[int]], dollars: float, ms: int) -> list[Tr
 
 def better() -> Comparison:
     a, b = spent(A, LOW, 0.02, 41_000), spent(B, HIGH, 0.03, 62_000)
-    return compare(a, b, Options(names=NAMES))
+    return compare(a, b, CompareOptions(names=NAMES))
 
 
 def unclear() -> Comparison:
@@ -48,22 +48,22 @@ def unclear() -> Comparison:
     b[5] = trial(B, "task-2", 3, 0.0, usage=Usage(), task_digest="t2")
     b[6:9] = trials(B, [[], [], [1, 1, 1]], fixture="f2")
     a += trials(A, [[], [], [], [], [], [], [], [], *[[1]] * 7])
-    return compare(a, b, Options(metrics=("passed", "cost"), names=NAMES))
+    return compare(a, b, CompareOptions(metrics=("passed", "cost"), names=NAMES))
 
 
 def one_task() -> Comparison:
     a = [trial(A, "debate", 1, 0.5, case=case) for case in ("short", "long")]
     b = [trial(B, "debate", 1, 0.7, case=case) for case in ("short", "long")]
-    return compare(a, b, Options(names=NAMES))
+    return compare(a, b, CompareOptions(names=NAMES))
 
 
 def nothing() -> Comparison:
-    return compare(trials(A, [[1.0]]), [], Options(names=NAMES))
+    return compare(trials(A, [[1.0]]), [], CompareOptions(names=NAMES))
 
 
 def same() -> Comparison:
     many = [[1, 0, 1], [1, 1, 1]] * 40
-    return compare(trials(A, many), trials(B, many), Options(names=NAMES))
+    return compare(trials(A, many), trials(B, many), CompareOptions(names=NAMES))
 
 
 CASES = {each.__name__: each for each in (better, unclear, one_task, nothing, same)}
@@ -117,7 +117,7 @@ def test_the_json_document_says_all_of_it(make: Callable[[], Comparison]) -> Non
 
 def test_names_of_runs_and_tasks_mean_nothing_to_markdown() -> None:
     a = [trial(A, "a|b `c` <script>", 1, 1.0)]
-    text = as_markdown(compare(a, [], Options(names=("**x**", "[y](http://z)"))))
+    text = as_markdown(compare(a, [], CompareOptions(names=("**x**", "[y](http://z)"))))
     assert "<script>" not in text and "**x**" not in text and "[y](" not in text
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from uwf_core.api import Usage
 from uwf_eval.compare.compare import compare
-from uwf_eval.compare.records import Comparison, Measured, Options
+from uwf_eval.compare.records import CompareOptions, Comparison, Measured
 
 MIRRORED = {"better": "worse", "worse": "better"}
 LOW = [[0.2, 0.4, 0.3], [0.1, 0.0, 0.2], [0.5, 0.4, 0.6], [0.3, 0.2, 0.2], [0.6, 0.5, 0.4],
@@ -49,7 +49,7 @@ def test_a_lower_cost_is_better() -> None:
               usage=Usage(cost_usd=0.01 + each.cell.repeat / 1000 + len(each.cell.task) / 9999))
         for each in dear
     ]  # fmt: skip
-    options = Options(metrics=("cost",))
+    options = CompareOptions(metrics=("cost",))
     assert compare(dear, cheap, options).verdict == "better"
     assert compare(cheap, dear, options).verdict == "worse"
 
@@ -63,7 +63,7 @@ def test_fewer_than_6_tasks_can_never_tell(tasks: int) -> None:
 
 
 def test_with_two_metrics_it_takes_7_tasks() -> None:
-    options = Options(metrics=("score", "passed"))
+    options = CompareOptions(metrics=("score", "passed"))
     comparison = compare(trials(A, [[0.0]] * 6), trials(B, [[1.0]] * 6), options)
     assert comparison.verdict == "cannot_tell"
     assert "at least 7" in first(comparison).why
@@ -76,8 +76,8 @@ def test_no_difference_takes_enough_tasks_and_a_margin() -> None:
     moved = [[round(each + drawn.uniform(-0.05, 0.05), 2)] for [each] in scores]
     a, b = trials(A, scores), trials(B, moved)
     assert compare(a, b).verdict == "no_difference"
-    assert compare(a, b, Options(within=0.001)).verdict == "cannot_tell"
-    assert compare(a, b, Options(within=0)).verdict == "cannot_tell"
+    assert compare(a, b, CompareOptions(within=0.001)).verdict == "cannot_tell"
+    assert compare(a, b, CompareOptions(within=0)).verdict == "cannot_tell"
 
 
 def test_a_difference_too_small_to_matter_is_none_and_is_told() -> None:
@@ -87,8 +87,8 @@ def test_a_difference_too_small_to_matter_is_none_and_is_told() -> None:
     a, b = trials(A, scores), trials(B, moved)
     measured = first(compare(a, b))
     assert measured.verdict == "no_difference"
-    assert "There is one, though" in measured.why
-    assert compare(a, b, Options(within=0.01)).verdict == "better"
+    assert "A small difference is significant" in measured.why
+    assert compare(a, b, CompareOptions(within=0.01)).verdict == "better"
 
 
 @pytest.mark.parametrize("score", [0.0, 0.7, 1.0])
@@ -96,7 +96,7 @@ def test_all_alike_cannot_tell_until_there_are_many_tasks(score: float) -> None:
     few = [[score] * 3] * 20
     measured = first(compare(trials(A, few), trials(B, few)))
     assert measured.verdict == "cannot_tell"
-    assert "came out the same" in measured.why
+    assert "has the same result" in measured.why
     many = [[score]] * 80
     assert compare(trials(A, many), trials(B, many)).verdict == "no_difference"
 
@@ -113,7 +113,7 @@ def test_unknown_costs_are_counted_and_never_taken_as_0() -> None:
     silent = [
         trial(B, each.cell.task, each.cell.repeat, 0.5, usage=Usage()) for each in trials(A, LOW)
     ]
-    comparison = compare(trials(A, LOW), silent, Options(metrics=("cost", "score")))
+    comparison = compare(trials(A, LOW), silent, CompareOptions(metrics=("cost", "score")))
     assert comparison.verdict == "cannot_tell"
     assert (first(comparison).tasks, first(comparison).unknown) == (0, (0, 24))
     beside = {each.metric: each for each in comparison.beside}
@@ -124,7 +124,7 @@ def test_costs_of_nothing_divide_nothing() -> None:
     free = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0)
     comparison = compare(
         trials(A, LOW, usage=free, duration_ms=0), trials(B, LOW, usage=free, duration_ms=0),
-        Options(metrics=("cost", "tokens", "duration")),
+        CompareOptions(metrics=("cost", "tokens", "duration")),
     )  # fmt: skip
     for measured in comparison.tested:
         assert measured.verdict == "cannot_tell"
@@ -140,9 +140,9 @@ def test_holm_takes_away_what_several_metrics_find_by_chance() -> None:
         for each in trials(B, MIXED)
         for more in [slower[int(each.cell.task[5:]) - 1]]
     ]
-    alone = first(compare(a, b, Options(metrics=("duration",))))
+    alone = first(compare(a, b, CompareOptions(metrics=("duration",))))
     assert alone.verdict == "worse"
-    both = compare(a, b, Options(metrics=("duration", "score", "passed", "tokens", "cost")))
+    both = compare(a, b, CompareOptions(metrics=("duration", "score", "passed", "tokens", "cost")))
     assert first(both).p == alone.p
     assert first(both).verdict == "cannot_tell"
     assert (first(both).adjusted or 0) > 0.05 >= (alone.p or 1)
@@ -154,7 +154,7 @@ def test_over_cases_each_case_counts_as_one() -> None:
     by_task = compare(a, b)
     assert (by_task.verdict, first(by_task).tasks) == ("cannot_tell", 1)
     assert any("--over case" in note for note in by_task.notes)
-    by_case = compare(a, b, Options(over="case"))
+    by_case = compare(a, b, CompareOptions(over="case"))
     assert (by_case.verdict, first(by_case).tasks) == ("better", 8)
 
 
@@ -171,7 +171,7 @@ def test_a_case_with_many_repeats_weighs_no_more_than_another() -> None:
 )  # fmt: skip
 def test_questions_that_make_no_sense_are_refused(asked: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=r"level|within|metrics"):
-        Options(**asked)
+        CompareOptions(**asked)
 
 
 def test_test_and_interval_must_agree() -> None:
@@ -180,7 +180,7 @@ def test_test_and_interval_must_agree() -> None:
     measured = first(compare(trials(A, [[0.05]] * 7), trials(B, [[0.05 + gain] for gain in gains])))
     assert (measured.p or 1) <= 0.05
     assert measured.verdict == "cannot_tell"
-    assert "still reaches 0" in measured.why
+    assert "still contains 0" in measured.why
 
 
 rows = st.lists(
@@ -196,7 +196,7 @@ def test_swapping_the_sides_turns_the_verdict_around(
     both: list[tuple[list[float], list[float]]],
 ) -> None:
     a, b = trials(A, [left for left, _ in both]), trials(B, [right for _, right in both])
-    options = Options(metrics=("score", "duration"))
+    options = CompareOptions(metrics=("score", "duration"))
     there, back = compare(a, b, options), compare(b, a, options)
     assert back.verdict == MIRRORED.get(there.verdict, there.verdict)
     for one, other in zip(there.tested, back.tested, strict=True):

@@ -81,10 +81,10 @@ def test_what_is_unknown_is_said_and_never_counted_as_nothing() -> None:
 def test_each_part_of_a_budget_ends_a_run() -> None:
     spent = Spent(3, 2.0, 900)
     assert exhausted(Budget(), spent, 3, 1e9) is None
-    assert exhausted(Budget(cost_usd=2.0), spent, 3, 0) == "$2 of $2 were spent"
-    assert exhausted(Budget(tokens=900), spent, 3, 0) == "900 of 900 tokens were used"
-    assert exhausted(Budget(minutes=1.5), spent, 3, 1.6) == "1.6 of 1.5 minutes have passed"
-    assert exhausted(Budget(trials=3), spent, 3, 0) == "3 trials were run"
+    assert exhausted(Budget(cost_usd=2.0), spent, 3, 0) == "cost limit reached: $2 of $2"
+    assert exhausted(Budget(tokens=900), spent, 3, 0) == "token limit reached: 900 of 900"
+    assert exhausted(Budget(minutes=1.5), spent, 3, 1.6) == "time limit reached: 1.6 of 1.5 minutes"
+    assert exhausted(Budget(trials=3), spent, 3, 0) == "trial limit reached: 3"
     assert exhausted(Budget(trials=4, tokens=901, cost_usd=2.1), spent, 3, 0) is None
 
 

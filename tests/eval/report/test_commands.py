@@ -88,14 +88,14 @@ def test_min_score_decides_the_exit_code(call: Call, least: str, code: int):
 def test_a_file_that_cannot_be_written_changes_nothing(call: Call, tmp_path: Path):
     code, out, err = call("report", "--format", "html", "-o", str(tmp_path / "no" / "r.html"))
     assert (code, out) == (2, "")
-    assert "cannot be written" in err
+    assert "cannot write the report" in err
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_that_is_not_there_is_an_error_with_a_cure(call: Call):
     code, out, err = call("report", "nope", "--format", "html")
     assert (code, out) == (2, "")
-    assert err == "error: there is no run 'nope'\n  hint: `uwf-eval list` lists them\n"
+    assert err == "error: unknown run 'nope'\n  hint: `uwf-eval list` shows all runs\n"
 
 
 def test_list_shows_the_newest_run_first_with_its_states(call: Call):

@@ -87,7 +87,7 @@ def test_ctrl_c_keeps_what_is_done_and_resume_runs_the_rest(site: Site, tmp_path
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
     document = json.loads(out)
-    assert document["finishedAtMs"] is None and document["hint"].startswith("`uwf-eval resume ")
+    assert document["finishedAtMs"] is None and document["hint"].startswith("uwf-eval resume ")
     before = states(site)
     assert before["scored"] >= 1 and before["not_run"] >= 1 and nothing_left(site)
     assert site.document("resume", "@last")["states"] == {"scored": 4}
@@ -144,7 +144,7 @@ def test_a_budget_ends_a_run_and_resume_goes_on(site: Site) -> None:
     )
     found = site.document("run", "t", "--repeat", "4", "--budget", "$0.75", code=5)
     assert found["states"] == {"not_run": 2, "scored": 2}
-    assert found["stopped"] == "$0.8 of $0.75 were spent"
+    assert found["stopped"] == "cost limit reached: $0.8 of $0.75"
     assert site.document("resume", "@last", "--budget", "1trial", code=5)["states"]["scored"] == 3
 
 
@@ -171,8 +171,8 @@ def test_an_agent_that_kills_the_process_of_its_trial_has_lost_a_trial(
     first = site.stored()[1][0]
     assert (first.score, first.passed) == (0.0, False)
     assert first.failure is not None and first.failure.kind == "worker_died"
-    assert "ended with code" in first.failure.message
-    assert "nothing of run" in site.eval("resume", "@last").stderr
+    assert "ended with exit code" in first.failure.message
+    assert "has no trials left to run" in site.eval("resume", "@last").stderr
     assert nothing_left(site)
 
 
@@ -210,7 +210,7 @@ def test_a_run_is_resumed_by_one_process_at_a_time(site: Site) -> None:
     with folder.held():
         done = site.eval("resume", "@last")
         assert (done.returncode, done.stdout) == (75, "")
-        assert "is under way in another process" in done.stderr
+        assert "is already running in another process" in done.stderr
     assert site.document("resume", "@last", "--budget", "9trials")["states"] == {"scored": 2}
 
 
@@ -218,7 +218,7 @@ def test_folders_that_are_kept_are_named(site: Site) -> None:
     site.task(agent="echo made > made; " + DONE)
     done = site.eval("run", "t", "--repeat", "2", "--keep")
     assert done.returncode == 0, done.stderr
-    (line,) = [each for each in done.stderr.splitlines() if "the folders of the trials are" in each]
+    (line,) = [each for each in done.stderr.splitlines() if "folders of the trials: " in each]
     pattern = Path(line.rpartition(" ")[2])
     found = sorted(pattern.parent.glob(pattern.name))
     assert [(each / "made").read_text() for each in found] == ["made\n", "made\n"]

@@ -76,7 +76,7 @@ def test_a_run_is_found_by_its_id_a_prefix_its_name_and_last(results: Results) -
 
 def test_an_empty_store_says_so(results: Results) -> None:
     assert results.runs() == []
-    with pytest.raises(UnknownIdError, match="there is no run yet"):
+    with pytest.raises(UnknownIdError, match="there are no runs"):
         results.run("@last")
 
 

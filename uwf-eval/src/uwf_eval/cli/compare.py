@@ -8,7 +8,7 @@ import click
 
 from uwf_core.commands import Session, command, working_folder
 from uwf_core.errors import ExitCode, UsageError
-from uwf_eval.compare.records import DIMENSIONS, METRICS, VERDICTS, Dimension, Options
+from uwf_eval.compare.records import DIMENSIONS, METRICS, VERDICTS, CompareOptions, Dimension
 
 if TYPE_CHECKING:
     from uwf_eval.compare.records import Comparison
@@ -26,7 +26,7 @@ _EXAMPLES: Final = (
 @click.argument("b", metavar="B")
 @click.option(
     "--metric", "metrics", multiple=True, type=click.Choice(METRICS), default=("score",),
-    show_default="score", help="What gets a verdict; repeatable, the most important first.",
+    show_default="score", help="Metric to test; repeatable, the most important first.",
 )  # fmt: skip
 @click.option(
     "--within", type=click.FloatRange(min=0), default=0.05, show_default=True, metavar="D",
@@ -35,26 +35,31 @@ _EXAMPLES: Final = (
 )  # fmt: skip
 @click.option(
     "--level", type=click.FloatRange(0.5, 1, max_open=True), default=0.95, show_default=True,
-    help="How sure a verdict and an interval are to be.",
+    help="Confidence level of verdicts and intervals.",
 )  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="For what is drawn.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of sampled permutations."
+)
 @click.option(
     "--over", type=click.Choice(("task", "case")), default="task", show_default=True,
-    help="What counts as one. With case the result holds for these tasks alone.",
+    help="Unit of comparison. With case the result holds for these tasks only.",
 )  # fmt: skip
 @click.option(
-    "--by", type=click.Choice(DIMENSIONS), help="A and B are two of these within one run (--run)."
+    "--by",
+    type=click.Choice(DIMENSIONS),
+    help="Compare two of these in one run (--run).",
 )
-@click.option("--run", "word", metavar="RUN", help="The run of --by; @last without it.")
+@click.option("--run", "word", metavar="RUN", help="Run for --by; @last by default.")
 @click.option(
     "--fail-if", "fatal", multiple=True, type=click.Choice(VERDICTS),
     help="Exit with 1 if a metric has this verdict; repeatable.",
 )  # fmt: skip
 def compare(session: Session, a: str, b: str, fatal: Sequence[str], **asked: Any) -> int:
-    """Say whether B is better than A, by how much, at what cost, or that nobody can tell.
+    """Test whether B is better than A, by how much and at what cost, or that the data are
+    inconclusive.
 
     A and B are runs: an id of `list`, a unique prefix, a name (the newest of it) or @last. Trials
-    are paired by task, case and fixture. A is what was before, B what is now.
+    are paired by task, case and fixture. A is the version before, B the version now.
     """
     comparison = _compared(session, a, b, asked)
     _emit(session, comparison)
@@ -71,7 +76,7 @@ def _compared(session: Session, a: str, b: str, asked: dict[str, Any]) -> "Compa
     by: Dimension | None = asked.pop("by")
     word: str | None = asked.pop("word")
     if word and not by:
-        raise UsageError("--run is for --by alone", hint="without --by, A and B are the runs")
+        raise UsageError("--run needs --by", hint="without --by, A and B are the runs")
     options = _options(asked)
     with Client.open(cwd=working_folder(), env=session.env) as client:
         results = Results(client)
@@ -86,10 +91,10 @@ def _compared(session: Session, a: str, b: str, asked: dict[str, Any]) -> "Compa
     return compare_trials(part_a, part_b, replace(options, names=named, alike=alike))
 
 
-def _options(asked: dict[str, Any]) -> Options:
+def _options(asked: dict[str, Any]) -> CompareOptions:
     metrics = tuple(dict.fromkeys(asked.pop("metrics")))
     try:
-        return Options(metrics=metrics, **asked)
+        return CompareOptions(metrics=metrics, **asked)
     except ValueError as error:
         raise UsageError(str(error)) from error
 

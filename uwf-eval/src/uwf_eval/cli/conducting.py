@@ -38,7 +38,7 @@ def budget_of(text: str | None) -> Budget:
         raise UsageError(
             str(error),
             where="--budget",
-            hint="parts with commas between: $2.50, 90m, 2h, 500ktok, 2Mtok, 20trials",
+            hint="separate parts by commas: $2.50, 90m, 2h, 500ktok, 2Mtok, 20trials",
         ) from error
 
 
@@ -50,9 +50,9 @@ def run_name(text: str) -> str:
     """
     if text and not _NAME.match(text):
         raise UsageError(
-            f"{text!r} is no name for a run",
+            f"{text!r} is not a valid run name",
             where="--name",
-            hint="a letter, then letters, digits, `.`, `_` and `-`, 64 at most",
+            hint="use a letter, then letters, digits, `.`, `_` and `-`; at most 64 characters",
         )
     return text
 
@@ -104,7 +104,7 @@ def conduct(
         hands = Hands(pool, cancel, lambda run: _watched(session, run), session.env, keep)
         done = go(client, hands)
     if keep:
-        session.note(f"note: the folders of the trials are {places(done.run.run)}")
+        session.note(f"note: folders of the trials: {places(done.run.run)}")
     session.emit(done.document(), done_text)
     return done.exit_code
 

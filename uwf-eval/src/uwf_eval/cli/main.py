@@ -6,16 +6,16 @@ from typing import Any, Final
 from uwf_core.commands import EXIT_CODES, Group, Noun, Row
 
 COMMANDS: Final[Mapping[str, Row]] = {
-    "run": Row("run:run", "Try tasks, again and again, and judge every trial"),
-    "resume": Row("run:resume", "Run the trials of a run that are left or failed by accident"),
-    "new": Row("tasks:new", "Write a task that runs as it is"),
-    "check": Row("tasks:check", "Report every fault of tasks"),
-    "report": Row("report:report", "What came out of a run"),
+    "run": Row("run:run", "Run tasks and judge every trial"),
+    "resume": Row("run:resume", "Run the remaining trials of a run"),
+    "new": Row("tasks:new", "Create an example task"),
+    "check": Row("tasks:check", "Validate tasks and report every error"),
+    "report": Row("report:report", "Report the results of a run"),
     "list": Row("results:list_", "List the runs"),
-    "diff": Row("results:diff", "Two runs side by side, trial by trial"),
-    "show": Row("results:show", "Show one trial: what it did and what each judge said"),
-    "compare": Row("compare:compare", "Is B better than A, by how much, at what cost"),
-    "export": Row("results:export", "Write trials as bundles"),
+    "diff": Row("results:diff", "Show what changed between two runs"),
+    "show": Row("results:show", "Show one trial: its steps and the result of each judge"),
+    "compare": Row("compare:compare", "Test whether B is better than A"),
+    "export": Row("results:export", "Export trials as bundles"),
 }
 EXAMPLES: Final = (
     "uwf-eval new my-task",
@@ -29,7 +29,7 @@ class Root(Group):
     """The group of all commands."""
 
     def __init__(self, name: str) -> None:
-        noun = Noun("Know whether a workflow is any good, and whether a change made it better",
+        noun = Noun("Evaluate workflows on tasks",
                     COMMANDS, "uwf_eval.cli")  # fmt: skip
         super().__init__(name, (), noun)
 

@@ -30,12 +30,12 @@ _FILE_WIDTH = 100
 )
 @click.argument("run", metavar="[RUN]", default="@last")
 @click.option("-o", "--output", metavar="FILE", help="Write the report into a file.")
-@click.option("--html", metavar="FILE", help="Write one self-contained page as well.")
+@click.option("--html", metavar="FILE", help="Also write one self-contained HTML page.")
 @click.option(
     "--min-score",
     type=click.FloatRange(0, 1),
     metavar="X",
-    help="Exit with 1 if the mean score is below X, or no trial counts.",
+    help="Exit with 1 if the mean score is below X or no trial counts.",
 )
 @click.option(
     "--trials", type=click.IntRange(min=0), default=200, show_default=True, metavar="N",
@@ -49,9 +49,9 @@ def report(
     min_score: float | None,
     trials: int,
 ) -> int:
-    """What came out of a run: success, scores, cost, routes, failures, with intervals.
+    """Report the results of a run: success, scores, cost, routes, failures, with intervals.
 
-    RUN is an id, a unique prefix of one, a name or @last, which is what is meant without it.
+    RUN is an id, a unique prefix of one, a name or @last (default).
     """
     from uwf_eval.report.summary import summarise
     from uwf_eval.report.text import report_text
@@ -107,7 +107,7 @@ def _enough(session: Session, summary: "Report", least: float | None) -> int:
     if least is None or (mean is not None and mean >= least):
         return ExitCode.DONE
     said = "no trial counts" if mean is None else f"the mean score is {mean:.4g}"
-    session.note(f"{said}; --min-score asks for {least:g}")
+    session.note(f"{said}; --min-score requires {least:g}")
     return ExitCode.FAILED
 
 
@@ -127,8 +127,8 @@ def write_file(session: Session, name: str, text: str) -> None:
             draft.unlink(missing_ok=True)
     except (OSError, ValueError) as error:
         raise UsageError(
-            f"the report cannot be written: {getattr(error, 'strerror', None) or error}",
+            f"cannot write the report: {getattr(error, 'strerror', None) or error}",
             where=name,
-            hint="name a file in a folder that is yours to write, on a disk with room",
+            hint="choose a writable folder on a disk with free space",
         ) from error
     session.note(f"written: {name} ({len(text):,} characters)")

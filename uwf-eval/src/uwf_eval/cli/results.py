@@ -43,7 +43,7 @@ def results_of(session: Session) -> "Iterator[tuple[Client, Results]]":
 
 
 @command("list", "uwf-eval list", "uwf-eval list --limit 5 --format json")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="List at most N runs.")
 def list_(session: Session, limit: int | None) -> None:
     """List the runs, newest first."""
     from uwf_eval.report.runs import run_row, runs_text
@@ -56,7 +56,7 @@ def list_(session: Session, limit: int | None) -> None:
 @command("show", "uwf-eval show @last/3", "uwf-eval show nightly/12 --format json")
 @click.argument("trial", metavar="TRIAL")
 def show(session: Session, trial: str) -> None:
-    """Show one trial: its steps, what each judge said, why it failed, how to read its thread.
+    """Show one trial: its steps, each judge's result, the failure, commands that show more.
 
     TRIAL is RUN/NUMBER; RUN is an id, a unique prefix of one, a name or @last.
     """
@@ -102,10 +102,10 @@ def diff(session: Session, before: str, after: str, trials: int) -> None:
     help="A file for one trial, a new folder for a whole run.",
 )  # fmt: skip
 def export(session: Session, what: str, output: str) -> None:
-    """Write trials as bundles: their threads, whole, for `uwf bundle verify` and `uwf cas import`.
+    """Export trials as bundles: their threads, whole, for `uwf bundle verify` and `uwf cas import`.
 
     A TRIAL is RUN/NUMBER and becomes one file. A RUN becomes a folder with a bundle for each trial
-    that has a thread, and run.json, which says what the judges said.
+    that has a thread, and run.json with the results of the judges.
     """
     with results_of(session) as (client, results):
         if "/" in what:
@@ -135,15 +135,15 @@ def _folder(
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise UsageError(
-                "this folder is not empty", where=str(folder), hint="-o names a new folder"
+                "the folder is not empty", where=str(folder), hint="choose a new folder for -o"
             )
         document = {"run": write_record(run), "trials": write_record(list(trials))}
         text = json.dumps(document, ensure_ascii=False, indent=1)
         (folder / "run.json").write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise UsageError(
-            f"the folder cannot be written: {error.strerror}", where=str(folder),
-            hint="-o names a folder in a place that is yours to write",
+            f"cannot write the folder: {error.strerror}", where=str(folder),
+            hint="choose a writable folder for -o",
         ) from error  # fmt: skip
     width = len(str(len(trials)))
     return [
@@ -161,8 +161,8 @@ def _bundle(client: "Client", trial: "Trial", file: Path) -> dict[str, Any]:
     """
     if trial.thread is None:
         raise WrongStateError(
-            f"trial {trial.run}/{trial.number} has no thread: it is {trial.state}",
-            hint=f"`uwf-eval resume {trial.run}` runs what is left",
+            f"trial {trial.run}/{trial.number} has no thread; its state is {trial.state}",
+            hint=f"`uwf-eval resume {trial.run}` runs the remaining trials",
         )
     return {"trial": trial.number, **client.export_thread(trial.thread, file)}
 

@@ -23,23 +23,23 @@ def _seed(_context: Any, _parameter: Any, value: int | None) -> int:
     logged=True,
 )
 @click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
-@click.option("--agent", "agents", multiple=True, metavar="A", help="Agent; may be repeated.")
+@click.option("--agent", "agents", multiple=True, metavar="A", help="Agent to test; repeatable.")
 @click.option("--model", "models", multiple=True, metavar="M",
-              help="Model of the configuration; may be repeated.")  # fmt: skip
+              help="Configured model to test; repeatable.")  # fmt: skip
 @click.option("--workflow", "workflows", multiple=True, metavar="W",
-              help="Workflow instead of the tasks' own; may be repeated.")  # fmt: skip
+              help="Workflow to test instead of the tasks' own; repeatable.")  # fmt: skip
 @click.option("--repeat", type=click.IntRange(1, 100_000), default=1, metavar="N",
-              help="How often each is tried.")  # fmt: skip
+              help="Number of trials of each combination.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(1, _MOST_JOBS), default=1, metavar="J",
-              help="How many trials run at once.")  # fmt: skip
+              help="Number of trials that run at the same time.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0, 2**53), callback=_seed, metavar="S",
-              help="What the order of trials is made from.")  # fmt: skip
+              help="Seed of the order of trials.")  # fmt: skip
 @click.option("--budget", metavar="B",
-              help="The most it may use, such as '$2.50,1h,500ktok,20trials'.")  # fmt: skip
-@click.option("--name", default="", metavar="NAME", help="What you want to call the run.")
+              help="Limit of the run, such as '$2.50,1h,500ktok,20trials'.")  # fmt: skip
+@click.option("--name", default="", metavar="NAME", help="Name of the run.")
 @click.option("--keep", is_flag=True, help="Keep the folders of the trials.")
 def run(session: Session, tasks: tuple[str, ...], **options: Any) -> int:
-    """Try tasks, again and again, and judge every trial."""
+    """Run tasks and judge every trial."""
     from uwf_eval.run.early import first_worker
 
     # Before anything else is imported: the worker's own imports take as long.
@@ -60,11 +60,11 @@ def run(session: Session, tasks: tuple[str, ...], **options: Any) -> int:
 @command("resume", "uwf-eval resume @last", "uwf-eval resume 01JC --jobs 4", logged=True)
 @click.argument("run", metavar="RUN")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, metavar="J",
-              help="How many trials run at once.")  # fmt: skip
-@click.option("--budget", metavar="B", help="A budget instead of the run's own.")
+              help="Number of trials that run at the same time.")  # fmt: skip
+@click.option("--budget", metavar="B", help="Limit that replaces the run's own.")
 @click.option("--keep", is_flag=True, help="Keep the folders of the trials.")
 def resume(session: Session, run: str, jobs: int, budget: str | None, keep: bool) -> int:
-    """Run the trials of a run that are left, or that an infrastructure error ended."""
+    """Run the remaining trials of a run, and those with an infrastructure error."""
     from uwf_eval.run.early import first_worker
 
     with first_worker(working_folder(), session.env) as worker:

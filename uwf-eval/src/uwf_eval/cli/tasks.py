@@ -13,7 +13,7 @@ from uwf_core.errors import ExitCode
 @command("new", "uwf-eval new my-task", "uwf-eval new tasks/review")
 @click.argument("task", metavar="TASK")
 def new(session: Session, task: str) -> None:
-    """Write a task that runs as it is, without a model and a key. TASK is a new folder."""
+    """Create an example task, without a model and a key. TASK is a new folder."""
     from uwf_eval.task.starter import write_starter
 
     folder = Path(os.path.normpath(Path(working_folder(), task)))
@@ -23,13 +23,13 @@ def new(session: Session, task: str) -> None:
         "folder": str(folder),
         "hint": f"uwf-eval run {task} --repeat 3",
     }
-    session.emit(document, lambda each, _: f"{each['folder']}\ngo on: {each['hint']}")
+    session.emit(document, lambda each, _: f"{each['folder']}\nnext: {each['hint']}")
 
 
 @command("check", "uwf-eval check my-task", "uwf-eval check tasks/*")
 @click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
 def check(session: Session, tasks: tuple[str, ...]) -> int:
-    """Report every fault of tasks: folders, archives, installed ones."""
+    """Validate tasks and report every error: folders, archives, installed ones."""
     from uwf_core.client import Client
     from uwf_eval.task.load import check_task, find_task
 

@@ -4,14 +4,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from uwf_eval.compare.pairs import Pair, pair_up
-from uwf_eval.compare.records import DIMENSIONS, METRICS, Comparison, LeftOut, Measured, Options
+from uwf_eval.compare.records import (
+    DIMENSIONS,
+    METRICS,
+    CompareOptions,
+    Comparison,
+    LeftOut,
+    Measured,
+)
 from uwf_eval.compare.verdict import judge
 from uwf_eval.compare.weigh import Weighed, plans, weigh
 from uwf_eval.records import Trial
 from uwf_eval.statistics.signflip import holm, sign_flip
 
 
-def compare(a: Sequence[Trial], b: Sequence[Trial], options: Options | None = None) -> Comparison:
+def compare(
+    a: Sequence[Trial], b: Sequence[Trial], options: CompareOptions | None = None
+) -> Comparison:
     """Whether B is better than A, by how much, at what cost, and what cannot be told.
 
     Trials count if they are scored or failed, and if the other side has the same task and case
@@ -20,7 +29,7 @@ def compare(a: Sequence[Trial], b: Sequence[Trial], options: Options | None = No
     Args:
         a, b: all trials of either side. options: what is asked; by default for the score.
     """
-    options = options or Options()
+    options = options or CompareOptions()
     found = pair_up(a, b, options.alike)
     tested = _tested([weigh(metric, found.pairs, options) for metric in options.metrics], options)
     beside = [
@@ -46,7 +55,7 @@ def compare(a: Sequence[Trial], b: Sequence[Trial], options: Options | None = No
     )
 
 
-def _tested(weighed: Sequence[Weighed], options: Options) -> list[Measured]:
+def _tested(weighed: Sequence[Weighed], options: CompareOptions) -> list[Measured]:
     flips = [sign_flip(each.differences, seed=options.seed) for each in weighed]
     adjusted = holm([flip.p for flip in flips])
     tested = []
@@ -58,22 +67,24 @@ def _tested(weighed: Sequence[Weighed], options: Options) -> list[Measured]:
     return tested
 
 
-def notes(pairs: Sequence[Pair], left_out: Sequence[LeftOut], options: Options) -> Iterator[str]:
+def notes(
+    pairs: Sequence[Pair], left_out: Sequence[LeftOut], options: CompareOptions
+) -> Iterator[str]:
     """Each a sentence."""
     a = [trial for pair in pairs for trial in pair.a]
     b = [trial for pair in pairs for trial in pair.b]
     if a and {_identity(trial) for trial in a} & {_identity(trial) for trial in b}:
-        yield "Some trials are on both sides: A and B are not two separate tries."
+        yield "Some trials are on both sides: A and B are not independent."
     yield from _changed(pairs)
     for name, trials in (("A", a), ("B", b)):
         yield from _mixed(name, trials, options)
     if any(each.reason == "tampered" for each in left_out):
-        yield "Trials in which an agent touched what judges it are not scored; look at them first."
+        yield "Tampered trials are not scored; look at them first."
     tasks = {pair.task for pair in pairs}
     if options.over == "task" and len(tasks) == 1 < len(pairs):
         yield (
-            "There is one task, with several cases. With --over case each case counts as one, "
-            "and the result holds for this task alone."
+            "There is one task with several cases. With --over case each case counts as one, "
+            "and the result holds for this task only."
         )
 
 
@@ -91,12 +102,12 @@ def _changed(pairs: Sequence[Pair]) -> Iterator[str]:
         noun = "Task" if len(changed) == 1 else "Tasks"
         verb = "is" if len(changed) == 1 else "are"
         yield (
-            f"{noun} {', '.join(changed)} {verb} not the same in A and B: prompt, limits or "
-            "judges may have changed, and with them what a score means."
+            f"{noun} {', '.join(changed)} {verb} different in A and B: prompt, limits or judges "
+            "may have changed, and with them the meaning of a score."
         )
 
 
-def _mixed(name: str, trials: Sequence[Trial], options: Options) -> Iterator[str]:
+def _mixed(name: str, trials: Sequence[Trial], options: CompareOptions) -> Iterator[str]:
     """Several agents or models on one side are told; that tasks have workflows of their own is
     the way of tasks, unless one of them was tried with several.
     """
@@ -109,4 +120,4 @@ def _mixed(name: str, trials: Sequence[Trial], options: Options) -> Iterator[str
             found.setdefault(task, set()).add(getattr(trial.cell, dimension))
         most = max(found.values(), key=len, default=set())
         if len(most) > 1:
-            yield f"{name} mixes {len(most)} {dimension}s; --by {dimension} sets them apart."
+            yield f"{name} contains {len(most)} {dimension}s; --by {dimension} separates them."

@@ -122,7 +122,7 @@ def select(trials: Sequence[Trial], by: Dimension, word: str) -> list[Trial]:
         return [trial for trial in trials if _names(trial.cell, by) in meant]
     known = ", ".join(sorted(" ".join(names) for names in meant or words)) or "nothing"
     if meant:
-        raise UsageError(f"{word!r} fits several {by}s: {known}", hint="add @ and the reference")
+        raise UsageError(f"{word!r} matches several {by}s: {known}", hint="add @REFERENCE")
     raise UsageError(f"the run has no {by} {word!r}", hint=f"it has: {known}")
 
 

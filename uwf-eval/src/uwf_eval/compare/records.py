@@ -23,7 +23,7 @@ Reason = Literal["infra_error", "not_run", "tampered", "no_score", "fixture", "u
 
 
 @record
-class Options:
+class CompareOptions:
     """What is asked of a comparison.
 
     Attributes:
@@ -50,11 +50,11 @@ class Options:
 
     def __post_init__(self) -> None:
         if not 0.5 <= self.level < 1 or not 0.5 <= self.power < 1:
-            raise ValueError("level and power are at least 0.5 and below 1, such as 0.95")
+            raise ValueError("level and power must be at least 0.5 and below 1, such as 0.95")
         if not 0 <= self.within <= GREATEST_MARGIN:
-            raise ValueError(f"within is between 0 and {GREATEST_MARGIN:,}, such as 0.05")
+            raise ValueError(f"within must be between 0 and {GREATEST_MARGIN:,}, such as 0.05")
         if not self.metrics or len(set(self.metrics)) != len(self.metrics):
-            raise ValueError("metrics are one or more, none of them twice")
+            raise ValueError("metrics must be one or more different ones")
 
 
 @record

@@ -7,15 +7,15 @@ and Biopharmaceutics 15 (1987) 657-680). All else, and fewer tasks than the test
 tell".
 """
 
-from uwf_eval.compare.records import Measured, Options, Verdict
+from uwf_eval.compare.records import CompareOptions, Measured, Verdict
 from uwf_eval.compare.weigh import higher_is_better
 from uwf_eval.statistics.signflip import least_tasks
 
 
-def judge(measured: Measured, options: Options) -> tuple[Verdict, str]:
+def judge(measured: Measured, options: CompareOptions) -> tuple[Verdict, str]:
     """The verdict on a tested metric, and why."""
     if measured.tasks == 0:
-        return "cannot_tell", f"No {options.over} was tried on both sides with a known result."
+        return "cannot_tell", f"No {options.over} has a known result on both sides."
     least = least_tasks((1 - options.level) / len(options.metrics))
     if measured.tasks < least:
         return "cannot_tell", _too_few(measured.tasks, least, options)
@@ -32,11 +32,11 @@ def _within(measured: Measured) -> bool:
     return interval is not None and margin is not None and interval.inside(margin)
 
 
-def _shown(measured: Measured, options: Options) -> bool:
+def _shown(measured: Measured, options: CompareOptions) -> bool:
     return _significant(measured.adjusted, options) and not _reaches_zero(measured)
 
 
-def _significant(p: float | None, options: Options) -> bool:
+def _significant(p: float | None, options: CompareOptions) -> bool:
     return p is not None and p <= 1 - options.level + 1e-12
 
 
@@ -44,20 +44,19 @@ def _reaches_zero(measured: Measured) -> bool:
     return measured.interval is not None and measured.interval.holds(0.0)
 
 
-def _too_few(tasks: int, least: int, options: Options) -> str:
+def _too_few(tasks: int, least: int, options: CompareOptions) -> str:
     noun = options.over if tasks == 1 else f"{options.over}s"
     several = f" with {len(options.metrics)} metrics" if len(options.metrics) > 1 else ""
     return (
-        f"{tasks} {noun} cannot show a difference, whatever comes out: even if all pointed one "
-        f"way, that could be chance. At a level of {options.level:.4g}{several} it takes at least "
-        f"{least}."
+        f"{tasks} {noun} cannot show a difference: even if all pointed one way, that could be "
+        f"chance. A level of {options.level:.4g}{several} needs at least {least}."
     )
 
 
-def _small(measured: Measured, options: Options) -> str:
-    words = "If there is a difference, it is smaller than what was said to matter."
+def _small(measured: Measured, options: CompareOptions) -> str:
+    words = "Any difference is smaller than the margin."
     if _significant(measured.adjusted, options):
-        words += f" There is one, though (p = {shown_p(measured.adjusted)})."
+        words += f" A small difference is significant (p = {shown_p(measured.adjusted)})."
     return words
 
 
@@ -68,22 +67,22 @@ def _clear(measured: Measured) -> str:
     )
 
 
-def _unclear(measured: Measured, options: Options) -> str:
+def _unclear(measured: Measured, options: CompareOptions) -> str:
     if measured.higher == measured.lower == 0:
         return (
-            "Every task came out the same on both sides. Tasks in which they differ may just not "
-            "have been among these."
+            "Every task has the same result on both sides. Tasks that differ may be missing from "
+            "this sample."
         )
     if _significant(measured.adjusted, options):
         return (
-            "The test finds a difference, but the range of its size still reaches 0: it is at the "
-            "edge of what these tasks can show."
+            "The test finds a difference, but the interval of its size still contains 0: the "
+            "data are at the limit of what these tasks can show."
         )
     if _significant(measured.p, options):
         return (
-            f"Alone it would count (p = {shown_p(measured.p)}), but {len(options.metrics)} metrics "
-            f"were asked for at once, and one of them looks clear by chance more often "
-            f"(p = {shown_p(measured.adjusted)} by Holm's rule)."
+            f"Alone it would be significant (p = {shown_p(measured.p)}), but with "
+            f"{len(options.metrics)} metrics it is not (p = {shown_p(measured.adjusted)} after "
+            "Holm's correction)."
         )
     if (measured.adjusted or 0) >= 0.995:
         return "By chance alone nearly every comparison shows a difference as large."

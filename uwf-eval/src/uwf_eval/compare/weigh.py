@@ -5,7 +5,7 @@ from math import isfinite
 
 from uwf_core.api.record import record
 from uwf_eval.compare.pairs import Pair
-from uwf_eval.compare.records import Measured, Metric, Options, Plan
+from uwf_eval.compare.records import CompareOptions, Measured, Metric, Plan
 from uwf_eval.records import Trial
 from uwf_eval.report.estimates import tokens_of
 from uwf_eval.statistics.difference import SAME, paired_difference
@@ -53,7 +53,7 @@ class Weighed:
     differences: Sequence[float]
 
 
-def weigh(metric: Metric, pairs: Sequence[Pair], options: Options) -> Weighed:
+def weigh(metric: Metric, pairs: Sequence[Pair], options: CompareOptions) -> Weighed:
     """Weigh a metric; trials that do not say it are passed over, and counted as unknown."""
     values = [(_values(metric, pair.a), _values(metric, pair.b)) for pair in pairs]
     unknown = (
@@ -89,7 +89,7 @@ def weigh(metric: Metric, pairs: Sequence[Pair], options: Options) -> Weighed:
 
 
 def _cases(
-    pairs: Sequence[Pair], values: Sequence[Case], options: Options
+    pairs: Sequence[Pair], values: Sequence[Case], options: CompareOptions
 ) -> Sequence[Sequence[Case]]:
     groups: dict[tuple[str, str], list[Case]] = {}
     for pair, (a, b) in zip(pairs, values, strict=True):
@@ -105,7 +105,7 @@ def _values(metric: Metric, trials: Iterable[Trial]) -> list[float]:
 
 
 def _estimate(
-    means: Sequence[float], counts: Sequence[int], metric: Metric, options: Options
+    means: Sequence[float], counts: Sequence[int], metric: Metric, options: CompareOptions
 ) -> Estimate:
     interval = bounded_interval if is_bounded(metric) else student_interval
     return Estimate(
@@ -116,14 +116,14 @@ def _estimate(
     )
 
 
-def _margin(mean_a: float, bounded: bool, options: Options) -> float | None:
+def _margin(mean_a: float, bounded: bool, options: CompareOptions) -> float | None:
     """In the metric's own unit; None where a share of A's mean says nothing."""
     if bounded:
         return options.within
     return None if abs(mean_a) <= SAME else options.within * abs(mean_a)
 
 
-def plans(weighed: Weighed, options: Options) -> list[Plan]:
+def plans(weighed: Weighed, options: CompareOptions) -> list[Plan]:
     """For the smallest difference that matters, and for the one that was seen if it is greater."""
     if not weighed.cases:
         return []

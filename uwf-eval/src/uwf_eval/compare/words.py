@@ -19,9 +19,9 @@ _FIGURES: Final[Mapping[Metric, Callable[[float], str]]] = {
 }
 _NAMES: Final[Mapping[Metric, str]] = {"passed": "pass rate"}
 _REASONS: Final = {
-    "infra_error": "ended by an infrastructure error",
+    "infra_error": "infrastructure error",
     "not_run": "not run",
-    "tampered": "tampered with",
+    "tampered": "tampered",
     "no_score": "without a score",
     "fixture": "with another fixture on the other side",
     "unpaired": "without a trial on the other side",
@@ -168,16 +168,16 @@ def _tally(measured: Measured, comparison: Comparison) -> str:
 
 def _plan(measured: Measured, plan: Plan, comparison: Comparison) -> str:
     target = _size(measured.metric, plan.target)
-    what = "as seen" if plan.kind == "seen" else "which is the smallest that matters"
+    what = "as seen" if plan.kind == "seen" else "the smallest that matters"
     begin = f"To find a difference of {target} ({what}) in {_chance(comparison)} comparisons"
     ways = [*_more_tasks(plan, comparison), *_more_repeats(plan)]
     if plan.tasks is not None and plan.tasks <= plan.tasks_now:
         return f"{begin}, this many {comparison.over}s and repeats are enough."
     if not ways:
-        return f"{begin}: how much it takes cannot be known from these trials."
-    end = "" if plan.repeats else f"; more repeats of these {comparison.over}s alone do not do it"
+        return f"{begin}: these trials do not show how much is needed."
+    end = "" if plan.repeats else f"; more repeats of these {comparison.over}s alone are not enough"
     if plan.repeats is None and plan.repeats_now < 2:
-        end = f"; run every {comparison.over} twice or more to know what repeats would do"
+        end = f"; run every {comparison.over} at least twice to estimate the effect of repeats"
     return f"{begin} it takes about {', or '.join(ways)}{end}."
 
 
@@ -222,4 +222,4 @@ def _unknown(measured: Measured) -> Iterator[str]:
     if sides:
         noun = "trial" if of_a + of_b == 1 else "trials"
         places = " and ".join(sides).replace(" of", f" {noun} of", 1)
-        yield f"not known: {name_of(measured.metric)} in {places}"
+        yield f"unknown: {name_of(measured.metric)} in {places}"

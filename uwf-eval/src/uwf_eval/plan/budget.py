@@ -59,22 +59,22 @@ def exhausted(budget: Budget, spent: Spent, begun: int, minutes: float) -> str |
         begun: how many trials were begun by this call. minutes: that it has taken.
     """
     if budget.trials is not None and begun >= budget.trials:
-        return f"{budget.trials} trials were run"
+        return f"trial limit reached: {budget.trials}"
     if budget.cost_usd is not None and spent.cost_usd >= budget.cost_usd:
-        return f"${spent.cost_usd:.4g} of ${budget.cost_usd:g} were spent"
+        return f"cost limit reached: ${spent.cost_usd:.4g} of ${budget.cost_usd:g}"
     if budget.tokens is not None and spent.tokens >= budget.tokens:
-        return f"{spent.tokens:,} of {budget.tokens:,} tokens were used"
+        return f"token limit reached: {spent.tokens:,} of {budget.tokens:,}"
     if budget.minutes is not None and minutes >= budget.minutes:
-        return f"{minutes:.1f} of {budget.minutes:g} minutes have passed"
+        return f"time limit reached: {minutes:.1f} of {budget.minutes:g} minutes"
     return None
 
 
 def unenforceable(budget: Budget, spent: Spent) -> Iterator[str]:
     """Which limits cannot be kept, since trials do not say what they used."""
     if budget.cost_usd is not None and spent.unknown_cost:
-        yield "the budget's cost cannot be enforced: the cost of a trial is unknown"
+        yield "cannot enforce the cost limit: the cost of a trial is unknown"
     if budget.tokens is not None and spent.unknown_tokens:
-        yield "the budget's tokens cannot be enforced: the tokens of a trial are unknown"
+        yield "cannot enforce the token limit: the tokens of a trial are unknown"
 
 
 def read_budget(text: str) -> Budget:
@@ -87,7 +87,7 @@ def read_budget(text: str) -> Budget:
     for part in text.replace(" ", "").lower().split(","):
         key, value = _part(part)
         if key in values:
-            raise ValueError(f"{text!r} says {key} twice")
+            raise ValueError(f"{text!r} sets {key} twice")
         values[key] = value
     return Budget(**values)  # type: ignore[arg-type]
 
@@ -116,9 +116,9 @@ def _part(part: str) -> tuple[str, float | int]:
         key, factor = _UNITS[unit]
         value = float(number) * factor
     except (KeyError, ValueError) as error:
-        raise ValueError(f"{part!r} is no part of a budget") from error
+        raise ValueError(f"{part!r} is not a valid part of a budget") from error
     if not 0 < value < 1e15:
-        raise ValueError(f"a budget is above 0, and {part!r} is not")
+        raise ValueError(f"a budget must be above 0, not {part!r}")
     return key, int(value) if key in ("tokens", "trials") else value
 
 

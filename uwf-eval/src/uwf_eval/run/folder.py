@@ -49,8 +49,8 @@ class RunFolder(NamedTuple):
         except BlockingIOError as error:
             os.close(descriptor)
             raise BusyError(
-                f"run {self.path.name} is under way in another process",
-                hint="wait until it is done, or stop it",
+                f"run {self.path.name} is already running in another process",
+                hint="wait until it ends, or stop it",
             ) from error
         try:
             self.remove_leftovers()

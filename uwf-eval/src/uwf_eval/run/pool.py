@@ -184,7 +184,7 @@ class _Shift:
         self._crew.workers.remove(worker)
         words = worker.last_words()
         if not worker.is_ready:
-            raise UwfError(words, hint="`uwf doctor` looks for what is wrong")
+            raise UwfError(words, hint="run `uwf doctor`")
         while len(worker.numbers) > 1:  # which it has not begun
             self._returned.append(self._trials.pop(worker.numbers.pop()))
         if worker.numbers:

@@ -145,8 +145,8 @@ def _tasks(
             notice(str(problem))
         if task.name in seen:
             raise UsageError(
-                f"{seen[task.name]!r} and {word!r} are both called {task.name!r}",
-                hint="name each task once; `--repeat N` tries it again",
+                f"{seen[task.name]!r} and {word!r} have the same name {task.name!r}",
+                hint="list each task once; use `--repeat N` for more trials",
             )
         seen[task.name] = word
         yield task
@@ -184,7 +184,7 @@ def _distinct(published: Sequence[Published]) -> Sequence[Published]:
     if len(by_ref) < len(published):
         words = ", ".join(repr(each.word) for each in published)
         raise UsageError(
-            f"two of the workflows {words} are the same", hint="name each version once"
+            f"two of the workflows {words} are the same", hint="list each version once"
         )
     return published
 
@@ -217,17 +217,17 @@ def reload_tasks(run: Run, folder: RunFolder) -> Sequence[Task]:
 def _reloaded(known: RunTask, folder: Path) -> Task:
     if not folder.is_dir():
         raise UwfError(
-            f"the run's copy of the task {known.name!r} is gone",
+            f"the run's copy of task {known.name!r} is missing",
             where=str(folder),
-            hint="begin a new run with `uwf-eval run`",
+            hint="start a new run with `uwf-eval run`",
         )
     top = task_top(folder, known.place)
     digest = digest_of_tree(top)
     if digest != known.digest:
         raise UwfError(
-            f"the run's copy of the task {known.name!r} is not what it was",
+            f"the run's copy of task {known.name!r} was changed",
             where=str(top),
-            hint="begin a new run with `uwf-eval run`",
+            hint="start a new run with `uwf-eval run`",
         )
     origin = Origin(top, cast(Source, known.source), known.place, digest)
     return read_task(origin, again=True).require()

@@ -79,4 +79,4 @@ class Worker:
         result = self.child.wait()
         said = result.stderr.decode("utf-8", "replace").strip().splitlines()
         last = f": {said[-1][:500]}" if said else ""
-        return f"the process of the trial ended with code {result.exit_code}{last}"
+        return f"the worker process ended with exit code {result.exit_code}{last}"

@@ -40,4 +40,4 @@ class Removal:
         try:
             space.remove()
         except OSError as error:
-            self._notice(f"what is left of trial {number} stays: {error}")
+            self._notice(f"cannot remove the folder of trial {number}: {error}")

@@ -70,8 +70,8 @@ class Done(NamedTuple):
 
     def _hint(self) -> str:
         if any(each.state in LEFT for each in self.trials):
-            return f"`uwf-eval resume {self.run.run}` runs what is left"
-        return f"`uwf-eval report {self.run.run}` tells what came out"
+            return f"uwf-eval resume {self.run.run}"
+        return f"uwf-eval report {self.run.run}"
 
 
 def start_run(client: Client, request: Request, hands: Hands) -> Done:
@@ -108,8 +108,8 @@ def resume_run(client: Client, word: str, budget: Budget | None, hands: Hands) -
     trials = list(results.trials(run.run))
     if not any(each.state in LEFT for each in trials):
         raise UsageError(
-            f"nothing of run {run.run} is left to run",
-            hint=f"`uwf-eval report {run.run}` tells what came out",
+            f"run {run.run} has no trials left to run",
+            hint=f"`uwf-eval report {run.run}` shows its results",
         )
     with folder.held():
         tasks = reload_tasks(run, folder)

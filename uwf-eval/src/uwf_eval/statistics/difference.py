@@ -33,7 +33,7 @@ def paired_difference(
         ValueError: the sides are not of one length, or empty, or out of bounds.
     """
     if len(a) != len(b) or not a:
-        raise ValueError(f"{len(a)} and {len(b)} tasks are no pairs")
+        raise ValueError(f"{len(a)} and {len(b)} tasks cannot be paired")
     differences = [right - left for left, right in zip(a, b, strict=True)]
     return Estimate(
         mean=mean(differences),

@@ -55,7 +55,7 @@ def t_cdf(t: float, df: float) -> float:
         ValueError: `df` is not positive.
     """
     if not df > 0:
-        raise ValueError(f"degrees of freedom are positive, not {df}")
+        raise ValueError(f"degrees of freedom must be positive, not {df}")
     if isinf(df) or isinf(t):
         return normal_cdf(t)
     if abs(t) < 0.5:
@@ -75,7 +75,7 @@ def t_quantile(p: float, df: float) -> float:
         ValueError: `p` is not within 0..1, or `df` is not positive.
     """
     if not df > 0:
-        raise ValueError(f"degrees of freedom are positive, not {df}")
+        raise ValueError(f"degrees of freedom must be positive, not {df}")
     if isinf(df) or p in (0, 1) or not 0 <= p <= 1:
         return normal_quantile(p)
     if p < 0.5:
@@ -139,7 +139,7 @@ def normal_quantile(p: float) -> float:
         ValueError: `p` is not within 0..1.
     """
     if not 0 <= p <= 1:
-        raise ValueError(f"a probability is within 0..1, not {p}")
+        raise ValueError(f"a probability must be within 0..1, not {p}")
     if p in (0, 1):
         return inf if p else -inf
     from statistics import NormalDist  # slow to load, and a run needs the rest of this package

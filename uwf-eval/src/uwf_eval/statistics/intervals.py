@@ -116,7 +116,7 @@ def bounded_interval(means: Sequence[float], level: float) -> Interval:
     """
     _check_level(level)
     if not all(-1e-9 <= each <= 1 + 1e-9 for each in means):
-        raise ValueError(f"a score is within 0..1, not {min(means)} … {max(means)}")
+        raise ValueError(f"a score must be within 0..1, not {min(means)} … {max(means)}")
     count = len(means)
     centre = min(max(mean(means), 0.0), 1.0)
     most = centre * (1 - centre)
@@ -143,7 +143,7 @@ def variance(values: Sequence[float]) -> float:
 
 def _check_level(level: float) -> None:
     if not 0 < level < 1:
-        raise ValueError(f"a level is between 0 and 1, not {level}")
+        raise ValueError(f"a level must be between 0 and 1, not {level}")
 
 
 def wilson_interval(successes: float, trials: float, level: float = 0.95) -> Interval:
@@ -164,9 +164,9 @@ def wilson_interval(successes: float, trials: float, level: float = 0.95) -> Int
         ValueError: the numbers are not of these ranges.
     """
     if not 0 < level < 1:
-        raise ValueError(f"a level is between 0 and 1, not {level}")
+        raise ValueError(f"a level must be between 0 and 1, not {level}")
     if not (trials > 0 and 0 <= successes <= trials):
-        raise ValueError(f"{successes} successes of {trials} trials cannot be")
+        raise ValueError(f"{successes} successes of {trials} trials are impossible")
     return wilson_around(successes / trials, trials, normal_quantile((1 + level) / 2))
 
 

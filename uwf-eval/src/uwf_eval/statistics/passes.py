@@ -53,4 +53,4 @@ def _check(trials: int, passed: int, k: int) -> None:
     if not 0 <= passed <= trials:
         raise ValueError(f"{passed} of {trials} trials cannot have passed")
     if not 1 <= k <= trials:
-        raise ValueError(f"k is within 1..{trials}, the number of trials, not {k}")
+        raise ValueError(f"k must be within 1..{trials}, the number of trials, not {k}")

@@ -164,8 +164,10 @@ class Results:
             found = found or self._by_prefix(word, names)
         if not found:
             raise UnknownIdError(
-                "there is no run yet" if word == LAST else f"there is no run {word!r}",
-                hint="`uwf-eval run TASK` makes one" if not names else "`uwf-eval list` lists them",
+                "there are no runs" if word == LAST else f"unknown run {word!r}",
+                hint="start one with `uwf-eval run TASK`"
+                if not names
+                else "`uwf-eval list` shows all runs",
             )
         return found[0]
 
@@ -176,8 +178,8 @@ class Results:
         found = [each for each in names if _id_of(each).startswith(word.upper())]
         if len(found) > 1:
             raise AmbiguousIdError(
-                f"{word!r} fits {len(found)} runs: {', '.join(map(_id_of, found[:4]))}",
-                hint="give more of its characters",
+                f"{word!r} matches {len(found)} runs: {', '.join(map(_id_of, found[:4]))}",
+                hint="type more characters of the id",
             )
         return found
 
@@ -220,7 +222,7 @@ class Results:
         """
         head, slash, tail = word.rpartition("/")
         if not slash or not tail.isdecimal() or len(tail) > 9:
-            raise UsageError(f"{word!r} is no trial", hint="a trial is RUN/NUMBER, such as @last/3")
+            raise UsageError(f"{word!r} is not a trial", hint="write RUN/NUMBER, such as @last/3")
         run, number = _id_of(self._find(head)), int(tail)
         name = self._nodes.name(_trial_name(run, number))
         if name is not None:
@@ -228,8 +230,10 @@ class Results:
         planned = {each["number"]: each for each in self._planned(run)}
         if number not in planned:
             raise UnknownIdError(
-                f"run {run} has no trial {number}",
-                hint=f"it has 1 to {max(planned)}" if planned else "`uwf-eval report` lists them",
+                f"unknown trial {number} of run {run}",
+                hint=f"the run has trials 1 to {max(planned)}"
+                if planned
+                else "`uwf-eval report` shows them",
             )
         return read_payload(Trial, planned[number])
 
@@ -279,6 +283,6 @@ def _id_of(name: Name) -> str:
 def _other_version(what: str, version: str | None) -> StoreVersionError:
     by = f"uwf-eval {version}" if version else "another uwf-eval"
     return StoreVersionError(
-        f"{what} was written by {by}, in a form that is not known here",
-        hint="read it with that version, or update uwf-eval",
+        f"{what} was written by {by}, in an unknown format",
+        hint="use that version, or update uwf-eval",
     )

@@ -47,12 +47,14 @@ def unpack(archive: Path, target: Path) -> None:
     except (tarfile.TarError, EOFError, gzip.BadGzipFile, UnicodeError) as error:
         remove_tree(target)
         raise ArchiveError(
-            f"this is no whole tar archive: {error}", where=str(archive), hint="pack it again"
+            f"not a complete tar archive: {error}",
+            where=str(archive),
+            hint="create it again",
         ) from error
     except (ArchiveError, OSError) as error:
         remove_tree(target)
         if isinstance(error, OSError) and error.errno is None:  # bz2 and gzip say damage so
-            raise ArchiveError(f"it is damaged: {error}", where=str(archive)) from error
+            raise ArchiveError(f"the archive is damaged: {error}", where=str(archive)) from error
         raise
 
 
@@ -64,9 +66,9 @@ def _opened(archive: Path) -> Iterator[IO[bytes]]:
         for magic, name in _NOT_HERE.items():
             if head.startswith(magic):
                 raise ArchiveError(
-                    f"{name} archives are not read",
+                    f"{name} archives are not supported",
                     where=str(archive),
-                    hint="pack it with `tar -czf`: .tar, .tar.gz and .tar.bz2 are read",
+                    hint="use `tar -czf`; .tar, .tar.gz and .tar.bz2 are supported",
                 )
         for magic, opener in _OPENERS.items():
             if head.startswith(magic):
@@ -95,15 +97,15 @@ class _Bounded(io.RawIOBase):
         """
         if not 0 <= size <= _MAX_READ:
             raise ArchiveError(
-                f"a header of it claims {size:,} bytes", where=str(self._archive),
-                hint="a task's archive holds plain files; pack it with `tar -czf`",
+                f"a header of the archive claims {size:,} bytes", where=str(self._archive),
+                hint="a task's archive contains plain files; create it with `tar -czf`",
             )  # fmt: skip
         data = self._inner.read(size)
         self._left -= len(data)
         if self._left < 0:
             raise ArchiveError(
-                f"it holds more than {MAX_BYTES:,} bytes", where=str(self._archive),
-                hint="a task is small: let its setup commands fetch or make what is large",
+                f"the archive contains more than {MAX_BYTES:,} bytes", where=str(self._archive),
+                hint="let the setup commands of the task download or create large files",
             )  # fmt: skip
         return data
 
@@ -114,7 +116,7 @@ def _unpack(stream: IO[bytes], archive: Path, target: Path) -> None:
     with tarfile.open(fileobj=stream, mode="r|", bufsize=_CHUNK) as tar:
         for count, member in enumerate(tar, 1):
             if count > MAX_MEMBERS:
-                raise ArchiveError(f"it has more than {MAX_MEMBERS:,} members", where=str(archive))
+                raise ArchiveError(f"more than {MAX_MEMBERS:,} members", where=str(archive))
             name = _checked(member, archive)
             if not name:
                 continue
@@ -134,11 +136,11 @@ def _checked(member: tarfile.TarInfo, archive: Path) -> str:
     if member.issym() or member.islnk():
         raise _refused(member, archive, "is a link")
     if not (member.isreg() or member.isdir()) or member.issparse():
-        raise _refused(member, archive, "is no plain file or folder")
+        raise _refused(member, archive, "is not a plain file or folder")
     name = member.name
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if name.startswith("/") or ".." in parts or "\\" in name:
-        raise _refused(member, archive, "leads out of the archive")
+        raise _refused(member, archive, "points outside the archive")
     if any(ord(letter) < 32 or letter == "\x7f" for letter in name):
         raise _refused(member, archive, "has control characters in its name")
     name.encode()
@@ -149,7 +151,7 @@ def _refused(member: tarfile.TarInfo, archive: Path, why: str) -> ArchiveError:
     return ArchiveError(
         f"{member.name!r} {why}; nothing was unpacked",
         where=str(archive),
-        hint="a task's archive holds plain files and folders, with paths below its top",
+        hint="a task's archive contains plain files and folders with relative paths",
     )
 
 
@@ -161,7 +163,7 @@ def _write(tar: tarfile.TarFile, member: tarfile.TarInfo, path: Path, archive: P
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     except (FileExistsError, NotADirectoryError) as error:
-        raise _refused(member, archive, "is a file and a folder at once") from error
+        raise _refused(member, archive, "is both a file and a folder") from error
     source = tar.extractfile(member)
     assert source is not None, "a plain file"
     with os.fdopen(descriptor, "wb") as file:

@@ -22,7 +22,7 @@ from uwf_eval.task.model import JudgeSpec, Task
 from uwf_eval.task.tree import faults
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
-NAME_HINT: Final = "a name is letters, digits, `.`, `_` and `-`, the first a letter or digit"
+NAME_HINT: Final = "use letters, digits, `.`, `_` and `-`; start with a letter or digit"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
@@ -38,24 +38,24 @@ def task_problems(task: Task, root: YamlMapping) -> Iterator[Problem]:
 def _names(task: Task, root: YamlMapping) -> Iterator[Problem]:
     if task.name and not NAME.match(task.name):
         place = place_at(root, ("name",))
-        yield error_at(place, "bad-name", f"{task.name!r} is no name for a task", NAME_HINT)
+        yield error_at(place, "bad-name", f"{task.name!r} is not a valid task name", NAME_HINT)
     seen: set[str] = set()
     for index, case in enumerate(task.cases):
         place = place_at(root, ("cases", index, "name"))
         if case.name and not NAME.match(case.name):
-            yield error_at(place, "bad-name", f"{case.name!r} is no name for a case", NAME_HINT)
+            yield error_at(place, "bad-name", f"{case.name!r} is not a valid case name", NAME_HINT)
         if case.name in seen:
             message = f"there are two cases {case.name!r}"
             yield error_at(place, "duplicate-name", message, "rename one")
         seen.add(case.name)
     if "cases" in root.values and not task.cases:
         place = place_at(root, ("cases",))
-        yield error_at(place, "no-cases", "there is no case", "add `{name: …, prompt: …}`")
+        yield error_at(place, "no-cases", "cases is empty", "add `{name: …, prompt: …}`")
     for name in task.env:
         if not _VARIABLE.match(name):
             place = place_at(root, ("env", name))
-            yield error_at(place, "bad-name", f"{name!r} is no name for a variable",
-                           "letters, digits and `_`")  # fmt: skip
+            yield error_at(place, "bad-name", f"{name!r} is not a valid variable name",
+                           "use letters, digits and `_`")  # fmt: skip
 
 
 def _workflow(task: Task, root: YamlMapping) -> Iterator[Problem]:
@@ -65,9 +65,9 @@ def _workflow(task: Task, root: YamlMapping) -> Iterator[Problem]:
         return
     if not file.is_file():
         hint = "the path is relative to task.yaml"
-        yield error_at(place, "missing-file", f"there is no workflow file {str(file)!r}", hint)
+        yield error_at(place, "missing-file", f"missing workflow file {str(file)!r}", hint)
     elif task.source != "folder" and not file.resolve().is_relative_to(task.folder.resolve()):
-        message = f"{task.workflow!r} leads out of the task"
+        message = f"{task.workflow!r} points outside the task"
         yield error_at(place, "outside", message, "put it beside task.yaml")
 
 
@@ -87,7 +87,7 @@ def _fixtures(task: Task, root: YamlMapping) -> Iterator[Problem]:
     for index, case in enumerate(task.cases):
         place = place_at(root, ("cases", index, "fixture")) if case.name else root.place
         if case.fixture is not None and _leads_out(task.folder, case.fixture):
-            message = f"the fixture {case.fixture!r} leads out of the task"
+            message = f"the fixture {case.fixture!r} points outside the task"
             yield error_at(place, "outside", message, "put it beside task.yaml")
             continue
         folder = fixture_of(task, case)
@@ -95,8 +95,8 @@ def _fixtures(task: Task, root: YamlMapping) -> Iterator[Problem]:
             continue
         told.add(folder)
         if not folder.is_dir():
-            message = f"there is no fixture {case.fixture!r}"
-            hint = "a fixture is a folder beside task.yaml; leave it out for an empty one"
+            message = f"missing fixture {case.fixture!r}"
+            hint = "create the folder beside task.yaml, or remove the key to start empty"
             yield error_at(place, "missing-fixture", message, hint)
             continue
         for name, why in faults(folder):
@@ -120,7 +120,9 @@ def _judges(task: Task, root: YamlMapping) -> Iterator[Problem]:
     for index, judge in enumerate(task.judges):
         place = place_at(root, ("judges", index, "name"))
         if judge.name and not NAME.match(judge.name):
-            yield error_at(place, "bad-name", f"{judge.name!r} is no name for a judge", NAME_HINT)
+            yield error_at(
+                place, "bad-name", f"{judge.name!r} is not a valid judge name", NAME_HINT
+            )
         if judge.name and judge.name in seen:
             message = f"there are two judges {judge.name!r}"
             yield error_at(place, "duplicate-name", message, "rename one")
@@ -132,8 +134,8 @@ def _judges(task: Task, root: YamlMapping) -> Iterator[Problem]:
             yield error_at(at, "bad-judge", fault.message, fault.hint)
     if "judges" in root.values and not any(each.weight > 0 for each in task.judges):
         place = place_at(root, ("judges",))
-        message = "no judge counts: there is none with a weight above 0"
-        yield error_at(place, "no-judge", message, "without one a trial has no score")
+        message = "no judge has a weight above 0"
+        yield error_at(place, "no-judge", message, "a trial without such a judge has no score")
 
 
 def _entry(task: Task, judge: JudgeSpec, index: int, root: YamlMapping) -> Iterator[Problem]:
@@ -143,13 +145,13 @@ def _entry(task: Task, judge: JudgeSpec, index: int, root: YamlMapping) -> Itera
     file = task.folder / judge.entry
     within = [each for case in task.cases if (each := fixture_of(task, case)) is not None]
     if _leads_out(task.folder, judge.entry):
-        yield error_at(place, "outside", f"{judge.entry!r} leads out of the task",
+        yield error_at(place, "outside", f"{judge.entry!r} points outside the task",
                        "put it beside task.yaml")  # fmt: skip
     elif not file.is_file():
-        yield error_at(place, "missing-file", f"there is no file {judge.entry!r}",
+        yield error_at(place, "missing-file", f"missing file {judge.entry!r}",
                        "the path is relative to task.yaml")  # fmt: skip
     elif any(file.resolve().is_relative_to(each.resolve()) for each in within):
-        message = f"{judge.entry!r} lies in a fixture, where the agent could change it"
+        message = f"{judge.entry!r} is in a fixture, where the agent can change it"
         yield error_at(place, "judge-in-fixture", message, "put it beside task.yaml")
     elif file.suffix != ".py" and not os.access(file, os.X_OK):
         message = f"{judge.entry!r} is neither a Python file nor executable"

@@ -20,9 +20,9 @@ def selected(names: Iterable[str], globs: Sequence[str]) -> list[str]:
 def glob_fault(glob: str) -> str | None:
     """Why a glob cannot be one, None if it can."""
     if glob.startswith("/"):
-        return "is absolute; it is relative to the trial's folder"
+        return "must be relative to the trial's folder"
     if ".." in glob.split("/"):
-        return "leads out of the trial's folder"
+        return "points outside the trial's folder"
     return None
 
 

@@ -41,17 +41,20 @@ def find_task(word: str, client: Client, cwd: Path) -> Found:
         UsageError: blank, or nothing is there. PluginError: the name is claimed twice, …
     """
     if not word.strip():
-        raise UsageError("the task's name is blank", hint="name a folder, an archive or a task")
+        raise UsageError(
+            "the task name is blank",
+            hint="name a folder, an archive or a task",
+        )
     path = Path(os.path.normpath(cwd / Path(word).expanduser()))
     if path.name == TASK_FILE and path.is_file():
         path = path.parent
     if path.is_dir():
         if not (path / TASK_FILE).is_file():
             raise UnknownIdError(
-                f"the folder {word!r} holds no {TASK_FILE}",
+                f"the folder {word!r} contains no {TASK_FILE}",
                 where=str(path),
-                hint=f"`uwf-eval new {word}` makes a task" if not any(path.iterdir()) else
-                "name the folder that holds it",
+                hint=f"`uwf-eval new {word}` creates a task" if not any(path.iterdir()) else
+                "type the folder that contains it",
             )  # fmt: skip
         return Found("folder", str(path), path)
     if path.is_file():
@@ -67,10 +70,10 @@ def _unknown(word: str, client: Client, path: Path) -> UnknownIdError:
     names = client.installation.names(GROUP)
     beside = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
     near = get_close_matches(Path(word).name, [*names, *beside], 2, 0.6)
-    usual = "a task is a folder with a task.yaml, a tar archive, or an installed one"
+    usual = "a task is a folder with a task.yaml, a tar archive, or an installed task"
     installed = f" ({', '.join(names)})" if names else ""
     return UnknownIdError(
-        f"there is no task {word!r}",
+        f"unknown task {word!r}",
         where=str(path),
         hint=f"did you mean {' or '.join(near)}?" if near else usual + installed,
     )
@@ -85,16 +88,16 @@ def _package_folder(name: str, client: Client) -> Path:
         spec = find_spec(target)
     except (ImportError, ValueError) as error:
         raise UsageError(
-            f"the task {name!r} is installed, and its package {target} is not there: {error}",
-            hint="install its distribution again",
+            f"the package {target} of task {name!r} cannot be found: {error}",
+            hint="reinstall its distribution",
         ) from error
     places = list(spec.submodule_search_locations or ()) if spec else []
     for place in places:
         if Path(place, TASK_FILE).is_file():
             return Path(place)
     raise UsageError(
-        f"the task {name!r} is installed, but its package {target} holds no {TASK_FILE}",
-        hint="report it to whoever made it",
+        f"the package {target} of task {name!r} contains no {TASK_FILE}",
+        hint="report it to the author of the distribution",
     )
 
 
@@ -137,7 +140,7 @@ def task_top(folder: Path, place: str) -> Path:
         folder = inner[0]
     if not (folder / TASK_FILE).is_file():
         raise UsageError(
-            f"the archive holds no {TASK_FILE} at its top",
+            f"the archive contains no {TASK_FILE} at its top level",
             where=place,
             hint="pack the task's folder: tar -czf task.tar.gz -C TASK .",
         )

@@ -129,8 +129,8 @@ def _checked(loaded: Loaded, origin: Origin, *, again: bool) -> Checked:
 
 def _no_task(root: YamlNode | None, file: str) -> Problem:
     place = Place(file, 1, 1) if root is None else root.place
-    what = "the file is empty" if root is None else "a task is a mapping"
-    return error_at(place, "wrong-type", what, "`uwf-eval new NAME` writes one to begin with")
+    what = "the file is empty" if root is None else "a task must be a mapping"
+    return error_at(place, "wrong-type", what, "`uwf-eval new NAME` creates an example task")
 
 
 def _shape_problems(root: YamlMapping) -> Iterator[Problem]:
@@ -138,18 +138,18 @@ def _shape_problems(root: YamlMapping) -> Iterator[Problem]:
     there = root.values.keys() & {"prompt", "cases"}
     if len(there) == 2:
         place = place_at(root, ("cases",))
-        yield error_at(place, "prompt-and-cases", "prompt and cases cannot both be there",
+        yield error_at(place, "prompt-and-cases", "prompt and cases exclude each other",
                        "keep one of them")  # fmt: skip
     elif not there:
         yield error_at(root.place, "missing-key", "the key 'prompt' is missing",
-                       "add `prompt:`, or `cases:` with several")  # fmt: skip
+                       "add `prompt:` or `cases:`")  # fmt: skip
     judges, _ = node_at(root, ("judges",))
     for index, judge in enumerate(getattr(judges, "items", ())):
         if not isinstance(judge, YamlMapping):
             continue
         which = [key for key in ("builtin", "entry", "plugin") if key in judge.values]
         if len(which) != 1:
-            said = " and ".join(which) or "none of them"
+            said = " and ".join(which) or "none"
             yield error_at(
                 judge.place, "judge-kind",
                 f"judges.{index} needs one of builtin, entry and plugin, and has {said}",

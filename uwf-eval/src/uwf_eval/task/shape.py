@@ -41,7 +41,7 @@ def text(node: YamlNode, path: str, problems: Problems) -> Any:
     if not isinstance(node, YamlScalar) or not isinstance(node.value, str):
         return _wrong(node, path, "text", problems)
     if not node.value.strip():
-        return _fault(node, "blank-text", f"{path} is blank", "say something", problems)
+        return _fault(node, "blank-text", f"{path} is blank", "write a text", problems)
     return node.value
 
 

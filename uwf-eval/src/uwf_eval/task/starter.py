@@ -18,11 +18,11 @@ def write_starter(folder: Path) -> None:
         UsageError: the folder holds something, cannot be written, or its name is none for a task.
     """
     if not NAME.match(folder.name):
-        raise UsageError(f"{folder.name!r} is no name for a task", hint=NAME_HINT)
+        raise UsageError(f"{folder.name!r} is not a valid task name", hint=NAME_HINT)
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise UsageError(
-                "there is something already", where=str(folder), hint="choose another name"
+                "the folder is not empty", where=str(folder), hint="choose another folder"
             )
         copy_tree(_TEMPLATE, folder, without=frozenset((CACHE,)))
         folder.chmod(0o755)
@@ -30,4 +30,4 @@ def write_starter(folder: Path) -> None:
         text = file.read_text(encoding="utf-8")
         file.write_text(text.replace("name: NAME", f"name: {folder.name}", 1), encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"it cannot be written: {error.strerror}", where=str(folder)) from error
+        raise UsageError(f"cannot write the task: {error.strerror}", where=str(folder)) from error

@@ -120,9 +120,9 @@ def faults(folder: Path, *, without: frozenset[str] = frozenset()) -> list[tuple
     found: list[tuple[str, str]] = []
     for entry in walk(folder, without=without):
         if entry.kind == "other":
-            found.append((entry.name, "is no file, folder or link"))
+            found.append((entry.name, "is not a file, folder or link"))
         elif entry.kind == "link" and leads_out(folder, entry.name):
-            found.append((entry.name, "is a link that leads out of the folder"))
+            found.append((entry.name, "is a link that points outside the folder"))
         elif entry.kind == "file" and entry.name.rpartition("/")[2] == ".git":
             found.append((entry.name, "points to a git repository elsewhere, which an agent "
                                       "would then write to: make it a clone"))  # fmt: skip
@@ -158,7 +158,7 @@ def copy_tree(
         files, size = files + 1, size + entry.size * (entry.kind == "file")
         if files > MAX_FILES or size > MAX_BYTES:
             raise TreeError(
-                f"the folder holds more than {MAX_FILES:,} files or {MAX_BYTES / 1e9:g} GB",
+                f"the folder contains more than {MAX_FILES:,} files or {MAX_BYTES / 1e9:g} GB",
                 where=str(source),
             )
         _copy_entry(source, target, entry)
