@@ -26,7 +26,9 @@ _FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*)\n\s*```\s*\Z", re.DOTALL)
 
 
 class LlmExtractor:
-    """Asks the model `modelOverrides.extract`. Bad text is errors, never an exception."""
+    """Asks the model `modelOverrides.extract`, else `defaultModel`. Bad text is errors, never an
+    exception.
+    """
 
     def __init__(self, options: Any = None, context: Any = None) -> None:
         del options, context
@@ -34,7 +36,9 @@ class LlmExtractor:
     def extract(self, request: ExtractRequest) -> ExtractReply:
         """The output that the model reads out of the raw text, or what is wrong with it."""
         if request.model is None:
-            return _refused("the extractor llm has no model: set modelOverrides.extract")
+            return _refused(
+                "the extractor llm has no model: set defaultModel or modelOverrides.extract"
+            )
         try:
             text, usage = _ask(request, request.model)
         except AgentFailure as failure:

@@ -3,10 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from uwf_core.cas.codec import Keys
 from uwf_core.ids import Ref
 
 FORMAT = "ocas_ref"
 """`{"type": "string", "format": "ocas_ref"}` marks a reference (ocas 0.4)."""
+
+CLAIMS = (FORMAT, "cas_ref")
+"""The formats of values that are to name a node; only the first makes an edge."""
 
 _ONE = ("if", "then", "else", "items", "additionalProperties")
 _LISTS = ("anyOf", "oneOf", "allOf")
@@ -80,28 +84,63 @@ def marked_places(schema: Any) -> Mapping[str, Any]:
     return {word: each for word, each in kept.items() if each}
 
 
+def claims(
+    schema: Mapping[str, Any], value: Any, keys: Keys = (), *, sure: bool = True
+) -> Iterator[tuple[Keys, str]]:
+    """The texts in `value`, with their places, that have to name a node by `schema`.
+
+    A text below `anyOf`, `oneOf` or `if` has to where it has the form of a reference; elsewhere
+    (and if `sure`) it has to in any case.
+    """
+    if not isinstance(schema, Mapping) or not schema:
+        return
+    if schema.get("format") in CLAIMS and isinstance(value, str) and (sure or Ref.matches(value)):
+        yield keys, value
+    for each in schema.get("allOf", ()):
+        yield from claims(each, value, keys, sure=sure)
+    for each in _branches(schema):
+        yield from claims(each, value, keys, sure=False)
+    for key, each, inner in _parts(schema, value):
+        yield from claims(each, inner, (*keys, key), sure=sure)
+
+
 def _found(schema: Mapping[str, Any], value: Any) -> Iterator[str]:
     if not isinstance(schema, Mapping) or not schema:
         return
     if schema.get("format") == FORMAT and isinstance(value, str) and Ref.matches(value):
         yield str(value)
-    for word in _LISTS:
-        for each in schema.get(word, ()):
-            yield from _found(each, value)
+    for each in schema.get("allOf", ()):
+        yield from _found(each, value)
+    for each in _branches(schema):
+        yield from _found(each, value)
+    for _, each, inner in _parts(schema, value):
+        yield from _found(each, inner)
+
+
+def _branches(schema: Mapping[str, Any]) -> Iterator[Any]:
+    """The schemas one or more of which a value may satisfy."""
+    for word in ("anyOf", "oneOf"):
+        yield from schema.get(word, ())
     for word in ("if", "then", "else"):
         if word in schema:
-            yield from _found(schema[word], value)
+            yield schema[word]
+
+
+def _parts(schema: Mapping[str, Any], value: Any) -> Iterator[tuple[str | int, Any, Any]]:
+    """The parts of a value that `schema` speaks of: key or position, schema, value."""
     if isinstance(value, Mapping):
         yield from _in_mapping(schema, value)
     elif isinstance(value, list | tuple):
         yield from _in_list(schema, value)
 
 
-def _in_mapping(schema: Mapping[str, Any], value: Mapping[str, Any]) -> Iterator[str]:
+def _in_mapping(
+    schema: Mapping[str, Any], value: Mapping[str, Any]
+) -> Iterator[tuple[str, Any, Any]]:
     named = schema.get("properties", _NOTHING)
     for key in named:
         if key in value:
-            yield from _found(named[key], value[key])
+            yield key, named[key], value[key]
     patterns = schema.get("patternProperties", _NOTHING)
     others = schema.get("additionalProperties")
     if not patterns and not others:
@@ -110,11 +149,11 @@ def _in_mapping(schema: Mapping[str, Any], value: Mapping[str, Any]) -> Iterator
     for pattern in patterns:
         for key in _matching(pattern, value):
             taken.add(key)
-            yield from _found(patterns[pattern], value[key])
+            yield key, patterns[pattern], value[key]
     if isinstance(others, Mapping):
         for key in value:
             if key not in taken:
-                yield from _found(others, value[key])
+                yield key, others, value[key]
 
 
 def _matching(pattern: str, keys: Mapping[str, Any]) -> list[str]:
@@ -125,10 +164,12 @@ def _matching(pattern: str, keys: Mapping[str, Any]) -> list[str]:
     return [key for key in keys if not compiled.violations(key)]
 
 
-def _in_list(schema: Mapping[str, Any], value: list[Any] | tuple[Any, ...]) -> Iterator[str]:
+def _in_list(
+    schema: Mapping[str, Any], value: list[Any] | tuple[Any, ...]
+) -> Iterator[tuple[int, Any, Any]]:
     first = schema.get("prefixItems", ())
     rest = schema.get("items")
     for index, item in enumerate(value):
         each = first[index] if index < len(first) else rest
         if each:
-            yield from _found(each, item)
+            yield index, each, item

@@ -41,13 +41,14 @@ def set_(session: Session, key: str, value: str) -> None:
     """Change one setting of your config.yaml and keep the rest of the file as it is.
 
     VALUE is text where the key takes text, else YAML: [a, b], {use: mock}, 5, or null to unset.
-    The outcome is checked before anything is written.
+    The outcome is checked before anything is written: agents, models and extractors must exist.
     """
     from uwf_core.config.change import config_path, set_value
     from uwf_core.config.show import get_setting
+    from uwf_core.engine.names import check_names
 
     engine = session.engine
-    set_value(engine.home, key, value)
+    set_value(engine.home, key, value, lambda values: check_names(engine, values))
     shown = get_setting(session.reopened().settings, key)
     document = {"key": key, "value": shown, "file": config_path(engine.home)}
     session.emit(document, lambda each, _: f"{each['key']} in {each['file']}")

@@ -146,6 +146,15 @@ def _agent(engine: "Engine") -> Checks:
     yield _check("default agent", state, f"{word}: {ready['reason'] or 'ready'}", ready["hint"])
 
 
+def _names(engine: "Engine") -> Checks:
+    from uwf_core.config.show import settings_values
+    from uwf_core.engine.names import wrong_names
+
+    values = [each for each in settings_values(engine.settings) if each[0] != ("defaultAgent",)]
+    for fault in wrong_names(engine, values):
+        yield _check("names", "error", str(fault), fault.hint)
+
+
 _LOOKS: Mapping[str, Callable[["Engine"], Checks]] = {
     "uwf": _python,
     "platform": _platform,
@@ -154,4 +163,5 @@ _LOOKS: Mapping[str, Callable[["Engine"], Checks]] = {
     "store": _store,
     "plugins": _plugins,
     "default agent": _agent,
+    "names": _names,
 }

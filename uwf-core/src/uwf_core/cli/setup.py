@@ -42,6 +42,7 @@ def setup(
     """
     from uwf_core.cli import wizard
     from uwf_core.config.setup import SetupValues, setup_values
+    from uwf_core.engine.names import check_names
 
     if provider is None:
         if not wizard.can_ask(session):
@@ -51,6 +52,8 @@ def setup(
         if api_key == "-":
             api_key = prompt_text(session, api_key, "--api-key").strip()
         values = SetupValues(provider, base_url, api_key, model, agent)
+    if values.agent is not None:
+        check_names(session.engine, [(("defaultAgent",), values.agent)])
     done = setup_values(session.engine.home, session.engine.env, values)
     for notice in done.notices:
         session.note(notice)

@@ -69,10 +69,15 @@ def settings_document(settings: "Settings") -> dict[str, Any]:
 def settings_rows(settings: "Settings") -> list[Row]:
     """One row for each value, in the order of the table of keys."""
     rows = []
-    for path, value in _flat(CONFIG, settings_document(settings), ()):
+    for path, value in settings_values(settings):
         origin = settings.origin(path)
         rows.append(Row(key_text(path), value, origin.layer, origin.place))
     return rows
+
+
+def settings_values(settings: "Settings") -> Iterator[tuple[Path, Any]]:
+    """Every value with its key, secrets masked, in the order of the table of keys."""
+    return flat(CONFIG, settings_document(settings), ())
 
 
 def get_setting(settings: "Settings", key: str) -> Any:
@@ -117,13 +122,14 @@ def known_path(key: str) -> Path:
     raise ConfigError(f"there is no key {key!r}", hint=hint)
 
 
-def _flat(kind: Kind | None, value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+def flat(kind: Kind | None, value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    """The values within a value of this kind, with their keys."""
     if not isinstance(kind, Section | Entry | Named) or not isinstance(value, dict):
         yield path, value
         return
     for name, each in value.items():
         here = (*path, name)
-        yield from _flat(kind_at(here), each, here)
+        yield from flat(kind_at(here), each, here)
 
 
 def _provider(provider: Any) -> dict[str, Any]:

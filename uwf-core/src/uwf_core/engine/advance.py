@@ -11,10 +11,11 @@ from uwf_core.engine.attempt import (
     failed_steps,
     forget_attempts,
 )
+from uwf_core.engine.extraction import schema_fault
 from uwf_core.engine.landing import land
 from uwf_core.engine.record import Told, put_error, put_output, put_step, spent
 from uwf_core.engine.results import Spoken, StepEnd, failure_document, step_result
-from uwf_core.errors import AgentFailure, FailureKind, NeedsAnswer, RoutingFailed
+from uwf_core.errors import AgentFailure, FailureKind, InternalFailure, NeedsAnswer, RoutingFailed
 from uwf_core.ids import Ref
 from uwf_core.process import crash_points
 from uwf_core.thread.head import Head, move_head
@@ -77,6 +78,9 @@ def wait_for_answer(run: "Run", told: Told, question: NeedsAnswer) -> StepEnd:
     import json
 
     engine, attempt = run.engine, told.attempt
+    fault = schema_fault(question.form)
+    if fault is not None:  # nobody could ever answer
+        return fail(run, told, InternalFailure(f"the agent's form is no JSON Schema: {fault}"))
     message = engine.redactor.text(question.message)
     with engine.store.transaction():
         form = json.dumps(engine.redactor.value(dict(question.form)), ensure_ascii=False)

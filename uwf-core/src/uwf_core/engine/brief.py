@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from uwf_core.api.agent import AgentRequest, PromptParts, RunLimits
 from uwf_core.engine.attempt import told
 from uwf_core.engine.converse import Briefing
+from uwf_core.engine.extraction import open_extractors
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.prompt.assemble import HISTORY_CHARACTERS, Assembled, PromptInput
@@ -79,7 +80,7 @@ def assemble(ending: "Ending", task: "Task", agent: "OpenAgent") -> Briefing:
         whole = _prompt(ending, task, role, own_session=False) if plan.is_own else prompt
         return request.with_(prompt=whole.text, parts=whole.parts, session=None)
 
-    return Briefing(request, fresh, plan.forks)
+    return Briefing(request, fresh, plan.forks, open_extractors(engine))
 
 
 def _prompt(ending: "Ending", task: "Task", role: "Role", *, own_session: bool) -> Assembled:

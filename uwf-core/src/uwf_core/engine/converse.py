@@ -1,7 +1,7 @@
 """Stages 7 to 9: run the agent, keep what it said, extract; back to 7 for a correction."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from uwf_core.agents.supervise import fork_call, run_call
 from uwf_core.api.agent import AgentReply, AgentRequest, Usage
 from uwf_core.api.extract import NO_USAGE, ExtractProblem
 from uwf_core.api.price import priced
-from uwf_core.engine.extraction import extract
+from uwf_core.engine.extraction import OpenExtractor, extract
 from uwf_core.errors import AgentFailure, EmptyReply, InvalidOutput, SessionLost, TimedOut
 from uwf_core.extract.correction import correction_text, correction_without_session
 from uwf_core.ids import Ref
@@ -29,12 +29,14 @@ MAX_CORRECTIONS = 2
 class Briefing(NamedTuple):
     """What an agent is asked: the request to continue its session (or begin one), and the same
     with the whole history, for an agent whose session is lost (made only when needed).
-    `inherited` is a session of a fork's parent, to be forked before it is continued.
+    `inherited` is a session of a fork's parent, to be forked before it is continued; `extractors`
+    read the reply.
     """
 
     request: AgentRequest
     fresh: Callable[[], AgentRequest]
     inherited: str | None
+    extractors: Sequence[OpenExtractor]
 
 
 @dataclass(slots=True)
@@ -151,7 +153,8 @@ class Conversation:
         """Stage 9: take the typed output, or say what is wrong with it."""
         reply = self.talk.reply
         assert reply is not None
-        extracted = extract(self._engine, reply, self.talk.request.schema)
+        schema = self.talk.request.schema
+        extracted = extract(self._engine, self._briefing.extractors, reply, schema)
         if extracted.usage != NO_USAGE:
             self.talk.spend(extracted.usage)
         if extracted.output is not None:

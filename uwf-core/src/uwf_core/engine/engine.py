@@ -141,6 +141,12 @@ class Engine:
         name = self.settings.default_model
         return None if name is None else self.settings.model(name)
 
+    @cached_property
+    def extract_model(self) -> "Model | None":
+        """The model that extractors get which call one."""
+        name = self.settings.model_overrides.get("extract")
+        return self.model if name is None else self.settings.model(name)
+
     @property
     def agent_env(self) -> Mapping[str, str]:
         """The environment of agents: the process's own, with what `.env` adds."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from uwf_core.api.events import ThreadEnded
 from uwf_core.engine.advance import fail_to_route
 from uwf_core.engine.find import find_thread
+from uwf_core.engine.names import check_run
 from uwf_core.engine.plan import GO_ON, Intent
 from uwf_core.engine.recover import recover
 from uwf_core.engine.results import Outcome, StepEnd, exec_document
@@ -183,6 +184,7 @@ def check_step(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent
     run = _run_of(held, options, cancel)
     task = run.moderate(held.head, intent)
     check_agent(held.engine, run.choose_agent(held.head, task))
+    check_run(run, held.head)
 
 
 def _run_of(held: Held, options: RunOptions, cancel: "Cancel") -> Run:

@@ -9,6 +9,7 @@ from uwf_core.engine.advance import advance, fail, finished_event, record, wait_
 from uwf_core.engine.attempt import begin, withdraw
 from uwf_core.engine.brief import assemble
 from uwf_core.engine.converse import Conversation
+from uwf_core.engine.names import check_run
 from uwf_core.engine.plan import Intent
 from uwf_core.engine.results import StepEnd
 from uwf_core.engine.run_file import forget_run
@@ -32,13 +33,14 @@ def run_step(run: "Run", head: Head, intent: Intent) -> StepEnd:
 
     Raises:
         RoutingFailed: the graph does not say what comes next; nothing is stored.
-        UsageError: the agent is unknown, blocked, incompatible, claimed twice or has wrong options;
-            nothing is stored.
+        UsageError: the agent is unknown, blocked, incompatible, claimed twice or has wrong options,
+            or the configuration names something else that is not there; nothing is stored.
         StoreError: the store failed; the head has not moved.
         AgentStuck: an agent within this process does not stop; the failed attempt is stored.
     """
     task = run.moderate(head, intent)  # 5
     choice = run.choose_agent(head, task)
+    check_run(run, head)
     ending = Ending(run, begin(run.engine, head, task, choice))
     forget_run(run.engine.home, head.thread)
     announce(run, ending.attempt)
@@ -63,7 +65,7 @@ def run_step(run: "Run", head: Head, intent: Intent) -> StepEnd:
         fail(run, ending.told(), ending.why_stuck(stuck))
         raise
     except UsageError:
-        withdraw(run.engine, ending.attempt)
+        withdraw(run.engine, ending.told().attempt)
         raise
     except UwfError:
         raise

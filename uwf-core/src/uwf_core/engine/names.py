@@ -1,0 +1,101 @@
+"""The agents, models and extractors that a configuration names, resolved before they are used."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.config.keys import Path, key_text
+from uwf_core.errors import ConfigError, PluginBroken, UsageError
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+    from uwf_core.engine.running import Run
+    from uwf_core.thread.head import Head
+
+Values = Iterable[tuple[Path, Any]]
+"""Values of a configuration with their keys."""
+
+
+def check_names(engine: "Engine", values: Values) -> None:
+    """Resolve every name in `values`.
+
+    Raises:
+        ConfigError: there is no such agent, model or extractor, or it may not be used.
+    """
+    for fault in wrong_names(engine, values):
+        raise fault
+
+
+def wrong_names(engine: "Engine", values: Values) -> Iterator[ConfigError]:
+    """An error for each name in `values` that stands for nothing, with its key."""
+    for path, value in values:
+        for check, name in _names(path, value):
+            try:
+                check(engine, name)
+            except UsageError as error:
+                place = engine.settings.origin(path).place
+                where = key_text(path) + (f" ({place})" if place else "")
+                yield ConfigError(error.message, where=where, hint=error.hint)
+
+
+def check_run(run: "Run", head: "Head") -> None:
+    """Resolve what the configuration names for the roles of a workflow and for its extraction.
+
+    Raises:
+        ConfigError: as `check_names`.
+    """
+    settings = run.engine.settings
+    is_said = run.agent is not None or head.state.agent is not None
+    overrides = {} if is_said else settings.agent_overrides.get(run.definition.name, {})
+    workflow = run.definition.name
+    values: list[tuple[Path, Any]] = [
+        (("agentOverrides", workflow, role), word)
+        for role, word in overrides.items()
+        if role in run.definition.roles
+    ]
+    check_names(
+        run.engine,
+        [
+            *values,
+            (("defaultModel",), settings.default_model),
+            (("modelOverrides", "extract"), settings.model_overrides.get("extract")),
+            (("extractors",), settings.extractors),
+        ],
+    )
+
+
+_Check = Callable[["Engine", str], object]
+
+
+def _names(path: Path, value: Any) -> Iterator[tuple[_Check, str]]:
+    """What one value names, and how that is looked up."""
+    if value is None:
+        return
+    match path:
+        case ("defaultAgent",) | ("agentOverrides", _, _):
+            yield _check_agent, value
+        case ("agents", _, "use"):
+            yield _check_plugin, value
+        case ("defaultModel",) | ("modelOverrides", _):
+            yield _check_model, value
+        case ("extractors",):
+            yield from ((_check_extractor, name) for name in value)
+
+
+def _check_agent(engine: "Engine", word: str) -> None:
+    engine.check_agent(word, engine.cwd)
+
+
+def _check_plugin(engine: "Engine", name: str) -> None:
+    engine.check_plugin(name)
+
+
+def _check_model(engine: "Engine", name: str) -> None:
+    engine.settings.model(name)
+
+
+def _check_extractor(engine: "Engine", name: str) -> None:
+    from uwf_core.plugins.scan import EXTRACTORS
+
+    with suppress(PluginBroken):  # that is the failure of a step
+        engine.plugins.found(EXTRACTORS, name)
