@@ -53,6 +53,16 @@ def test_any_mapping_will_do() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("form", "path"),
+    [({"type": "text"}, "form.type"), ({"pattern": r"\s|" * 1_500}, "form.pattern")],
+)
+def test_a_form_that_nobody_could_answer_is_a_fault_of_the_reply(form: Any, path: str) -> None:
+    """A thread that waits for an answer by it would wait for ever."""
+    fields = {"$status": "$SUSPEND", "reason": "Which?", "form": form}
+    assert [path for path, _ in refused(fields)] == [path]
+
+
 def test_every_role_may_suspend_by_an_object() -> None:
     fields = {"$status": "$SUSPEND", "reason": "Which?", "form": {"type": "object"}}
     assert check_structured(SCHEMA, fields).output == fields

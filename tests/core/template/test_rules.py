@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from uwf_core.errors import DefinitionError
-from uwf_core.workflow.template import MAX_DEPTH, Name, TemplateError, parse, render
+from uwf_core.workflow.template import (
+    MAX_DEPTH,
+    MAX_RENDERED,
+    MAX_TAGS,
+    Name,
+    TemplateError,
+    parse,
+    render,
+)
 
 CASES = json.loads((Path(__file__).parent / "cases.json").read_text("utf-8"))
 
@@ -39,6 +47,8 @@ def test_a_template_renders_as_the_specification_says(case: dict[str, Any]) -> N
         ("x{{/a}}", 1, 2, "no section is open"),
         ("{{#a}}x\n {{^b}}", 2, 2, "'b' is never closed"),
         ("{{#s}}" * (MAX_DEPTH + 1), 1, 6 * MAX_DEPTH + 1, "deeper than 64"),
+        ("{{x}}" * (MAX_TAGS + 1), 1, 5 * MAX_TAGS + 1, "more than 2,000 tags"),
+        ("{{" + "a." * MAX_DEPTH + "a}}", 1, 1, "more than 64 parts"),
     ],
 )
 def test_a_faulty_template_is_refused_with_its_place(
@@ -73,3 +83,26 @@ def test_names_say_where_and_within_which_sections_they_are_used() -> None:
 def test_a_template_can_be_rendered_many_times() -> None:
     template = parse("{{#l}}{{.}}{{/l}}")
     assert [template.render({"l": [1]}), template.render({"l": [2, 3]})] == ["1", "23"]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{#a}}{{#a}}{{#a}}{{.}}{{/a}}{{/a}}{{/a}}",
+        "{{#a}}{{#a}}{{#a}}text{{/a}}{{/a}}{{/a}}",
+        "{{#a}}{{#a}}{{#a}}{{missing}}{{/a}}{{/a}}{{/a}}",
+        "{{#a}}{{#a}}{{#a}}{{#missing}}x{{/missing}}{{/a}}{{/a}}{{/a}}",
+        "{{#a}}{{#a}}{{#a}}{{/a}}{{/a}}{{/a}}",
+        "{{#a}}{{text}}{{/a}}",
+    ],
+)
+def test_what_would_render_too_much_is_refused_while_it_renders(template: str) -> None:
+    """700 items in three sections made 343 MB in 3 GB of memory."""
+    data = {"a": list(range(700)), "text": "x" * 10_000}
+    with pytest.raises(TemplateError, match="renders more than 1,000,000 characters") as caught:
+        render(template, data)
+    assert caught.value.line == 1
+
+
+def test_as_much_as_may_be_is_rendered() -> None:
+    assert len(render("{{a}}", {"a": "x" * (MAX_RENDERED - 1)})) == MAX_RENDERED - 1

@@ -158,9 +158,9 @@ def _in_mapping(
 
 def _matching(pattern: str, keys: Mapping[str, Any]) -> list[str]:
     # The engine that validates is the one that decides, so that the two never differ.
-    from uwf_core.cas.schemas import CompiledSchema
+    from uwf_core.cas.schemas import pattern_schema
 
-    compiled = CompiledSchema({"pattern": pattern})
+    compiled = pattern_schema(pattern)
     return [key for key in keys if not compiled.violations(key)]
 
 

@@ -6,8 +6,11 @@ values, in linear time whatever the pattern. Neither ever fetches anything.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import lru_cache
+from itertools import islice
 from typing import Any
 
+from uwf_core.cas.bounds import MAX_PROBLEMS, Budget
 from uwf_core.cas.codec import Keys, decode, dotted, encode
 from uwf_core.errors import PayloadError
 from uwf_core.named_tuple import NamedTuple
@@ -104,12 +107,6 @@ _REWRITES = {
 }
 
 
-MAX_VALUES = 10_000
-"""The most values (mappings, lists, texts, numbers) that a new schema may hold: checking and
-compiling one takes longer than in proportion.
-"""
-
-
 class SchemaProblem(NamedTuple):
     """A fault of a schema: where it is (`properties.a.$ref`), what is wrong, the rewrite.
 
@@ -142,12 +139,15 @@ def subschemas(schema: Mapping[str, Any]) -> Iterator[tuple[Keys, Any]]:
             yield from (((word, name), each) for name, each in schema[word].items())
 
 
-def schema_problems(schema: Any, path: str = "") -> list[SchemaProblem]:
-    """All that keeps `schema` from being a type; `path` is put before each place.
+def schema_problems(
+    schema: Any, path: str = "", budget: Budget | None = None
+) -> list[SchemaProblem]:
+    """What keeps `schema` from being a type, `MAX_PROBLEMS` at the most; `path` is put before each
+    place. `budget` is what this schema may take, shared with others that are checked with it.
 
-    Loads jsonschema, which is slow to load: not for the path of a step.
+    Loads jsonschema, which is slow to load, where there is a problem.
     """
-    problems = _problems(schema)
+    problems = _problems(schema, budget or Budget())[:MAX_PROBLEMS]
     if not path:
         return problems
     return [each._replace(path=f"{path}.{each.path}" if each.path else path) for each in problems]
@@ -159,41 +159,42 @@ def first_problem(schema: Any) -> SchemaProblem | None:
     """
     if not isinstance(schema, dict):
         return SchemaProblem("", f"a schema is a mapping, not a {type(schema).__name__}")
-    return next(_by_rule(schema, ()), None) or next(iter(_by_compiling(schema)), None)
+    return (
+        next(_beyond(schema, Budget()), None)
+        or next(_by_rule(schema, ()), None)
+        or next(iter(_by_compiling(schema)), None)
+    )
 
 
-def _problems(schema: Any) -> list[SchemaProblem]:
+def _problems(schema: Any, budget: Budget) -> list[SchemaProblem]:
     if not isinstance(schema, dict):
         return [
             SchemaProblem(
                 "", f"a schema is a mapping, not a {type(schema).__name__}", _boolean_hint(schema)
             )
         ]
+    beyond = list(_beyond(schema, budget))
+    if budget.is_spent:
+        return beyond
     try:
         plain = decode(encode(schema))
     except PayloadError as error:
         return [SchemaProblem(error.where or "", error.message, error.hint)]
-    if _size(plain) > MAX_VALUES:
-        return [_too_large()]
-    problems = list(_by_rule(plain, ()))
+    problems = [*beyond, *islice(_by_rule(plain, ()), MAX_PROBLEMS)]
+    found = [] if problems else _by_compiling(plain)
+    if not problems and not found:
+        return []
+    named = {problem.keys for problem in problems}
+    wrong = (each for each in _by_pattern(plain, ()) if not _lies_within(each.keys, named))
+    problems += islice(wrong, MAX_PROBLEMS)
     named = {problem.keys for problem in problems}
     problems += (each for each in _by_meta_schema(plain) if not _lies_within(each.keys, named))
-    return problems or _by_compiling(plain)
+    return problems or found
 
 
-def _size(value: Any) -> int:
-    """How many values a value holds, itself included."""
-    if isinstance(value, dict):
-        return 1 + sum(map(_size, value.values()))
-    return 1 + sum(map(_size, value)) if isinstance(value, list) else 1
-
-
-def _too_large() -> SchemaProblem:
-    return SchemaProblem(
-        "",
-        f"the schema holds more than {MAX_VALUES:,} values, which would take too long to check",
-        "say less in it; a long list of words can be a `pattern`",
-    )
+def _beyond(schema: Any, budget: Budget) -> Iterator[SchemaProblem]:
+    for excess in budget.excesses(schema):
+        yield SchemaProblem(dotted(excess.keys), excess.message, excess.hint, excess.keys)
 
 
 def _lies_within(keys: Keys, places: Collection[Keys]) -> bool:
@@ -207,10 +208,6 @@ def _by_rule(schema: Mapping[str, Any], keys: Keys) -> Iterator[SchemaProblem]:
             yield SchemaProblem(
                 dotted(place), f"the keyword `{word}` is not allowed", _rewrite(word), place
             )
-    if isinstance(schema.get("pattern"), str):
-        yield from _pattern_problems(schema["pattern"], (*keys, "pattern"))
-    for pattern in _mapping(schema.get("patternProperties")):
-        yield from _pattern_problems(pattern, (*keys, "patternProperties", pattern))
     for place, inner in subschemas(schema):
         if isinstance(inner, dict):
             yield from _by_rule(inner, keys + place)
@@ -221,6 +218,17 @@ def _by_rule(schema: Mapping[str, Any], keys: Keys) -> Iterator[SchemaProblem]:
                 _boolean_hint(inner),
                 keys + place,
             )
+
+
+def _by_pattern(schema: Mapping[str, Any], keys: Keys) -> Iterator[SchemaProblem]:
+    """Each pattern that is none."""
+    if isinstance(schema.get("pattern"), str):
+        yield from _pattern_problems(schema["pattern"], (*keys, "pattern"))
+    for pattern in _mapping(schema.get("patternProperties")):
+        yield from _pattern_problems(pattern, (*keys, "patternProperties", pattern))
+    for place, inner in subschemas(schema):
+        if isinstance(inner, dict):
+            yield from _by_pattern(inner, keys + place)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -244,11 +252,11 @@ def _rewrite(word: str) -> str:
 
 def _pattern_problems(pattern: str, keys: Keys) -> Iterator[SchemaProblem]:
     try:
-        CompiledSchema({"pattern": pattern})
+        pattern_schema(pattern)
     except PayloadError:
         yield SchemaProblem(
             dotted(keys),
-            f"the pattern {pattern!r} is no regular expression that runs in linear time",
+            f"{_short(repr(pattern))} is no regular expression that runs in linear time",
             "look-ahead, look-behind and back-references are not available",
             keys,
         )
@@ -260,7 +268,7 @@ def _by_meta_schema(schema: Any) -> Iterator[SchemaProblem]:
 
     # This registry holds the drafts and retrieves nothing.
     checker = Draft202012Validator(Draft202012Validator.META_SCHEMA, registry=REGISTRY)
-    for error in checker.iter_errors(schema):
+    for error in islice(checker.iter_errors(schema), MAX_PROBLEMS):
         keys = tuple(error.absolute_path)
         if keys and keys[-1] == "type" and "anyOf" in error.absolute_schema_path:
             yield SchemaProblem(
@@ -293,17 +301,16 @@ class CompiledSchema:
     def __init__(self, schema: Mapping[str, Any]) -> None:
         from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
 
+        for excess in Budget().excesses(schema):
+            raise _no_type(excess.message, excess.keys, excess.hint)
         try:
             self._validator = Draft202012Validator(
                 dict(schema), pattern_options=RegexOptions(), retriever=_refuse
             )
         except (ValidationError, ValueError) as error:
             message = getattr(error, "message", str(error))
-            raise PayloadError(
-                f"this is no schema that can be a type: {_short(message)}",
-                where=dotted(tuple(getattr(error, "instance_path", ()))) or None,
-                hint="`uwf cas schema add` names all its faults",
-            ) from error
+            keys = tuple(getattr(error, "instance_path", ()))
+            raise _no_type(message, keys, "`uwf cas schema add` names all its faults") from error
         self.accepts: Callable[[Any], bool] = self._validator.is_valid
 
     def violations(self, value: Any) -> list[Violation]:
@@ -319,6 +326,24 @@ class CompiledSchema:
             Violation(dotted(tuple(error.instance_path)), _short(error.message))
             for error in self._validator.iter_errors(value)
         ]
+
+
+@lru_cache(maxsize=256)
+def pattern_schema(pattern: str) -> CompiledSchema:
+    """The schema of texts in which `pattern` is found, compiled once.
+
+    Raises:
+        PayloadError: it is no pattern, or takes too much to compile.
+    """
+    return CompiledSchema({"pattern": pattern})
+
+
+def _no_type(message: str, keys: Keys, hint: str) -> PayloadError:
+    return PayloadError(
+        f"this is no schema that can be a type: {_short(message)}",
+        where=dotted(keys) or None,
+        hint=hint,
+    )
 
 
 def _refuse(uri: str) -> Any:

@@ -190,10 +190,17 @@ def check_answer(
     from uwf_core.extract.typed import check_structured, unknown_fields
 
     found: Sequence[ExtractProblem | Violation]
-    if _variants(form):  # what an agent says too much is dropped; what a person says is not
-        found = check_structured(form, answer).errors or unknown_fields(form, answer)
-    else:
-        found = violations(form, answer)
+    try:
+        if _variants(form):  # what an agent says too much is dropped; what a person says is not
+            found = check_structured(form, answer).errors or unknown_fields(form, answer)
+        else:
+            found = violations(form, answer)
+    except PayloadError as error:
+        raise PayloadError(
+            f"the form that {suspension.role} gave cannot be used: {error.message}",
+            where=error.where,
+            hint="`uwf thread poke` lets the role ask again",
+        ) from error
     if found:
         words = "; ".join(f"{each.path}: {each.message}".removeprefix(": ") for each in found)
         raise PayloadError(

@@ -74,9 +74,9 @@ def _own(schema: Mapping[str, Any], key: str | int) -> Any:
 
 def _matches(pattern: str, key: str) -> bool:
     """Whether the pattern is found in `key`, in linear time, as the validation sees it."""
-    from uwf_core.cas.schemas import violations
+    from uwf_core.cas.schemas import pattern_schema
 
-    return not violations({"pattern": pattern}, key)
+    return not pattern_schema(pattern).violations(key)
 
 
 def _named_types(schema: Mapping[str, Any]) -> frozenset[str]:

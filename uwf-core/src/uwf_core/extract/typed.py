@@ -4,7 +4,7 @@ First the variant whose `$status` it is, then keys that it does not know are dro
 is checked against that one variant, so that an error names a field and not a choice of forms.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from uwf_core.api.extract import ExtractProblem, ExtractReply
@@ -105,7 +105,7 @@ def checked(
         output = decode(encode(dict(fields)))
     except PayloadError as error:
         return ExtractReply(body=body, errors=_unsayable(fields, error))
-    problems = _problems(variant, output)
+    problems = [*_problems(variant, output), *_form_problems(variant, output)]
     if not problems and variant.status != SUSPEND:
         problems = [
             ExtractProblem(path=path, message=message)
@@ -130,6 +130,18 @@ def _problems(variant: Variant, output: Mapping[str, Any]) -> list[ExtractProble
             if path or message not in told
         ),
     ]
+
+
+def _form_problems(variant: Variant, output: Mapping[str, Any]) -> Iterator[ExtractProblem]:
+    """Why nobody could answer by the form of a `$SUSPEND`: it is no schema, or too large a one."""
+    if variant.status == SUSPEND and isinstance(output.get("form"), dict):
+        from uwf_core.cas.schemas import CompiledSchema
+
+        try:
+            CompiledSchema(output["form"])
+        except PayloadError as error:
+            where = f".{error.where}" if error.where else ""
+            yield ExtractProblem(path=f"form{where}", message=error.message)
 
 
 def _unsayable(fields: Mapping[str, Any], whole: PayloadError) -> tuple[ExtractProblem, ...]:

@@ -10,6 +10,8 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.local_refs import Path
 
 MAX_ALTERNATIVES = 64
+MAX_FRAGMENTS = 10_000
+"""Of all alternatives together: what they are made of."""
 _UNIONS = ("oneOf", "anyOf")
 _MERGEABLE = ("type", "properties", "required", "title", "description", "additionalProperties")
 
@@ -61,7 +63,8 @@ def alternatives(schema: Any) -> tuple[dict[str, Any], ...]:
 
 
 def _product(left: list[Branch], right: list[Branch], path: Path) -> list[Branch]:
-    if len(left) * len(right) > MAX_ALTERNATIVES:
+    fragments = len(left) * sum(map(len, right)) + len(right) * sum(map(len, left))
+    if len(left) * len(right) > MAX_ALTERNATIVES or fragments > MAX_FRAGMENTS:
         raise TooManyAlternatives(path)
     return [one + other for one in left for other in right]
 
@@ -121,15 +124,15 @@ def _merge(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     merged = {**one, **other}
     mine, others = as_mapping(one.get("properties")), as_mapping(other.get("properties"))
     if mine and others:
-        merged["properties"] = {
-            name: merged_schemas([mine[name], others[name]], False)
-            if name in mine and name in others and mine[name] != others[name]
-            else {**others, **mine}[name]
-            for name in {**mine, **others}
+        both = {
+            name: merged_schemas([mine[name], schema], False)
+            for name, schema in others.items()
+            if name in mine and mine[name] != schema
         }
-    required = [*as_list(one.get("required")), *as_list(other.get("required"))]
+        merged["properties"] = {**mine, **others, **both}
+    required = (*as_list(one.get("required")), *as_list(other.get("required")))
     if required:
-        merged["required"] = [name for at, name in enumerate(required) if name not in required[:at]]
+        merged["required"] = list(dict.fromkeys(name for name in required if isinstance(name, str)))
     return merged
 
 

@@ -1,7 +1,9 @@
 """Stage 2, check: a workflow file, or every fault of it in one run."""
 
+from collections.abc import Iterable
 from typing import Any
 
+from uwf_core.cas.bounds import MAX_PROBLEMS, Budget
 from uwf_core.errors import DefinitionError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.graph_check import check_graph
@@ -69,7 +71,7 @@ def check_text(text: str, file: str) -> Checked:
 
 
 def _checked(loaded: Loaded, file: str) -> Checked:
-    problems = list(loaded.problems)
+    problems = _first(loaded.problems)
     workflow = None
     if isinstance(loaded.node, YamlMapping):
         workflow = _check(loaded.node, loaded, file, problems)
@@ -79,6 +81,25 @@ def _checked(loaded: Loaded, file: str) -> Checked:
     if any(problem.severity == "error" for problem in problems):
         workflow = None
     return Checked(file, tuple(problems), workflow)
+
+
+def _first(problems: Iterable[Problem]) -> list[Problem]:
+    """The first of many errors and warnings: suggestions take time, and nobody reads thousands."""
+    listed: dict[str, list[Problem]] = {"error": [], "warning": []}
+    for problem in problems:
+        some = listed[problem.severity]
+        if len(some) < MAX_PROBLEMS:
+            some.append(problem)
+        elif len(some) == MAX_PROBLEMS:
+            message = f"more than {MAX_PROBLEMS} {problem.severity}s; the rest is not listed"
+            some.append(
+                problem._replace(
+                    code="too-many-problems", message=message, hint="fix the first ones"
+                )
+            )
+        if len(listed["error"]) > MAX_PROBLEMS:
+            break
+    return [*listed["error"], *listed["warning"]]
 
 
 def _not_a_mapping(loaded: Loaded, file: str) -> Problem:
@@ -95,14 +116,18 @@ def _check(
     """The completed workflow, and its faults in `problems`."""
     parts = sketch(root, loaded.sources)
     workflow, found = check_structure(parts, file)
+    budget = Budget()
     schemas: dict[str, RoleSchema] = {
-        name: check_role_schema(node) for name, (_, node) in parts.roles.items() if node
+        name: check_role_schema(node, budget) for name, (_, node) in parts.roles.items() if node
     }
     analyses = {name: schema.analysis for name, schema in schemas.items()}
-    problems += found
-    problems += [problem for schema in schemas.values() for problem in schema.problems]
-    problems += check_graph(parts, analyses)
-    problems += check_templates(parts, analyses)
+    for stage in (
+        found,
+        (problem for schema in schemas.values() for problem in schema.problems),
+        check_graph(parts, analyses),
+        check_templates(parts, analyses),
+    ):
+        problems += _first(stage)
     for name, role in (workflow or {"roles": {}})["roles"].items():
         role["frontmatter"] = schemas[name].schema
     return workflow

@@ -22,6 +22,7 @@ CODES: Final[dict[str, str]] = {
     "include-missing": "an included file is not there or cannot be read",
     "include-outside": "an included file lies outside of the including file's folder",
     "include-cycle": "a file includes itself, directly or through others",
+    "too-many-problems": "more than 200 errors or warnings of one kind; the rest is not listed",
     # structure
     "unknown-key": "a key that means nothing here",
     "missing-key": "a key that must be there is not",
@@ -52,7 +53,7 @@ CODES: Final[dict[str, str]] = {
     "recursive-ref": "a $ref that leads back to itself",
     "not-an-object": "a schema that allows no mapping",
     "no-variant": "a schema that nothing can satisfy",
-    "too-many-variants": "a schema with more than 64 variants",
+    "too-many-variants": "a schema with more than 64 variants, or made of more than 10,000 parts",
     "status-missing": "a variant without $status",
     "status-not-const": "$status is no const",
     "status-not-text": "the const of $status is no text",

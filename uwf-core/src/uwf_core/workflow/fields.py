@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
 
-from uwf_core.workflow.alternatives import alternatives
-from uwf_core.workflow.template import Name
+from uwf_core.workflow.alternatives import MAX_ALTERNATIVES, alternatives
+from uwf_core.workflow.template import Name, Path
 from uwf_core.workflow.variants import BODY, Variant
 
 _ANYTHING: tuple[dict[str, Any], ...] = ({},)
@@ -38,44 +38,61 @@ class Fields:
                 "additionalProperties": variant.open,
             },
         )
+        self._within: dict[tuple[Path, ...], _Scope] = {(): _Scope([self.top], [])}
 
     def presence(self, name: Name) -> Presence:
         """Whether the value of `name` is there; a section's own tag asks only for PERHAPS."""
         if not name.path:
             return Presence.ALWAYS
-        contexts = [self.top]
-        guarded: list[tuple[tuple[str, ...], _Shape]] = []
-        for path in name.section_stack:
-            shape = _not_null(self._find(path, contexts, guarded)[1])
-            guarded.append((path, shape))
-            contexts.append(_items(shape))
-        return self._find(name.path, contexts, guarded)[0]
+        return self._scope(name.section_stack).find(name.path)[0]
 
-    def _find(
-        self,
-        path: tuple[str, ...],
-        contexts: list[_Shape],
-        guarded: list[tuple[tuple[str, ...], _Shape]],
-    ) -> tuple[Presence, _Shape]:
+    def _scope(self, stack: tuple[Path, ...]) -> "_Scope":
+        """What names mean within these sections; told once for all tags in the same ones."""
+        scope = self._within.get(stack)
+        if scope is None:
+            outer, path = self._scope(stack[:-1]), stack[-1]
+            shape = _few(_not_null(outer.find(path)[1]))
+            scope = _Scope([*outer.contexts, _few(_items(shape))], [*outer.guarded, (path, shape)])
+            self._within[stack] = scope
+        return scope
+
+
+class _Scope:
+    """The inside of sections: what each of them is over, and what it says is there."""
+
+    def __init__(self, contexts: list[_Shape], guarded: list[tuple[Path, _Shape]]) -> None:
+        self.contexts = contexts
+        self.guarded = guarded
+        self._found: dict[Path, tuple[Presence, _Shape]] = {}
+
+    def find(self, path: Path) -> tuple[Presence, _Shape]:
+        """Whether `path` is there, and what its value looks like."""
+        if path not in self._found:
+            self._found[path] = self._find(path)
+        return self._found[path]
+
+    def _find(self, path: Path) -> tuple[Presence, _Shape]:
         if not path:
-            return Presence.ALWAYS, contexts[-1]
-        for known, shape in reversed(guarded):
-            if known and path[: len(known)] == known:
-                return _within(Presence.ALWAYS, shape, path[len(known) :])
+            return Presence.ALWAYS, self.contexts[-1]
+        for known, shape in reversed(self.guarded):
+            if path == known:
+                return Presence.ALWAYS, shape
+        if len(path) > 1:
+            found, shape = self.find(path[:-1])
+            here, inner = _member(shape, path[-1])
+            return min(found, here), _few(inner)
         found, shape = Presence.NEVER, ()
-        for context in reversed(contexts):
+        for context in reversed(self.contexts):
             here, inner = _member(context, path[0])
             found, shape = max(found, here), (*shape, *inner)
             if here is Presence.ALWAYS:
                 break
-        return _within(found, shape, path[1:])
+        return found, _few(shape)
 
 
-def _within(found: Presence, shape: _Shape, path: tuple[str, ...]) -> tuple[Presence, _Shape]:
-    for part in path:
-        here, shape = _member(shape, part)
-        found = min(found, here)
-    return found, shape
+def _few(shape: _Shape) -> _Shape:
+    """A shape of too many alternatives is taken for anything: sections multiply them."""
+    return shape if len(shape) <= MAX_ALTERNATIVES else _ANYTHING
 
 
 def _member(shape: _Shape, part: str) -> tuple[Presence, tuple[dict[str, Any], ...]]:

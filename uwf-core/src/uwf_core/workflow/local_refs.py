@@ -8,6 +8,7 @@ from uwf_core.named_tuple import NamedTuple
 Path = tuple[str | int, ...]
 
 MAX_NODES = 10_000
+"""Of schemas, and of entries of their lists and mappings, once inlined."""
 MAX_DEPTH = 60
 """Levels of mappings and lists of an inlined schema; a stored payload may have 64."""
 DEFINITIONS = ("$defs", "definitions")
@@ -147,7 +148,8 @@ class _Inliner:
     def inline(self, schema: Any, path: Path, active: tuple[str, ...], depth: int) -> Any:
         if not isinstance(schema, dict):
             return schema
-        if self._is_too_much(path, depth):
+        size = sum(len(value) for value in schema.values() if isinstance(value, (dict, list)))
+        if self._is_too_much(path, depth, size):
             return {}
         done = {
             key: value.copy() if isinstance(value, (dict, list)) else value
@@ -167,10 +169,10 @@ class _Inliner:
         inlined = self.inline(look_up(self.root, target), target, (*active, schema["$ref"]), level)
         return _join(done, inlined)
 
-    def _is_too_much(self, path: Path, depth: int) -> bool:
-        self.nodes += 1
+    def _is_too_much(self, path: Path, depth: int, size: int) -> bool:
+        self.nodes += 1 + size
         if self.nodes > MAX_NODES:
-            self._once(path, "too-many-nodes", f"more than {MAX_NODES:,} schemas once inlined")
+            self._once(path, "too-many-nodes", f"more than {MAX_NODES:,} values once inlined")
         if depth > MAX_DEPTH:
             self._once(path, "too-deep", f"nested deeper than {MAX_DEPTH} levels once inlined")
         return self.nodes > MAX_NODES or depth > MAX_DEPTH

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from uwf_core.cas.bounds import Budget
 from uwf_core.cas.schemas import schema_problems
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.local_refs import Path, inline_refs, written_path
@@ -19,8 +20,10 @@ class RoleSchema(NamedTuple):
     problems: list[Problem]
 
 
-def check_role_schema(node: YamlMapping) -> RoleSchema:
-    """What the frontmatter at `node` says, and everything that is wrong with it."""
+def check_role_schema(node: YamlMapping, budget: Budget) -> RoleSchema:
+    """What the frontmatter at `node` says, and everything that is wrong with it. Where the budget
+    of the file is spent, the schema is not analysed.
+    """
     written = _storable(to_value(node))
     inlined = inline_refs(written)
 
@@ -32,12 +35,12 @@ def check_role_schema(node: YamlMapping) -> RoleSchema:
         error_at(place_at(node, fault.path), fault.code, fault.message, fault.hint)
         for fault in inlined.faults
     ]
-    for invalid in schema_problems(inlined.schema):
+    for invalid in schema_problems(inlined.schema, budget=budget):
         where = f"{invalid.path}: " if invalid.path else ""
         message = where + invalid.message
         hint = key_hint(node, written_path(written, invalid.keys), ()) or invalid.hint
         problems.append(problem(invalid.keys, "invalid-schema", message, hint))
-    analysis = analyse(inlined.schema)
+    analysis = Analysis((), ()) if budget.is_spent else analyse(inlined.schema)
     problems += [problem(*fault) for fault in analysis.faults]
     problems += [problem(*doubt)._replace(severity="warning") for doubt in analysis.doubts]
     return RoleSchema(inlined.schema, analysis, list(dict.fromkeys(problems)))

@@ -2,12 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
+from itertools import islice
 
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.problem import Place
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence
 
 START, END, SUSPEND = "$START", "$END", "$SUSPEND"
+
+_MOST_COMPARED, _LONGEST = 100, 64
+"""Names, and characters of each, among which a suggestion is looked for."""
 
 
 class Edge(NamedTuple):
@@ -121,8 +125,9 @@ def key_hint(root: YamlNode, path: tuple[str | int, ...], known: Iterable[str]) 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """A hint with the nearest known name (capitals do not matter), or all of them."""
-    names = {name.lower(): name for name in known}
-    near = get_close_matches(word.lower(), names, 1, 0.6)
+    some = islice(known, _MOST_COMPARED)
+    names = {name.lower(): name for name in some if len(name) <= _LONGEST}
+    near = get_close_matches(word.lower()[:_LONGEST], names, 1, 0.6)
     if near:
         return f"did you mean {names[near[0]]!r}?"
     shown = ", ".join(list(names.values())[:20]) + (", …" if len(names) > 20 else "")

@@ -1,10 +1,12 @@
 """The shape of a workflow file: keys, types, names; every fault with its place."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from pydantic import ValidationError
 
+from uwf_core.cas.bounds import MAX_PROBLEMS
 from uwf_core.workflow.file_name import expected_name
 from uwf_core.workflow.model import VERSION, Loc, WorkflowShape, known_keys, optional_keys
 from uwf_core.workflow.problem import Problem, error_at, warning_at
@@ -43,8 +45,9 @@ def check_structure(sketch: Sketch, file: str) -> tuple[dict[str, Any] | None, l
         shape = WorkflowShape.model_validate(_given(sketch.root))
     except ValidationError as error:
         faults = error.errors(include_url=False, include_context=False)
-        found = [_problem(sketch.root, fault) for fault in faults]
-        return None, [*problems, *(problem for problem in found if problem)]
+        found = (_problem(sketch.root, fault) for fault in faults)
+        told = (problem for problem in found if problem)
+        return None, [*problems, *islice(told, MAX_PROBLEMS + 1)]
     return shape.model_dump(by_alias=True), problems
 
 

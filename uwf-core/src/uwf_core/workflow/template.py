@@ -23,7 +23,15 @@ from uwf_core.errors import DefinitionError
 from uwf_core.named_tuple import NamedTuple
 
 MAX_DEPTH = 64
-"""How deep sections may be nested."""
+"""How deep sections may be nested, and how many parts a name may have."""
+
+MAX_TAGS = 2_000
+"""The most tags of a template."""
+
+MAX_RENDERED = 1_000_000
+"""The most characters that a template may render. Each tag counts as one more each time that it is
+rendered: a section over long lists comes to an end though it renders nothing.
+"""
 
 Path = tuple[str, ...]
 """A dotted name, split; `()` is the implicit iterator `.`."""
@@ -110,11 +118,12 @@ class Template:
         """The text for `data`, a JSON value (as a rule a mapping).
 
         Raises:
-            TemplateError: `data` holds something at a name that JSON cannot say.
+            TemplateError: `data` holds something at a name that JSON cannot say, or the text would
+                be longer than `MAX_RENDERED`.
         """
-        parts: list[str] = []
-        _render(self._nodes, [data], parts)
-        return "".join(parts)
+        text = _Text()
+        _render(self._nodes, [data], text)
+        return "".join(text.parts)
 
     def names(self) -> list[Name]:
         """Every name that the template uses, in the order of the text."""
@@ -126,7 +135,8 @@ def parse(text: str) -> Template:
 
     Raises:
         TemplateError: a tag that is not closed, empty or malformed, sections that do not match or
-            are nested deeper than `MAX_DEPTH`, a partial, a change of delimiters.
+            are nested deeper than `MAX_DEPTH`, more than `MAX_TAGS` tags, a partial, a change of
+            delimiters.
     """
     return Template(_Parser(text).parse())
 
@@ -148,6 +158,7 @@ class _Parser:
         self.line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self.root: list[_Node] = []
         self.open: list[_Section] = []
+        self.tags = 0
 
     def parse(self) -> list[_Node]:
         position = 0
@@ -172,6 +183,10 @@ class _Parser:
 
     def tag(self, start: int) -> _Tag:
         """The tag that begins at `start`."""
+        self.tags += 1
+        if self.tags > MAX_TAGS:
+            message = f"the template has more than {MAX_TAGS:,} tags"
+            raise TemplateError(message, *self.place(start), hint="use a section over a list")
         sigil = self.text[start + 2 : start + 3]
         if sigil in _REFUSED:
             message, hint = _REFUSED[sigil]
@@ -260,6 +275,8 @@ def _path(content: str, place: _Place) -> Path:
     if name == ".":
         return ()
     path = tuple(name.split("."))
+    if len(path) > MAX_DEPTH:
+        raise TemplateError(f"a name has more than {MAX_DEPTH} parts", *place)
     if "" in path:
         raise TemplateError(
             f"{name!r} has an empty part", *place, hint="write user.name, with single dots"
@@ -280,18 +297,43 @@ def _names(nodes: "Sequence[_Node]", stack: tuple[Path, ...]) -> Iterator[Name]:
             yield from _names(node.children, stack if node.inverted else (*stack, node.path))
 
 
-def _render(nodes: "Sequence[_Node]", stack: list[Any], parts: list[str]) -> None:
+class _Text:
+    """What was rendered so far; `left` is how much more there may be."""
+
+    __slots__ = ("left", "parts")
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.left = MAX_RENDERED
+
+    def take(self, size: int, node: "_Variable | _Section") -> None:
+        self.left -= size
+        if self.left < 0:
+            raise TemplateError(
+                f"it renders more than {MAX_RENDERED:,} characters, here at {_dotted(node.path)!r}",
+                *node.place,
+                hint="let the roles pass on less, or the place of a file",
+            )
+
+
+def _render(nodes: "Sequence[_Node]", stack: list[Any], text: _Text) -> None:
     for node in nodes:
         if isinstance(node, str):
-            parts.append(node)
+            text.parts.append(node)
         elif isinstance(node, _Variable):
-            parts.append(_as_text(_lookup(node.path, stack), node))
+            value = _as_text(_lookup(node.path, stack), node)
+            text.take(1 + len(value), node)
+            text.parts.append(value)
         elif node.inverted:
+            text.take(1, node)
             if not _items(_lookup(node.path, stack)):
-                _render(node.children, stack, parts)
+                _render(node.children, stack, text)
         else:
+            text.take(1, node)
+            plain = sum(len(child) for child in node.children if isinstance(child, str))
             for item in _items(_lookup(node.path, stack)):
-                _render(node.children, [*stack, item], parts)
+                text.take(1 + plain, node)
+                _render(node.children, [*stack, item], text)
 
 
 def _lookup(path: Path, stack: list[Any]) -> Any:

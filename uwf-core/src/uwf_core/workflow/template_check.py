@@ -1,6 +1,10 @@
 """Templates of a workflow's edges: their syntax, and whether their fields are there."""
 
-from collections.abc import Iterator, Mapping
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import islice
 
 from uwf_core.workflow.fields import Fields, Presence
 from uwf_core.workflow.load import FILE_STYLE
@@ -13,6 +17,7 @@ from uwf_core.workflow.yaml_nodes import YamlScalar
 
 def check_templates(sketch: Sketch, analyses: Mapping[str, Analysis]) -> Iterator[Problem]:
     """Every fault of every prompt and location."""
+    places = _Places(sketch.sources)
     for edge in sketch.edges():
         for scalar in (edge.prompt, edge.location):
             if scalar is None:
@@ -20,12 +25,12 @@ def check_templates(sketch: Sketch, analyses: Mapping[str, Analysis]) -> Iterato
             try:
                 template = parse(scalar.text)
             except TemplateError as error:
-                place = tag_place(scalar, sketch.sources, error.line, error.column)
+                place = places.of_tags(scalar)(error.line, error.column)
                 yield error_at(place, "template-syntax", error.message, error.hint or "")
                 continue
             if scalar is edge.prompt and _is_blank(template):
                 yield _blank_prompt(edge, scalar)
-            yield from _names(edge, scalar, template, sketch, analyses.get(edge.source))
+            yield from _names(edge, _placed(template, scalar, places), analyses.get(edge.source))
 
 
 def _is_blank(template: Template) -> bool:
@@ -41,18 +46,22 @@ def _blank_prompt(edge: Edge, scalar: YamlScalar) -> Problem:
     )
 
 
+def _placed(
+    template: Template, scalar: YamlScalar, places: "_Places"
+) -> Iterator[tuple[Name, Place]]:
+    names = template.names()
+    if names:
+        place = places.of_tags(scalar)
+        yield from ((name, place(name.line, name.column)) for name in names)
+
+
 def _names(
-    edge: Edge,
-    scalar: YamlScalar,
-    template: Template,
-    sketch: Sketch,
-    analysis: Analysis | None,
+    edge: Edge, names: Iterable[tuple[Name, Place]], analysis: Analysis | None
 ) -> Iterator[Problem]:
     variants = analysis.variants if analysis else ()
     variant = next((each for each in variants if each.status == edge.status), None)
     fields = Fields(variant) if variant else None
-    for name in template.names():
-        place = tag_place(scalar, sketch.sources, name.line, name.column)
+    for name, place in names:
         if edge.source == START:
             yield error_at(
                 place,
@@ -101,33 +110,42 @@ def _dotted(name: Name) -> str:
     return ".".join(name.path) or "."
 
 
-def tag_place(scalar: YamlScalar, sources: Mapping[str, str], line: int, column: int) -> Place:
-    """Where in its file a template's tag stands, which begins at `line`, `column` of the text.
+class _Places:
+    """Where tags stand in their files. Each file and each template is gone through once."""
 
-    Found by counting `{{` from the scalar's beginning, which folding and indentation leave alone;
-    the scalar's own place where escapes make that impossible.
-    """
-    if scalar.style == FILE_STYLE:
-        return Place(scalar.place.file, line, column)
-    source = sources.get(scalar.place.file, "")
-    before = "".join(scalar.text.splitlines(keepends=True)[: line - 1])
-    offset = len(before) + column - 1
-    at = _offset(source, scalar.place)
-    if scalar.style in ("|", ">"):
-        at = source.find("\n", at) + 1
-    for _ in range(scalar.text.count("{{", 0, offset) + 1):
-        found = source.find("{{", at)
-        if found < 0:
-            return scalar.place
-        at = found + 2
-    start = at - 2
-    return Place(
-        scalar.place.file, source.count("\n", 0, start) + 1, start - source.rfind("\n", 0, start)
-    )
+    def __init__(self, sources: Mapping[str, str]) -> None:
+        self._sources = sources
+        self._lines: dict[str, list[int]] = {}
+
+    def of_tags(self, scalar: YamlScalar) -> Callable[[int, int], Place]:
+        """Gives the place of the tag that begins at a line and a column of a template's text.
+
+        Found by counting `{{` from the scalar's beginning, which folding and indentation leave
+        alone; the scalar's own place where escapes make that impossible.
+        """
+        file = scalar.place.file
+        if scalar.style == FILE_STYLE:
+            return partial(Place, file)
+        source = self._sources.get(file, "")
+        if file not in self._lines:
+            self._lines[file] = _line_starts(source)
+        starts, text_starts = self._lines[file], _line_starts(scalar.text)
+        tags = [match.start() for match in re.finditer(r"\{\{", scalar.text)]
+        begin = starts[scalar.place.line - 1] + scalar.place.column - 1
+        if scalar.style in ("|", ">"):
+            begin = source.find("\n", begin) + 1
+        found = re.compile(r"\{\{").finditer(source, begin)
+        written = [match.start() for match in islice(found, len(tags))]
+
+        def place(line: int, column: int) -> Place:
+            index = bisect_left(tags, text_starts[line - 1] + column - 1)
+            if index >= len(written):
+                return scalar.place
+            row = bisect_right(starts, written[index])
+            return Place(file, row, written[index] - starts[row - 1] + 1)
+
+        return place
 
 
-def _offset(text: str, place: Place) -> int:
-    start = 0
-    for _ in range(place.line - 1):
-        start = text.find("\n", start) + 1
-    return start + place.column - 1
+def _line_starts(text: str) -> list[int]:
+    return [0, *(match.end() for match in re.finditer("\n", text))]

@@ -119,7 +119,7 @@ def analyse(schema: Any) -> Analysis:
     try:
         branches = expand(schema, ())
     except TooManyAlternatives as error:
-        message = f"the schema has more than {MAX_ALTERNATIVES} variants"
+        message = f"the schema has more than {MAX_ALTERNATIVES} variants, or too many parts in them"
         return Analysis((), (*faults, Fault(error.path, "too-many-variants", message)))
     by_status: dict[str, list[Branch]] = {}
     for branch in branches:

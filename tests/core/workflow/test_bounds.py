@@ -1,0 +1,138 @@
+"""`workflow check` ends soon, whatever the file: it takes it, or names a place."""
+
+import json
+import time
+from functools import reduce
+from typing import Any
+
+import pytest
+
+from uwf_core.cas.bounds import MAX_PROBLEMS
+from uwf_core.workflow.check import Checked, check_text
+from uwf_core.workflow.template import MAX_TAGS
+
+SECONDS = 2.0
+"""Of computing, on a quiet machine; a busy one may take some times as long."""
+
+STATUS = {"$status": {"const": "done"}}
+
+
+def _role(field: Any, **more: Any) -> dict[str, Any]:
+    return {"properties": {**STATUS, "x": field}, "required": ["$status"], **more}
+
+
+def _workflow(roles: dict[str, Any], prompt: str = "x") -> str:
+    begin = {"role": next(iter(roles)), "prompt": "x"}
+    graph = {name: {"done": {"role": "$END", "prompt": prompt}} for name in roles}
+    value = {
+        "version": 1,
+        "name": "w",
+        "roles": {name: {"goal": "g", "frontmatter": each} for name, each in roles.items()},
+        "graph": {"$START": {"new": begin, "resume": begin}, **graph},
+    }
+    return json.dumps(value, indent=0)
+
+
+def _of(field: Any) -> str:
+    return _workflow({"a": _role(field)})
+
+
+def _deep() -> Any:
+    return reduce(lambda inner, _: {"allOf": [inner]}, range(25), {"type": "string"})
+
+
+def _sections(count: int) -> str:
+    names = [f"f{n}" for n in range(count)]
+    return (
+        "".join(f"{{{{#{each}}}}}" for each in names)
+        + "{{x}}"
+        + "".join(f"{{{{/{each}}}}}" for each in reversed(names))
+    )
+
+
+_STATUSES = [
+    {"properties": {"$status": {"const": f"s{n}"}}, "required": ["$status"]} for n in range(64)
+]
+_ENUM = {"enum": [f"v{n}" for n in range(5_000)]}
+
+HOSTILE = {
+    "a pattern": (_of({"pattern": r"\s|" * 1_500}), "invalid-schema"),
+    "a huge enum": (_of({"enum": [f"v{n}" for n in range(95_000)]}), "too-many-nodes"),
+    "an enum used often": (
+        _workflow({"a": _role({}, **{
+            "$defs": {"e": _ENUM},
+            "prefixItems": [{"$ref": "#/$defs/e"}] * 1_000,
+        })}),
+        "too-many-nodes",
+    ),
+    "many roles with large schemas": (
+        _workflow({f"r{n}": _role(_ENUM) for n in range(15)}), "invalid-schema"
+    ),
+    "variants of many parts": (
+        _workflow({"a": {"allOf": [
+            {"oneOf": _STATUSES}, *({"properties": {f"p{n}": {}}} for n in range(2_000))
+        ]}}),
+        "too-many-variants",
+    ),
+    "many wrong patterns": (
+        _of({"allOf": [{"pattern": f"({n}"} for n in range(3_000)]}), "invalid-schema"
+    ),
+    "lines without end": ("name: w\n" + "k: v\n" * 100_000, "too-many-nodes"),
+    "unknown keys": (
+        "name: w\n" + "".join(f"key{n}: v\n" for n in range(49_000)), "too-many-problems"
+    ),
+    "duplicate keys": ("name: w\n" + "k: v\n" * 45_000, "too-many-problems"),
+    "unknown roles": (
+        _of({}).replace('"done": {', "".join(
+            f'"d{n}": {{"role": "r{n}", "prompt": "x"}},' for n in range(8_000)
+        ) + '"done": {'),
+        "too-many-problems",
+    ),
+    "tags without end": (_workflow({"a": _role({})}, "{{x}}" * 16_000), "template-syntax"),
+    "a name of many parts": (
+        _workflow({"a": _role({})}, f"{{{{{'x.' * 9_999}x}}}}"), "template-syntax"
+    ),
+}  # fmt: skip
+
+TAKEN = {
+    "a wide allOf": _workflow({"a": {"allOf": [
+        {"properties": {**STATUS, f"p{n}": {}}, "required": ["$status", f"p{n}"]}
+        for n in range(1_000)
+    ]}}),
+    "an allOf of required": _workflow(
+        {"a": _role({}, allOf=[{"required": [f"p{n}"]} for n in range(3_000)])}
+    ),
+    "a deep allOf": _of(_deep()),
+    "a large enum": _of({"enum": [f"v{n}" for n in range(9_900)]}),
+    "as many tags as there may be": _workflow(
+        {f"r{n}": _role({"type": "string"}) for n in range(20)}, "{{x}}" * MAX_TAGS
+    ),
+    "sections in sections, over anything": _workflow(
+        {"a": _role({}, additionalProperties=True)}, _sections(64)
+    ),
+}  # fmt: skip
+
+
+def _checked(text: str) -> Checked:
+    began = time.process_time()
+    checked = check_text(text, "w.yaml")
+    assert time.process_time() - began < 4 * SECONDS
+    return checked
+
+
+@pytest.mark.parametrize(("text", "code"), HOSTILE.values(), ids=HOSTILE)
+def test_a_file_beyond_a_limit_is_refused_at_a_place_within_seconds(text, code):
+    checked = _checked(text)
+    assert not checked.valid
+    (problem, *_) = [each for each in checked.problems if each.code == code]
+    assert problem.line > 1
+    assert problem.message
+    assert len(checked.problems) <= 5 * (MAX_PROBLEMS + 1)
+
+
+@pytest.mark.parametrize("text", TAKEN.values(), ids=TAKEN)
+def test_a_large_file_within_the_limits_is_checked_within_seconds(text):
+    assert [each.code for each in _checked(text).problems if each.severity == "error"] in (
+        [],
+        ["unreachable-role"] * 19,
+    )
