@@ -50,23 +50,29 @@ def test_a_case_is_paired_with_the_same_case_alone() -> None:
     ]
 
 
-def test_infrastructure_errors_tampering_and_what_was_not_run_never_become_a_score() -> None:
+def test_infrastructure_errors_and_what_was_not_run_never_become_a_score() -> None:
     b = [
         trial(B, "task-1", 1, 1.0),
         trial(B, "task-1", 2, None, state=State.INFRA_ERROR),
-        trial(B, "task-1", 3, 0.0, state=State.TAMPERED),
-        trial(B, "task-1", 4, None, state=State.NOT_RUN),
-        trial(B, "task-1", 5, None),
+        trial(B, "task-1", 3, None, state=State.NOT_RUN),
+        trial(B, "task-1", 4, None),
     ]
     comparison = compare(trials(A, [[1.0]]), b)
     assert comparison.trials == (1, 1)
     assert comparison.tested[0].b is not None and comparison.tested[0].b.mean == 1.0
     assert [(each.reason, each.trials) for each in comparison.left_out] == [
         ("infra_error", 1),
-        ("tampered", 1),
         ("not_run", 1),
         ("no_score", 1),
     ]
+    said = "With infrastructure errors as failures 1 of 2 trials of B passed, without them 1 of 1."
+    assert said in comparison.notes
+
+
+def test_trials_that_were_tampered_with_count_as_0_and_are_told() -> None:
+    b = [trial(B, "task-1", 1, 0.0, state=State.TAMPERED)]
+    comparison = compare(trials(A, [[1.0]]), b)
+    assert comparison.tested[0].difference == -1.0
     assert any("look at them first" in note for note in comparison.notes)
 
 

@@ -44,7 +44,7 @@ def unclear() -> Comparison:
     """Some of everything: two metrics, trials that do not count, a task that changed."""
     a, b = spent(A, LOW, 0.02, 41_000), spent(B, LOW[::-1], 0.02, 41_300)
     b[3] = trial(B, "task-2", 1, None, state=State.INFRA_ERROR)
-    b[4] = trial(B, "task-2", 2, None, state=State.TAMPERED)
+    b[4] = trial(B, "task-2", 2, 0.0, state=State.TAMPERED)
     b[5] = trial(B, "task-2", 3, 0.0, usage=Usage(), task_digest="t2")
     b[6:9] = trials(B, [[], [], [1, 1, 1]], fixture="f2")
     a += trials(A, [[], [], [], [], [], [], [], [], *[[1]] * 7])

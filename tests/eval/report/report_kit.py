@@ -72,7 +72,7 @@ def scored(number: int, points: float, where: Cell | None = None, **given: Any) 
 
 def ended(number: int, state: Any, kind: str, message: str, **given: Any) -> Trial:
     """A trial without judges: `failed`, `infra_error` or `tampered`."""
-    failed = state == "failed"
+    failed = state in ("failed", "tampered")
     values = {
         "state": state,
         "score": 0.0 if failed else None,

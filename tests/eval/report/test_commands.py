@@ -59,7 +59,7 @@ def test_the_page_goes_into_a_file_and_the_report_is_printed_all_the_same(
     file = tmp_path / "report.html"
     code, out, err = call("report", "nightly", "--html", str(file), "--format", "text")
     assert code == 0
-    assert "15 of 37" in out
+    assert "15 of 38" in out
     assert str(file) in err
     assert file.read_text(encoding="utf-8").startswith("<!doctype html>")
 
@@ -110,7 +110,7 @@ def test_list_shows_the_newest_run_first_with_its_states(call: Call):
 def test_diff_pairs_the_trials_of_both_runs(call: Call):
     code, out, _ = call("diff", "nightly", "after", "--trials", "3")
     document = json.loads(out)
-    assert (code, len(document["trials"]), document["changed"]) == (0, 3, 22)
+    assert (code, len(document["trials"]), document["changed"]) == (0, 3, 23)
 
 
 def test_show_tells_with_which_command_to_read_on(call: Call):

@@ -97,7 +97,7 @@ def test_the_page_has_every_part(rich: str):
         "Share of time", "Share of tokens", "Routes", "Failures", "Trials", "Run", "Passing score",
     ):  # fmt: skip
         assert part in text
-    assert "15 of 37 trials that count passed" in text
+    assert "15 of 38 trials that count passed" in text
     assert "1 infra error" in text
     assert "1 tampered" in text
     assert "pass^5" in text

@@ -3,9 +3,13 @@
 from report_kit import RUN, cell, ended, not_run, rich_run, run_of, scored, step, usage
 
 from uwf_core.api.fields import write_record
+from uwf_core.commands import Screen
 from uwf_eval.records import JudgeResult, Trial
 from uwf_eval.report.groups import mean_score
+from uwf_eval.report.html.page import page
+from uwf_eval.report.markdown import report_markdown
 from uwf_eval.report.summary import Report, summarise
+from uwf_eval.report.text import report_text
 
 
 def of(*trials: Trial, listed: int = 200) -> Report:
@@ -17,13 +21,27 @@ def test_what_did_not_count_is_shown_apart_and_is_never_a_score():
         scored(1, 1.0),
         scored(2, 1.0),
         ended(3, "infra_error", "rate_limited", "wait"),
-        ended(4, "tampered", "tampered", "", tampered=["tests/a.py"]),
-        not_run(5),
+        not_run(4),
     )
     line = report.overall
     assert (line.success.passed, line.success.trials, line.score.value) == (2, 2, 1.0)
-    assert (line.states.infra_error, line.states.tampered, line.states.not_run) == (1, 1, 1)
-    assert line.trials == 5
+    assert (line.states.infra_error, line.states.not_run) == (1, 1)
+    assert line.trials == 4
+
+
+def test_whoever_voids_lost_trials_sees_the_rate_with_them_beside_the_one_without():
+    voided = [ended(n, "infra_error", "judge", "it raised") for n in range(4, 9)]
+    report = of(scored(1, 1.0), scored(2, 1.0), scored(3, 0.0), *voided)
+    line = report.overall
+    assert round(line.success.value or 0, 2) == 0.67
+    assert (line.success_at_least.passed, line.success_at_least.trials) == (2, 8)
+    for text in (report_text(report, Screen(100, False)), report_markdown(report), page(report)):
+        assert "2 of 8, infra errors as failures" in text
+
+
+def test_a_trial_that_was_tampered_with_counts_with_score_0():
+    line = of(scored(1, 1.0), ended(2, "tampered", "tampered", "", tampered=["a"])).overall
+    assert (line.success.passed, line.success.trials, line.score.value) == (1, 2, 0.5)
 
 
 def test_a_trial_that_failed_by_its_own_fault_counts_with_score_0():
@@ -167,8 +185,8 @@ def test_the_document_is_stable():
         "trials", "leftOut",
     ]  # fmt: skip
     assert list(document["overall"]) == [
-        "trials", "states", "success", "score", "passes", "cost", "tokens", "duration", "spent",
-        "judges",
+        "trials", "states", "success", "successAtLeast", "score", "passes", "cost", "tokens",
+        "duration", "spent", "judges",
     ]  # fmt: skip
     assert document["overall"]["states"] == {
         "scored": 35, "failed": 2, "infraError": 1, "notRun": 1, "tampered": 1,

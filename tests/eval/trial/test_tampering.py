@@ -1,4 +1,4 @@
-"""No agent can change its own score; a trial in which one tried is marked, not scored."""
+"""No agent can change its own score; a trial in which one tried is marked, and counts as 0."""
 
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,13 @@ DONE = """echo '{"output": {"$status": "done"}}'\n"""
         ("rm -r tests; ln -s /tmp tests", "tests was changed"),
     ],
 )
-def test_whoever_touches_what_the_task_protects_is_not_scored(
+def test_whoever_touches_what_the_task_protects_has_lost_the_trial(
     table: Any, deed: str, said: str
 ) -> None:
     table.write("fixture/tests/test_a.py", "assert True")
     table.agent(f"{deed}\n{DONE}")
     trial = table.trial(protect=["tests"])
-    assert (trial.state, trial.score, trial.passed) == ("tampered", None, None)
+    assert (trial.state, trial.score, trial.passed) == ("tampered", 0.0, False)
     assert said in trial.tampered
     assert trial.failure.kind == "tampered" and trial.thread
 
@@ -111,3 +111,23 @@ def test_a_store_that_the_agent_rewrote_is_found_out(
     monkeypatch.setattr(trial_module, "run_thread", forged)
     trial = table.trial()
     assert trial.state == "tampered" and "not those that were run" in trial.tampered[0]
+
+
+def test_a_program_that_a_judge_runs_cannot_change_the_runs_own_task(table: Any) -> None:
+    """It ran after the task's files were compared for the first time."""
+    flow = table.folder / "flow.yaml"
+    table.agent(f"echo 'echo >>{flow}' > check.sh\n{DONE}")
+    judges = [{"name": "own", "builtin": "command", "options": {"run": "sh check.sh"}}]
+    trial = table.trial(judges=judges)
+    assert (trial.state, trial.score) == ("tampered", 0.0)
+    assert trial.tampered == ("the task's own flow.yaml was touched",)
+
+
+@pytest.mark.parametrize(("route", "state"), [("writer", "infra_error"), ("nobody", "scored")])
+def test_an_agent_that_makes_the_teardown_fail_hides_no_loss(
+    table: Any, route: str, state: str
+) -> None:
+    table.agent(f"mkdir made\n{DONE}")
+    judges = [{"name": "r", "builtin": "expected-route", "options": {"route": [route]}}]
+    assert table.trial(teardown=["rmdir made/nothing"], judges=judges).state == state
+    assert bool(table.notices) is (state == "scored")

@@ -27,7 +27,8 @@ class State(StrEnum):
     `INFRA_ERROR`: a network, a missing program, a judge that says it cannot judge; counts as
         nothing, and reports say what the share would be if it were a failure.
     `NOT_RUN`: planned, not begun or interrupted; counts as nothing.
-    `TAMPERED`: the agent touched what it is judged by; shown apart, not scored.
+    `TAMPERED`: the agent touched what it is judged by; counts as a failure, score 0: otherwise it
+        would get rid of a lost trial by touching something.
     """
 
     SCORED = "scored"
@@ -115,7 +116,7 @@ class Trial:
 
     Attributes:
         run: the run's id. number: within the run, from 1.
-        score: weighted mean of the judges' scores, 0 if `failed`, else None.
+        score: weighted mean of the judges' scores, 0 if `failed` or `tampered`, else None.
         passed: whether the score reaches the task's `pass` (default 1.0); None without a score.
         thread, head: the thread in the main store (imported when the trial ended), if any.
         status: the thread's. usage: of the whole thread, not of judges.

@@ -78,13 +78,30 @@ def notes(
     yield from _changed(pairs)
     for name, trials in (("A", a), ("B", b)):
         yield from _mixed(name, trials, options)
-    if any(each.reason == "tampered" for each in left_out):
-        yield "Tampered trials are not scored; look at them first."
+    for name, trials in (("A", a), ("B", b)):
+        yield from _pass_rate_at_least(name, trials, left_out)
+    if any(trial.state == "tampered" for trial in (*a, *b)):
+        yield "Tampered trials count as 0; look at them first."
     tasks = {pair.task for pair in pairs}
     if options.over == "task" and len(tasks) == 1 < len(pairs):
         yield (
             "There is one task with several cases. With --over case each case counts as one, "
             "and the result holds for this task only."
+        )
+
+
+def _pass_rate_at_least(
+    name: str, trials: Sequence[Trial], left_out: Sequence[LeftOut]
+) -> Iterator[str]:
+    """What infrastructure errors could hide: an agent may be able to bring them about."""
+    errors = sum(
+        each.trials for each in left_out if (each.side, each.reason) == (name, "infra_error")
+    )
+    if errors and trials:
+        passed, counted = sum(trial.passed is True for trial in trials), len(trials)
+        yield (
+            f"With infrastructure errors as failures {passed} of {counted + errors} trials of "
+            f"{name} passed, without them {passed} of {counted}."
         )
 
 

@@ -11,7 +11,6 @@ _Key = tuple[str | None, ...]
 _UNCOUNTED: Mapping[str, Reason] = {
     State.INFRA_ERROR: "infra_error",
     State.NOT_RUN: "not_run",
-    State.TAMPERED: "tampered",
 }
 
 

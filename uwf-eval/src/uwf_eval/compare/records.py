@@ -19,7 +19,7 @@ Over = Literal["task", "case"]
 Dimension = Literal["agent", "model", "workflow"]
 DIMENSIONS: Final[tuple[Dimension, ...]] = ("agent", "model", "workflow")
 Side = Literal["A", "B"]
-Reason = Literal["infra_error", "not_run", "tampered", "no_score", "fixture", "unpaired"]
+Reason = Literal["infra_error", "not_run", "no_score", "fixture", "unpaired"]
 
 
 @record

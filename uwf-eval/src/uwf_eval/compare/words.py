@@ -21,7 +21,6 @@ _NAMES: Final[Mapping[Metric, str]] = {"passed": "pass rate"}
 _REASONS: Final = {
     "infra_error": "infrastructure error",
     "not_run": "not run",
-    "tampered": "tampered",
     "no_score": "without a score",
     "fixture": "with another fixture on the other side",
     "unpaired": "without a trial on the other side",

@@ -13,7 +13,7 @@ from uwf_eval.records import Cell, JudgeResult, Trial, TrialState
 from uwf_eval.report.estimates import tokens_of
 from uwf_eval.statistics.intervals import mean
 
-COUNTED: Final[frozenset[TrialState]] = frozenset(("scored", "failed"))
+COUNTED: Final[frozenset[TrialState]] = frozenset(("scored", "failed", "tampered"))
 """States of trials that have a score. All others say nothing of the workflow."""
 
 
@@ -30,12 +30,12 @@ class States:
     @property
     def all(self) -> int:
         """How many there are."""
-        return self.counted + self.infra_error + self.not_run + self.tampered
+        return self.counted + self.infra_error + self.not_run
 
     @property
     def counted(self) -> int:
         """How many have a score."""
-        return self.scored + self.failed
+        return self.scored + self.failed + self.tampered
 
 
 def states_of(counters: Iterable[Mapping[str, int]]) -> States:
@@ -65,6 +65,11 @@ class CaseGroup:
         self.durations: list[int] = []
         self.spent: list[float | None] = []
         self.judges: dict[tuple[str, str], list[JudgeResult]] = {}
+
+    @property
+    def passed_at_least(self) -> list[bool]:
+        """`passed`, with what ended by an infrastructure error as failures."""
+        return [*self.passed, *[False] * self.states["infra_error"]]
 
     def add(self, trial: Trial) -> None:
         """Take one more trial in."""

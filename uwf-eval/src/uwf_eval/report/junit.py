@@ -1,8 +1,7 @@
 """The trials as JUnit XML, which build servers show: a suite per task, a case per trial.
 
-A trial that did not pass is a failure, one whose surroundings failed (or that was tampered with)
-an error, one that was not run is skipped. Source of the format: the schema of Jenkins' xUnit
-plugin, `junit-10.xsd`.
+A trial that did not pass is a failure, one whose surroundings failed an error, one that was not run
+is skipped. Source of the format: the schema of Jenkins' xUnit plugin, `junit-10.xsd`.
 """
 
 import re
@@ -47,7 +46,7 @@ def _outcome(trial: Trial) -> str:
     """`failure`, `error`, `skipped`; "" where the trial passed."""
     if trial.state == "not_run":
         return "skipped"
-    if trial.state in ("infra_error", "tampered"):
+    if trial.state == "infra_error":
         return "error"
     return "" if trial.passed else "failure"
 

@@ -6,7 +6,7 @@ from typing import Final
 from uwf_core.commands import duration
 from uwf_eval.records import Run, Trial, TrialState
 from uwf_eval.report.estimates import tokens_of
-from uwf_eval.report.groups import States
+from uwf_eval.report.groups import COUNTED, States
 from uwf_eval.report.numbers import (
     NONE,
     at_least,
@@ -29,7 +29,7 @@ STATES: Final[Mapping[TrialState, tuple[str, str]]] = {
     "scored": ("scored", "judged"),
     "failed": ("failed", "the workflow did not finish; score 0"),
     "infra_error": ("infra error", "not counted; resume runs it again"),
-    "tampered": ("tampered", "not counted; the agent changed protected files"),
+    "tampered": ("tampered", "the agent changed protected files; score 0"),
     "not_run": ("not run", "not counted; resume runs it"),
 }
 """Each state in words, and what it means."""
@@ -55,15 +55,21 @@ def counts(states: States) -> Iterator[tuple[TrialState, int]]:
 
 
 def states_text(states: States) -> str:
-    """How trials ended: `35 scored, 2 failed; not counted: 1 tampered`."""
-    counted = [f"{states.scored:,} scored", *([f"{states.failed:,} failed"] * (states.failed > 0))]
-    apart = _not_counted(states)
-    return ", ".join(counted) + (f"; not counted: {apart}" if apart else "")
+    """How trials ended: `35 scored, 2 failed; not counted: 1 infra error`."""
+    counted = _words(states, counted=True) or "0 scored"
+    apart = _words(states, counted=False)
+    return counted + (f"; not counted: {apart}" if apart else "")
 
 
-def _not_counted(states: States) -> str:
-    found = [(STATES[state][0], number) for state, number in counts(states)]
-    return ", ".join(f"{n:,} {word}" for word, n in found if word not in ("scored", "failed"))
+def _words(states: States, *, counted: bool) -> str:
+    found = [(state, number) for state, number in counts(states) if (state in COUNTED) is counted]
+    return ", ".join(f"{number:,} {STATES[state][0]}" for state, number in found)
+
+
+def _not_counted(line: Line) -> str:
+    """`1 infra error (≥ 30%)`: the share that passed, were these trials failures."""
+    least = f" (≥ {percent(line.success_at_least.value)})" * bool(line.states.infra_error)
+    return _words(line.states, counted=False) + least
 
 
 def facts(report: Report) -> Iterator[Fact]:
@@ -72,6 +78,10 @@ def facts(report: Report) -> Iterator[Fact]:
     rate, mean = line.success, line.score
     passed = f"{rate.passed:,} of {rate.trials:,}" if rate.trials else "no trial counts"
     yield Fact("Passed", percent(rate.value), rate_range(rate), passed)
+    if line.states.infra_error:
+        least = line.success_at_least
+        yield Fact("Passed at least", percent(least.value), rate_range(least),
+                   f"{least.passed:,} of {least.trials:,}, infra errors as failures")  # fmt: skip
     yield Fact("Mean score", score(mean.value), mean_range(mean), f"n = {trials_in(mean, report)}")
     for each in line.passes[-1:]:
         over = "over " + (f"{each.items:,} of " if each.items < each.of else "")
@@ -153,7 +163,7 @@ def _line(label: str, line: Line, number: int | None, *, inner: bool = False) ->
         dollars(line.cost.mean),
         tokens(line.tokens.mean),
         elapsed(line.duration.median),
-        _not_counted(line.states),
+        _not_counted(line),
     )  # fmt: skip
     return Row(cells, inner)
 

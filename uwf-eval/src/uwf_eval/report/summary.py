@@ -38,6 +38,7 @@ class Line:
     Attributes:
         trials: how many were planned; `states` says what became of them.
         success, score, passes: of those that count (`states.counted`).
+        success_at_least: as `success`, with infrastructure errors as failures.
         cost, tokens, duration: in dollars, tokens and ms, of each trial that counts.
         spent: dollars of all trials and their judges, whether they count or not.
     """
@@ -45,6 +46,7 @@ class Line:
     trials: int
     states: States
     success: Rate
+    success_at_least: Rate
     score: Mean
     passes: Sequence[Passes]
     cost: Amount
@@ -141,6 +143,9 @@ def line_of(groups: Sequence[CaseGroup]) -> Line:
         trials=states.all,
         states=states,
         success=rate_of(clustering.clusters((each, each.passed) for each in groups)),
+        success_at_least=rate_of(
+            clustering.clusters((each, each.passed_at_least) for each in groups)
+        ),
         score=mean_of(clustering.clusters((each, each.scores) for each in groups)),
         passes=passes_of([(len(each.passed), sum(each.passed)) for each in groups if each.passed]),
         cost=amount(list(chain.from_iterable(each.costs for each in groups))),

@@ -43,15 +43,16 @@ class Done(NamedTuple):
 
     @property
     def exit_code(self) -> int:
-        """0; 130 interrupted; 5 the budget is used up; 1 trials with infrastructure errors, or
-        tampered ones.
+        """0; 130 interrupted; 5 the budget is used up; 1 trials to look at: infrastructure errors,
+        tampered ones, and those of which a judge or the process was ended.
         """
         if self.stopped.interrupted:
             return ExitCode.INTERRUPTED
         if self.stopped.exhausted is not None:
             return ExitCode.LIMIT
-        bad = {"infra_error", "tampered", "not_run"}
-        return ExitCode.FAILED if any(each.state in bad for each in self.trials) else ExitCode.DONE
+        bad = {"infra_error", "tampered", "not_run", "judge_aborted", "worker_died"}
+        kinds = {each.failure.kind for each in self.trials if each.failure}
+        return ExitCode.FAILED if bad & {*kinds, *(t.state for t in self.trials)} else ExitCode.DONE
 
     def document(self) -> dict[str, Any]:
         """The run, how many trials are in which state, the score as `report` has it, what is

@@ -111,4 +111,4 @@ def _unexpected(error: Exception) -> str:
 
 def of_tampering(what: Sequence[str]) -> Verdict:
     """The verdict where the agent touched what it is judged by."""
-    return Verdict("tampered", Failure(kind="tampered", message="; ".join(what)))
+    return Verdict("tampered", Failure(kind="tampered", message="; ".join(what)), 0.0)
