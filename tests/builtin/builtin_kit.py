@@ -6,7 +6,7 @@ from typing import Any
 
 from uwf_agent_builtin.agent import BuiltinAgent
 from uwf_agent_builtin.options import BuiltinOptions
-from uwf_agent_builtin.protection import Protection
+from uwf_agent_builtin.protection import Obeyed, Protection
 from uwf_agent_builtin.redaction import cleaned
 from uwf_agent_builtin.tools.record import Bench
 from uwf_agent_builtin.tools.registry import Answered, Registry
@@ -117,7 +117,7 @@ class Desk:
     def bench(self, **options: Any) -> Bench:
         """What a tool works with, without an agent."""
         made = BuiltinOptions(**options)
-        workspace = Workspace(str(self.work), Protection(made.deny, made.allow_write))
+        workspace = Workspace(str(self.work), Protection(made.deny, made.allow_write, (), Obeyed()))
         self._opened.append(workspace)
         call = Call(
             thread="T",

@@ -92,6 +92,23 @@ def test_workflow_paths_out_of_the_project_are_ignored(world: World, path: str) 
     assert "workflowPaths" in settings.notices[0]
 
 
+def test_no_project_allows_its_roles_what_only_the_user_can(world: World) -> None:
+    file = world.project_config(
+        "agents: {a: {use: builtin, options: {allowProtected: [r], maxTurns: 3}}}\n"
+    )
+    world.config("agents: {mine: {use: builtin, options: {allowProtected: [r]}}}\n")
+    assert "a" not in world.settings().agents
+    trust(str(world.home), str(world.project))
+    settings = world.settings()
+    assert settings.agents["a"].options == {"maxTurns": 3}
+    assert settings.agents["mine"].options == {"allowProtected": ["r"]}
+    (notice,) = settings.notices
+    assert notice == (
+        f"{file}: agents.a.options.allowProtected ignored, since only your own configuration can "
+        "set that"
+    )
+
+
 def test_a_project_does_not_widen_where_agents_may_work(world: World) -> None:
     world.config("allowedFolders: [~/trees]\n")
     world.project_config("allowedFolders: [/]\n")

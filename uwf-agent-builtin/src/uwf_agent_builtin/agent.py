@@ -9,7 +9,7 @@ from uwf_agent_builtin import __version__, words
 from uwf_agent_builtin.budget import Budget
 from uwf_agent_builtin.loop import Delivery, Loop, Setting
 from uwf_agent_builtin.options import BuiltinOptions
-from uwf_agent_builtin.protection import Protection, own_folders
+from uwf_agent_builtin.protection import Protection, obeyed_in, own_folders
 from uwf_agent_builtin.redaction import Redaction, cleaned, secrets_of
 from uwf_agent_builtin.report import Reporter
 from uwf_agent_builtin.sessions.transcript import Sessions, Transcript
@@ -124,8 +124,12 @@ class BuiltinAgent:
     ) -> Iterator[Workspace]:
         own = (self._context.state_dir, request.env.get("UWF_HOME") or self._context.state_dir)
         try:
+            may_write_all = request.role in options.allow_protected
             protection = Protection(
-                options.deny, options.allow_write, own_folders(request.cwd, own)
+                options.deny,
+                options.allow_write,
+                own_folders(request.cwd, own),
+                None if may_write_all else obeyed_in(request.cwd, own),
             )
             workspace = Workspace(request.cwd, protection)
         except OSError as fault:
@@ -200,6 +204,7 @@ def _protected(setting: Setting, task: _Task) -> words.Protected:
         foreign=setting.registry.foreign,
         deny=task.options.deny,
         allow_write=task.options.allow_write,
+        may_write_all=setting.bench.call.role in task.options.allow_protected,
     )
 
 

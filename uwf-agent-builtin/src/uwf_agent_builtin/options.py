@@ -20,6 +20,8 @@ class BuiltinOptions:
         fetch: whether pages of the public internet may be read.
         deny: files that no tool touches, as patterns of .gitignore, besides those always protected.
         allow_write: files that tools may change, as such patterns; None is all but the denied.
+        allow_protected: names of roles that may write what other programs run or obey by its being
+            there, such as `.workflow`, `.claude` or `.vscode`. Only the user's own file can say so.
         timeout: seconds for one call of the agent.
     """
 
@@ -35,6 +37,7 @@ class BuiltinOptions:
     fetch: bool = True
     deny: tuple[str, ...] = ()
     allow_write: tuple[str, ...] | None = None
+    allow_protected: tuple[str, ...] = ()
     timeout: float | None = None
 
     def __post_init__(self) -> None:

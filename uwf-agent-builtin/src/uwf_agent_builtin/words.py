@@ -53,6 +53,7 @@ class Protected(NamedTuple):
     Attributes:
         tools: the names of those that may be called; `foreign` are those of plugins among them.
         deny, allow_write: the options.
+        may_write_all: whether `allow_protected` names the role.
     """
 
     root: str
@@ -60,11 +61,16 @@ class Protected(NamedTuple):
     foreign: Collection[str] = ()
     deny: Collection[str] = ()
     allow_write: Collection[str] | None = None
+    may_write_all: bool = False
 
 
 def protection_note(what: Protected) -> str:
     """Which protection is active in a call, and which is not."""
-    files = f"files: confined to {what.root}; .git/hooks, .git/config, .uwf and .env protected"
+    files = (
+        f"files: confined to {what.root}; .git/hooks, .git/config, .uwf and .env protected; "
+        f"{'also' if what.may_write_all else 'not'} to be written: what other programs obey "
+        "(.workflow, .claude, .vscode and the like)"
+    )
     if what.deny:
         files += f"; denied: {' '.join(what.deny)}"
     if what.allow_write is not None:

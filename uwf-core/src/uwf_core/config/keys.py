@@ -192,6 +192,9 @@ CHOICES = frozenset(
 )
 """What a project's file may say without being trusted: it chooses among what the user has."""
 
+USER_OPTIONS = frozenset(("allowProtected",))
+"""Options of agents that no project's file can say, trusted or not."""
+
 
 def parse_key(text: str) -> Path:
     """A dotted key as its names; a name with a dot in it stands in double quotes.

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 
 from uwf_core.config.home import CONFIG_FILE, default_home
-from uwf_core.config.keys import CHOICES, Leaf, Path, key_text
+from uwf_core.config.keys import CHOICES, USER_OPTIONS, Leaf, Path, key_text
 from uwf_core.config.trust import is_trusted
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.climb import climb
@@ -54,13 +54,27 @@ def find_project(home: str, cwd: str, env: Mapping[str, str]) -> Project | None:
 
 
 def allowed(project: Project, leaves: dict[Path, Leaf]) -> Allowed:
-    """What may be taken: everything from a trusted project, else only choices among what the
-    user has. A cloned repository must not be able to run anything by being there.
+    """What may be taken: everything from a trusted project but options that are the user's alone,
+    else only choices among what the user has. A cloned repository must not be able to run anything
+    by being there.
     """
     if project.trusted:
-        return Allowed(leaves, ())
+        return _without_user_options(leaves)
     taken = {path: leaf for path, leaf in leaves.items() if _is_choice(project, path, leaf)}
     ignored = sorted({key_text(_shown(path)) for path in leaves if path not in taken})
+    return Allowed(taken, tuple(ignored))
+
+
+def _without_user_options(leaves: dict[Path, Leaf]) -> Allowed:
+    """All but these options: what an agent may write could otherwise allow it to write more."""
+    taken, ignored = dict(leaves), list[str]()
+    for path, leaf in leaves.items():
+        said = leaf.value.get("options", {}) if path[0] == "agents" else {}
+        names = [name for name in said if name in USER_OPTIONS]
+        if names:
+            options = {name: value for name, value in said.items() if name not in names}
+            taken[path] = Leaf({**leaf.value, "options": options}, leaf.place)
+            ignored += [key_text((*path, "options", name)) for name in names]
     return Allowed(taken, tuple(ignored))
 
 

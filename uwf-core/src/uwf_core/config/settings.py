@@ -207,7 +207,7 @@ def load_settings(
         values.add("project", _absolute(taken.leaves, project.folder, env))
         blocked += _blocked(taken.leaves)
         if taken.ignored:
-            notices.append(_untrusted(project, taken.ignored))
+            notices.append(_ignored(project, taken.ignored))
     values.add("environment", _from_environment(environment))
     blocked += _from_list(environment.get(BLOCK_VARIABLE, ""))
     values.add("flag", _from_flags(flags or {}))
@@ -287,9 +287,12 @@ def _checked(key: str, text: str, place: str) -> Leaf:
     return Leaf(text, place)
 
 
-def _untrusted(project: Project, ignored: tuple[str, ...]) -> str:
+def _ignored(project: Project, ignored: tuple[str, ...]) -> str:
+    names = ", ".join(ignored)
+    if project.trusted:
+        return f"{project.file}: {names} ignored, since only your own configuration can set that"
     return (
-        f"{project.file}: {', '.join(ignored)} ignored, since {project.folder} is not trusted; "
+        f"{project.file}: {names} ignored, since {project.folder} is not trusted; "
         f"if you trust what is there: uwf config trust {project.folder}"
     )
 
