@@ -7,7 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from judges_kit import Bench, run_thread
+from judges_kit import TrialContext, run_thread
 
 
 @pytest.fixture(scope="session")
@@ -20,4 +20,4 @@ def thread(tmp_path_factory):
 @pytest.fixture
 def bench(thread, tmp_path):
     """A task to write judges for, and what they may look at."""
-    return Bench(thread, tmp_path)
+    return TrialContext(thread, tmp_path)

@@ -99,7 +99,7 @@ def model_at(url, price=None):
 PRICE = Price(input=1.0, output=2.0)
 
 
-class Bench:
+class TrialContext:
     """A task folder, a trial's folder, and the judges of the task asked about it."""
 
     def __init__(self, finished, root):

@@ -6,12 +6,11 @@ from hypothesis import strategies as st
 from judges_kit import SUMMARY, TASK
 
 from uwf_core.api import JudgeRequest
-from uwf_eval.judges.agreement import agreement_of
+from uwf_eval.judges.asking import agreement_of
 from uwf_eval.judges.builtin.diff_size import changed_files
-from uwf_eval.judges.builtin.frontmatter import Compliance
-from uwf_eval.judges.builtin.frontmatter import Options as ComplianceOptions
+from uwf_eval.judges.builtin.frontmatter import Compliance, ComplianceOptions
 from uwf_eval.judges.builtin.route import fits
-from uwf_eval.judges.house import house_judges
+from uwf_eval.judges.catalog import builtin_judges
 from uwf_eval.task.model import JudgeSpec
 from uwf_eval.trial.verdict import of_judges
 
@@ -197,11 +196,11 @@ def test_a_judge_that_takes_too_long_is_told_to_stop(bench):
 def test_the_judges_of_the_house_are_plugins_like_any_other(bench):
     result = bench.ask(JudgeSpec(name="t", plugin="token-stats"))[0]
     assert result.judge == "plugin:token-stats" and result.error is None
-    assert len(house_judges()) == 10
+    assert len(builtin_judges()) == 10
 
 
 def test_every_judge_sees_the_task_and_what_failed_before_a_step(bench):
-    from uwf_eval.judges.desk import whole_record
+    from uwf_eval.judges.context import whole_record
 
     record = whole_record(bench.evidence)
     assert record["prompt"] == TASK

@@ -11,12 +11,11 @@ from uwf_core.api import Cancel
 from uwf_core.client import Client
 from uwf_eval.plan.matrix import Matrix, Published, planned
 from uwf_eval.records import Trial
-from uwf_eval.task.fixture import fixture_digest
-from uwf_eval.task.model import Task
+from uwf_eval.task.model import Task, fixture_digest
 from uwf_eval.task.read import Origin, read_task
 from uwf_eval.trial.guard import stamps
-from uwf_eval.trial.template import Templates
-from uwf_eval.trial.trial import Bench, run_trial
+from uwf_eval.trial.thread import Templates
+from uwf_eval.trial.trial import TrialContext, run_trial
 
 RUN = "01JD000000000000000000000A"
 FLOW = """\
@@ -81,7 +80,7 @@ class Table:
                 workflows={task.name: [Published(word="flow", ref=ref, name="flow")]},
                 fixtures={(task.name, c.name): fixture_digest(task, c) for c in task.cases},
             )
-            bench = Bench(
+            context = TrialContext(
                 main=main,
                 folder=self.private,
                 templates=Templates(main),
@@ -91,7 +90,7 @@ class Table:
                 cancel=self.cancel,
                 notice=self.notices.append,
             )
-            result = run_trial(bench, task, replace(planned(matrix, RUN)[0], **changes))
+            result = run_trial(context, task, replace(planned(matrix, RUN)[0], **changes))
             if result.space is not None:
                 result.space.remove()
             return result.trial

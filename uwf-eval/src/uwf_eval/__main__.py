@@ -22,14 +22,14 @@ def _run(arguments: list[str]) -> int:
     import gc
 
     gc.set_threshold(20_000)  # the default looks for cycles a hundred times while modules load
-    from uwf_eval.run import early
+    from uwf_eval.run import prespawn
 
-    early.begin(arguments)
+    prespawn.begin(arguments)
     from uwf_core.commands import end_process, process
     from uwf_eval.cli.main import Root
 
     code = process(arguments, lambda: Root("uwf-eval"))
-    early.end()
+    prespawn.end()
     return end_process(code)
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from uwf_core.api import JudgeSpec, hookimpl
-from uwf_eval.judges.specs import house_specs
+from uwf_eval.judges.catalog import builtin_specs
 
 
 @hookimpl
 def uwf_judges() -> Sequence[JudgeSpec]:
-    """The judges of the house."""
-    return house_specs()
+    """The built-in judges."""
+    return builtin_specs()

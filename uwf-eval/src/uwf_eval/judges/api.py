@@ -62,9 +62,21 @@ def judge_faults(spec: JudgeSpec, folder: Path) -> Sequence[JudgeFault]:
     Args:
         spec: the judge. folder: the task's.
     """
-    from uwf_eval.judges.faults import faults_of
+    from uwf_core.definitions import suggestion
+    from uwf_core.errors import ConfigError
+    from uwf_eval.judges.catalog import builtin_judges, builtin_options
 
-    return faults_of(spec)
+    name, known = spec.builtin, builtin_judges()
+    if name is None:  # of other judges, only asking them shows it
+        return []
+    if name not in known:
+        hint = suggestion(name, known) or f"there are: {', '.join(known)}"
+        return [JudgeFault("builtin", f"unknown builtin judge {name!r}", hint)]
+    try:
+        builtin_options(name, spec.options, where="options")
+    except ConfigError as fault:
+        return [JudgeFault("options", str(fault), fault.hint or "")]
+    return []
 
 
 def need_folder(task: Task) -> bool:
@@ -77,7 +89,7 @@ def judge_all(task: Task, evidence: Evidence) -> list[JudgeResult]:
     result; it never stops the others.
     """
     from uwf_eval.judges.asking import ask_judge
-    from uwf_eval.judges.desk import Desk
+    from uwf_eval.judges.context import JudgeContext
 
-    desk = Desk(task, evidence)
-    return [ask_judge(desk, spec) for spec in task.judges]
+    context = JudgeContext(task, evidence)
+    return [ask_judge(context, spec) for spec in task.judges]

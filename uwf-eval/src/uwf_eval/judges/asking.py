@@ -3,8 +3,9 @@
 import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import combinations
 from math import fsum
 from pathlib import Path
 from typing import Any
@@ -13,18 +14,17 @@ from uwf_core.api import Cancel, JudgeReply, JudgeRequest, Usage
 from uwf_core.api.record import record
 from uwf_core.definitions import CompiledSchema
 from uwf_core.errors import UwfError
-from uwf_eval.judges.agreement import agreement_of
 from uwf_eval.judges.api import OF_RECORD
-from uwf_eval.judges.desk import Desk
+from uwf_eval.judges.catalog import builtin_judges, builtin_options, open_builtin_judge
+from uwf_eval.judges.context import JudgeContext
 from uwf_eval.judges.failed import JudgeAborted, JudgeFailed
-from uwf_eval.judges.house import house_judges, house_options, open_house_judge
 from uwf_eval.judges.script import ScriptCall, run_script
 from uwf_eval.judges.verdict import checked_score
 from uwf_eval.records import JudgeResult
 from uwf_eval.task.model import JudgeSpec
 
 _NEEDS_FOLDER = frozenset(("command",))
-"""Judges of the house that run or change something in the trial's folder."""
+"""Built-in judges that run or change something in the trial's folder."""
 _LEAVE_SECONDS = 5.0
 _TICK_SECONDS = 0.05
 
@@ -38,10 +38,10 @@ class _Said:
     aborted: bool = False
 
 
-def ask_judge(desk: Desk, spec: JudgeSpec) -> JudgeResult:
+def ask_judge(context: JudgeContext, spec: JudgeSpec) -> JudgeResult:
     """What one judge says, as often as it is asked; a failure is in the result."""
     started = time.monotonic()
-    said = _ask_repeatedly(desk, spec)
+    said = _ask_repeatedly(context, spec)
     scores = [reply.score for reply in said.replies if reply.score is not None]
     informs = said.error is None and not scores
     repeated = spec.repeat > 1
@@ -60,11 +60,11 @@ def ask_judge(desk: Desk, spec: JudgeSpec) -> JudgeResult:
     )
 
 
-def _ask_repeatedly(desk: Desk, spec: JudgeSpec) -> _Said:
+def _ask_repeatedly(context: JudgeContext, spec: JudgeSpec) -> _Said:
     replies: list[JudgeReply] = []
     for number in range(spec.repeat):
         try:
-            replies.append(_checked(_ask_once(desk, spec), spec))
+            replies.append(_checked(_ask_once(context, spec), spec))
         except UwfError as fault:
             aborted = isinstance(fault, JudgeAborted)
             return _Said(replies=replies, error=_error(fault, number, spec), aborted=aborted)
@@ -74,50 +74,50 @@ def _ask_repeatedly(desk: Desk, spec: JudgeSpec) -> _Said:
     return _Said(replies=replies, error=None)
 
 
-def _ask_once(desk: Desk, spec: JudgeSpec) -> JudgeReply:
+def _ask_once(context: JudgeContext, spec: JudgeSpec) -> JudgeReply:
     if spec.entry is not None:
-        return _ask_script(desk, spec, spec.entry)
+        return _ask_script(context, spec, spec.entry)
     if spec.builtin is not None:
-        return _ask_house(desk, spec, spec.builtin)
+        return _ask_builtin(context, spec, spec.builtin)
     if spec.plugin is not None:
         where = f"judges -> {spec.name} -> options"
-        judge = desk.evidence.client.judge(spec.plugin, spec.options, where=where)
-        return _in_a_copy(desk, lambda folder: _within(desk, spec, judge.judge, folder))
+        judge = context.evidence.client.judge(spec.plugin, spec.options, where=where)
+        return _in_a_copy(context, lambda folder: _within(context, spec, judge.judge, folder))
     raise JudgeFailed("it says neither builtin nor entry nor plugin")
 
 
-def _ask_script(desk: Desk, spec: JudgeSpec, entry: str) -> JudgeReply:
+def _ask_script(context: JudgeContext, spec: JudgeSpec, entry: str) -> JudgeReply:
     def run(folder: Path) -> JudgeReply:
         verdict = run_script(
             ScriptCall(
-                entry=desk.scripts() / entry,
+                entry=context.scripts() / entry,
                 cwd=folder,
-                thread=desk.evidence.thread,
-                env=desk.environment(folder, spec.options),
+                thread=context.evidence.thread,
+                env=context.environment(folder, spec.options),
                 seconds=spec.timeout,
-                cancel=desk.evidence.cancel,
+                cancel=context.evidence.cancel,
             )
         )
-        desk.scripts()  # nor has what it imported late been changed
+        context.scripts()  # nor has what it imported late been changed
         return JudgeReply(score=verdict.score, data=verdict.data)
 
-    return _in_a_copy(desk, run)
+    return _in_a_copy(context, run)
 
 
-def _ask_house(desk: Desk, spec: JudgeSpec, name: str) -> JudgeReply:
-    if name not in house_judges():
-        raise JudgeFailed(f"there is no builtin judge {name!r}", hint=", ".join(house_judges()))
-    options = house_options(name, spec.options, where=f"judges -> {spec.name} -> options")
-    judge = open_house_judge(name, options, str(desk.evidence.state_dir / "house"))
+def _ask_builtin(context: JudgeContext, spec: JudgeSpec, name: str) -> JudgeReply:
+    if name not in builtin_judges():
+        raise JudgeFailed(f"unknown builtin judge {name!r}", hint=", ".join(builtin_judges()))
+    options = builtin_options(name, spec.options, where=f"judges -> {spec.name} -> options")
+    judge = open_builtin_judge(name, options, str(context.evidence.state_dir / "builtin"))
     if name in OF_RECORD:
-        return judge.judge(_request(desk, desk.evidence.cwd, Cancel()))
+        return judge.judge(_request(context, context.evidence.cwd, Cancel()))
     if name in _NEEDS_FOLDER:
-        return _in_a_copy(desk, lambda folder: _within(desk, spec, judge.judge, folder))
-    return _within(desk, spec, judge.judge, desk.judged())
+        return _in_a_copy(context, lambda folder: _within(context, spec, judge.judge, folder))
+    return _within(context, spec, judge.judge, context.judged())
 
 
-def _in_a_copy(desk: Desk, ask: Callable[[Path], JudgeReply]) -> JudgeReply:
-    folder = desk.folder()
+def _in_a_copy(context: JudgeContext, ask: Callable[[Path], JudgeReply]) -> JudgeReply:
+    folder = context.folder()
     try:
         return ask(folder)
     finally:
@@ -126,14 +126,17 @@ def _in_a_copy(desk: Desk, ask: Callable[[Path], JudgeReply]) -> JudgeReply:
 
 
 def _within(
-    desk: Desk, spec: JudgeSpec, judge: Callable[[JudgeRequest], JudgeReply], folder: Path
+    context: JudgeContext,
+    spec: JudgeSpec,
+    judge: Callable[[JudgeRequest], JudgeReply],
+    folder: Path,
 ) -> JudgeReply:
     """Call a judge in this process, in a thread of its own that can be left behind."""
     cancel = Cancel()
-    request = _request(desk, folder, cancel)
+    request = _request(context, folder, cancel)
     call = _Call(lambda: judge(request))
     try:
-        _wait_for(call, desk.evidence.cancel, spec.timeout, _overdue(spec))
+        _wait_for(call, context.evidence.cancel, spec.timeout, _overdue(spec))
     finally:
         cancel.set("nobody waits for the judge any more")
         call.done.wait(_LEAVE_SECONDS)
@@ -145,12 +148,12 @@ def _overdue(spec: JudgeSpec) -> type[JudgeFailed]:
     return JudgeAborted if spec.builtin in _NEEDS_FOLDER else JudgeFailed
 
 
-def _request(desk: Desk, folder: Path, cancel: Cancel) -> JudgeRequest:
-    evidence = desk.evidence
+def _request(context: JudgeContext, folder: Path, cancel: Cancel) -> JudgeRequest:
+    evidence = context.evidence
     return JudgeRequest(
         cwd=str(folder),
         thread=evidence.thread,
-        record=desk.record,
+        record=context.record,
         model=evidence.model,
         fixture=None if evidence.fixture is None else str(evidence.fixture),
         cancel=cancel,
@@ -241,3 +244,11 @@ def _usage(replies: list[JudgeReply]) -> Usage:
     for reply in replies[1:]:
         total = total.plus(reply.usage)
     return total
+
+
+def agreement_of(scores: Sequence[float]) -> float | None:
+    """1 - the mean absolute difference of all pairs, within 0..1; None for fewer than two."""
+    if len(scores) < 2:
+        return None
+    apart = [abs(one - other) for one, other in combinations(scores, 2)]
+    return 1.0 - fsum(apart) / len(apart)

@@ -19,10 +19,9 @@ from uwf_core.api import (
     run_program,
 )
 from uwf_core.api.record import record
-from uwf_eval.judges.ending import check_alone, check_end, said
-from uwf_eval.judges.failed import JudgeAborted, JudgeFailed
+from uwf_eval.judges.failed import JudgeAborted, JudgeFailed, check_alone, check_end, said
 from uwf_eval.judges.launcher import FAILED, SAID, unsealed
-from uwf_eval.judges.verdict import Verdict, read_verdict
+from uwf_eval.judges.verdict import ScriptVerdict, read_verdict
 
 GRACE_SECONDS = 2.0
 _KEY_BYTES = 32
@@ -46,7 +45,7 @@ class ScriptCall:
     cancel: Cancel
 
 
-def run_script(call: ScriptCall) -> Verdict:
+def run_script(call: ScriptCall) -> ScriptVerdict:
     """What the program says.
 
     Raises:

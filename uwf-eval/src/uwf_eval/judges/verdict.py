@@ -13,14 +13,14 @@ _CONTRACT = 'the last line of stdout has to be {"score": 0..1, "data": {…}}'
 _SHOWN = 80
 
 
-class Verdict(NamedTuple):
+class ScriptVerdict(NamedTuple):
     """A score within 0..1, None from a judge that only informs, and what the judge keeps."""
 
     score: float | None
     data: dict[str, Any]
 
 
-def read_verdict(stdout: bytes) -> Verdict:
+def read_verdict(stdout: bytes) -> ScriptVerdict:
     """The verdict on the last line that is not blank.
 
     Raises:
@@ -42,7 +42,7 @@ def read_verdict(stdout: bytes) -> Verdict:
     data = document.get("data", {})
     if not isinstance(data, dict):
         raise _failed("its data is no mapping")
-    return Verdict(checked_score(document["score"]), data)
+    return ScriptVerdict(checked_score(document["score"]), data)
 
 
 def checked_score(score: Any) -> float:

@@ -1,12 +1,15 @@
-"""The executor of the house: worker processes on this machine, each under a reaper of its own, so
+"""The built-in executor: worker processes on this machine, each under a reaper of its own, so
 that it ends with all it started when the run does, even by kill -9.
 """
 
+import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from queue import Empty, SimpleQueue
 from time import monotonic
+from typing import Final
 
 from uwf_core.api import Cancel
 from uwf_core.api.fields import write_record
@@ -15,12 +18,16 @@ from uwf_eval.records import Failure, Trial
 from uwf_eval.run import wire
 from uwf_eval.run.executor import Listener, Setting
 from uwf_eval.run.process import Said, Worker
-from uwf_eval.run.removal import Removal
 from uwf_eval.trial import verdict
+from uwf_eval.trial.space import Space
 
 _TICK_SECONDS = 0.2
 _PATIENCE_SECONDS = 30.0
 """How long a worker may take to end its trial once it is told to."""
+
+
+_MOST_REMOVALS: Final = 4
+"""How many are removed at once: a trial that leaves much holds up those after it, not the disk."""
 
 
 class ProcessPool:
@@ -42,24 +49,52 @@ class ProcessPool:
         self, setting: Setting, jobs: Iterator[Trial], listener: Listener, cancel: Cancel
     ) -> None:
         """As `Executor.execute`."""
-        removal = None if setting.keep else Removal(self._notice)
+        removal = None if setting.keep else _Removal(self._notice)
         with ExitStack() as leaving:
-            crew = _Crew(self._jobs, setting, leaving)
+            workers = _Workers(self._jobs, setting, leaving)
             if self._first is not None:
-                crew.take(self._first)
+                workers.take(self._first)
                 self._first = None
-            _Shift(crew, jobs, listener, self._notice, removal, cancel).work()
+            _Scheduler(workers, jobs, listener, self._notice, removal, cancel).work()
         if removal is not None:
             removal.wait()
 
 
-class _Crew:
+class _Removal:
+    """Removes what trials leave. `notice` gets lines for people, from any thread."""
+
+    def __init__(self, notice: Callable[[str], None]) -> None:
+        self._notice = notice
+        self._under_way: deque[threading.Thread] = deque()
+
+    def begin(self, space: Space, number: int) -> None:
+        """Remove the folders of the trial of this number, soon."""
+        while len(self._under_way) >= _MOST_REMOVALS:
+            self._under_way.popleft().join()
+        thread = threading.Thread(target=self._remove, args=(space, number), daemon=True)
+        with suppress(RuntimeError):  # no further thread can be started: the run's end removes it
+            thread.start()
+            self._under_way.append(thread)
+
+    def wait(self) -> None:
+        """Until nothing is left to remove."""
+        while self._under_way:
+            self._under_way.popleft().join()
+
+    def _remove(self, space: Space, number: int) -> None:
+        try:
+            space.remove()
+        except OSError as error:
+            self._notice(f"cannot remove the folder of trial {number}: {error}")
+
+
+class _Workers:
     """The workers there are."""
 
     def __init__(self, size: int, setting: Setting, leaving: ExitStack) -> None:
         self.size = size
         self.heard: SimpleQueue[Said] = SimpleQueue()
-        self.workers: list[Worker] = []
+        self.all: list[Worker] = []
         self._setting = setting
         self._introduction = wire.setting_out(setting)
         self._leaving = leaving
@@ -69,7 +104,7 @@ class _Crew:
         self._leaving.callback(worker.child.stop)
         worker.tell(self.heard)
         worker.say(setting=self._introduction)
-        self.workers.append(worker)
+        self.all.append(worker)
 
     def free(self) -> Worker | None:
         """A worker for a trial, a new one where there is room; None: all have enough.
@@ -78,38 +113,38 @@ class _Crew:
         several, that trial might wait for a long one while another worker has nothing to do.
         """
         most = 2 if self.size == 1 and self._setting.ahead else 1
-        for worker in self.workers:
+        for worker in self.all:
             if len(worker.numbers) < most:
                 return worker
-        if len(self.workers) >= self.size:
+        if len(self.all) >= self.size:
             return None
         self.take(Worker(str(self._setting.cwd), self._setting.env))
-        return self.workers[-1]
+        return self.all[-1]
 
     def dismiss(self) -> None:
         """Let every worker end by itself: there is nothing more to do."""
-        for worker in self.workers:
+        for worker in self.all:
             worker.child.close_stdin()
 
     @property
     def busy(self) -> list[Worker]:
         """Those that have a trial."""
-        return [each for each in self.workers if each.numbers]
+        return [each for each in self.all if each.numbers]
 
 
-class _Shift:
-    """Trials being run by a crew."""
+class _Scheduler:
+    """Hands out trials to workers, and takes their results."""
 
     def __init__(
         self,
-        crew: _Crew,
+        workers: _Workers,
         jobs: Iterator[Trial],
         listener: Listener,
         notice: Callable[[str], None],
-        removal: Removal | None,
+        removal: _Removal | None,
         cancel: Cancel,
     ) -> None:
-        self._crew = crew
+        self._workers = workers
         self._jobs = jobs
         self._listener = listener
         self._notice = notice
@@ -128,20 +163,20 @@ class _Shift:
         """
         while True:
             self._hand_out()
-            busy = self._crew.busy
+            busy = self._workers.busy
             if not busy:
                 return
             self._listener.tick([each.numbers[0] for each in busy])
             self._stop_when_told(busy)
             try:
-                said = self._crew.heard.get(timeout=_TICK_SECONDS)
+                said = self._workers.heard.get(timeout=_TICK_SECONDS)
             except Empty:
                 continue
             self._hear(said)
 
     def _hand_out(self) -> None:
         while not self._cancel.is_set() and (self._returned or not self._is_empty):
-            worker = self._crew.free()
+            worker = self._workers.free()
             if worker is None:
                 return
             trial = self._returned.pop() if self._returned else next(self._jobs, None)
@@ -166,7 +201,7 @@ class _Shift:
     def _hear(self, said: Said) -> None:
         worker, message = said
         if message is None:
-            self._bury(worker)
+            self._on_exit(worker)
         elif "ready" in message:
             worker.is_ready = True
         elif "end" in message:
@@ -177,11 +212,11 @@ class _Shift:
         elif "fault" in message:
             raise wire.fault_in(message["fault"])
 
-    def _bury(self, worker: Worker) -> None:
+    def _on_exit(self, worker: Worker) -> None:
         """A worker has ended; its trial, if it had one, with it."""
-        if worker not in self._crew.workers:
+        if worker not in self._workers.all:
             return
-        self._crew.workers.remove(worker)
+        self._workers.all.remove(worker)
         words = worker.last_words()
         if not worker.is_ready:
             raise UwfError(words, hint="run `uwf doctor`")
@@ -197,8 +232,8 @@ class _Shift:
         del self._trials[end.trial.number]
         self._listener.ended(end.trial)
         self._hand_out()
-        if not self._crew.busy:
-            self._crew.dismiss()
+        if not self._workers.busy:
+            self._workers.dismiss()
         self._listener.keep(end.trial)
         if self._removal is not None and end.space is not None:
             self._removal.begin(end.space, end.trial.number)

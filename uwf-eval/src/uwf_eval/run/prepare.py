@@ -16,9 +16,8 @@ from uwf_eval.plan.matrix import Matrix, Published, planned
 from uwf_eval.records import Budget, Run, RunTask, Trial
 from uwf_eval.run.folder import RunFolder
 from uwf_eval.task.check import workflow_file
-from uwf_eval.task.fixture import fixture_digest
 from uwf_eval.task.load import find_task, take_task, task_top
-from uwf_eval.task.model import Source, Task
+from uwf_eval.task.model import Source, Task, fixture_digest
 from uwf_eval.task.read import Origin, read_task
 from uwf_eval.task.tree import digest_of_tree
 from uwf_eval.trial.setting import agent_word

@@ -12,7 +12,6 @@ from typing import Any, Final, Self
 
 from uwf_core.api import ChildProgram, ProcessLimits, Program, own_python, start_program
 from uwf_core.named_tuple import NamedTuple
-from uwf_eval.run.lines import line
 
 _LIMITS: Final = ProcessLimits(total_seconds=None, output_bytes=1 << 31)
 
@@ -80,3 +79,8 @@ class Worker:
         said = result.stderr.decode("utf-8", "replace").strip().splitlines()
         last = f": {said[-1][:500]}" if said else ""
         return f"the worker process ended with exit code {result.exit_code}{last}"
+
+
+def line(**message: Any) -> bytes:
+    """A message as it is sent."""
+    return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"

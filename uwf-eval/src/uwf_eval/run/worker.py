@@ -18,11 +18,11 @@ from uwf_core.errors import StoreError, UwfError
 from uwf_eval.judges.launcher import hide
 from uwf_eval.records import Trial
 from uwf_eval.run import wire
-from uwf_eval.run.lines import line
+from uwf_eval.run.process import line
 from uwf_eval.store.shapes import read_payload
 from uwf_eval.task.model import Task
-from uwf_eval.trial.template import Templates
-from uwf_eval.trial.trial import Bench, run_trial
+from uwf_eval.trial.thread import Templates
+from uwf_eval.trial.trial import TrialContext, run_trial
 
 _STDOUT, _STDERR = 1, 2
 
@@ -83,7 +83,7 @@ def _serve(messages: Iterator[Mapping[str, Any]], channel: _Channel, cancel: Can
             return
         setting = wire.setting_in(first["setting"], dict(os.environ))
         with Client.open(env=setting.env, cwd=setting.cwd, beside=warm) as main_client:
-            bench = Bench(
+            context = TrialContext(
                 main=main_client,
                 folder=setting.folder,
                 templates=Templates(main_client),
@@ -95,21 +95,21 @@ def _serve(messages: Iterator[Mapping[str, Any]], channel: _Channel, cancel: Can
             )
             tasks = {task.name: task for task in setting.tasks}
             channel.say(ready=True)
-            _run_trials(messages, bench, tasks, channel)
+            _run_trials(messages, context, tasks, channel)
 
 
 def _run_trials(
     messages: Iterator[Mapping[str, Any]],
-    bench: Bench,
+    context: TrialContext,
     tasks: Mapping[str, Task],
     channel: _Channel,
 ) -> None:
     for message in messages:
         planned = read_payload(Trial, message["trial"])
-        if bench.cancel.is_set():  # it has not begun, and is as it was
+        if context.cancel.is_set():  # it has not begun, and is as it was
             channel.say(end=wire.end_out(wire.End(planned, None)))
             continue
-        result = run_trial(bench, tasks[planned.cell.task], planned)
+        result = run_trial(context, tasks[planned.cell.task], planned)
         channel.say(end=wire.end_out(wire.End(result.trial, result.space)))
         if result.stuck:
             _leave(1)
@@ -117,7 +117,7 @@ def _run_trials(
 
 def _warm_client() -> Client:
     """A client, once what a first trial needs is imported: the run is still being prepared."""
-    from uwf_eval.judges import asking, desk, house  # noqa: F401
+    from uwf_eval.judges import asking, catalog, context  # noqa: F401
 
     client = Client.open()
     client.installation.warm_up()

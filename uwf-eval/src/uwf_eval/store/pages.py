@@ -15,17 +15,23 @@ from uwf_eval.records import Trial
 SIZE: Final = 256
 """Trials on a page."""
 
-SCHEMA: Final[Mapping[str, Any]] = {
-    "title": "uwf eval page",
-    "type": "object",
-    "properties": {
-        "run": {"type": "string"},
-        "refs": {"type": "array", "items": {"type": "string"}},
-        "trials": {"type": "string"},
-    },
-    "required": ["run", "refs", "trials"],
-    "additionalProperties": False,
-}
+TEXT: Final = {"type": "string"}
+
+
+def schema(title: str, **properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema of a closed object in which all is required."""
+    return {
+        "title": title,
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+SCHEMA: Final = schema(
+    "uwf eval page", run=TEXT, refs={"type": "array", "items": TEXT}, trials=TEXT
+)
 
 
 def block_of(number: int) -> int:

@@ -33,13 +33,7 @@ FORMAT: Final = "1"
 LAST: Final = "@last"
 _SHORTEST_PREFIX = 4
 _RUN, _PLAN, _TRIAL, _PAGE = (f"@uwf/eval/{area}/" for area in ("run", "plan", "trial", "page"))
-_PLAN_SCHEMA: Final[Mapping[str, Any]] = {
-    "title": "uwf eval plan",
-    "type": "object",
-    "properties": {"run": {"type": "string"}, "trials": {"type": "string"}},
-    "required": ["run", "trials"],
-    "additionalProperties": False,
-}
+_PLAN_SCHEMA: Final = pages.schema("uwf eval plan", run=pages.TEXT, trials=pages.TEXT)
 
 
 class Results:

@@ -16,9 +16,8 @@ from uwf_core.definitions import (
 )
 from uwf_core.errors import PayloadError
 from uwf_eval.judges.api import judge_faults
-from uwf_eval.task.fixture import fixture_of
 from uwf_eval.task.globs import glob_fault
-from uwf_eval.task.model import JudgeSpec, Task
+from uwf_eval.task.model import JudgeSpec, Task, fixture_of
 from uwf_eval.task.tree import faults
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from uwf_core.api.record import record
+from uwf_eval.task.tree import EMPTY_DIGEST, digest_of_tree
 
 Source = Literal["folder", "archive", "distribution"]
 
@@ -16,7 +17,7 @@ class JudgeSpec:
 
     Attributes:
         name: unique within the task. weight: in the trial's score; 0: informational.
-        builtin: a judge of the house. plugin: one of another distribution.
+        builtin: a built-in judge. plugin: one of another distribution.
         entry: an executable or Python file, relative to the task's folder.
         schema: JSON Schema that the judge's data must satisfy, None for anything.
         options: for builtin judges and plugins; scripts get them as JSON in `UWF_JUDGE_OPTIONS`.
@@ -105,3 +106,20 @@ class Task:
     source: Source
     place: str
     digest: str
+
+
+FIXTURE: Final = "fixture"
+
+
+def fixture_of(task: Task, case: Case) -> Path | None:
+    """The folder that a trial of this case is a copy of, None if it begins empty."""
+    if case.fixture is not None:
+        return task.folder / case.fixture
+    usual = task.folder / FIXTURE
+    return usual if usual.is_dir() else None
+
+
+def fixture_digest(task: Task, case: Case) -> str:
+    """SHA-256 over the fixture, in hexadecimal."""
+    folder = fixture_of(task, case)
+    return EMPTY_DIGEST if folder is None else digest_of_tree(folder)

@@ -20,19 +20,17 @@ from uwf_core.errors import AgentStuck
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.judges.api import Evidence, judge_all, need_folder
 from uwf_eval.records import Trial
-from uwf_eval.task.fixture import fixture_of
-from uwf_eval.task.model import Command, Task
+from uwf_eval.task.model import Command, Task, fixture_of
 from uwf_eval.task.tree import TreeError, copy_tree, make_private
 from uwf_eval.trial import guard, verdict
 from uwf_eval.trial.setting import agent_env, agent_word, judge_env
 from uwf_eval.trial.space import Space, make_space
-from uwf_eval.trial.template import IN_MEMORY, Templates
-from uwf_eval.trial.thread import Finished, Read, read_thread, run_thread
+from uwf_eval.trial.thread import IN_MEMORY, Finished, Read, Templates, read_thread, run_thread
 from uwf_eval.trial.verdict import Verdict
 
 
 @record
-class Bench:
+class TrialContext:
     """What all trials of a run share.
 
     Attributes:
@@ -64,17 +62,17 @@ class Result(NamedTuple):
     stuck: bool = False
 
 
-def run_trial(bench: Bench, task: Task, planned: Trial) -> Result:
+def run_trial(context: TrialContext, task: Task, planned: Trial) -> Result:
     """Run a trial and judge it. Whatever goes wrong is in what it gives; nothing is stored but
     its thread, and that is not waited for: the disk has it when it has the trial.
     """
-    work = _Work(bench, task, planned)
+    work = _Work(context, task, planned)
     stuck = False
     try:
         ended = work.attempt()
     except AgentStuck as error:
         stuck = True
-        ended = verdict.of_stuck(error, cancelled=bench.cancel.is_set())
+        ended = verdict.of_stuck(error, cancelled=context.cancel.is_set())
     ended = work.tear_down(ended)
     if stuck:
         return Result(work.closed(ended), None, stuck)
@@ -86,12 +84,12 @@ def run_trial(bench: Bench, task: Task, planned: Trial) -> Result:
 class _Work:
     """A trial under way: `done` is what is known of it by now."""
 
-    def __init__(self, bench: Bench, task: Task, planned: Trial) -> None:
-        self.bench = bench
+    def __init__(self, context: TrialContext, task: Task, planned: Trial) -> None:
+        self.context = context
         self.task = task
         self.case = next(each for each in task.cases if each.name == planned.cell.case)
         self.began = time.monotonic()
-        self.env = agent_env(bench.env, task)
+        self.env = agent_env(context.env, task)
         self.done = replace(
             planned,
             attempt=planned.attempt + 1,
@@ -134,18 +132,18 @@ class _Work:
     def _prepare(self) -> Space:
         self._check_task()
         name = f"{self.done.number}.{self.done.attempt}"
-        space = self.space = make_space(self.bench.folder, self.done.run, name)
+        space = self.space = make_space(self.context.folder, self.done.run, name)
         fixture = fixture_of(self.task, self.case)
         if fixture is not None:
             copy_tree(fixture, space.work)
         self.phase = "setup"
         self.is_set_up = True
         if self.task.setup:
-            self._run_commands(self.task.setup, space, self.bench.cancel)
+            self._run_commands(self.task.setup, space, self.context.cancel)
         return space
 
     def _check_task(self) -> None:
-        touched = guard.touched(self.task.folder, self.bench.stamps[self.task.name])
+        touched = guard.touched(self.task.folder, self.context.stamps[self.task.name])
         if touched:
             raise TreeError(
                 f"the run's copy of the task is not what it was: {touched[0]}",
@@ -161,9 +159,9 @@ class _Work:
     def _run(self, space: Space) -> Finished:
         self.phase = "unavailable"
         cell = self.done.cell
-        word = agent_word(cell.agent, self.task, self.bench.cwd)
+        word = agent_word(cell.agent, self.task, self.context.cwd)
         client = self.client = self._open(space, word)
-        self.bench.templates.copy(cell.workflow, client)
+        self.context.templates.copy(cell.workflow, client)
         started = client.start(
             cell.workflow,
             self.case.prompt,
@@ -171,14 +169,16 @@ class _Work:
             agent=word,
         )
         self.done = replace(self.done, thread=started["thread"])
-        bench = self.bench
-        return run_thread(client, started["thread"], self.task.limits, bench.cancel, bench.notice)
+        context = self.context
+        return run_thread(
+            client, started["thread"], self.task.limits, context.cancel, context.notice
+        )
 
     def _open(self, space: Space, word: str | None) -> Client:
         """A client of the trial's own store. The cell's model is an option of the agents that
         have one, and a model of the configuration for all others.
         """
-        model, main = self.done.cell.model, self.bench.main
+        model, main = self.done.cell.model, self.context.main
         own = model is not None and main.installation.takes_model(word, space.work)
         return Client.open(
             cwd=space.work,
@@ -194,7 +194,7 @@ class _Work:
         """What the agent touched that it must not: it is gone by now, and so is all it started."""
         self.phase = "judge"
         found = guard.changed(before, guard.protected(space.work, self.task.protect))
-        found += guard.touched(self.task.folder, self.bench.stamps[self.task.name])
+        found += guard.touched(self.task.folder, self.context.stamps[self.task.name])
         return found
 
     def _tampered(self, what: Sequence[str]) -> Verdict:
@@ -223,25 +223,25 @@ class _Work:
             cwd=space.judged,
             thread=self.done.thread,
             record=read.document,
-            env=judge_env(self.bench.env, space.store),
+            env=judge_env(self.context.env, space.store),
             fixture=fixture_of(self.task, self.case),
             model=self.client.judge_model,
             client=self.client,
             state_dir=space.judges,
-            cancel=self.bench.cancel,
+            cancel=self.context.cancel,
         )
         results = judge_all(self.task, evidence)
-        if self.bench.cancel.is_set():
+        if self.context.cancel.is_set():
             return verdict.INTERRUPTED
         self.done = replace(self.done, judges=tuple(results))
         # What the agent made has run below judges since it was looked at.
-        touched = guard.touched(self.task.folder, self.bench.stamps[self.task.name])
+        touched = guard.touched(self.task.folder, self.context.stamps[self.task.name])
         return self._tampered(touched) if touched else verdict.of_judges(results)
 
     def _write_store(self, space: Space) -> None:
         """The thread in a file, for judges that are programs."""
         assert self.client is not None and self.done.thread is not None
-        with Client.open(store=space.store, durable=False, beside=self.bench.main) as judged:
+        with Client.open(store=space.store, durable=False, beside=self.context.main) as judged:
             self.client.nodes.copy_thread(self.done.thread, judged.nodes, durable=False)
 
     def tear_down(self, ended: Verdict) -> Verdict:
@@ -253,7 +253,7 @@ class _Work:
         except Exception as error:
             if ended.failure is None and self._passes(ended):  # it may not hide a loss
                 return verdict.of_error(error, "teardown")
-            self.bench.notice(f"the teardown of trial {self.done.number} failed: {error}")
+            self.context.notice(f"the teardown of trial {self.done.number} failed: {error}")
         return ended
 
     def hand_over(self, ended: Verdict) -> Verdict:
@@ -262,7 +262,7 @@ class _Work:
             return ended
         assert self.client is not None and self.done.thread is not None
         try:
-            nodes = self.bench.main.nodes
+            nodes = self.context.main.nodes
             self.client.nodes.copy_thread(self.done.thread, nodes, durable=False)
         except Exception as error:
             return verdict.of_error(error, "store")

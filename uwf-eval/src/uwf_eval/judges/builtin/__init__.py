@@ -1,8 +1,8 @@
-"""The judges of this distribution, as plugins of it.
+"""The built-in judges, as plugins of this distribution.
 
-frontmatter  route  diff_size  amounts  tokens      count and compare; no program, no model
-command                                             runs one program
-rubric  claims  upstream                            ask a model, each step or the whole
-examine                                             how a model is asked, and what it must show
-material  quotes  grade                             what the others share; pure
+frontmatter  route  diff_size  amounts   count and compare; no program, no model
+command                                  runs one program
+rubric  stepwise                         ask a model about the whole, or about each step
+examine                                  how a model is asked, and which quotes it must show
+material                                 what a model is shown; pure
 """

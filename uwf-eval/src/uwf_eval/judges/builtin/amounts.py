@@ -1,10 +1,55 @@
-"""The judges `cost` and `duration`. Without limits they only inform."""
+"""The judges `cost`, `duration` and `token-stats`; an amount as a score. Without limits they only
+inform.
+"""
 
+from collections.abc import Mapping
 from typing import Any
 
 from uwf_core.api import JudgeReply, JudgeRequest
+from uwf_core.api.extract import NO_USAGE
 from uwf_core.api.record import record
-from uwf_eval.judges.builtin.grade import check_limits, graded
+from uwf_eval.judges.failed import JudgeFailed
+
+
+def check_limits(full: float | None, zero: float | None) -> None:
+    """Whether two limits can be those of a grade.
+
+    Raises:
+        ValueError: they cannot.
+    """
+    for name, limit in (("full", full), ("zero", zero)):
+        if limit is not None and limit < 0:
+            raise ValueError(f"{name} is {limit:g}; wanted 0 or more")
+    if full is not None and zero is not None and full > zero:
+        raise ValueError(f"full is {full:g} and zero {zero:g}; full has to be the smaller one")
+
+
+def graded(
+    name: str, amount: float | None, *, full: float | None, zero: float | None
+) -> JudgeReply:
+    """A reply for an amount of which less is better.
+
+    With one limit alone, the score is 1 up to it and 0 beyond; with none the reply only informs.
+
+    Raises:
+        JudgeFailed: there is a limit, and nobody knows the amount.
+    """
+    data = {name: amount}
+    limits = [limit for limit in (full, zero) if limit is not None]
+    if not limits:
+        return JudgeReply(score=None, data=data, usage=NO_USAGE)
+    if amount is None:
+        raise JudgeFailed(
+            f"{name} is not known, so it cannot be held to a limit",
+            hint="the agent does not report it, and no price of its model is configured",
+        )
+    return JudgeReply(score=_score(amount, limits[0], limits[-1]), data=data, usage=NO_USAGE)
+
+
+def _score(amount: float, full: float, zero: float) -> float:
+    if amount <= full:
+        return 1.0
+    return 0.0 if amount >= zero else (zero - amount) / (zero - full)
 
 
 @record
@@ -55,3 +100,37 @@ class Duration:
         seconds = sum(each or 0 for each in spent_ms) / 1000 if known else None
         options = self._options
         return graded("seconds", seconds, full=options.full_seconds, zero=options.zero_seconds)
+
+
+COUNTED = ("turns", "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+
+
+class TokenStats:
+    """Tokens and turns, in all and for each role; null is unknown."""
+
+    def __init__(self, _options: None, _context: Any) -> None:
+        """There is nothing to set."""
+
+    def judge(self, request: JudgeRequest) -> JudgeReply:
+        """The numbers."""
+        steps = request.record.get("steps", ())
+        roles: dict[str, list[Mapping[str, Any]]] = {}
+        for step in steps:
+            roles.setdefault(step["role"], []).append(step)
+        by_role = {
+            role: {"steps": len(own), **_totals([each.get("usage") for each in own])}
+            for role, own in roles.items()
+        }
+        total = _totals([step.get("usage") for step in steps])
+        data = {"steps": len(steps), **total, "byRole": by_role}
+        return JudgeReply(score=None, data=data, usage=NO_USAGE)
+
+
+def _totals(usages: list[Mapping[str, Any] | None]) -> dict[str, int | None]:
+    return {name: _total([(usage or {}).get(name) for usage in usages]) for name in COUNTED}
+
+
+def _total(counts: list[int | None]) -> int | None:
+    """The sum; unknown if any part of it is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None

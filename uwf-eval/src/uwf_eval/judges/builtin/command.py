@@ -18,9 +18,8 @@ from uwf_core.api import (
 )
 from uwf_core.api.extract import NO_USAGE
 from uwf_core.api.record import record
-from uwf_eval.judges.ending import check_alone, check_end
-from uwf_eval.judges.environment import judge_environment
-from uwf_eval.judges.failed import JudgeAborted, JudgeFailed
+from uwf_eval.judges.context import judge_environment
+from uwf_eval.judges.failed import JudgeAborted, JudgeFailed, check_alone, check_end
 from uwf_eval.judges.script import GRACE_SECONDS
 
 _CANNOT_RUN = (126, 127)
@@ -30,7 +29,7 @@ _SHOWN = 2000
 
 
 @record
-class Options:
+class CommandOptions:
     """What is run, and what of it is the score.
 
     Attributes:
@@ -69,7 +68,7 @@ class CommandJudge:
     that must not be, write a judge that brings its own checks.
     """
 
-    def __init__(self, options: Options, _context: Any) -> None:
+    def __init__(self, options: CommandOptions, _context: Any) -> None:
         self._options = options
 
     def judge(self, request: JudgeRequest) -> JudgeReply:
@@ -135,7 +134,7 @@ def last_number(pattern: str, output: str) -> float:
         raise JudgeAborted(f"the pattern {pattern!r} finds {found[-1]!r}, no number") from fault
 
 
-def _check(result: ProgramResult, options: Options) -> None:
+def _check(result: ProgramResult, options: CommandOptions) -> None:
     cure = "give it more `seconds`, or say with `tooSlow` which score that is"
     check_end(result, "the command", seconds=options.seconds, cure=cure)
     if options.score == "number":

@@ -9,7 +9,7 @@ from typing import Any
 from uwf_core.api import JudgeReply, JudgeRequest
 from uwf_core.api.record import record
 from uwf_core.named_tuple import NamedTuple
-from uwf_eval.judges.builtin.grade import check_limits, graded
+from uwf_eval.judges.builtin.amounts import check_limits, graded
 from uwf_eval.judges.failed import JudgeFailed
 
 IGNORED = (
@@ -26,7 +26,7 @@ _MOST_SHOWN = 100
 
 
 @record
-class Options:
+class DiffSizeOptions:
     """Changed lines: `full` gives 1 up to there, `zero` 0 from there on. `ignore`: globs of paths
     that count for nothing, in the place of the usual ones; `*` matches `/` as well.
     """
@@ -51,7 +51,7 @@ class DiffSize:
     file counts for nothing, and a file that is no text counts as one line.
     """
 
-    def __init__(self, options: Options, _context: Any) -> None:
+    def __init__(self, options: DiffSizeOptions, _context: Any) -> None:
         self._options = options
 
     def judge(self, request: JudgeRequest) -> JudgeReply:

@@ -147,7 +147,7 @@ class Examiner:
 
 
 def _rules(task: str, schema: Mapping[str, Any], mark: str) -> str:
-    from uwf_eval.judges.builtin.quotes import LEAST_CHARACTERS
+    from uwf_eval.judges.builtin.examine import LEAST_CHARACTERS
 
     return _RULES.format(
         mark=mark,
@@ -194,3 +194,21 @@ def _problems(
 def _correction(problems: Sequence[str]) -> str:
     listed = "\n".join(f"- {problem}" for problem in problems[:_PROBLEMS_SHOWN])
     return f"That answer does not hold:\n{listed}\nGive the whole JSON object again."
+
+
+LEAST_CHARACTERS = 8
+"""How long a quote has to be: a word like `the` occurs everywhere."""
+
+
+def quote_problem(quote: str, text: str, place: str) -> str | None:
+    """What is wrong with a quote, None if it occurs in `text`, letter for letter.
+
+    White space is the only thing that may differ: models fold lines.
+    """
+    wanted, found = " ".join(quote.split()), " ".join(text.split())
+    if len(wanted) < min(LEAST_CHARACTERS, max(1, len(found))):
+        return f"the quote {quote!r} is too short: {LEAST_CHARACTERS} characters or more"
+    if wanted not in found:
+        shown = wanted if len(wanted) <= 100 else wanted[:100] + "…"
+        return f"the quote {shown!r} does not occur in {place}"
+    return None

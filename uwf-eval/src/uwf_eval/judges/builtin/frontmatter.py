@@ -12,7 +12,7 @@ _INVALID = "invalid_output"
 
 
 @record
-class Options:
+class ComplianceOptions:
     """`count`: which share is the score. `first`: valid without a correction; `all`: valid in
     the end.
     """
@@ -25,7 +25,7 @@ class Compliance:
     delivered nothing valid has one more step, which was never valid.
     """
 
-    def __init__(self, options: Options, _context: Any) -> None:
+    def __init__(self, options: ComplianceOptions, _context: Any) -> None:
         self._options = options
 
     def judge(self, request: JudgeRequest) -> JudgeReply:

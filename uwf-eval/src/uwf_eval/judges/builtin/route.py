@@ -14,7 +14,7 @@ ANY = "..."
 
 
 @record
-class Options:
+class RouteOptions:
     """Conditions; the score is the share of those that hold.
 
     Attributes:
@@ -33,7 +33,7 @@ class Options:
 class ExpectedRoute:
     """Compares the roles that ran with what was expected. Without a condition it only informs."""
 
-    def __init__(self, options: Options, _context: Any) -> None:
+    def __init__(self, options: RouteOptions, _context: Any) -> None:
         self._options = options
 
     def judge(self, request: JudgeRequest) -> JudgeReply:
@@ -48,7 +48,7 @@ class ExpectedRoute:
         return JudgeReply(score=score, data={"route": roles, "broken": broken}, usage=NO_USAGE)
 
 
-def conditions(options: Options, roles: Sequence[str]) -> list[tuple[str, bool]]:
+def conditions(options: RouteOptions, roles: Sequence[str]) -> list[tuple[str, bool]]:
     """Each condition in words, and whether the roles that ran meet it."""
     found: list[tuple[str, bool]] = []
     if options.route:

@@ -7,9 +7,14 @@ from typing import Any
 
 from uwf_core.api import JudgeReply, JudgeRequest
 from uwf_core.api.record import record
-from uwf_eval.judges.builtin.examine import MANIPULATION, Examiner, ModelOptions, Question
+from uwf_eval.judges.builtin.examine import (
+    MANIPULATION,
+    Examiner,
+    ModelOptions,
+    Question,
+    quote_problem,
+)
 from uwf_eval.judges.builtin.material import whole
-from uwf_eval.judges.builtin.quotes import quote_problem
 from uwf_eval.judges.failed import JudgeFailed
 
 _TASK = """\
@@ -40,7 +45,7 @@ _DOES_THE_TASK = Criterion(
 
 
 @record
-class Options(ModelOptions):
+class RubricOptions(ModelOptions):
     """As of every judge that asks a model, and:
 
     Attributes:
@@ -66,7 +71,7 @@ class Options(ModelOptions):
 class Rubric:
     """The weighted mean of the points for each criterion."""
 
-    def __init__(self, options: Options, _context: Any) -> None:
+    def __init__(self, options: RubricOptions, _context: Any) -> None:
         self._options = options
 
     def judge(self, request: JudgeRequest) -> JudgeReply:
@@ -107,7 +112,7 @@ def _files(folder: Path, globs: Sequence[str]) -> str:
     return "\n\n".join(parts)
 
 
-def _words(options: Options, *, with_files: bool) -> str:
+def _words(options: RubricOptions, *, with_files: bool) -> str:
     listed = [f"- {each.name}: {each.description or each.name}" for each in options.criteria]
     return _TASK.format(
         criteria="\n".join(listed),
@@ -117,7 +122,7 @@ def _words(options: Options, *, with_files: bool) -> str:
     )
 
 
-def _properties(options: Options) -> dict[str, Any]:
+def _properties(options: RubricOptions) -> dict[str, Any]:
     names = [criterion.name for criterion in options.criteria]
     item = {
         "type": "object",
@@ -133,7 +138,9 @@ def _properties(options: Options) -> dict[str, Any]:
     return {"criteria": {"type": "array", "items": item}}
 
 
-def _problems(options: Options, answer: Mapping[str, Any], shown: Mapping[str, str]) -> list[str]:
+def _problems(
+    options: RubricOptions, answer: Mapping[str, Any], shown: Mapping[str, str]
+) -> list[str]:
     judged = [each["criterion"] for each in answer["criteria"]]
     problems: list[str | None] = [
         f"the criterion {criterion.name!r} is judged {judged.count(criterion.name)} times, not once"

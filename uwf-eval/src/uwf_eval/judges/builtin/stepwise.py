@@ -1,4 +1,6 @@
-"""Judging a thread step by step: a model lists things and shows words for each of them."""
+"""The judges `hallucination` and `upstream-consumption`: step by step, a model lists things and
+quotes words for each of them.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
@@ -6,15 +8,21 @@ from typing import Any
 
 from uwf_core.api import JudgeReply, JudgeRequest, Usage
 from uwf_core.api.record import record
-from uwf_eval.judges.builtin.examine import MANIPULATION, Examiner, ModelOptions, Question
-from uwf_eval.judges.builtin.quotes import quote_problem
+from uwf_eval.judges.builtin.examine import (
+    MANIPULATION,
+    Examiner,
+    ModelOptions,
+    Question,
+    quote_problem,
+)
+from uwf_eval.judges.builtin.material import delivered, results, told, worked
 from uwf_eval.judges.failed import JudgeFailed
 
 Step = Mapping[str, Any]
 
 
 @record
-class Options(ModelOptions):
+class StepOptions(ModelOptions):
     """As of every judge that asks a model. `roles`: the ones that are examined; all if empty."""
 
     roles: Sequence[str] = ()
@@ -69,7 +77,7 @@ class Look:
         return [problem for problem in found if problem]
 
 
-def judge_steps(look: Look, request: JudgeRequest, options: Options) -> JudgeReply:
+def judge_steps(look: Look, request: JudgeRequest, options: StepOptions) -> JudgeReply:
     """The mean share of things that hold, over the steps that have any.
 
     Raises:
@@ -118,3 +126,93 @@ def _findings(look: Look, step: Step, answer: Mapping[str, Any]) -> dict[str, An
         "evidence": [thing for thing in things if thing[look.holds]],
         MANIPULATION: list(answer.get(MANIPULATION, ())),
     }
+
+
+_CLAIMS_TASK = """\
+List every claim in `delivered` that could be false and that somebody would rely on: about files, \
+code, numbers, tests that ran, what others said, facts of the world. For each give `quote` (from \
+`delivered`), `supported`, and `evidence`: words from `sources` or `results` that show it, or \
+null. `work` is what the role said and did on its way, and is no evidence. \
+A claim is supported only if such words are there; that it sounds right is not enough. Plans, \
+opinions and questions are no claims. If there is none, the list is empty."""
+
+
+class Hallucination:
+    """Share of claims with a source, step by step; the score is the mean over the steps that
+    claim anything. A source is what the step was told, what others delivered before it, or what
+    its tools gave; nothing that the role itself says.
+    """
+
+    def __init__(self, options: StepOptions, _context: Any) -> None:
+        self._options = options
+
+    def judge(self, request: JudgeRequest) -> JudgeReply:
+        """The mean share of claims with a source, with all claims in the data."""
+        return judge_steps(_CLAIMS, request, self._options)
+
+
+def _claims_sections(
+    thread: Mapping[str, Any], steps: Sequence[Step], at: int
+) -> Mapping[str, str] | None:
+    said = delivered(steps[at])
+    if not said:
+        return None
+    return {
+        "sources": told(thread, steps, at),
+        "work": worked(steps[at]),
+        "results": results(steps[at]),
+        "delivered": said,
+    }
+
+
+_CLAIMS = Look(
+    task=_CLAIMS_TASK,
+    things="claims",
+    holds="supported",
+    listed_in="delivered",
+    shown_in=("sources", "results"),
+    sections=_claims_sections,
+    nothing="no step claims anything that could be looked up",
+)
+
+
+_POINTS_TASK = """\
+`handed` is what one role was given by the one before it; `answer` is what it then did and \
+delivered. List the points of `handed` that the role should have taken up: findings, decisions, \
+requests, constraints. For each give `quote` (from `handed`), `used`, and `evidence`: words from \
+`answer` that take the point up or answer it, or null. A point is used only if such words are \
+there. Do not list what is mere form."""
+
+
+class Upstream:
+    """Share of the points handed on that the next role took up, step by step; the score is the
+    mean over the steps that were handed anything.
+    """
+
+    def __init__(self, options: StepOptions, _context: Any) -> None:
+        self._options = options
+
+    def judge(self, request: JudgeRequest) -> JudgeReply:
+        """The mean share of points taken up, with all points in the data."""
+        return judge_steps(_POINTS, request, self._options)
+
+
+def _upstream_sections(
+    _thread: Mapping[str, Any], steps: Sequence[Step], at: int
+) -> Mapping[str, str] | None:
+    if at == 0 or not delivered(steps[at - 1]):
+        return None
+    before, step = steps[at - 1], steps[at]
+    handed = f"{step.get('edgePrompt') or ''}\n\n{before['role']} delivered:\n{delivered(before)}"
+    return {"handed": handed, "answer": f"{worked(step)}\n{results(step)}\n\n{delivered(step)}"}
+
+
+_POINTS = Look(
+    task=_POINTS_TASK,
+    things="points",
+    holds="used",
+    listed_in="handed",
+    shown_in=("answer",),
+    sections=_upstream_sections,
+    nothing="no role was handed anything by another one",
+)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from uwf_core.named_tuple import NamedTuple
-from uwf_eval.report.html.marks import at, picture, symbol
+from uwf_eval.report.html.marks import at, picture, symbol, tone
 from uwf_eval.report.html.markup import Markup, join, tag
 from uwf_eval.report.html.table import section, table
 from uwf_eval.report.numbers import NONE, dollars, known, mean_range, score
@@ -128,7 +128,7 @@ def _plot(points: Sequence[Point], faint: Sequence[Point], axis: Axis) -> Markup
                          class_="tick"))  # fmt: skip
     names = tag("text", "mean cost of a trial", x="100%", y="100%", dy=34, text_anchor="end",
                 class_="axis")  # fmt: skip
-    marks = [_faint(point, axis) for point in faint]
+    marks = [_mark(point, axis, faint=True) for point in faint]
     marks += [_mark(point, axis) for point in points]
     return picture(
         _TITLE, _described(points), *grid, *levels, *costs, names, *marks,
@@ -136,23 +136,16 @@ def _plot(points: Sequence[Point], faint: Sequence[Point], axis: Axis) -> Markup
     )  # fmt: skip
 
 
-def _faint(point: Point, axis: Axis) -> Markup:
-    line = point.line
-    x, y = at(axis.share(line.cost.mean or 0.0)), at(1 - (line.score.value or 0.0))
-    label = f"{point.label}: {dollars(line.cost.mean)}, score {score(line.score.value)}"
-    return symbol(point.number, x, y, faint=True, label=label)
-
-
-def _mark(point: Point, axis: Axis) -> Markup:
-    mean = point.line.score
-    x = at(axis.share(point.line.cost.mean or 0.0))
-    parts = []
-    if mean.low is not None and mean.high is not None:
-        parts.append(tag("line", x1=x, x2=x, y1=at(1 - mean.low), y2=at(1 - mean.high),
-                         class_=f"interval tone{point.number % 6}"))  # fmt: skip
-    label = f"{point.label}: {dollars(point.line.cost.mean)}, score {score(mean.value)}"
-    parts.append(symbol(point.number, x, at(1 - (mean.value or 0.0)), label=label))
-    return join(*parts)
+def _mark(point: Point, axis: Axis, *, faint: bool = False) -> Markup:
+    mean, cost = point.line.score, point.line.cost.mean
+    x = at(axis.share(cost or 0.0))
+    interval = None
+    if not faint and mean.low is not None and mean.high is not None:
+        interval = tag("line", x1=x, x2=x, y1=at(1 - mean.low), y2=at(1 - mean.high),
+                       class_=f"interval {tone(point.number)}")  # fmt: skip
+    label = f"{point.label}: {dollars(cost)}, score {score(mean.value)}"
+    return join(interval, symbol(point.number, x, at(1 - (mean.value or 0.0)), faint=faint,
+                                 label=label))  # fmt: skip
 
 
 def _described(points: Sequence[Point]) -> str:

@@ -1,0 +1,68 @@
+"""The built-in judges by name. Importing this imports none of them, and no hooks."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from uwf_core.api import AgentContext, Judge, JudgeSpec, read_options
+from uwf_core.api.record import record
+
+_ROOM = "uwf_eval.judges.builtin"
+
+
+def builtin_specs() -> Sequence[JudgeSpec]:
+    """The built-in judges: those that count and compare, then those that ask a model."""
+    return [
+        _spec("frontmatter-compliance", "frontmatter:Compliance", "share of valid steps"),
+        _spec("expected-route", "route:ExpectedRoute", "whether the expected roles ran", "Route"),
+        _spec("command", "command:CommandJudge", "a program's exit code or number", "Command"),
+        _spec("diff-size", "diff_size:DiffSize", "number of lines that differ from the fixture"),
+        _spec("cost", "amounts:Cost", "cost of the thread in USD"),
+        _spec("duration", "amounts:Duration", "duration of the steps"),
+        _spec("token-stats", "amounts:TokenStats", "tokens and turns, in all and by role", None),
+        _spec("rubric", "rubric:Rubric", "a model judges by your criteria"),
+        _spec("hallucination", "stepwise:Hallucination", "share of supported claims", "Step"),
+        _spec("upstream-consumption", "stepwise:Upstream", "share of used input", "Step"),
+    ]
+
+
+def _spec(name: str, place: str, summary: str, options: str | None = "") -> JudgeSpec:
+    """A judge; its options are called like itself unless `options` says otherwise."""
+    module, _, judge = place.partition(":")
+    own = None if options is None else f"{_ROOM}.{module}:{options or judge}Options"
+    return JudgeSpec(name=name, summary=summary, factory=f"{_ROOM}.{place}", options=own)
+
+
+@record
+class _NoOptions:
+    """The options of a judge without any."""
+
+
+@cache
+def builtin_judges() -> Mapping[str, JudgeSpec]:
+    """The records that the hook announces, by name."""
+    return {spec.name: spec for spec in builtin_specs()}
+
+
+def builtin_options(name: str, options: Mapping[str, Any], *, where: str) -> Any:
+    """The options of a built-in judge as its own record; None where it takes none.
+
+    Raises:
+        KeyError: there is no such judge.
+        ConfigError: the options do not fit.
+    """
+    path = builtin_judges()[name].options
+    return read_options(_NoOptions if path is None else _named(path), options, where=where)
+
+
+def open_builtin_judge(name: str, options: Any, state_dir: str) -> Judge:
+    """The judge, made with the options that `builtin_options` gave."""
+    factory = _named(builtin_judges()[name].factory)
+    made: Judge = factory(options, AgentContext(name=name, state_dir=state_dir))
+    return made
+
+
+def _named(path: str) -> Any:
+    module, _, attribute = path.partition(":")
+    return getattr(import_module(module), attribute)
