@@ -32,8 +32,9 @@ def world(tmp_path):
 @pytest.mark.parametrize("trusted", [False, True])
 def test_a_folder_runs_its_plugins_only_if_it_is_trusted(world, trusted):
     look = {"toolCalls": [tool("terminal", command="pwd")]}
-    world.agent().run(world.request(look, "done", trusted=trusted), Told())
+    request = world.request(look, "done", trusted=trusted)
+    world.agent().run(request, Told())
     assert (world.root / "ran").exists() == trusted
-    said = json.dumps([each.body for each in world.model.requests])
-    assert "Use tabs, said the project." in said, "its words are read all the same"
-    assert json.dumps(str(world.work))[1:-1] in json.dumps(world.model.requests[-1].body)
+    messages = world.heard(request.prompt)[-1].messages
+    assert "Use tabs, said the project." in json.dumps(messages), "its words are read all the same"
+    assert json.loads(messages[-1]["content"])["output"] == str(world.work)
