@@ -331,7 +331,7 @@ CONTENTS: dict[str, Attack] = {
     "another folder": line(lambda each: each["tags"].update(cwd="/")),
     "another agent": line(lambda each: each["tags"].update(agent="/bin/sh -c id")),
     "a session of another": line(
-        lambda each: each["tags"].update({"role.developer": '[1,null,1,"x","mock",false]'})
+        lambda each: each["tags"].update({"role.developer": '[1,null,{"mock":["x",1,false]}]'})
     ),
     "tags that are none": line(lambda each: each["tags"].update(attempt="[")),
     "a flipped bit": content(lambda data: data[:-20] + bytes([data[-20] ^ 1]) + data[-19:]),

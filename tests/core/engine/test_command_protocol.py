@@ -225,3 +225,22 @@ def test_a_session_beside_a_question_is_continued_with_the_answer(command: Comma
         assert uwf.resume(thread, answer="go=true", agent="mock").exit_code == 0
     call = command.calls[1]
     assert (call["words"]["--session"], call["request"]["answer"]) == ("s1", {"go": True})
+
+
+def test_poke_shows_the_replaced_reply_to_an_agent_that_cannot_continue(command: Command) -> None:
+    """It is told that what it said before is shown."""
+    with command.use("", [DONE]) as uwf:
+        thread = uwf.start("loop", "The task.")["thread"]
+        uwf.exec(thread)
+        uwf.poke(thread, "shorter")
+    prompt = command.calls[1]["request"]["prompt"]
+    assert "what you said before is told below" in prompt
+    assert "DONE BODY" in prompt
+
+
+def test_poke_shows_no_reply_to_the_session_that_said_it(command: Command) -> None:
+    with command.use("continue", [DONE]) as uwf:
+        thread = uwf.start("loop", "The task.")["thread"]
+        uwf.exec(thread)
+        uwf.poke(thread, "shorter")
+    assert "DONE BODY" not in command.calls[1]["request"]["prompt"]

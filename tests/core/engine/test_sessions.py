@@ -3,6 +3,7 @@
 from tests.core.engine.conftest import APPROVED, DONE, REJECTED
 
 from uwf_core.client import Client
+from uwf_core.engine.verify import Scope, verify
 from uwf_core.testing.project import Project
 
 
@@ -68,6 +69,62 @@ def test_another_agent_gets_a_fresh_session_with_the_whole_history(
     step = uwf.step(uwf.steps(thread)[-1]["step"])
     assert (step["agent"], step["session"], step["continuation"]) == ("human", None, "new")
     assert "FIRST BODY" in uwf.prompt(step["step"])
+
+
+def test_an_agent_that_returns_to_its_role_continues_its_own_session(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    """And is told what another one said in that role meanwhile."""
+    human = {"role": "developer", "output": {"$status": "done"}}
+    project.script([DONE, REJECTED, human, REJECTED, DONE])
+    uwf.exec(thread, count=2)
+    uwf.exec(thread, agent="human")
+    uwf.resume(thread, answer='{"$status": "done", "count": 17}')
+    uwf.exec(thread, count=2)
+    steps = [uwf.step(row["step"]) for row in uwf.steps(thread)[1:]]
+    assert [step["agent"] for step in steps if step["role"] == "developer"] == [
+        *("mock", "human", "mock"),
+    ]
+    assert (steps[4]["session"], steps[4]["continuation"]) == (steps[0]["session"], "continued")
+    prompt = uwf.prompt(steps[4]["step"])
+    assert "count: 17" in prompt
+    assert "## Step 1:" not in prompt, "it knows that already"
+    assert verify(uwf._engine, Scope()).problems == ()
+
+
+def test_an_agent_whose_step_another_replaced_is_told_the_new_one(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    fail = {"fail": {"kind": "crashed", "message": "x"}}
+    first = {"role": "developer", "outputs": [{"$status": "done"}, fail]}
+    project.script([first, REJECTED, DONE])
+    uwf.exec(thread)
+    assert uwf.poke(thread, "count").document["status"] == "suspended"
+    uwf.exec(thread, agent="human")
+    uwf.resume(thread, answer='{"$status": "done", "count": 17}')
+    uwf.exec(thread, count=2)
+    again = uwf.step(uwf.steps(thread)[-1]["step"])
+    assert (again["number"], again["continuation"]) == (3, "continued")
+    assert "count: 17" in uwf.prompt(again["step"])
+    assert verify(uwf._engine, Scope()).problems == ()
+
+
+def test_each_agents_failed_session_stays_its_own(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    """An attempt that failed keeps its session while another agent takes the step."""
+    fail = {"fail": {"kind": "crashed", "message": "x"}}
+    first = {"role": "developer", "outputs": [fail, {"$status": "done"}]}
+    project.script([first, REJECTED, DONE])
+    failed = uwf.exec(thread).document["steps"][0]["step"]
+    session = uwf.step(failed)["session"]
+    assert session is not None
+    uwf.exec(thread, agent="human")
+    uwf.resume(thread, answer="$status=done")
+    uwf.exec(thread, count=2)
+    again = uwf.step(uwf.steps(thread)[-1]["step"])
+    assert (again["session"], again["continuation"]) == (session, "continued")
+    assert verify(uwf._engine, Scope()).problems == ()
 
 
 def test_a_lost_session_is_replaced_by_a_fresh_one_with_the_whole_prompt_and_marked(

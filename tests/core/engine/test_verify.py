@@ -201,7 +201,7 @@ def retagged(world: World, change: Callable[[dict[str, str]], None]) -> None:
         ("tries", "0", "tries"),
         ("grants", "3", "grants"),
         ("usage", "[{},{}]", "usage"),
-        ("role.developer", '[9,null,1,"x","mock",false]', "developer"),
+        ("role.developer", '[9,null,{"mock":["x",1,false]}]', "developer"),
         ("workflow", "0" * 13, "workflow"),
         ("start", "0" * 13, "start"),
         ("attempt", '[3,1,"developer"]', "attempt"),

@@ -76,6 +76,9 @@ STEPS = (
 )
 
 
+SINCE = STEPS[2:]
+
+
 def given_input(**changes: Any) -> PromptInput:
     source = PromptInput(
         role=role(),
@@ -100,7 +103,7 @@ def given_input(**changes: Any) -> PromptInput:
         ),
         (
             "own-session-interrupted",
-            given_input(step_number=4, visits=1, steps=STEPS, own_session=True, interrupted=True),
+            given_input(step_number=4, visits=1, steps=SINCE, own_session=True, interrupted=True),
         ),
         (
             "bare-role",
@@ -170,10 +173,20 @@ def test_the_instruction_is_given_as_it_was_written() -> None:
     assert assembled.text.endswith(f"# Your instruction\n\n{assembled.parts.instruction}\n")
 
 
+def test_a_reply_that_is_to_be_replaced_is_shown_to_a_session_that_does_not_know_it() -> None:
+    text = assemble(given_input(step_number=2, visits=1, steps=STEPS[:1], replaced=STEPS[1])).text
+    assert outline(text)[-4:] == [
+        "## Step 1: developer, done",
+        "# What you said last",
+        "## Step 2: reviewer, rejected",
+        "# Your instruction",
+    ]
+
+
 def test_the_stable_parts_are_the_same_bytes_at_every_visit() -> None:
     first = assemble(given_input())
     later = assemble(
-        given_input(step_number=9, visits=4, steps=STEPS, own_session=True, instruction="Again.")
+        given_input(step_number=9, visits=4, steps=SINCE, own_session=True, instruction="Again.")
     )
     stable = f"{first.parts.instructions}\n\n{first.parts.task}\n\n"
     assert first.text.startswith(stable) and later.text.startswith(stable)
@@ -186,7 +199,7 @@ def test_the_task_is_always_there(own_session: bool) -> None:
 
 
 def test_a_role_back_in_its_own_session_gets_only_the_steps_since_its_last_visit() -> None:
-    history = assemble(given_input(visits=1, steps=STEPS, own_session=True)).parts.history
+    history = assemble(given_input(visits=1, steps=SINCE, own_session=True)).parts.history
     assert "Step 3" in history and "Step 2" not in history and "Step 1" not in history
 
 
@@ -196,7 +209,7 @@ def test_a_role_that_lost_its_session_gets_its_own_steps_too() -> None:
 
 
 def test_nothing_new_leaves_no_empty_part() -> None:
-    assembled = assemble(given_input(visits=1, steps=STEPS[:2], own_session=True))
+    assembled = assemble(given_input(visits=1, own_session=True))
     assert assembled.parts.history == ""
     assert "What happened" not in assembled.text
 

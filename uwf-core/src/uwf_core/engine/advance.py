@@ -19,8 +19,8 @@ from uwf_core.errors import AgentFailure, FailureKind, InternalFailure, NeedsAns
 from uwf_core.ids import Ref
 from uwf_core.process import crash_points
 from uwf_core.thread.head import Head, move_head
-from uwf_core.thread.index import RoleState, Suspension, ThreadIndex
-from uwf_core.thread.lifecycle import ended, suspended, with_session, without_session
+from uwf_core.thread.index import Suspension, ThreadIndex
+from uwf_core.thread.lifecycle import ended, spoken, suspended, with_session, without_session
 from uwf_core.thread.status import Reason
 from uwf_core.thread.usage import usage_payload
 
@@ -164,16 +164,12 @@ def _accounted(told: Told) -> ThreadIndex:
 
 
 def _spoken_state(told: Told, step: Ref) -> ThreadIndex:
-    """The index after a step: the role has spoken once more, unless the step replaces one."""
-    payload, talk = told.attempt.payload, told.talk
-    assert talk is not None
-    state = _accounted(told)
-    before = state.role(payload["role"])
-    visits = before.visits + (0 if payload["replaces"] else 1)
-    role = RoleState(visits, step, payload["number"], talk.session, payload["agent"], False)
-    return state.with_role(payload["role"], role)._replace(
+    """The index after a step."""
+    payload = told.attempt.payload
+    assert told.talk is not None
+    return spoken(_accounted(told), payload, step, told.talk.session)._replace(
         steps=payload["number"],
-        inherited_steps=min(state.inherited_steps, payload["number"] - 1),  # one may be replaced
+        inherited_steps=min(told.attempt.head.state.inherited_steps, payload["number"] - 1),
     )
 
 
@@ -185,6 +181,6 @@ def _with_session(state: ThreadIndex, told: Told, *, keep: bool) -> ThreadIndex:
     """The index in which the role's session is the one that the failed attempt leaves behind."""
     payload = told.attempt.payload
     if not keep:
-        return without_session(state, payload["role"])
+        return without_session(state, payload["role"], payload["agent"])
     session = told.talk.session if told.talk is not None else payload["session"]
     return with_session(state, payload["role"], session, payload["agent"])

@@ -11,7 +11,7 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.prompt.assemble import HISTORY_CHARACTERS, Assembled, PromptInput
 from uwf_core.prompt.assemble import assemble as assemble_prompt
 from uwf_core.prompt.record import StepRecord, step_markdown
-from uwf_core.thread.chain import body_of, newest_first, read_start
+from uwf_core.thread.chain import Step, body_of, newest_first, read_start, read_step
 from uwf_core.thread.index import RoleState
 
 if TYPE_CHECKING:
@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 
 
 class SessionPlan(NamedTuple):
-    """Which session a task is to run in: one to continue, one to fork first, or a new one."""
+    """Which session a task is to run in: one to continue, one to fork first, or a new one; and
+    the newest step that it knows.
+    """
 
     continues: str | None = None
     forks: str | None = None
+    knows: int = 0
 
     @property
     def is_own(self) -> bool:
@@ -35,16 +38,16 @@ class SessionPlan(NamedTuple):
 
 
 def plan_session(state: RoleState, agent: "OpenAgent") -> SessionPlan:
-    """The session of a role: its own is continued, an inherited one is forked, if the agent can.
-
-    A session is continued by the agent that made it alone, and never a fork's parent's.
+    """The role's session with this agent: its own is continued, an inherited one is forked, if the
+    agent can.
     """
-    if state.session is None or state.agent != agent.name:
+    own = state.sessions.get(agent.name)
+    if own is None or "continue" not in agent.capabilities:
         return SessionPlan()
-    if state.inherited:
-        can_go_on = {"fork", "continue"} <= agent.capabilities
-        return SessionPlan(forks=state.session if can_go_on else None)
-    return SessionPlan(continues=state.session if "continue" in agent.capabilities else None)
+    if not own.inherited:
+        return SessionPlan(continues=own.session, knows=own.number)
+    can_fork = "fork" in agent.capabilities
+    return SessionPlan(forks=own.session, knows=own.number) if can_fork else SessionPlan()
 
 
 def assemble(ending: "Ending", task: "Task", agent: "OpenAgent") -> Briefing:
@@ -52,7 +55,7 @@ def assemble(ending: "Ending", task: "Task", agent: "OpenAgent") -> Briefing:
     run, head = ending.run, ending.attempt.head
     engine, role = run.engine, run.definition.roles[task.role]
     plan = plan_session(head.state.role(task.role), agent)
-    prompt = _prompt(ending, task, role, own_session=plan.is_own)
+    prompt = _prompt(ending, task, role, plan)
     ending.attempt = told(engine, ending.attempt, prompt.text, plan.continues)
     _notice_tools(ending, role, agent)
     request = AgentRequest(
@@ -77,16 +80,16 @@ def assemble(ending: "Ending", task: "Task", agent: "OpenAgent") -> Briefing:
     )
 
     def fresh() -> AgentRequest:
-        whole = _prompt(ending, task, role, own_session=False) if plan.is_own else prompt
+        whole = _prompt(ending, task, role, SessionPlan()) if plan.is_own else prompt
         return request.with_(prompt=whole.text, parts=whole.parts, session=None)
 
     return Briefing(request, fresh, plan.forks, open_extractors(engine))
 
 
-def _prompt(ending: "Ending", task: "Task", role: "Role", *, own_session: bool) -> Assembled:
+def _prompt(ending: "Ending", task: "Task", role: "Role", plan: SessionPlan) -> Assembled:
     engine, head = ending.run.engine, ending.attempt.head
     state = head.state.role(task.role)
-    steps, earlier = _history(engine.store, task, state.number if own_session else 0)
+    steps, earlier = _history(engine.store, task, plan.knows)
     start = read_start(engine.store, Ref(head.state.start))
     source = PromptInput(
         role=role,
@@ -94,10 +97,11 @@ def _prompt(ending: "Ending", task: "Task", role: "Role", *, own_session: bool) 
         step_number=task.number,
         visits=state.visits,
         steps=steps,
-        own_session=own_session,
+        own_session=plan.is_own,
         interrupted=task.is_repeat,
         instruction=task.instruction,
         earlier=earlier,
+        replaced=_replaced(engine.store, task) if not plan.is_own else None,
     )
     assembled = assemble_prompt(source)
     text = engine.redactor.text(assembled.text)
@@ -124,11 +128,19 @@ def _history(store: "Store", task: "Task", seen: int) -> tuple[list[StepRecord],
             break
         if size > HISTORY_CHARACTERS:
             return steps[::-1], number - seen
-        output = store.get(Ref(step.payload["output"])).payload
-        record = StepRecord(number, step.payload["role"], output, body_of(store, step))
+        record = _record(store, step)
         size += len(step_markdown(record))
         steps.append(record)
     return steps[::-1], 0
+
+
+def _replaced(store: "Store", task: "Task") -> StepRecord | None:
+    return None if task.replaces is None else _record(store, read_step(store, Ref(task.replaces)))
+
+
+def _record(store: "Store", step: Step) -> StepRecord:
+    output = store.get(Ref(step.payload["output"])).payload
+    return StepRecord(step.payload["number"], step.payload["role"], output, body_of(store, step))
 
 
 def _limits(ending: "Ending", role: "Role", agent: "OpenAgent") -> RunLimits:

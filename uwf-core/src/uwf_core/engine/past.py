@@ -1,6 +1,6 @@
 """What a thread's index is rebuilt from, read from the store."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from uwf_core.engine.landing import land
@@ -17,8 +17,16 @@ from uwf_core.thread.chain import (
 )
 from uwf_core.thread.index import ThreadIndex
 from uwf_core.thread.names import attempts_prefix, events_prefix
-from uwf_core.thread.rebuild import Land, Origin, Past, Tried, rebuild_index
-from uwf_core.thread.types import AttemptPayload, EventPayload, StepPayload
+from uwf_core.thread.rebuild import (
+    Land,
+    OffChain,
+    Origin,
+    Past,
+    Tried,
+    named_by,
+    rebuild_index,
+)
+from uwf_core.thread.types import AttemptPayload, EventPayload
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -142,27 +150,20 @@ def _tried(store: "Store", payload: AttemptPayload) -> Tried:
 
 
 def _beside(
-    store: "Store", thread: ThreadId, chain: Iterable[Step], failed: Iterable[str]
-) -> list[StepPayload]:
-    """The thread's own steps beside its chain: what each step names as failed or replaced."""
-    seen: set[str] = {step.ref for step in chain}
-    found: list[StepPayload] = []
+    store: "Store", thread: ThreadId, chain: Sequence[Step], failed: Iterable[str]
+) -> dict[str, OffChain]:
+    """The steps beside the chain: what the thread's own steps name as failed or replaced."""
+    in_chain = {step.ref for step in chain}
+    found: dict[str, OffChain] = {}
     waiting = [*failed]
     for step in chain:
         if step.payload["thread"] == thread:
-            waiting += _named(step.payload)
+            waiting += named_by(step.payload)
     while waiting:
         ref = waiting.pop()
-        if ref in seen:
-            continue
-        seen.add(ref)
-        payload = read_step(store, Ref(ref)).payload
-        if payload["thread"] == thread:
-            found.append(payload)
-            waiting += _named(payload)
+        if ref not in found and ref not in in_chain:
+            step = read_step(store, Ref(ref))
+            found[ref] = OffChain(step, failure_of(store, step))
+            if step.payload["thread"] == thread:
+                waiting += named_by(step.payload)
     return found
-
-
-def _named(payload: StepPayload) -> list[str]:
-    replaced = [payload["replaces"]] if payload["replaces"] is not None else []
-    return [*payload["previousAttempts"], *replaced]

@@ -17,6 +17,11 @@ from uwf_core.workflow.definition import Role
 HISTORY_CHARACTERS = 32_000
 """How much of what happened before is shown at most (the newest step always is)."""
 
+_REPLACED = """\
+# What you said last
+
+Your next reply takes the place of this one:"""
+
 
 class PromptInput(NamedTuple):
     """What a prompt is made of.
@@ -26,12 +31,12 @@ class PromptInput(NamedTuple):
         task: the thread's own prompt.
         step_number: of the step to come, from 1.
         visits: how often this role has delivered a step in this thread before.
-        steps: the steps before, oldest first.
-        own_session: whether the agent continues this role's own session, and so knows what came
-            before the role's last step: only the steps since are shown.
+        steps: the steps before that the agent does not know, oldest first.
+        own_session: whether the agent continues this role's own session, which knows the others.
         interrupted: whether the last turn of this role was cut off before it delivered.
         instruction: the moderator's instruction (edge prompt, and a person's text if any).
         earlier: how many steps lie before `steps` and were not even read.
+        replaced: the step that this one replaces, where the session does not know it.
     """
 
     role: Role
@@ -43,6 +48,7 @@ class PromptInput(NamedTuple):
     interrupted: bool
     instruction: str
     earlier: int = 0
+    replaced: StepRecord | None = None
 
 
 class Assembled(NamedTuple):
@@ -111,24 +117,17 @@ def _progress_sentences(source: PromptInput) -> Iterator[str]:
 
 
 def _history(source: PromptInput) -> str:
-    steps = list(source.steps)
-    if source.own_session:
-        steps = _since_last_visit(steps, source.role.name)
-    if not steps:
-        return ""
-    texts = [step_markdown(step) for step in steps]
+    replaced = [] if source.replaced is None else [_REPLACED, step_markdown(source.replaced)]
+    if not source.steps:
+        return "\n\n".join(replaced)
+    texts = [step_markdown(step) for step in source.steps]
     first = newest_within(texts, HISTORY_CHARACTERS)
     title = (
         "# What happened since you last spoke" if source.own_session else "# What happened before"
     )
     left_out = first + source.earlier
     note = [_left_out(left_out)] if left_out else []
-    return "\n\n".join((title, *note, *texts[first:]))
-
-
-def _since_last_visit(steps: list[StepRecord], role: str) -> list[StepRecord]:
-    last = max((index for index, step in enumerate(steps) if step.role == role), default=-1)
-    return steps[last + 1 :]
+    return "\n\n".join((title, *note, *texts[first:], *replaced))
 
 
 def _left_out(count: int) -> str:

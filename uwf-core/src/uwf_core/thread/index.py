@@ -13,18 +13,25 @@ from uwf_core.thread.status import Reason, Status
 from uwf_core.thread.usage import Totals
 
 
-class RoleState(NamedTuple):
-    """What a role has behind it in this thread.
+class RoleSession(NamedTuple):
+    """A session of a role with one agent.
 
-    `session` belongs to `agent` alone; `inherited` says that a fork's parent made it.
+    `number` is the newest step that it knows; `inherited` says that a fork's parent made it.
     """
 
-    visits: int
-    step: str | None
+    session: str
     number: int
-    session: str | None
-    agent: str | None
     inherited: bool
+
+
+class RoleState(NamedTuple):
+    """What a role has behind it in this thread: how often it spoke, its newest step, and its
+    session with each agent.
+    """
+
+    visits: int = 0
+    step: str | None = None
+    sessions: Mapping[str, RoleSession] = {}
 
 
 class OpenAttempt(NamedTuple):
@@ -85,7 +92,7 @@ class ThreadIndex(NamedTuple):
 
     def role(self, name: str) -> RoleState:
         """The state of a role, also of one that has not spoken yet."""
-        return self.roles.get(name) or RoleState(0, None, 0, None, None, False)
+        return self.roles.get(name) or RoleState()
 
     def with_role(self, name: str, state: RoleState) -> "ThreadIndex":
         """A copy in which one role's state is `state`."""
@@ -144,7 +151,7 @@ def from_tags(tags: Mapping[str, str]) -> ThreadIndex:
         values |= {name: tags.get(tag) for name, tag in _OPTIONAL_TEXT_TAGS.items()}
         values |= {name: int(tags.get(tag, 0)) for name, tag in _NUMBER_TAGS.items()}
         values["roles"] = {
-            name.removeprefix("role."): RoleState(*json.loads(text))
+            name.removeprefix("role."): _role_state(*json.loads(text))
             for name, text in tags.items()
             if name.startswith("role.")
         }
@@ -155,8 +162,13 @@ def from_tags(tags: Mapping[str, str]) -> ThreadIndex:
         if "suspension" in tags:
             values["suspension"] = Suspension(*json.loads(tags["suspension"]))
         return ThreadIndex(**values)
-    except (KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"not the tags of a thread: {error}") from error
+
+
+def _role_state(visits: int, step: str | None, sessions: Mapping[str, Any]) -> RoleState:
+    known = {agent: RoleSession(*each) for agent, each in sessions.items()}
+    return RoleState(visits, step, known)
 
 
 def _dump(value: Any) -> str:

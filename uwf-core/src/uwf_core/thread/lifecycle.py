@@ -11,8 +11,15 @@ holds the lock was interrupted.
 """
 
 from uwf_core.errors import CorruptNodeError, ExitCode, FailureKind, WrongStateError
-from uwf_core.thread.index import OpenAttempt, Suspension, ThreadIndex
+from uwf_core.thread.index import (
+    OpenAttempt,
+    RoleSession,
+    RoleState,
+    Suspension,
+    ThreadIndex,
+)
 from uwf_core.thread.status import FINISHED, Status
+from uwf_core.thread.types import AttemptPayload, StepPayload
 
 INTERRUPTED_MESSAGE = "the run was interrupted in the middle of this step"
 _FORK = "`uwf thread fork STEP` goes on from one of its steps in a new thread"
@@ -82,22 +89,50 @@ def granted(index: ThreadIndex) -> ThreadIndex:
     )
 
 
-def with_session(
-    index: ThreadIndex, role: str, session: str | None, agent: str | None
+def spoken(
+    index: ThreadIndex,
+    payload: AttemptPayload | StepPayload,
+    step: str,
+    session: str | None,
+    *,
+    inherited: bool = False,
 ) -> ThreadIndex:
-    """The session that an attempt without a step leaves behind for its role.
+    """A role's step is stored: it has spoken once more, unless the step replaces one.
+
+    Of a step that is replaced, the sessions of other agents know what is not there any more, so
+    that they will be told the new one.
+    """
+    role, number, agent = payload["role"], payload["number"], payload["agent"]
+    before = index.role(role)
+    visits, sessions = before.visits + 1, dict(before.sessions)
+    if payload["replaces"]:
+        visits = before.visits
+        for name, each in before.sessions.items():
+            sessions[name] = each._replace(number=min(each.number, number - 1))
+    sessions.pop(agent, None)
+    if session is not None:
+        sessions[agent] = RoleSession(session, number, inherited)
+    return index.with_role(role, RoleState(visits, step, sessions))
+
+
+def with_session(index: ThreadIndex, role: str, session: str | None, agent: str) -> ThreadIndex:
+    """The session that an attempt without a step leaves behind for its role and agent.
 
     Where nothing was heard of one, the session that was there before stays.
     """
     before = index.role(role)
-    if session is None or session == before.session:
+    old = before.sessions.get(agent)
+    if session is None or (old is not None and session == old.session):
         return index
-    return index.with_role(role, before._replace(session=session, agent=agent, inherited=False))
+    new = RoleSession(session, 0 if old is None else old.number, False)
+    return index.with_role(role, before._replace(sessions={**before.sessions, agent: new}))
 
 
-def without_session(index: ThreadIndex, role: str) -> ThreadIndex:
-    """A failure after which the role begins a session afresh."""
-    return index.with_role(role, index.role(role)._replace(session=None, inherited=False))
+def without_session(index: ThreadIndex, role: str, agent: str) -> ThreadIndex:
+    """A failure after which the role begins a session afresh with this agent."""
+    before = index.role(role)
+    kept = {name: each for name, each in before.sessions.items() if name != agent}
+    return index.with_role(role, before._replace(sessions=kept))
 
 
 def check_present(thread: str, *, is_whole: bool) -> None:

@@ -7,15 +7,22 @@ Two things are in no node and are left as they are: that a limit was reached, an
 did not say what comes next; both come to light again with the next exec.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isclose
 
 from uwf_core.errors import FailureKind
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.chain import Step
-from uwf_core.thread.index import OpenAttempt, RoleState, Suspension, ThreadIndex
-from uwf_core.thread.lifecycle import begun, cancelled, ended, with_session, without_session
+from uwf_core.thread.index import OpenAttempt, Suspension, ThreadIndex
+from uwf_core.thread.lifecycle import (
+    begun,
+    cancelled,
+    ended,
+    spoken,
+    with_session,
+    without_session,
+)
 from uwf_core.thread.status import Reason
 from uwf_core.thread.types import (
     AttemptPayload,
@@ -51,13 +58,20 @@ class Tried(NamedTuple):
     message: str | None = None
 
 
+class OffChain(NamedTuple):
+    """A step that is not in the chain: it was replaced, or it is a failed attempt."""
+
+    step: Step
+    failure: ErrorPayload | None
+
+
 class Past(NamedTuple):
     """All that is known of a thread.
 
     Attributes:
         chain: its steps, newest first.
-        beside: its own steps that are not in the chain: failed attempts, also at the pending
-            step, and steps that were replaced.
+        beside: by reference, the steps that are not in the chain: its own failed attempts, also
+            at the pending step, and what its own steps have replaced.
         tried: attempts at the pending step, oldest first.
         events: oldest first.
         asked: all attempts of the thread that ended with a question.
@@ -65,7 +79,7 @@ class Past(NamedTuple):
 
     origin: Origin
     chain: Sequence[Step] = ()
-    beside: Sequence[StepPayload] = ()
+    beside: Mapping[str, OffChain] = {}
     tried: Sequence[Tried] = ()
     events: Sequence[EventPayload] = ()
     asked: Sequence[AttemptPayload] = ()
@@ -86,33 +100,67 @@ def rebuild_index(past: Past, land: Land) -> ThreadIndex:
     )
     if past.chain:
         inherited = sum(step.payload["thread"] != origin.thread for step in past.chain)
-        index = land(
-            index._replace(
-                steps=len(past.chain),
-                inherited_steps=inherited,
-                roles=_roles(past.chain, origin.thread),
-            )
-        )
+        index = index._replace(steps=len(past.chain), inherited_steps=inherited)
+        for step in reversed(past.chain):
+            index = _after_step(index, past, step)
+        index = land(index)
     for tried in past.tried:
         index = _after(index, tried)
     return _with_events(_with_totals(index, past), past)
 
 
-def _roles(newest_first: Sequence[Step], thread: str) -> dict[str, RoleState]:
-    """What each role has behind it, from its steps."""
-    roles: dict[str, RoleState] = {}
-    for step in reversed(newest_first):
-        payload = step.payload
-        visits = roles[payload["role"]].visits if payload["role"] in roles else 0
-        roles[payload["role"]] = RoleState(
-            visits + 1,
-            step.ref,
-            payload["number"],
-            payload["session"],
-            payload["agent"],
-            payload["thread"] != thread,
-        )
-    return roles
+def _after_step(index: ThreadIndex, past: Past, step: Step) -> ThreadIndex:
+    """The index's roles after a step of the chain and all that came before it under its number."""
+    payload, own = step.payload, past.origin.thread
+    if payload["thread"] == own:
+        for _, each in sorted(_before(past, step), key=lambda timed: timed[0]):
+            index = _roles_after(index, each, own)
+    return spoken(index, payload, step.ref, payload["session"], inherited=payload["thread"] != own)
+
+
+def _before(past: Past, step: Step) -> Iterator[tuple[int, "OffChain | AttemptPayload"]]:
+    """What a step of the thread has replaced or repeats, and the questions that came before it;
+    each with the time at which it ended.
+    """
+    payload = step.payload
+    for asked in past.asked:
+        if asked["number"] == payload["number"]:
+            yield asked["completedAtMs"] or 0, asked
+    seen, waiting = set[str](), [step]
+    while waiting:
+        for ref in named_by(waiting.pop().payload):
+            if ref in seen:  # what was replaced is named by each attempt at replacing it
+                continue
+            seen.add(ref)
+            each = past.beside[ref]
+            yield each.step.payload["completedAtMs"], each
+            if each.step.payload["thread"] == past.origin.thread:
+                waiting.append(each.step)
+
+
+def named_by(payload: StepPayload) -> list[str]:
+    """The steps that a step names as replaced by it or failed before it, oldest first."""
+    replaced = [payload["replaces"]] if payload["replaces"] is not None else []
+    return [*replaced, *payload["previousAttempts"]]
+
+
+def _roles_after(
+    index: ThreadIndex, each: "OffChain | AttemptPayload", own: ThreadId
+) -> ThreadIndex:
+    if not isinstance(each, OffChain):
+        return with_session(index, each["role"], each["session"], each["agent"])
+    payload = each.step.payload
+    if each.failure is not None:
+        return _after_failure(index, payload, FailureKind.of(each.failure["kind"]))
+    inherited = payload["thread"] != own
+    return spoken(index, payload, each.step.ref, payload["session"], inherited=inherited)
+
+
+def _after_failure(index: ThreadIndex, payload: StepPayload, kind: FailureKind) -> ThreadIndex:
+    role, agent = payload["role"], payload["agent"]
+    if kind.keeps_session:
+        return with_session(index, role, payload["session"], agent)
+    return without_session(index, role, agent)
 
 
 def _after(index: ThreadIndex, tried: Tried) -> ThreadIndex:
@@ -121,12 +169,7 @@ def _after(index: ThreadIndex, tried: Tried) -> ThreadIndex:
     if tried.failure is not None and tried.step is not None:
         kind = FailureKind.of(tried.failure["kind"])
         reason: Reason = "interrupted" if kind is FailureKind.INTERRUPTED else "failure"
-        session = tried.step["session"]
-        index = (
-            with_session(index, role, session, payload["agent"])
-            if kind.keeps_session
-            else without_session(index, role)
-        )
+        index = _after_failure(index, tried.step, kind)
         return ended(
             index,
             Suspension(reason, role, tried.failure["message"], kind.word, tried.failure["until"]),
@@ -142,7 +185,9 @@ def _with_totals(index: ThreadIndex, past: Past) -> ThreadIndex:
     """The index with what the thread's own steps and questions used."""
     totals, running_ms = Totals.none(), 0
     own = [step.payload for step in past.chain if step.payload["thread"] == past.origin.thread]
-    for step in (*own, *past.beside):
+    beside = [each.step.payload for each in past.beside.values()]
+    own += [each for each in beside if each["thread"] == past.origin.thread]
+    for step in own:
         totals = totals.plus(step["usage"])
         running_ms += max(0, step["completedAtMs"] - step["startedAtMs"])
     for asked in past.asked:
