@@ -179,3 +179,68 @@ def test_a_thread_that_is_forgotten_leaves_no_file_of_its_runs(rig: Rig) -> None
     assert rig.uwf("thread", "wait", thread).document["status"] == "completed"
     assert rig.uwf("thread", "rm", thread).exit_code == 0
     assert list((rig.home / "runs").iterdir()) == []
+
+
+def test_an_agent_that_cannot_be_used_is_the_error_of_the_call_that_asks_for_the_background(
+    rig: Rig,
+) -> None:
+    rig.play(DONE, GOOD)
+    thread = rig.start()
+    begun = rig.uwf("thread", "exec", thread, "--background", "--agent", "nosuch")
+    assert (begun.exit_code, begun.stdout) == (2, "")
+    assert begun.error["code"] == "unknown-id"
+    assert "nosuch" in begun.error["message"]
+    assert rig.show(thread)["status"] == "idle"
+    logged = rig.uwf("log", "list", "--errors").stdout
+    assert "unknown-id" in logged
+
+
+def test_wait_reports_a_run_that_ended_before_its_first_step_not_the_run_before_it(
+    rig: Rig,
+) -> None:
+    """Between the check and the first step, such as when the agent's factory rejects its options,
+    only the run itself can say what is wrong.
+    """
+    rig.play(DONE, GOOD)
+    install_picky_agent(rig)
+    thread = rig.start()
+    assert rig.uwf("thread", "exec", thread).exit_code == 0
+    begun = rig.uwf("thread", "exec", thread, "--background", "--agent", "picky")
+    assert begun.exit_code == 0, begun.stderr
+    waited = rig.uwf("thread", "wait", thread)
+    assert (waited.exit_code, waited.document["steps"]) == (2, []), waited.stderr
+    assert "picky" in waited.error["message"]
+    assert rig.uwf("thread", "exec", thread).exit_code == 0
+    assert rig.uwf("thread", "wait", thread).document["done"], "the next run is the last one"
+
+
+def install_picky_agent(rig: Rig) -> None:
+    """A distribution whose agent can be chosen, but not made."""
+    site = rig.root / "site"
+    info = site / "picky-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: picky\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[uwf.agents]\npicky = picky\n")
+    (site / "picky.py").write_text(
+        "from uwf_core.api import AgentSpec, hookimpl\n"
+        "from uwf_core.errors import ConfigError\n"
+        "@hookimpl\n"
+        "def uwf_agents():\n"
+        "    return [AgentSpec(name='picky', summary='is', factory='picky:Agent')]\n"
+        "def Agent(options, context):\n"
+        "    raise ConfigError('picky wants another machine')\n"
+    )
+    rig.env["PYTHONPATH"] = str(site)
+
+
+def test_wait_reports_the_error_after_the_steps_that_a_background_run_took(rig: Rig) -> None:
+    rig.config(
+        "agents: {odd: {use: mock, options: {scirpt: x}}}\nagentOverrides: {loop: {checker: odd}}\n"
+    )
+    rig.play({**DONE, "delayMs": 300})
+    thread = rig.start()
+    begin(rig, thread, "--until-done")
+    waited = rig.uwf("thread", "wait", thread)
+    assert waited.exit_code == 2
+    assert [step["role"] for step in waited.document["steps"]] == ["writer"]
+    assert "scirpt" in waited.error["message"]

@@ -83,3 +83,37 @@ def test_wrong_options_are_the_reason_why_it_is_not_ready(parrot):
     assert told.exit_code == 6
     assert not told.document["ready"]
     assert "progam" in told.document["reason"]
+
+
+def test_an_alias_with_wrong_options_is_not_ready_also_where_the_agent_has_no_checks(project):
+    project.config("agents:\n  bad: {use: mock, options: {scirpt: x}}\n")
+    told = project.uwf("agent", "check", "bad", "--format", "json")
+    assert (told.exit_code, told.document["ready"]) == (6, False)
+    assert "scirpt" in told.document["reason"]
+    assert project.uwf("agent", "check", "mock", "--format", "json").document["ready"]
+
+
+def test_builtin_is_not_ready_without_a_model(project):
+    told = project.uwf("agent", "check", "builtin", "--format", "json")
+    assert (told.exit_code, told.document["ready"]) == (6, False)
+    assert "needs a model" in told.document["reason"]
+    assert "uwf setup" in told.document["hint"]
+    project.config(
+        "providers: {here: {baseUrl: http://localhost:1/v1}}\n"
+        "models: {small: {provider: here, name: tiny}}\n"
+        "defaultModel: small\n"
+    )
+    told = project.uwf("agent", "check", "builtin", "--format", "json")
+    assert told.document["checks"][0]["message"] == "tiny at http://localhost:1/v1"
+    assert told.document["ready"]
+
+
+def test_an_alias_of_an_agent_that_is_not_installed_hides_no_other_agent(project):
+    project.config("agents:\n  lost: {use: nosuch}\n  fine: {use: mock}\n")
+    listed = project.uwf("agent", "list", "--format", "json")
+    assert listed.exit_code == 0, listed.stderr
+    rows = {each["name"]: each for each in listed.document["agents"]}
+    assert (rows["lost"]["status"], rows["lost"]["use"]) == ("broken", "nosuch")
+    assert "no such agent is installed" in rows["lost"]["reason"]
+    assert (rows["fine"]["status"], rows["mock"]["status"]) == ("ready", "ready")
+    assert "lost" in project.uwf("agent", "list", "--format", "text").stdout

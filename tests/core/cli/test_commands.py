@@ -259,3 +259,20 @@ def test_a_file_that_cannot_be_read_hides_no_fault_of_the_others(uwf, project):
     text = uwf("workflow", "check", "missing.yaml", str(good), "--format", "text")
     assert (text.code, text.out) == (2, "the others are valid\n")
     assert "where: missing.yaml" in text.err
+
+
+@pytest.mark.parametrize("name", ["string", "object", "null"])
+def test_a_built_in_type_can_be_named_by_its_reference(uwf, tmp_path, name):
+    from uwf_core.cas.hashing import PRIMITIVES
+
+    file = tmp_path / "payload.json"
+    file.write_text({"string": '"x"', "object": "{}", "null": "null"}[name])
+    by_name, by_ref = (uwf("cas", "hash", word, str(file)) for word in (name, PRIMITIVES[name]))
+    assert (by_ref.code, by_ref.out) == (0, by_name.out)
+
+
+def test_a_number_of_steps_and_until_done_exclude_each_other(uwf):
+    for background in ((), ("--background",)):
+        done = uwf("thread", "exec", "@last", "-c", "1", "--until-done", *background)
+        assert (done.code, done.out) == (2, "")
+        assert "exclude each other" in done.error["message"]

@@ -194,3 +194,25 @@ def test_nothing_is_left_open_behind_a_command(project):
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
     assert os.listdir(project.folder) == [".workflow"]  # noqa: PTH208
+
+
+@pytest.mark.parametrize("words", [("run", "pair", "-p", "x"), ("thread", "exec", "@last", "-c2")])
+def test_what_a_run_did_is_printed_also_when_it_cannot_take_a_later_step(project, words):
+    project.config(
+        "agents: {odd: {use: mock, options: {scirpt: x}}}\n"
+        "agentOverrides: {pair: {reviewer: odd}}\n"
+    )
+    project.script([WROTE])
+    started(project)
+    done = project.uwf(*words)
+    assert done.exit_code == 2
+    assert [each["role"] for each in done.document["steps"]] == ["writer"]
+    assert done.document["thread"] == project.uwf("thread", "show", "@last").document["thread"]
+    assert "scirpt" in done.error["message"]
+
+
+def test_a_run_that_cannot_take_its_first_step_names_the_thread_that_it_made(project):
+    project.config("agentOverrides: {pair: {writer: mock2}}\n")
+    done = project.uwf("run", "pair", "-p", "x")
+    assert (done.exit_code, done.document["steps"]) == (2, [])
+    assert project.uwf("thread", "show", done.document["thread"]).document["status"] == "idle"

@@ -107,6 +107,7 @@ STEP = {
 FAILED = {
     "thread": THREADS["threads"][0]["thread"],
     "status": "suspended",
+    "suspendMessage": "the key was refused",
     "steps": [
         {"step": "2WM89S4EYMP2F", "role": "developer", "agent": "hermes", "durationMs": 61_000,
          "failure": None, "suspendMessage": None},
@@ -223,7 +224,9 @@ def test_a_form_says_each_way_to_answer_and_what_its_fields_are():
 
 def test_a_thread_that_can_go_on_says_who_is_next_and_how():
     step = {**FAILED["steps"][0], "currentRole": "reviewer"}
-    shown = exec_text({**FAILED, "status": "idle", "steps": [step]}, Screen(80, False))
+    shown = exec_text(
+        {**FAILED, "status": "idle", "suspendMessage": None, "steps": [step]}, Screen(80, False)
+    )
     assert shown.splitlines()[1:] == [
         f"{FAILED['thread']} idle; next: reviewer",
         f"go on: uwf thread exec {FAILED['thread']}",

@@ -106,3 +106,17 @@ def test_a_resume_that_cannot_run_grants_nothing(
     with pytest.raises(RoutingFailed):
         uwf.resume(thread, "go on")
     assert uwf.show(thread) == before
+
+
+def test_a_run_that_a_limit_stops_names_the_limit_its_value_and_what_was_used(
+    project: Project, start: Callable[[str], str]
+) -> None:
+    project.script([DONE, REJECTED])
+    thread = start(TWO_STEPS)
+    for steps in (2, 0):
+        run = project.uwf("thread", "exec", thread, "--until-done")
+        assert (run.exit_code, len(run.document["steps"])) == (5, steps)
+        assert run.document["suspendReason"] == "limit"
+        assert run.document["suspendMessage"] == "maxSteps 2 is reached (2 used)"
+    shown = project.uwf("thread", "exec", thread, "--format", "text").stdout
+    assert shown.count("maxSteps 2 is reached (2 used)") == 1

@@ -55,9 +55,32 @@ def test_what_an_interrupted_pip_left_behind_is_ignored(site: Site) -> None:
     assert scan(path=[str(site.folder)]) == []
 
 
-def test_a_metadata_folder_without_metadata_is_no_distribution(site: Site) -> None:
+def test_a_distribution_without_metadata_is_found_with_its_fault(site: Site) -> None:
     (site.agent("one") / "METADATA").unlink()
-    assert scan(path=[str(site.folder)]) == []
+    (found,) = scan(path=[str(site.folder)])
+    assert (found.name, found.distribution, found.version) == ("one", "demo_one", "1.0")
+    assert found.fault.endswith("has no readable METADATA")
+    site.agent("one", version="2.0")
+    (found,) = scan(path=[str(site.folder)])
+    assert (found.version, found.fault) == ("2.0", ""), "what is whole wins"
+
+
+def test_a_name_with_a_nul_is_listed_as_broken_and_stops_nothing(site: Site) -> None:
+    site.agent("one")
+    info = site.agent("two")
+    (info / "entry_points.txt").write_bytes(
+        b"[uwf.agents]\nt\0o = demo_two\n[uwf.observers]\ne\0e = demo_two\n"
+    )
+    done = site.run(
+        "for each in Plugins(home=HOME_).list():\n"
+        "    print(repr(each.found.name), each.status.value, each.reason)\n"
+        "list(Plugins(home=HOME_).observers(print)._observers)\n"
+        "Plugins(home=HOME_).found('uwf.agents', 'one')\n"
+        "Plugins(home=HOME_).found('uwf.agents', 't\\0o')",
+        check=False,
+    )
+    assert "'t\\x00o' broken its name has control characters" in done.stdout
+    assert "PluginBroken" in done.stderr.splitlines()[-1]
 
 
 def test_the_first_entry_of_the_path_wins_as_it_does_for_imports(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from uwf_agent_builtin import __version__, words
 from uwf_agent_builtin.budget import Budget
+from uwf_agent_builtin.checks import NO_MODEL, SET_A_MODEL
 from uwf_agent_builtin.loop import Delivery, Loop, Setting
 from uwf_agent_builtin.options import BuiltinOptions
 from uwf_agent_builtin.protection import Protection, obeyed_in, own_folders
@@ -211,8 +212,8 @@ def _protected(setting: Setting, task: _Task) -> words.Protected:
 def _model(model: Model | None) -> Model:
     if model is None:
         raise Unavailable(
-            "the builtin agent needs a model, and none is configured",
-            hint="uwf setup --provider openai --api-key - --model NAME (or ollama, without a key)",
+            NO_MODEL,
+            hint=SET_A_MODEL,
         )
     return model
 

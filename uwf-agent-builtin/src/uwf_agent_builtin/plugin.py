@@ -17,6 +17,7 @@ def uwf_agents() -> Sequence[AgentSpec]:
             capabilities=frozenset(
                 ("continue", "fork", "ask", "stream", "structured", "usage", "tools")
             ),
+            checks="uwf_agent_builtin.checks:checks",
         )
     ]
 

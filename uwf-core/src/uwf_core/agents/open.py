@@ -89,18 +89,18 @@ def check_options(
     choice: Choice,
     load_plugin: Callable[[str], AgentSpec],
     load_attribute: Callable[[str, str], Any],
-) -> None:
-    """Refuse options that do not fit, without making the agent; of a command they are its own.
+) -> Any:
+    """The plugin's options as its own record, without making the agent; None for a command.
 
     Raises:
         ConfigError: the options do not fit.
         PluginBroken: the plugin cannot be imported.
     """
     if choice.plugin is None:
-        return
+        return None
     spec = load_plugin(choice.plugin)
     cls = None if spec.options is None else load_attribute(choice.plugin, spec.options)
-    _options(choice, cls, _origin(choice, spec, None))
+    return _options(choice, cls, _origin(choice, spec, None))
 
 
 def _open_command(

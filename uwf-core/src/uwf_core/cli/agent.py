@@ -7,10 +7,11 @@ import click
 
 from uwf_core.cli.frame import command
 from uwf_core.cli.session import Session
-from uwf_core.errors import ExitCode
+from uwf_core.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from uwf_core.agents.choose import Choice
+    from uwf_core.config.settings import AgentSetting
     from uwf_core.engine.engine import Engine
 
 
@@ -78,8 +79,26 @@ def _rows(engine: "Engine") -> Iterator[AgentRow]:
         }
     known = engine.known_agents(engine.cwd)
     for name in sorted(engine.settings.agents):
-        choice = resolve_agent(name, known, source="agents")
-        yield _alias_row(name, choice, installed.get(choice.plugin or ""), name == default)
+        try:
+            choice = resolve_agent(name, known, source="agents")
+        except UsageError as error:  # one wrong alias hides no other agent
+            yield _wrong_row(name, engine.settings.agents[name], error, name == default)
+        else:
+            yield _alias_row(name, choice, installed.get(choice.plugin or ""), name == default)
+
+
+def _wrong_row(name: str, alias: "AgentSetting", error: UsageError, default: bool) -> AgentRow:
+    return {
+        "name": name,
+        "kind": "plugin" if alias.command is None else "command",
+        "use": alias.use or alias.command,
+        "distribution": None,
+        "version": None,
+        "capabilities": None,
+        "status": "broken",
+        "reason": error.message,
+        "default": default,
+    }
 
 
 def _alias_row(name: str, choice: "Choice", plugin: Any, default: bool) -> AgentRow:

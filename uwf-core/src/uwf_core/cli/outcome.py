@@ -28,7 +28,11 @@ def run_and_tell(session: Session, run: "Callable[[LiveWatch, Cancel], Outcome]"
 
 
 def tell(session: Session, outcome: "Outcome") -> int:
-    """Print an outcome's document; its exit code."""
+    """Print an outcome's document; its exit code.
+
+    Raises:
+        UwfError: what kept the run from a further step.
+    """
     from uwf_core.cli.render.thread import exec_text
 
     document = outcome.document
@@ -37,4 +41,6 @@ def tell(session: Session, outcome: "Outcome") -> int:
     if failure is not None:
         session.failure = (failure["kind"], failure["message"])
     session.emit(document, exec_text)
+    if outcome.error is not None:
+        raise outcome.error
     return outcome.exit_code

@@ -140,7 +140,7 @@ def _look(engine: "Engine", group: str, name: str, agent: Sequence[str]) -> Prob
             plugins.attribute(group, name, path)
     with plugins.guard, foreign_code(found, "uwf_checks"):
         checks = [check for given in manager_of(found).hook.uwf_checks() for check in given]
-        if agent and getattr(record, "checks", None) is not None:
+        if agent:
             checks += _agent_checks(engine, record, agent[0], trial="trial" in agent[1:])
         return _ready(record, [_checked(check) for check in checks])
 
@@ -148,16 +148,19 @@ def _look(engine: "Engine", group: str, name: str, agent: Sequence[str]) -> Prob
 def _agent_checks(engine: "Engine", record: Any, word: str, *, trial: bool) -> "Sequence[Check]":
     """The checks of an agent with the options that the word gives it."""
     from uwf_core.agents.choose import resolve_agent
+    from uwf_core.agents.open import check_options
     from uwf_core.api.checks import CheckRequest
-    from uwf_core.api.options import read_options
     from uwf_core.engine.running import folder_of_agent
     from uwf_core.plugins.scan import AGENTS
 
     plugins, choice = engine.plugins, resolve_agent(word, engine.known_agents(engine.cwd))
-    options = None
-    if record.options is not None:
-        cls = plugins.attribute(AGENTS, record.name, record.options)
-        options = read_options(cls, choice.options, where=choice.where)
+
+    def load(name: str, path: str) -> Any:
+        return plugins.attribute(AGENTS, name, path)
+
+    options = check_options(choice, lambda _: record, load)
+    if record.checks is None:
+        return ()
     request = CheckRequest(
         thread="",
         role="",
@@ -170,7 +173,7 @@ def _agent_checks(engine: "Engine", record: Any, word: str, *, trial: bool) -> "
         state_dir=folder_of_agent(engine.home, choice.word),
         trial=trial,
     )
-    found: Sequence[Check] = plugins.attribute(AGENTS, record.name, record.checks)(request)
+    found: Sequence[Check] = load(record.name, record.checks)(request)
     return found
 
 

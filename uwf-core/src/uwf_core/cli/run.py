@@ -24,7 +24,7 @@ def run(session: Session, workflow: str, prompt: str, cwd: str | None, agent: st
 
     WORKFLOW is a name, a file or a reference. Stops after 100 steps of its own.
     """
-    from uwf_core.engine.run import RunOptions, exec_thread
+    from uwf_core.engine.run import RunOptions, exec_started
     from uwf_core.engine.start import start_thread
 
     options = start_options(session, workflow, prompt, cwd, agent)
@@ -32,7 +32,7 @@ def run(session: Session, workflow: str, prompt: str, cwd: str | None, agent: st
     def start_and_exec(live, cancel):  # type: ignore[no-untyped-def]
         started = start_thread(session.engine, options, live)
         session.thread = started["thread"]
-        return exec_thread(
+        return exec_started(
             session.engine, started["thread"], RunOptions(until_done=True), live, cancel
         )
 

@@ -90,6 +90,8 @@ def play(
         started = start_thread(engine, StartOptions(WORKFLOW, TASK, ".", AGENT), watch)
         options = RunOptions(until_done=True)
         outcome = exec_thread(engine, started["thread"], options, watch, cancel)
+        if outcome.error is not None:
+            raise outcome.error
         after = run_tests(site.project, own_env, Cancel())
         watch.notice(tests_line("tests after", after))
         document = _document(engine, stage, outcome, (before, after))

@@ -4,14 +4,13 @@ import json
 import os
 import select
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import Outcome, exec_document
 from uwf_core.engine.run import RunOptions, at_rest
-from uwf_core.engine.run_file import errors_file
+from uwf_core.engine.run_file import error_of, errors_file
 from uwf_core.errors import ExitCode, StoreError, UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.process.detach import start_detached
@@ -75,9 +74,8 @@ def _rest(engine: "Engine", thread: ThreadId) -> Outcome | None:
 
 def _arguments(thread: ThreadId, options: RunOptions, writer: int) -> list[str]:
     arguments = [*own_python("uwf_core", "thread", "exec", thread), "--format", "json"]
-    arguments += ["--announce", str(writer), "-c", str(options.steps)]
-    if options.until_done:
-        arguments.append("--until-done")
+    how_far = ["--until-done"] if options.until_done else ["-c", str(options.steps)]
+    arguments += ["--announce", str(writer), *how_far]
     if options.agent is not None:
         arguments += ["--agent", options.agent]
     return arguments
@@ -101,17 +99,10 @@ def _why(thread: ThreadId, errors: Path, start: int) -> UwfError:
         return StoreError(f"the background run of {thread} cannot be read: {error}")
     for line in reversed(lines):
         try:
-            said = json.loads(line)["error"]
+            return error_of(json.loads(line)["error"])
         except (ValueError, KeyError, TypeError):
             continue
-        return _as_error(said)
     return StoreError(
         f"the background run of {thread} ended before it began: {' '.join(lines[-3:])}",
         hint=f"`uwf thread exec {thread}` shows why",
     )
-
-
-def _as_error(said: Mapping[str, Any]) -> UwfError:
-    error = UwfError(said["message"], where=said.get("where"), hint=said.get("hint"))
-    error.code, error.exit_code = said["code"], said["exitCode"]
-    return error

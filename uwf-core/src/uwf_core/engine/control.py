@@ -62,8 +62,8 @@ def wait_thread(engine: "Engine", word: str, timeout_s: float | None = None) -> 
     head = read_head(engine.store, thread)
     state = effective(head.state, is_running=False)
     last = read_run(engine.home, thread)
-    if last is not None and last["document"].get("status") == state.status:
-        return Outcome(last["document"], last["exitCode"])
+    if last is not None and last.document.get("status") == state.status:
+        return last
     return Outcome(exec_document(head._replace(state=state), []), exit_code(state))
 
 

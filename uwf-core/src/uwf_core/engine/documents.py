@@ -59,6 +59,8 @@ class ExecDocument(TypedDict):
     workflowName: str
     steps: list[StepResult]
     status: Status
+    suspendReason: str | None
+    suspendMessage: str | None
     done: bool
 
 

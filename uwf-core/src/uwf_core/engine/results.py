@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from uwf_core.errors import UwfError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.head import Head
 from uwf_core.thread.index import ThreadIndex
@@ -15,17 +16,21 @@ if TYPE_CHECKING:
 
 
 class StepEnd(NamedTuple):
-    """The head after a step (or failed attempt), and what is reported of it."""
+    """The head after a step (or failed attempt), what is reported of it, and the error after which
+    the run cannot continue.
+    """
 
     head: Head
     result: "StepResult"
+    error: UwfError | None = None
 
 
 class Outcome(NamedTuple):
-    """What a run did, and the exit code that says it."""
+    """What a run did, its exit code, and the error that kept it from a further step."""
 
     document: "ExecDocument"
     exit_code: int
+    error: UwfError | None = None
 
 
 class Spoken(NamedTuple):
@@ -75,11 +80,19 @@ def exec_document(
     head: Head, steps: "Sequence[StepResult]", status: str | None = None
 ) -> "ExecDocument":
     """What a run did, and the thread's state after it."""
+    suspension = None if status else head.state.suspension
     return {
         "thread": head.thread,
         "workflow": head.state.workflow,
         "workflowName": head.state.workflow_name,
         "steps": list(steps),
         "status": status or head.state.status,  # type: ignore[typeddict-item]
+        "suspendReason": suspension.reason if suspension else None,
+        "suspendMessage": suspension.message if suspension else None,
         "done": (status or head.state.status) == "completed",
     }
+
+
+def ended_by(head: Head, steps: "Sequence[StepResult]", error: UwfError) -> Outcome:
+    """What a run did until `error` kept it from a further step."""
+    return Outcome(exec_document(head, steps), error.exit_code, error)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from uwf_core.api.events import ThreadEnded
@@ -10,12 +11,19 @@ from uwf_core.engine.find import find_thread
 from uwf_core.engine.names import check_run
 from uwf_core.engine.plan import GO_ON, Intent
 from uwf_core.engine.recover import recover
-from uwf_core.engine.results import Outcome, StepEnd, exec_document
-from uwf_core.engine.run_file import write_run
+from uwf_core.engine.results import Outcome, StepEnd, ended_by, exec_document
+from uwf_core.engine.run_file import forget_run, write_run
 from uwf_core.engine.running import Run, check_agent
 from uwf_core.engine.step import run_step
 from uwf_core.engine.watch import Broadcast, Watch
-from uwf_core.errors import ExitCode, RoutingFailed, WrongStateError
+from uwf_core.errors import (
+    AgentFailure,
+    ExitCode,
+    InternalFailure,
+    RoutingFailed,
+    UwfError,
+    WrongStateError,
+)
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.head import Head, is_whole, move_head, read_head
@@ -72,6 +80,16 @@ def exec_thread(
     return with_thread(engine, word, watch, lambda held: _exec(held, options, cancel, announce))
 
 
+def exec_started(
+    engine: "Engine", thread: str, options: RunOptions, watch: Watch, cancel: "Cancel"
+) -> Outcome:
+    """Run a thread that the same command has made: that it exists is reported whatever follows."""
+    try:
+        return exec_thread(engine, thread, options, watch, cancel)
+    except UwfError as error:
+        return ended_by(read_head(engine.store, ThreadId(thread)), [], error)
+
+
 class Held(NamedTuple):
     """A thread whose lock is held: where it stands, and who is told."""
 
@@ -103,7 +121,7 @@ def with_thread(
 
 def _keep_run(engine: "Engine", thread: ThreadId, outcome: Outcome, watch: Watch) -> None:
     try:
-        write_run(engine.home, thread, outcome)
+        write_run(engine, thread, outcome)
     except OSError as error:
         watch.notice(f"`uwf thread wait {thread}` will not know this run: {error}")
 
@@ -131,10 +149,25 @@ def _exec(held: Held, options: RunOptions, cancel: "Cancel", announce: int | Non
     rest = at_rest(held.head)
     if rest is not None:
         held.watch.notice(_rest_words(held.head))
-    if announce is not None:
-        os.write(announce, b"running\n")
-        os.close(announce)
-    return rest or go(held, options, cancel, GO_ON)
+        if announce is not None:
+            _announce(announce)
+        return rest
+    if announce is None:
+        return go(held, options, cancel, GO_ON)
+    with suppress(AgentFailure):  # stored as the failure of the step
+        check_step(held, options, cancel, GO_ON)
+    forget_run(held.engine.home, held.head.thread)
+    _announce(announce)
+    try:
+        return go(held, options, cancel, GO_ON)
+    except Exception as problem:  # nobody reads our stderr any more: `wait` reports it
+        error = InternalFailure(f"{type(problem).__name__}: {problem}")
+        return ended_by(held.head, [], problem if isinstance(problem, UwfError) else error)
+
+
+def _announce(descriptor: int) -> None:
+    os.write(descriptor, b"running\n")
+    os.close(descriptor)
 
 
 def _rest_words(head: Head) -> str:
@@ -146,7 +179,13 @@ def _rest_words(head: Head) -> str:
 
 
 def go(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent) -> Outcome:
-    """Take steps from the head: the first with `intent`, the others simply going on."""
+    """Take steps from the head: the first with `intent`, the others simply going on.
+
+    An error that comes after a step is part of the outcome: what was done is always reported.
+
+    Raises:
+        UwfError: not even the first step could be taken.
+    """
     run = _run_of(held, options, cancel)
     wanted = UNTIL_DONE_STEPS if options.until_done else options.steps
     head = held.head
@@ -159,9 +198,16 @@ def go(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent) -> Out
             limited = _at_limit(run, head)
             if limited is not None:
                 return Outcome(exec_document(limited, results), ExitCode.LIMIT)
-        end = _step(run, head, intent)
+        try:
+            end = _step(run, head, intent)
+        except UwfError as error:
+            if not results:
+                raise
+            return ended_by(head, results, error)
         head, intent = end.head, GO_ON
         results.append(end.result)
+        if end.error is not None:
+            return ended_by(head, results, end.error)
         _tell_unenforceable(run, head, said)
         if head.state.status != "idle":
             break

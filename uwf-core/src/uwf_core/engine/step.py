@@ -36,7 +36,6 @@ def run_step(run: "Run", head: Head, intent: Intent) -> StepEnd:
         UsageError: the agent is unknown, blocked, incompatible, claimed twice or has wrong options,
             or the configuration names something else that is not there; nothing is stored.
         StoreError: the store failed; the head has not moved.
-        AgentStuck: an agent within this process does not stop; the failed attempt is stored.
     """
     task = run.moderate(head, intent)  # 5
     choice = run.choose_agent(head, task)
@@ -62,8 +61,7 @@ def run_step(run: "Run", head: Head, intent: Intent) -> StepEnd:
     except AgentFailure as failure:
         return fail(run, ending.told(), failure)
     except AgentStuck as stuck:
-        fail(run, ending.told(), ending.why_stuck(stuck))
-        raise
+        return fail(run, ending.told(), ending.why_stuck(stuck))._replace(error=stuck)
     except UsageError:
         withdraw(run.engine, ending.told().attempt)
         raise

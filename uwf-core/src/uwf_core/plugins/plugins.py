@@ -129,7 +129,9 @@ def assess(installed: Collection[Found], blocked: Collection[str]) -> list[Plugi
 def _assess(found: Found, claims: list[Found]) -> Plugin:
     if found not in claims:
         return Plugin(found, Status.BLOCKED, "blocked by plugins.block or UWF_BLOCK_PLUGINS")
-    claimants = sorted({f"{each.distribution} {each.version}" for each in claims})
+    if found.fault:
+        return Plugin(found, Status.BROKEN, found.fault)
+    claimants = sorted({f"{each.distribution} {each.version}" for each in claims if not each.fault})
     if len(claimants) > 1:
         reason = f"claimed by {' and by '.join(claimants)}; block one of them"
         return Plugin(found, Status.DUPLICATE, reason)
@@ -204,7 +206,7 @@ class Plugins:
 
         Raises:
             PluginError: it is unknown, blocked, incompatible or claimed twice.
-            PluginBroken: it was found broken before.
+            PluginBroken: it can never be loaded, or was found broken before.
         """
         plugins = self.list((group,))
         candidates = [plugin for plugin in plugins if plugin.found.name == name]
@@ -218,7 +220,9 @@ class Plugins:
             (each for each in candidates if each.status is not Status.BLOCKED), candidates[0]
         )
         if plugin.status is Status.BROKEN:
-            raise self._broken[plugin.found]
+            from uwf_core.plugins.loading import broken
+
+            raise self._broken.get(plugin.found) or broken(plugin.found, plugin.reason)
         raise _not_ready(plugin)
 
     def load(self, group: str, name: str) -> tuple[Any, ...]:

@@ -56,17 +56,21 @@ class Found:
         group: one of `GROUPS`. name: what a user types.
         target: `module` or `module:attribute`; "" if the line has none.
         distribution, version, requires: as `Distribution` has them.
+        fault: why it can never be loaded; "" if nothing is known against it.
     """
 
-    __slots__ = ("distribution", "group", "name", "requires", "target", "version")
+    __slots__ = ("distribution", "fault", "group", "name", "requires", "target", "version")
 
-    def __init__(self, group: str, name: str, target: str, by: Distribution) -> None:
+    def __init__(
+        self, group: str, name: str, target: str, by: Distribution, fault: str = ""
+    ) -> None:
         self.group = group
         self.name = name
         self.target = target
         self.distribution = by.name
         self.version = by.version
         self.requires = by.requires
+        self.fault = fault or ("" if name.isprintable() else "its name has control characters")
 
     def __str__(self) -> str:
         return f"{self.name} of {self.distribution} {self.version}"
@@ -85,9 +89,11 @@ def scan(groups: Container[str] = GROUPS, path: Sequence[str] | None = None) -> 
     """The entry points of `groups`, sorted by group and name.
 
     A distribution that is on several entries of `path` (default `sys.path`) counts where it
-    comes first, as for imports. Zip files on the path and `~*` leftovers of pip are ignored.
+    comes first, as for imports; one without metadata counts, as faulty, where no other is whole.
+    Zip files on the path and `~*` leftovers of pip are ignored.
     """
     found: list[Found] = []
+    remains: list[tuple[str, Found]] = []
     seen: set[str] = set()
     for entry in sys.path if path is None else path:
         for folder, stem, kind in _metadata_folders(entry or "."):
@@ -104,6 +110,10 @@ def scan(groups: Container[str] = GROUPS, path: Sequence[str] | None = None) -> 
                 found += [Found(*section, metadata) for section in sections]
             elif sections:
                 seen.discard(key)  # the rest of something uninstalled hides nothing
+                by = Distribution(*_name_and_version(stem), ())
+                fault = f"{folder} has no readable {_METADATA[kind]}"
+                remains += [(key, Found(*section, by, fault)) for section in sections]
+    found += [each for key, each in remains if key not in seen]
     return sorted(found, key=lambda each: (each.group, each.name, each.distribution))
 
 
@@ -135,10 +145,14 @@ def _metadata_folders(entry: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _name_part(stem: str) -> str:
-    """The normalised name out of `name-version`; old tools left dashes in the name."""
+    return normalised(_name_and_version(stem)[0])
+
+
+def _name_and_version(stem: str) -> tuple[str, str]:
+    """Both out of `name-version`; old tools left dashes in the name."""
     words = stem.split("-")
     length = next((at for at, word in enumerate(words) if at and word[:1].isdigit()), len(words))
-    return normalised("-".join(words[:length]))
+    return "-".join(words[:length]), "-".join(words[length:])
 
 
 def _section_lines(text: str, groups: Container[str]) -> Iterator[tuple[str, str, str]]:

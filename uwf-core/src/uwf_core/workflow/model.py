@@ -4,6 +4,7 @@ What a shape cannot say (the graph, templates, statuses) is in the other checks.
 """
 
 import json
+import os
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,6 +16,11 @@ Loc = tuple[str | int, ...]
 
 VERSION = 1
 NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
+
+_DISABLED = "PYDANTIC_DISABLE_PLUGINS"
+# While these classes are made, pydantic would import the plugins of all distributions.
+_set_before = os.environ.get(_DISABLED)
+os.environ[_DISABLED] = "__all__"
 
 
 class _Shape(BaseModel):
@@ -92,6 +98,12 @@ class WorkflowShape(_Shape):
     limits: Annotated[
         LimitsShape, Field(default_factory=LimitsShape, description="Limits of a thread.")
     ]
+
+
+if _set_before is None:
+    del os.environ[_DISABLED]  # agents inherit the environment as the user has set it
+else:
+    os.environ[_DISABLED] = _set_before
 
 
 def known_keys(loc: Loc) -> list[str]:

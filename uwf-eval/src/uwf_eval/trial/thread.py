@@ -49,11 +49,14 @@ def run_thread(
     most = limits.max_steps or _MOST_STEPS
     steps: list[str] = []
     while True:
-        document = client.exec(thread, cancel=cancel).document
+        outcome = client.exec(thread, cancel=cancel)
+        if outcome.error is not None:
+            raise outcome.error
+        document = outcome.document
         steps += [
             each["step"] for each in document["steps"] if each["step"] and not each["failure"]
         ]
-        ended = _ended(document, client)
+        ended = _ended(document)
         if ended.status != "idle" or cancel.is_set():
             return Finished(ended, steps)
         reached = _reached(client, thread, limits, time.monotonic() - began, notice)
@@ -64,16 +67,11 @@ def run_thread(
             return Finished(Ended("suspended", "limit", failure.message, failure), steps)
 
 
-def _ended(document: ExecDocument, client: Client) -> Ended:
+def _ended(document: ExecDocument) -> Ended:
     last = document["steps"][-1] if document["steps"] else None
     failure = last["failure"] if last else None
-    reason = last["suspendReason"] if last else None
-    message = last["suspendMessage"] if last else None
-    if last is None and document["status"] == "suspended":
-        shown = client.show(document["thread"])
-        reason, message = shown["suspendReason"], shown["suspendMessage"]
     found = Failure(kind=failure["kind"], message=failure["message"]) if failure else None
-    return Ended(document["status"], reason, message, found)
+    return Ended(document["status"], document["suspendReason"], document["suspendMessage"], found)
 
 
 def _reached(

@@ -43,7 +43,8 @@ def find_type(session: Session, word: str) -> Ref:
 
     if word in PRIMITIVES:
         return PRIMITIVES[word]
-    return META if word.upper() == META else find_node(session, word)
+    builtin = (META, *PRIMITIVES.values())  # known without being stored
+    return Ref(word.upper()) if word.upper() in builtin else find_node(session, word)
 
 
 def read_payload(path: str) -> Any:

@@ -7,7 +7,7 @@ import click
 from uwf_core.cli.frame import command
 from uwf_core.cli.probe import SECONDS, CheckDocument, Probe, failed, probe
 from uwf_core.cli.session import Session
-from uwf_core.errors import ExitCode, PluginError
+from uwf_core.errors import ExitCode, PluginBroken, PluginError
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -87,7 +87,7 @@ def _refused(engine: "Engine", plugin: "Plugin") -> Probe:
         return failed(plugin.reason, f"tell its author, or {repair_line(found.distribution)}")
     try:
         engine.plugins.found(found.group, found.name)
-    except PluginError as error:
+    except (PluginError, PluginBroken) as error:
         if plugin.status is not Status.BLOCKED:
             return failed(error.message, error.hint)
     return failed(

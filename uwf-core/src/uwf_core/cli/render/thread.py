@@ -69,8 +69,8 @@ def exec_text(document: Mapping[str, Any], screen: Screen) -> str:
     lines.append(f"{document['thread']} {screen.status(document['status'])}{follows}")
     if follows:
         lines.append(screen.paint(f"go on: uwf thread exec {document['thread']}", "dim"))
-    if last and last["suspendMessage"] and document["status"] == "suspended":
-        lines.append(last["suspendMessage"])
+    if document["suspendMessage"]:
+        lines.append(document["suspendMessage"])
         lines.append(screen.paint(f"go on: uwf thread show {document['thread']}", "dim"))
     return "\n".join(lines)
 

@@ -6,6 +6,7 @@ from uwf_core.cli.frame import command
 from uwf_core.cli.outcome import run_and_tell, tell
 from uwf_core.cli.session import Session
 from uwf_core.cli.words import agent_option, thread_argument
+from uwf_core.errors import UsageError
 
 
 @command(
@@ -17,7 +18,7 @@ from uwf_core.cli.words import agent_option, thread_argument
 )
 @thread_argument()
 @click.option(
-    "-c", "--count", type=click.IntRange(min=1), default=1, metavar="N", help="Run N steps."
+    "-c", "--count", type=click.IntRange(min=1), metavar="N", help="Run N steps; 1 by default."
 )
 @agent_option()
 @click.option("--background", is_flag=True, help="Come back at once; `wait` and `stop` work on it.")
@@ -26,7 +27,7 @@ from uwf_core.cli.words import agent_option, thread_argument
 def exec_(
     session: Session,
     thread: str,
-    count: int,
+    count: int | None,
     agent: str | None,
     background: bool,
     until_done: bool,
@@ -40,7 +41,12 @@ def exec_(
     from uwf_core.engine.run import RunOptions, exec_thread
 
     session.thread = thread
-    options = RunOptions(steps=count, until_done=until_done, agent=agent)
+    if until_done and count is not None:
+        raise UsageError(
+            "-c and --until-done exclude each other",
+            hint="-c N runs N steps; --until-done runs to the end",
+        )
+    options = RunOptions(steps=count or 1, until_done=until_done, agent=agent)
     if background:
         from uwf_core.engine.background import exec_in_background
 
