@@ -44,7 +44,7 @@ MOCKED = {
 @pytest.fixture(scope="module")
 def all_agents(shared: World) -> World:
     """A project with an agent for each scenario, and short limits."""
-    command = {"command": sys.executable, "capabilities": ["stream"]}
+    command = {"command": sys.executable, "capabilities": ["stream"], "env": ["UWF_TEST_*"]}
     found: dict[str, Any] = {
         name: {**command, "args": ["-I", "-S", str(SCENARIOS), name]} for name in FAULTS
     }

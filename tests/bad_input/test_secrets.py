@@ -51,6 +51,7 @@ def leaking(shared: World) -> World:
     }
     for agent in agents.values():
         agent["capabilities"] = ["continue", "stream"]
+        agent["env"] = ["LEAK", "MY_PASSWORD", "SERVICE_TOKEN"]
     provider = {"mine": {"baseUrl": "https://llm.example/v1", "apiKey": CONFIGURED}}
     shared.config(f"agents: {json.dumps(agents)}\nproviders: {json.dumps(provider)}\n")
     (shared.home / ".env").write_text(f"SERVICE_TOKEN='{DOTTED}'\n", encoding="utf-8")

@@ -58,7 +58,7 @@ DONE = "---\n$status: done\nfile: calc.py\n---\nIt subtracted."
 PLUGIN = "{use: builtin, options: {allowShell: true}}"
 COMMAND = (
     f"{{command: {sys.executable}, args: [-m, uwf_agent_builtin.command], "
-    "capabilities: [continue, fork, ask, stream, tools]}"
+    "capabilities: [continue, fork, ask, stream, tools, model]}"
 )
 
 

@@ -72,7 +72,7 @@ DONE = "---\n$status: done\n---\n"
 PLUGIN = "{use: builtin}"
 COMMAND = (
     f"{{command: {sys.executable}, args: [-m, uwf_agent_builtin.command], "
-    "capabilities: [continue, fork, ask, stream, tools]}"
+    "capabilities: [continue, fork, ask, stream, tools, model], env: [PYTHONPATH]}"
 )
 
 

@@ -82,6 +82,7 @@ class Rig(Project):
                 "command": sys.executable,
                 "args": ["-I", "-S", str(AGENT), name],
                 "capabilities": ["continue", "stream"],
+                "env": ["UWF_TEST_*"],
             }
             for name in scenarios
         }

@@ -15,7 +15,7 @@ def uwf_agents() -> Sequence[AgentSpec]:
             factory="uwf_agent_builtin.agent:BuiltinAgent",
             options="uwf_agent_builtin.options:BuiltinOptions",
             capabilities=frozenset(
-                ("continue", "fork", "ask", "stream", "structured", "usage", "tools")
+                ("continue", "fork", "ask", "stream", "structured", "usage", "tools", "model")
             ),
             checks="uwf_agent_builtin.checks:checks",
         )

@@ -4,6 +4,12 @@ from collections.abc import Sequence
 
 from uwf_core.api import AgentSpec, hookimpl
 
+ENVIRONMENT = (
+    *("ANTHROPIC_*", "CLAUDE_*", "DISABLE_*", "BASH_*", "API_TIMEOUT_MS", "IS_SANDBOX"),
+    *("MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "MCP_TIMEOUT", "MCP_TOOL_TIMEOUT"),
+)
+"""What Claude Code reads. Keys of clouds (`AWS_*`, …) are not among it: the user passes them on."""
+
 
 @hookimpl
 def uwf_agents() -> Sequence[AgentSpec]:
@@ -18,5 +24,6 @@ def uwf_agents() -> Sequence[AgentSpec]:
             capabilities=frozenset(
                 ("continue", "fork", "ask", "stream", "structured", "usage", "tools")
             ),
+            env=ENVIRONMENT,
         )
     ]

@@ -89,7 +89,7 @@ def _configuration(request: CheckRequest, options: HermesOptions) -> CheckResult
     return CheckResult(
         state="error",
         message=f"{home} has no config.yaml, and there is {named}",
-        hint="run `hermes setup`",
+        hint="run `hermes setup`; or name the variable of your key in `env` of the agent's alias",
     )
 
 

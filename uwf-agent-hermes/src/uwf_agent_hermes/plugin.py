@@ -16,5 +16,6 @@ def uwf_agents() -> Sequence[AgentSpec]:
             options="uwf_agent_hermes.options:HermesOptions",
             capabilities=frozenset(("continue", "fork", "ask", "stream", "usage")),
             checks="uwf_agent_hermes.checks:checks",
+            env=("HERMES_*",),
         )
     ]

@@ -96,6 +96,7 @@ class Client:
         default_agent: str | None = None,
         default_model: str | None = None,
         agent_options: Mapping[str, Any] | None = None,
+        pass_env: Sequence[str] = (),
         durable: bool = True,
         beside: Client | None = None,
         on_event: Callable[[object], None] | None = None,
@@ -106,11 +107,12 @@ class Client:
         Args:
             home: uwf's own folder; `UWF_HOME` of `env`, else `~/.uwf`.
             cwd: the folder that relative things are relative to; the process's.
-            env: the environment that agents see; the process's.
+            env: the environment; the process's. Agents get what is usual and what they declare.
             store: a store URL (`sqlite:/tmp/trial.db`, `memory:`) instead of the configured one.
             default_agent: the agent where nothing else says one.
             default_model: the model of agents that use one of the configuration, by its name there.
             agent_options: options that win over the configuration's, for agents that are plugins.
+            pass_env: names of variables that every agent gets, whatever it declares.
             durable: False: nothing waits for the disk; for a store that is thrown away.
             beside: another client of this program; what it has found to be installed, and schemas
                 that it knows, are not looked for again.
@@ -129,6 +131,7 @@ class Client:
             flags={key: value for key, value in flags.items() if value is not None},
             beside=None if beside is None else beside._engine,
             agent_options=agent_options,
+            pass_env=pass_env,
             durable=durable,
         )
         return cls(engine, Listener(on_event, on_notice))

@@ -34,6 +34,7 @@ class Alias(NamedTuple):
         command: the program, exactly one word; it may hold blanks.
         args: its arguments, before those of the protocol.
         capabilities: what the command is declared to do; see `COMMAND_CAPABILITIES`.
+        env: names of the environment variables that are passed on to it.
     """
 
     use: str | None = None
@@ -41,6 +42,7 @@ class Alias(NamedTuple):
     command: str | None = None
     args: Sequence[str] = ()
     capabilities: Collection[str] = ()
+    env: Sequence[str] = ()
 
 
 class Known(NamedTuple):
@@ -68,6 +70,7 @@ class Choice(NamedTuple):
         command: program and arguments; empty where it is a plugin.
         options: the plugin's options; where: their place in the configuration.
         capabilities: of a command, as declared; a plugin's are known once it is loaded.
+        env: names of the environment variables that the configuration passes on to it.
     """
 
     kind: Literal["plugin", "command"]
@@ -79,9 +82,10 @@ class Choice(NamedTuple):
     options: Mapping[str, Any] = {}
     where: str = "agents"
     capabilities: frozenset[str] = frozenset()
+    env: tuple[str, ...] = ()
 
 
-COMMAND_CAPABILITIES = frozenset(("continue", "fork", "ask", "stream", "tools"))
+COMMAND_CAPABILITIES = frozenset(("continue", "fork", "ask", "stream", "tools", "model"))
 """What a command can be declared to do."""
 
 
@@ -199,6 +203,7 @@ def _aliased(word: str, known: Known, source: str) -> Choice:
         plugin=alias.use,
         options=alias.options,
         where=where,
+        env=tuple(alias.env),
     )
 
 
@@ -212,7 +217,9 @@ def _declared(choice: Choice, alias: Alias, where: str) -> Choice:
             hint=f"there are: {', '.join(sorted(COMMAND_CAPABILITIES))}",
         )
     capabilities = frozenset(alias.capabilities)
-    return choice._replace(where=where, options=alias.options, capabilities=capabilities)
+    return choice._replace(
+        where=where, options=alias.options, capabilities=capabilities, env=tuple(alias.env)
+    )
 
 
 def _unknown(word: str, known: Known, source: str) -> UnknownIdError:

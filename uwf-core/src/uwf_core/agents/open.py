@@ -28,6 +28,7 @@ class OpenAgent(NamedTuple):
         guard: keeps what it prints off our stdout.
         thread: where it is called.
         options: the plugin's options as its own record; of a command, the mapping.
+        env: names of the environment variables that it gets besides the usual ones.
     """
 
     agent: Agent
@@ -38,6 +39,7 @@ class OpenAgent(NamedTuple):
     guard: AbstractContextManager[None]
     thread: AgentThread
     options: Any = None
+    env: tuple[str, ...] = ()
 
 
 def open_agent(
@@ -82,7 +84,8 @@ def open_agent(
         agent = _made(factory, options, context, origin)
     capabilities = frozenset(spec.capabilities) & CAPABILITIES
     thread = AgentThread(choice.name)
-    return OpenAgent(agent, capabilities, spec, choice.name, origin, guard, thread, options)
+    env = (*spec.env, *choice.env)
+    return OpenAgent(agent, capabilities, spec, choice.name, origin, guard, thread, options, env)
 
 
 def check_options(
@@ -122,6 +125,7 @@ def _open_command(
         guard,
         AgentThread(choice.name),
         choice.options,
+        choice.env,
     )
 
 

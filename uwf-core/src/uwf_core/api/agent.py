@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 API_VERSION = "1.0"
 """The version of this contract. An adapter names the one it was written for in its record."""
 
-Capability = Literal["continue", "fork", "ask", "stream", "structured", "usage", "tools"]
+Capability = Literal["continue", "fork", "ask", "stream", "structured", "usage", "tools", "model"]
 CAPABILITIES: frozenset[str] = frozenset(
-    ("continue", "fork", "ask", "stream", "structured", "usage", "tools")
+    ("continue", "fork", "ask", "stream", "structured", "usage", "tools", "model")
 )
 Purpose = Literal["run", "correction", "resume", "poke"]
 Continuation = Literal["new", "continued", "forked"]
@@ -40,6 +40,8 @@ class AgentSpec:
         api: the version of this contract that the adapter was written for.
         checks: `module:attribute`, called as `checks(request)` with a `CheckRequest`, gives the
             `Check`s that `uwf agent check` runs; None where there are none.
+        env: names of the environment variables that the agent needs besides the usual ones (its
+            own settings and keys); a name that ends in `*` stands for all that begin like it.
     """
 
     name: str
@@ -49,6 +51,7 @@ class AgentSpec:
     capabilities: frozenset[str] = frozenset()
     api: str = API_VERSION
     checks: str | None = None
+    env: tuple[str, ...] = ()
 
 
 def _no_tools() -> "Sequence[LoadedTool]":

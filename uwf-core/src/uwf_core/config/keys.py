@@ -5,7 +5,7 @@ from typing import Any
 
 from uwf_core.named_tuple import NamedTuple
 
-CAPABILITIES = ("continue", "fork", "ask", "stream", "tools")
+CAPABILITIES = ("continue", "fork", "ask", "stream", "tools", "model")
 """What a command may declare."""
 
 Path = tuple[str, ...]
@@ -97,6 +97,10 @@ def _is_variable(value: Any) -> bool:
     return _is_text(value) and value.isidentifier() and value.isascii()
 
 
+def _is_variables(value: Any) -> bool:
+    return value == "*" or (_is_text(value) and _is_variable(value.removesuffix("*")))
+
+
 def _no_fault(_entry: Mapping[str, Any]) -> str | None:
     return None
 
@@ -122,6 +126,10 @@ TEXT = Scalar("text", _is_text)
 _ANY_TEXT = Scalar("text", lambda value: isinstance(value, str) and "\0" not in value)
 _PRICE = Scalar("a number of USD per million tokens", _is_price, is_text=False)
 _SECONDS = Scalar("a positive number of seconds", _is_positive, is_text=False)
+_VARIABLES = Scalar(
+    "the name of an environment variable, or the beginning of names with * at its end",
+    _is_variables,
+)
 _CAPABILITY = Scalar(f"one of {', '.join(CAPABILITIES)}", lambda value: value in CAPABILITIES)
 
 _PROVIDER = Entry(
@@ -149,6 +157,7 @@ _AGENT = Entry(
         "command": TEXT,
         "args": ListOf(_ANY_TEXT),
         "capabilities": ListOf(_CAPABILITY),
+        "env": ListOf(_VARIABLES),
     },
     _agent_fault,
 )

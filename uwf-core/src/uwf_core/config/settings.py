@@ -64,7 +64,8 @@ class ModelSetting(NamedTuple):
 
 
 class AgentSetting(NamedTuple):
-    """An agent's alias: `use` (an installed agent) or `command` (a program), with its options.
+    """An agent's alias: `use` (an installed agent) or `command` (a program), with its options and
+    the names of the variables that are passed on to it.
 
     A relative path in `command` has been made absolute: below the home for the user's file,
     below the project's folder for a project's.
@@ -75,6 +76,7 @@ class AgentSetting(NamedTuple):
     command: str | None = None
     args: tuple[str, ...] = ()
     capabilities: frozenset[str] = frozenset()
+    env: tuple[str, ...] = ()
 
 
 class Limits(NamedTuple):
@@ -353,6 +355,7 @@ def _agent(entry: Mapping[str, Any]) -> AgentSetting:
         command=entry.get("command"),
         args=tuple(entry.get("args", ())),
         capabilities=frozenset(entry.get("capabilities", ())),
+        env=tuple(entry.get("env", ())),
     )
 
 

@@ -149,6 +149,7 @@ def _agent(agent: Any) -> dict[str, Any]:
         "command": agent.command,
         "args": list(agent.args) or None,
         "capabilities": sorted(agent.capabilities) or None,
+        "env": list(agent.env) or None,
     }
     return _said(values)
 

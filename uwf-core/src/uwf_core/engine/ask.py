@@ -113,7 +113,7 @@ def _call(
         "role": step.payload["role"],
         "step_number": step.payload["number"],
         "cwd": step.payload["cwd"],
-        "model": engine.model,
+        "model": engine.model_of(agent.capabilities),
         "options": agent.options,
         "tools": _tools(engine, step, start) if "tools" in agent.capabilities else None,
         "limits": RunLimits(
@@ -122,7 +122,7 @@ def _call(
             grace_seconds=limits.grace_seconds,
             reply_bytes=limits.reply_bytes,
         ),
-        "env": engine.agent_env,
+        "env": engine.agent_env(agent.env),
         "trusted": engine.trusts(step.payload["cwd"]),
         "cancel": cancel,
     }

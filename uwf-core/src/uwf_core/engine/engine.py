@@ -5,7 +5,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,7 @@ class Engine:
             ignored.
         beside: an engine of the same process: its plugins, schemas and workflows are known here.
         agent_options: options that win over those of the configuration, for every plugin.
+        pass_env: names of variables that every agent gets, whatever it declares.
         durable: whether what is stored waits for the disk.
     """
 
@@ -47,6 +48,7 @@ class Engine:
         on_fault: Callable[[BaseException | str], None] | None = None,
         beside: "Engine | None" = None,
         agent_options: Mapping[str, Any] | None = None,
+        pass_env: Sequence[str] = (),
         durable: bool = True,
     ) -> None:
         self.env = dict(env)
@@ -56,6 +58,7 @@ class Engine:
         self._flags = dict(flags or {})
         self._beside = beside
         self.agent_options = dict(agent_options or {})
+        self.pass_env = tuple(pass_env)
         self.durable = durable
         self._definitions: dict[Ref, Definition] = beside._definitions if beside else {}
 
@@ -135,9 +138,13 @@ class Engine:
 
         return Redactor(secrets(self.settings))
 
+    def model_of(self, capabilities: Collection[str]) -> "Model | None":
+        """The default model for an agent that declares to use one; None for every other."""
+        return self.model if "model" in capabilities else None
+
     @cached_property
     def model(self) -> "Model | None":
-        """The model that agents get which use one of the configuration."""
+        """The default model of the configuration, with its key."""
         name = self.settings.default_model
         return None if name is None else self.settings.model(name)
 
@@ -147,10 +154,13 @@ class Engine:
         name = self.settings.model_overrides.get("extract")
         return self.model if name is None else self.settings.model(name)
 
-    @property
-    def agent_env(self) -> Mapping[str, str]:
-        """The environment of agents: the process's own, with what `.env` adds."""
-        return self.settings.environment
+    def agent_env(self, names: Sequence[str]) -> Mapping[str, str]:
+        """The environment of an agent that declares these names: out of the process's own, with
+        what `.env` adds.
+        """
+        from uwf_core.agents.environment import passed_on
+
+        return passed_on(self.settings.environment, (*self.pass_env, *names))
 
     def trusts(self, folder: str) -> bool:
         """Whether the user trusts a step's working folder, or the repository that it belongs to.
@@ -233,6 +243,7 @@ def open_engine(
     on_fault: Callable[[BaseException | str], None] | None = None,
     beside: Engine | None = None,
     agent_options: Mapping[str, Any] | None = None,
+    pass_env: Sequence[str] = (),
     durable: bool = True,
 ) -> Engine:
     """An engine for a process: its environment, its folder, what its command line says; `beside`
@@ -248,5 +259,6 @@ def open_engine(
         on_fault=on_fault,
         beside=beside,
         agent_options=agent_options,
+        pass_env=pass_env,
         durable=durable,
     )

@@ -54,6 +54,7 @@ def uwf_agents() -> Sequence[AgentSpec]:
             factory="uwf_core.testing.mock:MockAgent",
             options="uwf_core.testing.mock:MockOptions",
             capabilities=frozenset(("continue", "fork", "ask", "stream", "structured", "usage")),
+            env=(SCRIPT_VARIABLE,),
         )
     ]
 

@@ -186,6 +186,7 @@ class _Work:
             store=IN_MEMORY,
             default_model=None if own else model,
             agent_options={"model": model} if own else None,
+            pass_env=tuple(self.task.env),
             durable=False,
             beside=main,
         )

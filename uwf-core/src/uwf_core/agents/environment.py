@@ -1,0 +1,28 @@
+"""Which variables of the environment an agent gets: those that every program needs, and those that
+the agent or the user's configuration declares. Keys of others are not its business. Pure.
+"""
+
+from collections.abc import Iterable, Mapping
+
+USUAL = (
+    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "COLORTERM", "LANG", "LANGUAGE", "LC_*"),
+    *("TZ", "TMPDIR", "TMP", "TEMP", "XDG_*", "UWF_HOME", "UWF_BLOCK_PLUGINS"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+    *("http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"),
+    *("NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO"),
+)
+"""What every agent gets. With `UWF_HOME` it can read the thread that it works for; what is blocked
+here is blocked where it calls uwf."""
+
+
+def passed_on(env: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """The variables of `env` that are usual or that `names` declares; `*` at the end of a name
+    stands for whatever follows.
+    """
+    wanted = (*USUAL, *names)
+    exact = {name for name in wanted if not name.endswith("*")}
+    prefixes = tuple(name[:-1] for name in wanted if name.endswith("*"))
+    return {
+        name: value for name, value in env.items() if name in exact or name.startswith(prefixes)
+    }
