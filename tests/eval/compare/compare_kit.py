@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from uwf_core.api import Usage
-from uwf_eval.records import Cell, Run, State, Trial
+from uwf_eval.records import Cell, Run, Trial
 
 A, B = "01K9ZZZZZZ0000000000000001", "01K9ZZZZZZ0000000000000002"
 
@@ -24,7 +24,7 @@ def trial(run: str, task: str, repeat: int, score: float | None, **given: Any) -
     values: dict[str, Any] = {
         "run": run,
         "number": hash((task, cell["case"], cell["agent"], repeat)) % 1_000_000,
-        "state": State.SCORED,
+        "state": "scored",
         "score": score,
         "passed": None if score is None else score >= 1.0,
         "usage": Usage(input_tokens=9000, output_tokens=1000, cost_usd=0.02),

@@ -14,7 +14,7 @@ from uwf_eval.compare import words
 from uwf_eval.compare.compare import compare
 from uwf_eval.compare.records import CompareOptions, Comparison
 from uwf_eval.compare.text import as_markdown, as_text
-from uwf_eval.records import State, Trial
+from uwf_eval.records import Trial
 
 GOLDEN = Path(__file__).parent / "golden"
 NAMES = (f"{A} baseline", f"{B} careful-review")
@@ -43,8 +43,8 @@ def better() -> Comparison:
 def unclear() -> Comparison:
     """Some of everything: two metrics, trials that do not count, a task that changed."""
     a, b = spent(A, LOW, 0.02, 41_000), spent(B, LOW[::-1], 0.02, 41_300)
-    b[3] = trial(B, "task-2", 1, None, state=State.INFRA_ERROR)
-    b[4] = trial(B, "task-2", 2, 0.0, state=State.TAMPERED)
+    b[3] = trial(B, "task-2", 1, None, state="infra_error")
+    b[4] = trial(B, "task-2", 2, 0.0, state="tampered")
     b[5] = trial(B, "task-2", 3, 0.0, usage=Usage(), task_digest="t2")
     b[6:9] = trials(B, [[], [], [1, 1, 1]], fixture="f2")
     a += trials(A, [[], [], [], [], [], [], [], [], *[[1]] * 7])

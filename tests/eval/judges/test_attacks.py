@@ -191,5 +191,5 @@ def test_a_module_that_a_judge_imports_late_cannot_be_replaced_meanwhile(bench):
         "import subprocess\nsubprocess.run(['sh', 'attack.sh'])\n"
         "import helper\nprint('{\"score\": %d}' % helper.SCORE)"
     )
-    assert result.score is None and "files of the task were changed" in result.error
+    assert result.score is None and "task's files were changed" in result.error
     assert lost(result)

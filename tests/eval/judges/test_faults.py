@@ -12,7 +12,7 @@ from uwf_eval.task.model import JudgeSpec
         ({"builtin": "duratoin"}, "builtin", "did you mean 'duration'"),
         ({"builtin": "command", "options": {"rum": "x"}}, "options", "did you mean run"),
         ({"builtin": "command", "options": {"pattern": "("}}, "options", "regular expression"),
-        ({"builtin": "command", "options": {"pattern": "x"}}, "options", "no group"),
+        ({"builtin": "command", "options": {"pattern": "x"}}, "options", "needs a group"),
         ({"builtin": "cost", "options": {"fullUsd": 2, "zeroUsd": 1}}, "options", "smaller"),
         ({"builtin": "token-stats", "options": {"a": 1}}, "options", "no known key"),
         ({"builtin": "rubric", "options": {"criteria": []}}, "options", "at least one"),

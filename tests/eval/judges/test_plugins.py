@@ -128,5 +128,5 @@ def test_wrong_options_name_the_judge_and_the_key(ask):
 def test_one_that_takes_too_long_is_told_so(ask):
     started = time.monotonic()
     result = ask("waits", timeout=0.1)
-    assert result.score is None and "not done after 0.1 s" in result.error
+    assert result.score is None and "timed out after 0.1 s" in result.error
     assert time.monotonic() - started < 5, "it hears that its time is over"

@@ -39,12 +39,12 @@ def test_any_executable_will_do(bench):
     ("text", "words"),
     [
         ("echo '{\"score\": 0.1}'; echo broken >&2; exit 3", "exit code 3: broken"),
-        ("kill -9 $$", "died by SIGKILL"),
+        ("kill -9 $$", "was killed by SIGKILL"),
         ("exit 0", "printed nothing"),
         ("echo '{\"score\": NaN}'", "NaN"),
-        ('echo \'{"score": "good"}\'', "no number"),
+        ('echo \'{"score": "good"}\'', "not a number"),
         ("echo '{\"score\": 1.7}'", "not within 0 and 1"),
-        ("echo all is well", "no JSON: all is well"),
+        ("echo all is well", "not JSON: all is well"),
     ],
     ids=["exit", "killed", "nothing", "nan", "text", "too-high", "noise"],
 )
@@ -71,7 +71,7 @@ def test_a_judge_that_hangs_is_ended_with_all_that_it_started(bench):
         f"trap '' TERM; (trap '' TERM; sleep 60) >/dev/null 2>&1 & echo $! $$ >{pids}; sleep 60",
         timeout=0.3,
     )
-    assert result.score is None and "not done after 0.3 s" in result.error
+    assert result.score is None and "timed out after 0.3 s" in result.error
     assert all(is_gone(int(pid)) for pid in pids.read_text().split())
 
 
@@ -147,7 +147,7 @@ def test_files_of_the_task_that_a_judge_let_be_changed_are_noticed(bench):
     bench.file("a.sh", '#!/bin/sh\necho "print(1)" >>"$(dirname "$0")/b.py"; echo \'{"score": 1}\'')
     results = bench.ask(JudgeSpec(name="a", entry="a.sh"), JudgeSpec(name="b", entry="b.py"))
     for result in results:
-        assert result.score is None and "changed while the trial was judged" in result.error
+        assert result.score is None and "changed during judging" in result.error
 
 
 def test_the_environment_has_no_secrets_and_nothing_that_steers_programs(bench):
@@ -213,7 +213,7 @@ def test_a_judge_that_fails_does_not_stop_the_others(bench):
         JudgeSpec(name="tokens", builtin="token-stats"),
     )
     assert [result.score for result in results] == [None] * 4
-    assert "cannot be run" in results[0].error and "cannot be run" in results[1].error
+    assert "cannot run it" in results[0].error and "cannot run it" in results[1].error
     assert "no-such-judge" in results[2].error
     assert results[3].error is None and results[3].weight == 0
 

@@ -167,7 +167,7 @@ def test_failures_by_kind_tell_those_that_count_from_those_that_do_not():
     found = [(each.kind, each.state, each.trials, each.message) for each in report.failures]
     assert found == [
         ("timeout", "failed", 2, "took too long"),
-        ("tampered", "tampered", 1, "touched tests/a.py"),
+        ("tampered", "tampered", 1, "changed: tests/a.py"),
         ("timeout", "infra_error", 1, "judge took too long"),
     ]
 

@@ -53,7 +53,7 @@ def test_an_agent_that_finds_the_judges_script_and_changes_it_is_found_out(table
     )
     trial = table.trial(judges=[{"name": "own", "entry": "judge.py"}])
     assert trial.state == "tampered"
-    assert trial.tampered == ("the task's own judge.py was touched",)
+    assert trial.tampered == ("the task's own judge.py was changed",)
 
 
 def test_a_trial_after_such_an_agent_is_not_run_on_what_it_left(table: Any) -> None:
@@ -62,7 +62,7 @@ def test_a_trial_after_such_an_agent_is_not_run_on_what_it_left(table: Any) -> N
 
     before = guard.stamps(task.folder)
     table.write("flow.yaml", "changed")
-    assert guard.touched(task.folder, before) == ["the task's own flow.yaml was touched"]
+    assert guard.touched(task.folder, before) == ["the task's own flow.yaml was changed"]
 
 
 def test_a_planted_cache_beside_the_judge_is_removed(table: Any) -> None:
@@ -110,7 +110,7 @@ def test_a_store_that_the_agent_rewrote_is_found_out(
 
     monkeypatch.setattr(trial_module, "run_thread", forged)
     trial = table.trial()
-    assert trial.state == "tampered" and "not those that were run" in trial.tampered[0]
+    assert trial.state == "tampered" and "differ from those that ran" in trial.tampered[0]
 
 
 def test_a_program_that_a_judge_runs_cannot_change_the_runs_own_task(table: Any) -> None:
@@ -120,7 +120,7 @@ def test_a_program_that_a_judge_runs_cannot_change_the_runs_own_task(table: Any)
     judges = [{"name": "own", "builtin": "command", "options": {"run": "sh check.sh"}}]
     trial = table.trial(judges=judges)
     assert (trial.state, trial.score) == ("tampered", 0.0)
-    assert trial.tampered == ("the task's own flow.yaml was touched",)
+    assert trial.tampered == ("the task's own flow.yaml was changed",)
 
 
 @pytest.mark.parametrize(("route", "state"), [("writer", "infra_error"), ("nobody", "scored")])

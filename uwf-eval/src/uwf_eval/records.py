@@ -8,34 +8,24 @@ All times are ms since 1970, durations ms. The payloads of nodes are these recor
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from enum import StrEnum
 from typing import Any, Literal
 
 from uwf_core.api import Usage
 from uwf_core.api.record import record
 
 TrialState = Literal["scored", "failed", "infra_error", "not_run", "tampered"]
+"""How a trial ended.
 
-
-class State(StrEnum):
-    """How a trial ended.
-
-    `SCORED`: the thread reached its end and every judge that counts gave a score.
-    `FAILED`: the workflow or its agent did not get to the end by its own fault (invalid output,
-        its own limits, a cancelled or suspended thread), or a judge or the trial's own process was
-        ended after what the agent made had run; counts as a failure, score 0.
-    `INFRA_ERROR`: a network, a missing program, a judge that says it cannot judge; counts as
-        nothing, and reports say what the share would be if it were a failure.
-    `NOT_RUN`: planned, not begun or interrupted; counts as nothing.
-    `TAMPERED`: the agent touched what it is judged by; counts as a failure, score 0: otherwise it
-        would get rid of a lost trial by touching something.
-    """
-
-    SCORED = "scored"
-    FAILED = "failed"
-    INFRA_ERROR = "infra_error"
-    NOT_RUN = "not_run"
-    TAMPERED = "tampered"
+scored: the thread reached its end and every judge that counts gave a score.
+failed: the workflow or its agent did not get to the end by its own fault (invalid output,
+    its own limits, a cancelled or suspended thread), or a judge or the trial's own process was
+    ended after what the agent made had run; counts as a failure, score 0.
+infra_error: a network, a missing program, a judge that says it cannot judge; counts as
+    nothing, and reports say what the share would be if it were a failure.
+not_run: planned, not begun or interrupted; counts as nothing.
+tampered: the agent touched what it is judged by; counts as a failure, score 0: otherwise it
+    would get rid of a lost trial by touching something.
+"""
 
 
 @record

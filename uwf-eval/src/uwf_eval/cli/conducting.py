@@ -63,19 +63,8 @@ def request_of(tasks: Sequence[str], **options: Any) -> Request:
     Raises:
         UsageError: a budget or a name that is none.
     """
-    return Request(
-        tasks=tasks,
-        agents=options["agents"],
-        models=options["models"],
-        workflows=options["workflows"],
-        repeat=options["repeat"],
-        jobs=options["jobs"],
-        seed=options["seed"],
-        budget=budget_of(options["budget"]),
-        name=run_name(options["name"]),
-        command=_command_words(),
-        cwd=Path(working_folder()),
-    )
+    asked = {**options, "budget": budget_of(options["budget"]), "name": run_name(options["name"])}
+    return Request(tasks=tasks, command=_command_words(), cwd=Path(working_folder()), **asked)
 
 
 def _command_words() -> list[str]:

@@ -38,7 +38,7 @@ def _seed(_context: Any, _parameter: Any, value: int | None) -> int:
               help="Limit of the run, such as '$2.50,1h,500ktok,20trials'.")  # fmt: skip
 @click.option("--name", default="", metavar="NAME", help="Name of the run.")
 @click.option("--keep", is_flag=True, help="Keep the folders of the trials.")
-def run(session: Session, tasks: tuple[str, ...], **options: Any) -> int:
+def run(session: Session, tasks: tuple[str, ...], keep: bool, **options: Any) -> int:
     """Run tasks and judge every trial."""
     from uwf_eval.run.prespawn import first_worker
 
@@ -53,7 +53,7 @@ def run(session: Session, tasks: tuple[str, ...], **options: Any) -> int:
             request.jobs,
             worker,
             lambda client, hands: start_run(client, request, hands),
-            keep=options["keep"],
+            keep=keep,
         )
 
 

@@ -5,13 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from uwf_core.api.record import record
 from uwf_core.errors import UsageError
 from uwf_eval.compare.records import Dimension, LeftOut, Reason, Side
-from uwf_eval.records import Cell, State, Trial
+from uwf_eval.records import Cell, Trial
 
 _Key = tuple[str | None, ...]
-_UNCOUNTED: Mapping[str, Reason] = {
-    State.INFRA_ERROR: "infra_error",
-    State.NOT_RUN: "not_run",
-}
 
 
 @record
@@ -61,8 +57,8 @@ def _counted(trials: Iterable[Trial]) -> tuple[list[Trial], list[tuple[Reason, T
     counted: list[Trial] = []
     out: list[tuple[Reason, Trial]] = []
     for trial in trials:
-        if trial.state in _UNCOUNTED:
-            out.append((_UNCOUNTED[trial.state], trial))
+        if trial.state == "infra_error" or trial.state == "not_run":
+            out.append((trial.state, trial))
         elif trial.score is None:
             out.append(("no_score", trial))
         else:

@@ -83,7 +83,7 @@ def _ask_once(context: JudgeContext, spec: JudgeSpec) -> JudgeReply:
         where = f"judges -> {spec.name} -> options"
         judge = context.evidence.client.judge(spec.plugin, spec.options, where=where)
         return _in_a_copy(context, lambda folder: _within(context, spec, judge.judge, folder))
-    raise JudgeFailed("it says neither builtin nor entry nor plugin")
+    raise JudgeFailed("it has neither builtin nor entry nor plugin")
 
 
 def _ask_script(context: JudgeContext, spec: JudgeSpec, entry: str) -> JudgeReply:
@@ -138,7 +138,7 @@ def _within(
     try:
         _wait_for(call, context.evidence.cancel, spec.timeout, _overdue(spec))
     finally:
-        cancel.set("nobody waits for the judge any more")
+        cancel.set("the judge has ended or timed out")
         call.done.wait(_LEAVE_SECONDS)
     return call.result()
 
@@ -171,9 +171,9 @@ def _wait_for(
     deadline = time.monotonic() + seconds
     while not call.done.wait(_TICK_SECONDS):
         if cancel.is_set():
-            raise JudgeFailed("it was stopped, as the run was")
+            raise JudgeFailed("it was stopped with the run")
         if time.monotonic() > deadline:
-            raise fault(f"it was not done after {seconds:g} s", hint="give it a longer `timeout`")
+            raise fault(f"it timed out after {seconds:g} s", hint="increase `timeout`")
 
 
 class _Call:
@@ -215,7 +215,7 @@ def _checked(reply: JudgeReply, spec: JudgeSpec) -> JudgeReply:
     if violations:
         first = violations[0]
         place = f"data.{first.path}" if first.path else "data"
-        hint = "the judge's `schema` in task.yaml says what it has to be" if spec.schema else None
+        hint = "see the judge's `schema` in task.yaml" if spec.schema else None
         raise JudgeFailed(f"{place}: {first.message}", hint=hint)
     return reply
 

@@ -48,7 +48,7 @@ class JudgeContext:
         """
         if self._scripts is None or digest_of_tree(self._scripts) != self._digest:
             raise JudgeAborted(
-                "the files of the task were changed while the trial was judged",
+                "the task's files were changed during judging",
                 hint="a judge that runs what the agent made ran something that looks for them",
             )
         return self._scripts
@@ -74,7 +74,7 @@ class JudgeContext:
             self._seen = now
         elif now != self._seen:
             raise JudgeAborted(
-                "the judges' copy of the trial's folder was changed while the trial was judged",
+                "the judges' copy of the trial's folder was changed during judging",
                 hint="a judge that runs what the agent made ran something that looks for it",
             )
         return self.evidence.cwd

@@ -36,16 +36,16 @@ def check_end(result: ProgramResult, who: str, *, seconds: float, cure: str) -> 
         JudgeFailed: the run was stopped.
     """
     if result.end is End.TIMED_OUT:
-        raise JudgeAborted(f"{who} was not done after {seconds:g} s{said(result)}", hint=cure)
+        raise JudgeAborted(f"{who} timed out after {seconds:g} s{said(result)}", hint=cure)
     if result.end is End.CANCELLED:
-        raise JudgeFailed(f"{who} was stopped, as the run was")
+        raise JudgeFailed(f"{who} was stopped with the run")
     if result.end is End.TOO_LARGE:
         most = ProcessLimits().output_bytes // (1024 * 1024)
-        raise JudgeAborted(f"{who} printed more than {most} MB", hint="send it to /dev/null")
+        raise JudgeAborted(f"{who} printed more than {most} MB", hint="redirect it to /dev/null")
     if result.end is not End.EXITED:
-        raise JudgeAborted(f"{who} was ended: {result.end.value}{said(result)}")
+        raise JudgeAborted(f"{who} was stopped: {result.end.value}{said(result)}")
     if result.exit_code < 0:
-        raise JudgeAborted(f"{who} died by {_signal_name(-result.exit_code)}{said(result)}")
+        raise JudgeAborted(f"{who} was killed by {_signal_name(-result.exit_code)}{said(result)}")
 
 
 def check_alone(result: ProgramResult, who: str) -> None:

@@ -58,9 +58,9 @@ def run_script(call: ScriptCall) -> ScriptVerdict:
     try:
         result = run_program(program, limits, cancel=call.cancel)
     except Unavailable as fault:
-        hint = "does its first line (#!) name a program that is there?"
-        raise JudgeFailed(f"it cannot be run: {fault.message}", hint=hint) from fault
-    check_end(result, "it", seconds=call.seconds, cure="give it a longer `timeout`")
+        hint = "check that its first line (#!) names an installed program"
+        raise JudgeFailed(f"cannot run it: {fault.message}", hint=hint) from fault
+    check_end(result, "it", seconds=call.seconds, cure="increase `timeout`")
     check_alone(result, "it")
     word = unsealed(key, result.stdout) if key else _plain(result)
     if word is None:

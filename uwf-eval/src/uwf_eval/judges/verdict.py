@@ -30,18 +30,18 @@ def read_verdict(stdout: bytes) -> ScriptVerdict:
     if not line:
         raise _failed("it printed nothing")
     if len(line) > LINE_BYTES:
-        raise _failed(f"its last line has {len(line)} bytes, and {LINE_BYTES} are the most")
+        raise _failed(f"its last line has {len(line)} bytes; the limit is {LINE_BYTES}")
     document = _parsed(line)
     if not isinstance(document, dict):
-        raise _failed(f"its last line is {_shown(line)}, no mapping")
+        raise _failed(f"its last line is {_shown(line)}, not a mapping")
     unknown = sorted(set(document) - {"score", "data"})
     if unknown:
-        raise _failed(f"its last line has {unknown[0]!r} beside score and data")
+        raise _failed(f"its last line has an unknown key {unknown[0]!r}")
     if "score" not in document:
         raise _failed("its last line has no score")
     data = document.get("data", {})
     if not isinstance(data, dict):
-        raise _failed("its data is no mapping")
+        raise _failed("its data is not a mapping")
     return ScriptVerdict(checked_score(document["score"]), data)
 
 
@@ -52,7 +52,7 @@ def checked_score(score: Any) -> float:
         JudgeAborted: it is something else.
     """
     if isinstance(score, bool) or not isinstance(score, int | float):
-        raise _failed(f"its score is {_shown(repr(score).encode())}, no number")
+        raise _failed(f"its score is {_shown(repr(score).encode())}, not a number")
     if not (math.isfinite(score) and 0 <= score <= 1):
         raise _failed(f"its score is {score!r}, not within 0 and 1")
     return float(score)
@@ -62,15 +62,15 @@ def _parsed(line: bytes) -> Any:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as fault:
-        raise _failed(f"its last line is no UTF-8: {_shown(line)}") from fault
+        raise _failed(f"its last line is not UTF-8: {_shown(line)}") from fault
     try:
         return json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as fault:
-        raise _failed(f"its last line is no JSON: {_shown(line)}") from fault
+        raise _failed(f"its last line is not JSON: {_shown(line)}") from fault
 
 
 def _no_constant(word: str) -> NoReturn:
-    raise JudgeAborted(f"its last line holds {word}, which is no number", hint=_CONTRACT)
+    raise JudgeAborted(f"its last line holds {word}, which is not a number", hint=_CONTRACT)
 
 
 def _failed(message: str) -> JudgeAborted:

@@ -64,17 +64,14 @@ class Configurations:
         return self._known
 
     def _labelled(self, cell: Cell, cells: Sequence[Cell], common: Sequence[str]) -> Configuration:
-        varies = self._varies
-        words = [_version(cell, cells)] if "workflow" in varies else []
-        words += [cell.agent or "configured agent"] if "agent" in varies else []
-        words += [cell.model or "configured model"] if "model" in varies else []
+        named = {name: getattr(cell, name) or f"configured {name}" for name in ("agent", "model")}
+        named["workflow"] = _version(cell, cells)
+        own = {name: getattr(cell, name) if name in self._varies else None for name in _CHOICES}
         return Configuration(
-            label=" · ".join(words or common) or "as configured",
-            varies=varies,
-            workflow=cell.workflow if "workflow" in varies else None,
-            workflow_name=cell.workflow_name if "workflow" in varies else None,
-            agent=cell.agent if "agent" in varies else None,
-            model=cell.model if "model" in varies else None,
+            label=" · ".join([named[name] for name in self._varies] or common) or "as configured",
+            varies=self._varies,
+            workflow_name=cell.workflow_name if "workflow" in self._varies else None,
+            **own,
         )
 
 

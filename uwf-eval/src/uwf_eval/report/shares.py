@@ -219,7 +219,7 @@ def failures_of(trials: Iterable[Trial]) -> Sequence[FailureShare]:
 def reason_of(trial: Trial) -> str:
     """Why a trial has no score or one of 0, "" where it needs no reason."""
     if trial.tampered:
-        return "touched " + ", ".join(trial.tampered)
+        return "changed: " + ", ".join(trial.tampered)
     return trial.failure.message if trial.failure else ""
 
 

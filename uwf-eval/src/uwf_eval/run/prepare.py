@@ -4,7 +4,7 @@ before a first trial.
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, fields
 from pathlib import Path
 from typing import cast
 
@@ -121,15 +121,7 @@ def _run(request: Request, run: str, matrix: Matrix) -> Run:
 
 
 def _run_task(task: Task) -> RunTask:
-    return RunTask(
-        name=task.name,
-        source=task.source,
-        place=task.place,
-        digest=task.digest,
-        description=task.description,
-        tags=task.tags,
-        pass_score=task.pass_score,
-    )
+    return RunTask(**{each.name: getattr(task, each.name) for each in fields(RunTask)})
 
 
 def _tasks(

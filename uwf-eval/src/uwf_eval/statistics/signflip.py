@@ -78,13 +78,10 @@ def sign_flip(differences: Sequence[float], *, samples: int = SAMPLES, seed: int
     return SignFlip(p=_p_sampled(sizes, seen, samples, seed), exact=False, samples=samples)
 
 
-def least_p(tasks: int) -> float:
-    """The smallest p-value that so many tasks can give: 2 / 2^n, where all differ one way."""
-    return min(1.0, 2.0 ** (1 - tasks))
-
-
 def least_tasks(p: float) -> int:
-    """The fewest tasks that can give a p-value of at most `p`: 6 for 0.05."""
+    """The fewest tasks that can give a p-value of at most `p`: 6 for 0.05. The smallest p-value of
+    n tasks is 2 / 2^n, where all differ one way.
+    """
     return max(ceil(1 - log2(p) - 1e-12), 1)
 
 

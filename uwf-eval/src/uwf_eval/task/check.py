@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -38,15 +38,8 @@ def _names(task: Task, root: YamlMapping) -> Iterator[Problem]:
     if task.name and not NAME.match(task.name):
         place = place_at(root, ("name",))
         yield error_at(place, "bad-name", f"{task.name!r} is not a valid task name", NAME_HINT)
-    seen: set[str] = set()
-    for index, case in enumerate(task.cases):
-        place = place_at(root, ("cases", index, "name"))
-        if case.name and not NAME.match(case.name):
-            yield error_at(place, "bad-name", f"{case.name!r} is not a valid case name", NAME_HINT)
-        if case.name in seen:
-            message = f"there are two cases {case.name!r}"
-            yield error_at(place, "duplicate-name", message, "rename one")
-        seen.add(case.name)
+    yield from _named(root, "case", [case.name for case in task.cases])
+    yield from _named(root, "judge", [judge.name for judge in task.judges])
     if "cases" in root.values and not task.cases:
         place = place_at(root, ("cases",))
         yield error_at(place, "no-cases", "cases is empty", "add `{name: …, prompt: …}`")
@@ -55,6 +48,18 @@ def _names(task: Task, root: YamlMapping) -> Iterator[Problem]:
             place = place_at(root, ("env", name))
             yield error_at(place, "bad-name", f"{name!r} is not a valid variable name",
                            "use letters, digits and `_`")  # fmt: skip
+
+
+def _named(root: YamlMapping, noun: str, names: Sequence[str]) -> Iterator[Problem]:
+    """Names of cases or judges that are not valid, or come twice."""
+    seen: set[str] = set()
+    for index, name in enumerate(names):
+        place = place_at(root, (f"{noun}s", index, "name"))
+        if name and not NAME.match(name):
+            yield error_at(place, "bad-name", f"{name!r} is not a valid {noun} name", NAME_HINT)
+        if name in seen and name:
+            yield error_at(place, "duplicate-name", f"there are two {noun}s {name!r}", "rename one")
+        seen.add(name)
 
 
 def _workflow(task: Task, root: YamlMapping) -> Iterator[Problem]:
@@ -115,17 +120,7 @@ def _globs(task: Task, root: YamlMapping) -> Iterator[Problem]:
 
 
 def _judges(task: Task, root: YamlMapping) -> Iterator[Problem]:
-    seen: set[str] = set()
     for index, judge in enumerate(task.judges):
-        place = place_at(root, ("judges", index, "name"))
-        if judge.name and not NAME.match(judge.name):
-            yield error_at(
-                place, "bad-name", f"{judge.name!r} is not a valid judge name", NAME_HINT
-            )
-        if judge.name and judge.name in seen:
-            message = f"there are two judges {judge.name!r}"
-            yield error_at(place, "duplicate-name", message, "rename one")
-        seen.add(judge.name)
         yield from _entry(task, judge, index, root)
         yield from _schema(judge, index, root)
         for fault in judge_faults(judge, task.folder):

@@ -58,4 +58,4 @@ def touched(folder: Path, before: Stamps) -> list[str]:
         remove_tree(cache)
     now = stamps(folder)
     names = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
-    return [f"the task's own {name} was touched" for name in names]
+    return [f"the task's own {name} was changed" for name in names]

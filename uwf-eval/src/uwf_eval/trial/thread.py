@@ -61,9 +61,9 @@ def run_thread(
             return Finished(ended, steps)
         reached = _reached(client, thread, limits, time.monotonic() - began, notice)
         if len(steps) >= most:
-            reached = f"{most} steps were taken"
+            reached = f"{most} steps"
         if reached is not None:
-            failure = Failure(kind="limit", message=f"the task's limit was reached: {reached}")
+            failure = Failure(kind="limit", message=f"task limit reached: {reached}")
             return Finished(Ended("suspended", "limit", failure.message, failure), steps)
 
 
@@ -79,7 +79,7 @@ def _reached(
 ) -> str | None:
     """Which of the limits is reached, in words."""
     if limits.max_minutes is not None and seconds >= limits.max_minutes * 60:
-        return f"{seconds / 60:.1f} of {limits.max_minutes:g} minutes have passed"
+        return f"{seconds / 60:.1f} of {limits.max_minutes:g} minutes used"
     if limits.max_tokens is None and limits.max_cost_usd is None:
         return None
     usage = client.show(thread)["usage"]
@@ -87,14 +87,14 @@ def _reached(
     cost = usage["costUsd"]
     if limits.max_tokens is not None:
         if None in tokens:
-            notice("the limit maxTokens cannot be enforced: the agent does not report tokens")
+            notice("cannot enforce maxTokens: the agent does not report tokens")
         elif (used := sum(each or 0 for each in tokens)) >= limits.max_tokens:
-            return f"{used:,} of {limits.max_tokens:,} tokens were used"
+            return f"{used:,} of {limits.max_tokens:,} tokens used"
     if limits.max_cost_usd is not None:
         if cost is None:
-            notice("the limit maxCostUsd cannot be enforced: the cost is unknown")
+            notice("cannot enforce maxCostUsd: the cost is unknown")
         elif cost >= limits.max_cost_usd:
-            return f"${cost:.4g} of ${limits.max_cost_usd:g} were spent"
+            return f"${cost:.4g} of ${limits.max_cost_usd:g} used"
     return None
 
 

@@ -120,7 +120,7 @@ class _Work:
             read = self._read()
             tampered = self._inspect(space, before)
             if read.chain != finished.steps:
-                tampered.append("the steps in the trial's own store are not those that were run")
+                tampered.append("the steps in the trial's store differ from those that ran")
             if tampered:
                 return self._tampered(tampered)
             return ended or self._judge(space, read)
@@ -146,8 +146,8 @@ class _Work:
         touched = guard.touched(self.task.folder, self.context.stamps[self.task.name])
         if touched:
             raise TreeError(
-                f"the run's copy of the task is not what it was: {touched[0]}",
-                hint="begin a new run; an agent of an earlier trial may have done it",
+                f"the run's copy of the task was changed: {touched[0]}",
+                hint="start a new run; an agent of an earlier trial may have changed it",
             )
 
     def _run_commands(self, commands: Sequence[Command], space: Space, cancel: Cancel) -> None:

@@ -76,7 +76,7 @@ def of_judges(results: Sequence[JudgeResult]) -> Verdict:
             return Verdict("failed", Failure(kind="judge_aborted", message=words), 0.0)
         return Verdict("infra_error", Failure(kind="judge", message=words))
     if not counting:
-        words = "no judge gives a score, all of them only inform: give one limits, or add another"
+        words = "no judge gives a score: set limits for one, or add another judge"
         return Verdict("infra_error", Failure(kind="judge", message=words))
     weight = sum(each.weight for each in counting)
     total = sum(each.weight * each.score for each in counting if each.score is not None)
@@ -106,7 +106,7 @@ def of_stuck(error: AgentStuck, *, cancelled: bool) -> Verdict:
 
 
 def _unexpected(error: Exception) -> str:
-    return f"a fault of uwf-eval itself: {type(error).__name__}: {error}"
+    return f"internal error of uwf-eval: {type(error).__name__}: {error}"
 
 
 def of_tampering(what: Sequence[str]) -> Verdict:

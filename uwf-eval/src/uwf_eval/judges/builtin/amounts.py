@@ -19,9 +19,9 @@ def check_limits(full: float | None, zero: float | None) -> None:
     """
     for name, limit in (("full", full), ("zero", zero)):
         if limit is not None and limit < 0:
-            raise ValueError(f"{name} is {limit:g}; wanted 0 or more")
+            raise ValueError(f"{name} is {limit:g}; must be 0 or more")
     if full is not None and zero is not None and full > zero:
-        raise ValueError(f"full is {full:g} and zero {zero:g}; full has to be the smaller one")
+        raise ValueError(f"full is {full:g} and zero {zero:g}; full must be the smaller one")
 
 
 def graded(
@@ -40,8 +40,8 @@ def graded(
         return JudgeReply(score=None, data=data, usage=NO_USAGE)
     if amount is None:
         raise JudgeFailed(
-            f"{name} is not known, so it cannot be held to a limit",
-            hint="the agent does not report it, and no price of its model is configured",
+            f"{name} is unknown and cannot be compared with a limit",
+            hint="the agent does not report it, and its model has no configured price",
         )
     return JudgeReply(score=_score(amount, limits[0], limits[-1]), data=data, usage=NO_USAGE)
 

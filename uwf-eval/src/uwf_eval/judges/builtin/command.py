@@ -54,13 +54,13 @@ class CommandOptions:
         try:
             groups = re.compile(self.pattern).groups
         except re.error as fault:
-            raise ValueError(f"pattern is no regular expression: {fault}") from fault
+            raise ValueError(f"pattern is not a regular expression: {fault}") from fault
         if groups < 1:
-            raise ValueError("pattern has no group (…) for the number")
+            raise ValueError("pattern needs a group (…) for the number")
         if self.full == self.zero:
-            raise ValueError("full and zero are the same number")
+            raise ValueError("full and zero must be different numbers")
         if self.too_slow is not None and not 0 <= self.too_slow <= 1:
-            raise ValueError("tooSlow is a score, within 0 and 1")
+            raise ValueError("tooSlow must be a score within 0 and 1")
 
 
 class CommandJudge:
@@ -95,7 +95,7 @@ class CommandJudge:
     def _run(self, request: JudgeRequest) -> ProgramResult:
         folder = Path(request.cwd)
         if not folder.is_dir():
-            raise JudgeFailed(f"the trial's folder {folder} is gone")
+            raise JudgeFailed(f"the trial's folder {folder} is missing")
         limits = ProcessLimits(total_seconds=self._options.seconds, grace_seconds=GRACE_SECONDS)
         with tempfile.TemporaryDirectory(prefix="uwf-judge-") as place:
             private = Path(place)
@@ -127,18 +127,18 @@ def last_number(pattern: str, output: str) -> float:
         return float(found[-1])
     except IndexError:
         raise JudgeAborted(
-            f"the pattern {pattern!r} finds nothing in what the command printed",
+            f"the pattern {pattern!r} matches nothing in the output of the command",
             hint=f"it printed: {output[-200:].strip()!r}",
         ) from None
     except ValueError as fault:
-        raise JudgeAborted(f"the pattern {pattern!r} finds {found[-1]!r}, no number") from fault
+        raise JudgeAborted(f"the pattern {pattern!r} finds {found[-1]!r}, not a number") from fault
 
 
 def _check(result: ProgramResult, options: CommandOptions) -> None:
-    cure = "give it more `seconds`, or say with `tooSlow` which score that is"
+    cure = "increase `seconds`, or set a score with `tooSlow`"
     check_end(result, "the command", seconds=options.seconds, cure=cure)
     if options.score == "number":
         check_alone(result, "the command")
     if result.exit_code in _CANNOT_RUN and options.score == "exit":
         output = result.stdout.decode("utf-8", "replace").strip()[-200:]
-        raise JudgeAborted(f"the command cannot be run (exit code {result.exit_code}): {output}")
+        raise JudgeAborted(f"cannot run the command (exit code {result.exit_code}): {output}")

@@ -58,7 +58,7 @@ class DiffSize:
         """The grade of the number of lines; without limits it only informs."""
         after = Path(request.cwd)
         if not after.is_dir():
-            raise JudgeFailed(f"the trial's folder {after} is gone")
+            raise JudgeFailed(f"the trial's folder {after} is missing")
         before = None if request.fixture is None else Path(request.fixture)
         changes = dict(changed_files(before, after, self._options.ignore))
         lines = sum(change.added + change.removed for change in changes.values())

@@ -56,7 +56,7 @@ class ModelOptions:
 
     def __post_init__(self) -> None:
         if self.characters < 200:
-            raise ValueError(f"characters is {self.characters}; wanted 200 or more")
+            raise ValueError(f"characters is {self.characters}; must be 200 or more")
 
 
 @record
@@ -141,8 +141,8 @@ class Examiner:
                     return Examined(answer, usage)
                 messages += [reply.message, Message(role="user", text=_correction(problems))]
         raise JudgeFailed(
-            f"the model {self._model.name} gave no answer that holds: {problems[0]}",
-            hint="another model may do better: modelOverrides.judge",
+            f"the model {self._model.name} gave no valid answer: {problems[0]}",
+            hint="try another model: modelOverrides.judge",
         )
 
 
@@ -184,7 +184,7 @@ def _problems(
     shown: Mapping[str, str],
 ) -> Sequence[str]:
     if answer is None:
-        return ["it is no JSON object"]
+        return ["it is not a JSON object"]
     violations = checked.violations(answer)
     if violations:
         return [f"{each.path or 'the answer'}: {each.message}" for each in violations]

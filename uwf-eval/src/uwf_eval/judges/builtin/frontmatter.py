@@ -35,7 +35,7 @@ class Compliance:
         valid = [step for step in steps if not _is_failed(step)]
         total = len(steps)
         if not total:
-            raise JudgeFailed("the thread has no step, so there is nothing to count")
+            raise JudgeFailed("the thread has no steps")
         corrected = [step for step in valid if not _at_once(step)]
         first, in_all = (len(valid) - len(corrected)) / total, len(valid) / total
         data = {

@@ -40,7 +40,7 @@ class ExpectedRoute:
         """The share of conditions that hold."""
         steps = request.record.get("steps")
         if steps is None:
-            raise JudgeFailed("the record has no steps, so the route is not known")
+            raise JudgeFailed("the record has no steps")
         roles = [step["role"] for step in steps]
         held = conditions(self._options, roles)
         broken = [text for text, holds in held if not holds]

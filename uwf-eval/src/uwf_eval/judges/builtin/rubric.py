@@ -36,7 +36,7 @@ class Criterion:
 
     def __post_init__(self) -> None:
         if not self.weight > 0:
-            raise ValueError(f"weight is {self.weight:g}; wanted more than 0")
+            raise ValueError(f"weight is {self.weight:g}; must be more than 0")
 
 
 _DOES_THE_TASK = Criterion(
@@ -65,7 +65,7 @@ class RubricOptions(ModelOptions):
         if not names or len(set(names)) < len(names):
             raise ValueError("criteria need at least one, each with a name of its own")
         if self.points < 1:
-            raise ValueError(f"points is {self.points}; wanted 1 or more")
+            raise ValueError(f"points is {self.points}; must be 1 or more")
 
 
 class Rubric:
@@ -80,7 +80,7 @@ class Rubric:
         result = whole(request.record)
         files = _files(Path(request.cwd), options.files)
         if not result and not files:
-            raise JudgeFailed("nothing was delivered, so there is nothing to judge")
+            raise JudgeFailed("the trial delivered nothing")
         sections = {"task": str(request.record.get("prompt") or ""), "result": result}
         if files:
             sections["files"] = files

@@ -172,7 +172,7 @@ _CLAIMS = Look(
     listed_in="delivered",
     shown_in=("sources", "results"),
     sections=_claims_sections,
-    nothing="no step claims anything that could be looked up",
+    nothing="no step makes a claim that can be checked",
 )
 
 
@@ -214,5 +214,5 @@ _POINTS = Look(
     listed_in="handed",
     shown_in=("answer",),
     sections=_upstream_sections,
-    nothing="no role was handed anything by another one",
+    nothing="no role received input from another role",
 )
