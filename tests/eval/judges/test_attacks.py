@@ -1,11 +1,12 @@
 """Programs of the agent that attack the judge which runs them: they win nothing, and void nothing.
 
 The attackers are real. They lie in the trial's folder, and the judge starts them as it would start
-the agent's tests. Where the tests run as root, attackers lose the right to look into everybody's
-processes (CAP_SYS_PTRACE), which users do not have.
+the agent's tests.
 """
 
+import ctypes
 import os
+import subprocess
 import sys
 
 import pytest
@@ -20,16 +21,6 @@ JUDGE = """\
 import subprocess, sys
 subprocess.run([sys.executable, "-I", "attack.py", *sys.argv])
 print('{"score": 0.2}')
-"""
-DROP_RIGHTS = """\
-import ctypes, os
-libc = ctypes.CDLL(None)
-class Header(ctypes.Structure):
-    _fields_ = [("version", ctypes.c_uint32), ("pid", ctypes.c_int)]
-class Sets(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint32) for name in ("effective", "permitted", "inheritable")]
-none = (Sets * 2)()
-assert libc.capset(ctypes.byref(Header(0x20080522, 0)), none) == 0
 """
 FORGER = """\
 import os, sys, time
@@ -98,32 +89,57 @@ def test_only_the_sealed_line_counts_whatever_stands_around_it():
     assert unsealed(key, forged + own.replace(b"0}", b"1}") + FORGED) is None
 
 
-@LINUX
-def test_no_program_of_the_same_user_looks_into_the_judge_or_its_reaper(bench):
-    """Neither descriptors nor memory; and environment and arguments hold no key."""
-    spy = DROP_RIGHTS + (
-        "judge = os.getppid()\n"
-        "with open(f'/proc/{judge}/stat') as file:\n"
-        "    reaper = int(file.read().rpartition(') ')[2].split()[1])\n"
-        "seen = []\n"
-        "for pid in (judge, reaper):\n"
-        "    for name in ('mem', 'environ', *(f'fd/{n}' for n in range(20))):\n"
-        "        try:\n"
-        "            seen.append((name, os.open(f'/proc/{pid}/{name}', os.O_RDONLY)))\n"
-        "        except (PermissionError, FileNotFoundError):\n"
-        "            pass\n"
-        "    if libc.ptrace(16, pid, 0, 0) == 0:\n"
-        "        seen.append('traced')\n"
-        "print(seen)\n"
+SPY = """\
+import ctypes, os
+judge = os.getppid()
+with open(f"/proc/{judge}/stat") as file:
+    reaper = int(file.read().rpartition(") ")[2].split()[1])
+for pid in (judge, reaper):
+    for name in ("mem", "environ", *(f"fd/{n}" for n in range(20))):
+        try:
+            os.open(f"/proc/{pid}/{name}", os.O_RDONLY)
+        except (PermissionError, FileNotFoundError):
+            continue
+        print("opened", name)
+    if ctypes.CDLL(None).ptrace(16, pid, 0, 0) == 0:
+        print("traced")
+"""
+ASKING = """\
+import os, sys
+from pathlib import Path
+from uwf_core.api import Cancel
+from uwf_eval.judges.script import ScriptCall, run_script
+judge, folder = map(Path, sys.argv[1:])
+print(run_script(
+    ScriptCall(
+        entry=judge, cwd=folder, thread="t", env=dict(os.environ), seconds=60, cancel=Cancel()
     )
-    judge = (
+).data["seen"])
+"""
+
+
+def without_rights():
+    """What root's programs may do more than a user's is gone from the next program on."""
+    for capability in range(64):
+        ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+
+
+@LINUX
+def test_no_program_of_the_same_user_looks_into_the_judge_or_its_reaper(tmp_path):
+    """Neither at descriptors nor at memory, where the key is, nor at the environment."""
+    (tmp_path / "attack.py").write_text(SPY)
+    judge = tmp_path / "judge.py"
+    judge.write_text(
         "import json, subprocess, sys\n"
         "done = subprocess.run([sys.executable, '-I', 'attack.py'], capture_output=True)\n"
-        "print(json.dumps({'score': 0, 'data': {'seen': done.stdout.decode(), "
-        "'error': done.stderr.decode()}}))\n"
+        "seen = (done.stdout + done.stderr).decode()\n"
+        "print(json.dumps({'score': 0, 'data': {'seen': seen}}))\n"
     )
-    result = attack(bench, spy, judge)
-    assert result.data == {"seen": "[]\n", "error": ""}
+    command = [sys.executable, "-c", ASKING, str(judge), str(tmp_path)]
+    done = subprocess.run(
+        command, preexec_fn=without_rights, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "\n"
 
 
 @pytest.mark.parametrize(

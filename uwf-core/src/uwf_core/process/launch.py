@@ -7,7 +7,6 @@ import os
 import struct
 import sys
 import time
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from uwf_core.errors import AgentInterrupted, InternalFailure, Unavailable
@@ -118,13 +117,15 @@ def _launch(program: Program, order: reaper.Order, pipes: _Pipes, cancel: Cancel
         stdout, their_stdout = pipes.from_child()
         stderr, their_stderr = pipes.from_child()
         crash_points.reach("spawn")
+        marker = program.env.get(ATTEMPT_VARIABLE)
+        mark = () if marker is None else (f"{ATTEMPT_VARIABLE}={marker}",)
         child = subprocess.Popen(
-            [sys.executable, "-I", "-S", _script(), str(their_control), str(their_status)],
+            [sys.executable, "-I", "-S", _script(), str(their_control), str(their_status), *mark],
             stdin=their_stdin,
             stdout=their_stdout,
             stderr=their_stderr,
             pass_fds=(their_control, their_status),
-            env=_reaper_environment(program.env),
+            env=os.environ,
             cwd="/",
             start_new_session=True,
         )
@@ -162,12 +163,6 @@ def _script() -> str:
         return reaper.__file__
     belongs = struct.pack("<III", 0, int(source.st_mtime) & 0xFFFFFFFF, source.st_size)
     return compiled if compiled and header[4:] == belongs else reaper.__file__
-
-
-def _reaper_environment(env: Mapping[str, str]) -> dict[str, str]:
-    """Our own, since the interpreter may need it to start, marked as belonging to the attempt."""
-    marker = env.get(ATTEMPT_VARIABLE)
-    return dict(os.environ) if marker is None else {**os.environ, ATTEMPT_VARIABLE: marker}
 
 
 def _order(program: Program, path: bytes, grace_seconds: float) -> reaper.Order:

@@ -1,5 +1,6 @@
 """What an attempt left behind although its reaper was to prevent it: found by an environment
-variable, which children inherit, and ended.
+variable, which children inherit, and ended. A reaper, which shows its environment to nobody, has
+the same words as an argument.
 
 On Linux the environment is /proc/<pid>/environ: what the process was started with. On macOS
 `ps -E` shows it, for our own processes that are not protected by the system.
@@ -19,8 +20,9 @@ _KILL_SECONDS = 10.0
 
 
 def end_leftovers(marker: str, *, grace_seconds: float) -> int:
-    """End every process of ours whose environment holds `UWF_ATTEMPT=<marker>`, with all its
-    children: TERM, the grace, then KILL until none is left. How many there were.
+    """End every process of ours whose environment (or a reaper's arguments) holds
+    `UWF_ATTEMPT=<marker>`, with all its children: TERM, the grace, then KILL until none is left.
+    How many there were.
 
     This process and those above it are never ended, whatever their environment says. A reaper
     that is found ends its own tree on TERM. What outlasts repeated KILL is left.
@@ -61,14 +63,19 @@ def leftovers(marker: str) -> list[ProcessId]:
 
 def _marked_by_proc(table: dict[int, Entry], wanted: bytes) -> list[int]:
     user = os.getuid()
-    return [pid for pid, entry in table.items() if entry.user == user and wanted in _environ(pid)]
+    return [
+        pid
+        for pid, entry in table.items()
+        if entry.user == user
+        and any(wanted in _words(f"/proc/{pid}/{name}") for name in ("environ", "cmdline"))
+    ]
 
 
-def _environ(pid: int) -> list[bytes]:
+def _words(file: str) -> list[bytes]:
     try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return file.read().split(b"\0")
-    except OSError:  # it ended meanwhile, or does not show its environment to us
+        with open(file, "rb") as opened:
+            return opened.read().split(b"\0")
+    except OSError:  # the process ended meanwhile, or does not show this to us
         return []
 
 
