@@ -1,12 +1,16 @@
 """Foreign text cannot drive the reader's terminal."""
 
+import json
 import unicodedata
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uwf_core.cli.render.escape import clean, clean_document, one_line
+from uwf_core.cli.render.escape import clean, clean_document, escaped, one_line
+from uwf_core.cli.render.json_text import as_json
 from uwf_core.cli.render.style import cells, fit
+from uwf_core.cli.render.yaml_text import as_yaml
+from uwf_core.workflow.yaml_source import parse_yaml
 
 TEXTS = st.text(alphabet=st.characters(codec=None), max_size=60)
 
@@ -19,6 +23,25 @@ def test_no_control_character_but_tab_and_line_feed_is_left(text):
             *("LRE", "RLE", "LRO", "RLO", "PDF"),
             *("LRI", "RLI", "FSI", "PDI"),
         )
+
+
+@given(st.dictionaries(TEXTS, TEXTS | st.lists(TEXTS)))
+def test_data_on_a_terminal_hold_nothing_harmful_and_the_same_value(document):
+    as_shown = escaped(as_json(document), is_yaml=False)
+    assert clean(as_shown) == as_shown
+    assert json.loads(as_shown) == json.loads(as_json(document))
+
+
+@given(
+    st.dictionaries(
+        st.text(st.characters(codec="utf-8"), max_size=20),
+        st.text(st.characters(codec="utf-8"), max_size=60),
+    )
+)
+def test_yaml_on_a_terminal_holds_nothing_harmful_and_the_same_value(document):
+    as_shown = escaped(as_yaml(document), is_yaml=True)
+    assert clean(as_shown) == as_shown
+    assert (parse_yaml(as_shown, file="x") or {}) == document
 
 
 @given(TEXTS)

@@ -8,7 +8,7 @@ import sys
 import time
 
 import pytest
-from cli_kit import WROTE, on_terminal
+from cli_kit import WORKFLOW, WROTE, on_terminal
 
 UWF = [sys.executable, "-m", "uwf_core"]
 
@@ -41,6 +41,18 @@ def test_the_version_is_told_alone(project):
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout.startswith("uwf ")
     assert project.uwf("-V", "--format", "json").stdout == done.stdout
+
+
+@pytest.mark.parametrize("format", ["json", "yaml"])
+def test_data_on_a_terminal_cannot_drive_it_and_in_a_pipe_are_as_they_are(project, format):
+    described = 'description: "red \\x9b31m, \\u202eturned"'
+    project.workflow("pair", WORKFLOW.replace("description: One writes, one reviews.", described))
+    words = ["workflow", "show", "pair", "--format", format]
+    shown = on_terminal(project, words).raw
+    assert "\x9b" not in shown
+    assert "\u202e" not in shown
+    assert r"red \u009b31m, \u202eturned" in shown
+    assert format == "yaml" or "red \x9b31m, \u202eturned" in project.uwf(*words).stdout
 
 
 def test_data_is_json_in_a_pipe_and_text_on_a_terminal(project):

@@ -267,6 +267,7 @@ def test_many_threads_may_share_a_client(serve, question):
         ),
         ({"prompt_tokens": 100, "cached_tokens": 1, "completion_tokens": 2}, (99, 1, 2)),
         ({"prompt_tokens": "7", "completion_tokens": -2}, (None, None, None)),
+        ({"prompt_tokens": 10**4000, "completion_tokens": 2**53}, (None, None, None)),
         ({"prompt_tokens": 5, "prompt_tokens_details": {"cached_tokens": 9}}, (0, 9, None)),
         ({"prompt_tokens": 5, "prompt_tokens_details": None}, (5, None, None)),
     ],

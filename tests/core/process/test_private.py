@@ -35,3 +35,10 @@ def test_a_file_in_the_way_is_an_error(tmp_path):
         make_folder(str(tmp_path / "home"))
     with pytest.raises(NotADirectoryError):
         make_folder(str(tmp_path / "home" / "logs"))
+
+
+@pytest.mark.parametrize("path", ["/proc/nothing/there/at/all", "/proc/nothing", ""])
+def test_where_nothing_can_be_made_the_system_says_so(path):
+    """The kernel answers "no such file" below /proc, though the folder above is there."""
+    with pytest.raises(OSError, match="No such file"):
+        make_folder(path)

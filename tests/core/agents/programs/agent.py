@@ -207,6 +207,32 @@ def much_in_events() -> None:
     time.sleep(60)
 
 
+def noise_in_events() -> None:
+    with open(os.environ["UWF_EVENTS"], "a", encoding="utf-8") as file:
+        for _ in range(200):
+            file.write("noise " * 17_000 + "\n")
+    reply(output="done")
+
+
+def noisy_lines_in_events() -> None:
+    with open(os.environ["UWF_EVENTS"], "a", encoding="utf-8") as file:
+        file.write("noise\n" * 1_000_000)
+    reply(output="done")
+
+
+def long_numbers() -> None:
+    """5,000 digits, which Python itself refuses to read and to write."""
+
+    def written(value: dict) -> str:
+        return json.dumps(value).replace('"?"', "9" * 5_000)
+
+    event(usage={"outputTokens": 2})
+    with open(os.environ["UWF_EVENTS"], "a", encoding="utf-8") as file:
+        file.write(written({"usage": {"outputTokens": 3, "inputTokens": "?"}}) + "\n")
+    usage = {"inputTokens": "?", "outputTokens": 10**200, "turns": 1}
+    print(written({"output": {"$status": "done", "count": "?"}, "usage": usage}))
+
+
 def removes() -> None:
     os.unlink(os.environ["UWF_REQUEST"])
     os.unlink(os.environ["UWF_EVENTS"])

@@ -4,18 +4,16 @@ A NUL or a lone surrogate within a text becomes U+FFFD, as the node format does 
 an argument of a program or a character of a prompt. Everything else stays as it came.
 """
 
-import math
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from uwf_core.api.agent import AgentReply, Turn, Usage
 from uwf_core.api.fields import FieldFault, Path, camel, read_record, shown, write_record
+from uwf_core.api.numbers import LARGEST
 
 _Record = TypeVar("_Record", Turn, AgentReply)
 
-LARGEST = 2**53 - 1
-"""The largest whole number that a node can hold."""
 _SCALARS = (bool, int, float, type(None))
 
 
@@ -56,7 +54,7 @@ def clean_turn(turn: Turn) -> Turn:
     turn = _clean_record(Turn, turn)
     _whole("index", turn.index, 0)
     if turn.usage is not None:
-        check_usage(turn.usage, ("usage",))
+        turn = replace(turn, usage=known_usage(turn.usage, ("usage",)))
     for index, call in enumerate(turn.tool_calls):
         for key, value in (("startedMs", call.started_ms), ("endedMs", call.ended_ms)):
             _whole(f"toolCalls.{index}.{key}", value, 0)
@@ -70,20 +68,23 @@ def clean_reply(reply: AgentReply) -> AgentReply:
         FieldFault: a field of a wrong type, or a number out of range.
     """
     reply = _clean_record(AgentReply, reply)
-    check_usage(reply.usage, ("usage",))
-    return reply
+    return replace(reply, usage=known_usage(reply.usage, ("usage",)))
 
 
-def check_usage(usage: Usage, path: Path = ()) -> None:
-    """Refuse numbers that no call can have used.
+def known_usage(usage: Usage, path: Path = ()) -> Usage:
+    """`usage`; a number that is too large to be stored counts as unknown.
 
     Raises:
-        FieldFault: a negative or an unstorable number.
+        FieldFault: a negative number, or none at all.
     """
+    unknown: dict[str, None] = {}
     for each in fields(Usage):
         value = getattr(usage, each.name)
-        if value is not None and not (0 <= value <= LARGEST and math.isfinite(value)):
-            raise FieldFault((*path, camel(each.name)), f"is {shown(value)}; wanted 0 or more")
+        if value is not None and not 0 <= value <= LARGEST:
+            if not value > LARGEST:
+                raise FieldFault((*path, camel(each.name)), f"is {shown(value)}; wanted 0 or more")
+            unknown[each.name] = None
+    return replace(usage, **unknown) if unknown else usage
 
 
 def _clean_record(cls: type[_Record], record: _Record) -> _Record:

@@ -19,6 +19,8 @@ from uwf_core.agents.wire import CommandReply, Mode, request_document
 from uwf_core.api.agent import AgentContext, AgentReply, AgentRequest, AskRequest, Turn, TurnSink
 from uwf_core.errors import Crashed, FailureKind
 
+EVENTS_PER_REPLY = 8
+"""How many times the limit of a reply its events file may be read: turns have half as much room."""
 PROMPT_BYTES = 32 * 1024
 """An argument is limited by the system (128 KB on Linux); the whole text is in the file."""
 _POINTER = "\n\n[cut here; the whole text is in the file that UWF_REQUEST names]"
@@ -91,7 +93,12 @@ class CommandAgent:
             def enough() -> bool:
                 return cancel.reason == FailureKind.TOO_LARGE.word
 
-            with child, EventFollower(files.events, sink, child.touch, limit, enough) as events:
+            with (
+                child,
+                EventFollower(
+                    files.events, sink, child.touch, limit, limit * EVENTS_PER_REPLY, enough
+                ) as events,
+            ):
                 result = child.wait()
         if events.fault is not None:
             raise events.fault
@@ -153,7 +160,11 @@ def _instruction(request: AgentRequest) -> str:
 
 def _note_bad_lines(events: EventFollower) -> None:
     """Leave a note among the turns: the author of a command must see what was not understood."""
+    notes = []
     if events.bad_lines:
         text = f"{events.bad_lines} lines of UWF_EVENTS were not understood; the first: "
-        note = Turn(index=events.next_index, role="note", text=text + events.first_problem)
-        events.turn(note)
+        notes.append(text + events.first_problem)
+    if events.unread:
+        notes.append(f"UWF_EVENTS is too large: {events.unread}")
+    if notes:
+        events.turn(Turn(index=events.next_index, role="note", text="\n".join(notes)))

@@ -9,6 +9,8 @@ from uwf_core.api.agent import Turn, TurnSink, Usage
 from uwf_core.api.fields import FieldFault
 
 POLL_SECONDS = 0.05
+MOST_BAD_LINES = 1_000
+"""After more lines that are no events, the rest is not read."""
 
 
 class EventFollower:
@@ -16,7 +18,8 @@ class EventFollower:
     own; on leaving it reads what is still there.
 
     A line that is no event is counted and passed over: `problems` has the first ones. Once there is
-    `enough`, the rest is left unread: who writes without end is ahead of whoever reads.
+    `enough`, the rest is left unread: who writes without end is ahead of whoever reads. So is what
+    comes after `most_bytes`, which `unread` says; the run goes on.
 
     Attributes:
         session, usage: the last that were told.
@@ -30,12 +33,14 @@ class EventFollower:
         sink: TurnSink,
         alive: Callable[[], None],
         line_bytes: int,
+        most_bytes: int,
         enough: Callable[[], bool],
     ) -> None:
         self._sink = sink
         self._enough = enough
         self._alive = alive
         self._line_bytes = line_bytes
+        self._most_bytes = self._left = most_bytes
         self._file = file.open("rb")
         self._rest = b""
         self._skipping = False
@@ -47,6 +52,7 @@ class EventFollower:
         self.next_index = 0
         self.bad_lines = 0
         self.first_problem = ""
+        self.unread = ""
         self.fault: Exception | None = None
 
     def __enter__(self) -> "EventFollower":
@@ -68,14 +74,14 @@ class EventFollower:
             while not self._over.wait(POLL_SECONDS):
                 self._read()
             self._read()
-            if self._rest.strip():
+            if self._rest.strip() and not self.unread:
                 self._take(self._rest)
         except Exception as fault:
             self.fault = fault
 
     def _read(self) -> None:
         """Read what was appended; a line that is too long is passed over."""
-        while not self._enough() and (chunk := self._file.read(1 << 20)):
+        while not self._enough() and self._left and (chunk := self._chunk()):
             self._alive()
             *lines, self._rest = (self._rest + chunk).split(b"\n")
             for line in lines:
@@ -89,7 +95,17 @@ class EventFollower:
             if self._skipping:
                 self._rest = b""
 
+    def _chunk(self) -> bytes:
+        """What was appended, as far as there is room for it; says once where it ends."""
+        chunk = self._file.read(min(1 << 20, self._left))
+        self._left -= len(chunk)
+        if not self._left and self._file.read(1):
+            self.unread = f"what follows the first {self._most_bytes} bytes was not read"
+        return chunk
+
     def _take(self, line: bytes) -> None:
+        if self.bad_lines > MOST_BAD_LINES:
+            return
         self._line += 1
         try:
             event = read_event(line, self.next_index)
@@ -114,3 +130,6 @@ class EventFollower:
         self.bad_lines += 1
         if self.bad_lines == 1:
             self.first_problem = f"line {self._line} {problem}"
+        if self.bad_lines > MOST_BAD_LINES:
+            self._left = 0
+            self.unread = f"what follows line {self._line} was not read"

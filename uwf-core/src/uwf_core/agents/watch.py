@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from uwf_core.agents.cleaning import check_usage, clean_text, clean_turn
+from uwf_core.agents.cleaning import clean_text, clean_turn, known_usage
 from uwf_core.api.agent import Turn, TurnSink, Usage
 
 
@@ -67,7 +67,7 @@ class WatchedSink:
         """Pass on what was used so far."""
         if not isinstance(usage, Usage):
             raise TypeError(f"a sink takes a Usage, not {type(usage).__name__}")
-        check_usage(usage)
+        usage = known_usage(usage)
         with self._lock:
             if not self._closed:
                 self._pass_on(lambda: self._sink.usage(usage))

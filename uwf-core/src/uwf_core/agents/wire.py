@@ -6,12 +6,15 @@ passed over, and one of a wrong type is a fault.
 """
 
 import json
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
-from uwf_core.agents.cleaning import check_usage, clean_turn, clean_value
+from uwf_core.agents.cleaning import clean_turn, clean_value, known_usage
 from uwf_core.api.agent import AgentRequest, AskRequest, Continuation, Turn, Usage
 from uwf_core.api.fields import FieldFault, Path, read_record, shown, write_record
+from uwf_core.api.numbers import integer
 from uwf_core.api.record import record
 
 PROTOCOL = 1
@@ -88,11 +91,11 @@ def read_reply(line: bytes) -> CommandReply:
     turns = mapping.get("turns")
     if isinstance(turns, list):
         mapping["turns"] = [_with_defaults(turn, index) for index, turn in enumerate(turns)]
-    reply = read_record(CommandReply, mapping, lenient=True)
+    reply = read_record(CommandReply, _with_known_usage(mapping), lenient=True)
     for index, turn in enumerate(reply.turns):
         _check_turn(turn, ("turns", index))
     if reply.usage is not None:
-        check_usage(reply.usage, ("usage",))
+        reply = replace(reply, usage=known_usage(reply.usage, ("usage",)))
     if reply.error is not None and reply.error.until is not None and reply.error.until < 0:
         raise FieldFault(("error", "until"), f"is {shown(reply.error.until)}; wanted ms since 1970")
     return reply
@@ -106,13 +109,13 @@ def read_event(line: bytes, next_index: int) -> CommandEvent:
     """
     mapping = clean_value(_object(line))
     mapping["turn"] = _with_defaults(mapping.get("turn"), next_index)
-    event = read_record(CommandEvent, mapping, lenient=True)
+    event = read_record(CommandEvent, _with_known_usage(mapping), lenient=True)
     if event == CommandEvent():
         raise FieldFault((), "has none of turn, session, usage")
     if event.session == "":
         raise FieldFault(("session",), "is empty")
     if event.usage is not None:
-        check_usage(event.usage, ("usage",))
+        event = replace(event, usage=known_usage(event.usage, ("usage",)))
     if event.turn is not None:
         _check_turn(event.turn, ("turn",))
     return event
@@ -123,7 +126,16 @@ def _with_defaults(turn: Any, index: int) -> Any:
     if not isinstance(turn, Mapping):
         return turn
     said = {key: item for key, item in turn.items() if item is not None}
-    return {"index": index, "role": "assistant", **said}
+    return _with_known_usage({"index": index, "role": "assistant", **said})
+
+
+def _with_known_usage(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """`mapping` with null for a count in its `usage` that is too long to be a number here."""
+    usage = mapping.get("usage")
+    if not isinstance(usage, dict):
+        return dict(mapping)
+    known = {key: None if number == math.inf else number for key, number in usage.items()}
+    return {**mapping, "usage": known}
 
 
 def _check_turn(turn: Turn, path: Path) -> None:
@@ -136,7 +148,7 @@ def _check_turn(turn: Turn, path: Path) -> None:
 def _object(line: bytes) -> dict[str, Any]:
     """The JSON object that a line is."""
     try:
-        value = json.loads(line.decode("utf-8-sig"))
+        value = json.loads(line.decode("utf-8-sig"), parse_int=integer)
     except UnicodeDecodeError as fault:
         raise NoJson(f"is not UTF-8 (byte {fault.start})", cut=False) from fault
     except json.JSONDecodeError as fault:

@@ -109,7 +109,17 @@ class Session:
             self.emit(document, text)
 
     def data(self, document: Any, *, compact: bool = False) -> str:
-        """A document as JSON or YAML, whichever is wanted (JSON where text is)."""
+        """A document as JSON or YAML, whichever is wanted (JSON where text is). What a terminal
+        would obey is escaped there; the value is the same.
+        """
+        text = self._data(document, compact=compact)
+        if not is_terminal(self.stdout):
+            return text
+        from uwf_core.cli.render.escape import escaped
+
+        return escaped(text, is_yaml=self.format == "yaml")
+
+    def _data(self, document: Any, *, compact: bool) -> str:
         if self.format == "yaml":
             from uwf_core.cli.render.yaml_text import as_yaml
 

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from uwf_core.api.agent import Model
+from uwf_core.api.numbers import integer
 from uwf_core.errors import AgentFailure, Stalled, Truncated, Unavailable
 from uwf_core.llm.adapt import Manners, better_manners
 from uwf_core.llm.body import BodyWriter, response_format
@@ -259,7 +260,7 @@ def _document(answer: Answer, place: str) -> Any:
 
 def _parsed(text: str, place: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, parse_int=integer)
     except (ValueError, RecursionError) as fault:
         wrong = Truncated(f"{place}: the answer is no JSON: {fault}")
         raise Fault(wrong, again=True) from fault

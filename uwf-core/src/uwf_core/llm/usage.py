@@ -3,6 +3,7 @@
 from typing import Any
 
 from uwf_core.api.agent import Usage
+from uwf_core.api.numbers import LARGEST
 
 
 def read_usage(usage: Any) -> Usage:
@@ -35,6 +36,6 @@ def read_usage(usage: Any) -> Usage:
 def _first(*numbers: Any) -> int | None:
     """The first that is a count."""
     for number in numbers:
-        if isinstance(number, int) and not isinstance(number, bool) and number >= 0:
+        if isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= LARGEST:
             return number
     return None

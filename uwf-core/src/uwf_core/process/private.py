@@ -19,7 +19,10 @@ def make_folder(path: str) -> None:
         os.mkdir(path, 0o700)
         sync_names(os.path.dirname(path))
     except FileNotFoundError:
-        make_folder(os.path.dirname(path))
+        above = os.path.dirname(path)
+        if not above or os.path.isdir(above):  # nothing can be made there, as below /proc
+            raise
+        make_folder(above)
         make_folder(path)
     except FileExistsError:
         if not os.path.isdir(path):

@@ -4,6 +4,7 @@ import json
 import re
 from typing import Any
 
+from uwf_core.api.numbers import integer
 from uwf_core.workflow.problem import Place, error_at
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence, to_value
 from uwf_core.workflow.yaml_source import MAX_DEPTH, Composed, compose_all
@@ -18,7 +19,12 @@ class _Refused(ValueError):
 def compose_json(text: str, *, file: str) -> Composed:
     """The nodes of a JSON document, with what is wrong about it (at most one fault)."""
     try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        value = json.loads(
+            text,
+            object_pairs_hook=_unique,
+            parse_constant=_refuse_constant,
+            parse_int=integer,
+        )
         _check(value, 0)
     except json.JSONDecodeError as error:
         place = Place(file, error.lineno, error.colno)

@@ -4,11 +4,8 @@ import math
 import re
 from typing import Any
 
+from uwf_core.api.numbers import LONGEST_INTEGER, integer
 from uwf_core.workflow.problem import Place
-
-_LONGEST_INTEGER = 250
-"""Longer ones become an infinity, as they do in JavaScript: nothing stores either, and Python
-itself raises on the text of an integer beyond 4300 digits."""
 
 _MAX_EXACT = 2**53 - 1
 # Patterns, compiled when a first scalar needs them: most files that every command reads have none.
@@ -100,9 +97,9 @@ def plain_value(text: str) -> Any:
         return text
     digits = text[1:] if text[0] in "+-" else text
     if digits.isascii() and digits.isdigit() and (digits[0] != "0" or digits == "0"):
-        return int(text) if len(text) <= _LONGEST_INTEGER else float(text)
+        return integer(text)
     if re.match(_BASED, text):
-        return int(text, 0) if len(text) <= _LONGEST_INTEGER else float("inf")
+        return int(text, 0) if len(text) <= LONGEST_INTEGER else float("inf")
     return float(text) if re.match(_FLOAT, text) else text
 
 

@@ -34,6 +34,23 @@ def clean(text: str) -> str:
     return _HARMFUL.sub(_visible, text.replace("\r\n", "\n"))
 
 
+def escaped(data: str, *, is_yaml: bool) -> str:
+    """JSON, or YAML with all harmful texts in double quotes, as a terminal may show it: the same
+    value, each harmful character as the format's own escape.
+    """
+    return _HARMFUL.sub(_yaml_escape if is_yaml else _json_escape, data)
+
+
+def _yaml_escape(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    units = match.group().encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
 def one_line(text: str) -> str:
     """`text`, harmless and on one line: white space runs become one blank."""
     return clean(" ".join(text.split()))
