@@ -22,7 +22,7 @@ graph:
   writer:
     done: {role: $END, prompt: Done.}
 """
-MALFORMED = "no section = at all\n[pydantic\n= =\n"
+MALFORMED = "[console_scripts]\nno equals sign\n"
 PLUGIN = "[pydantic]\nfoul = foul\n"
 
 
