@@ -68,14 +68,13 @@ __all__ = [
     "TurnDocument",
 ]
 
-_DOCUMENTS = "uwf_core.engine.documents"
 _HOME = {"Outcome": "uwf_core.engine.results", "ThreadFilter": "uwf_core.engine.show"}
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOME.get(name, _DOCUMENTS)), name)
+    return getattr(import_module(_HOME.get(name, "uwf_core.engine.documents")), name)
 
 
 class Client:
@@ -114,8 +113,7 @@ class Client:
             agent_options: options that win over the configuration's, for agents that are plugins.
             pass_env: names of variables that every agent gets, whatever it declares.
             durable: False: nothing waits for the disk; for a store that is thrown away.
-            beside: another client of this program; what it has found to be installed, and schemas
-                that it knows, are not looked for again.
+            beside: another client of this program; what it has found is not looked for again.
             on_event: gets the event records of `uwf_core.api` as they happen, from any thread.
             on_notice: gets lines for people.
 
