@@ -17,6 +17,7 @@ from tests.faults.hostile_text import hostile_text
 from tests.faults.io_errors import disk_full, io_errors, making, short_writes
 from tests.faults.leaks import leaks
 from tests.faults.power_cuts import power_cuts
+from tests.faults.processes import processes
 from tests.faults.races import races
 from tests.faults.scenarios import SCENARIOS, scene
 from tests.faults.table import Experiment
@@ -37,6 +38,7 @@ def experiments(folder: Path) -> Iterator[Experiment]:
     yield Experiment("flipped bits", 500, partial(flips, World(folder / "flips")))
     yield Experiment("other damage", 400, partial(other_damage, World(folder / "damage")))
     yield Experiment("writers at once", 200, partial(races, World(folder / "races")))
+    yield Experiment("real processes", 38, partial(processes, World(folder / "processes")))
     yield Experiment("hostile YAML and frontmatter", 150, partial(hostile_text, folder / "text"))
     yield Experiment("hostile schemas", 60, partial(hostile_schemas, folder / "schemas"))
     bundles = World(folder / "bundles")

@@ -1,4 +1,6 @@
-"""Several who would write one thread at once: in each round one wins, and the others are told."""
+"""Several who would write one thread at once: in each round one wins, and the others are told; who
+collects or imports beside them always succeeds, and takes nothing from anybody.
+"""
 
 import json
 import os
@@ -11,9 +13,25 @@ from tests.faults.scenarios import start as start_thread
 from tests.faults.table import Case, Effort
 from tests.faults.world import World, command, unsound
 
-WRITERS = 3
-_ROUNDS = 240
-_BUSY = 75
+ROUNDS = (
+    ("exec", "exec", "poke"),
+    ("exec", "gc", "exec"),
+    ("resume", "resume", "exec"),
+    ("exec", "exec", "exec"),
+    ("exec", "import", "gc"),
+    ("resume", "gc", "import"),
+)
+"""Who works at the same moment, round after round."""
+WORDS = {
+    "exec": ("thread", "exec", "{thread}"),
+    "poke": ("thread", "poke", "{thread}", "-p", "Again."),
+    "resume": ("thread", "resume", "{thread}", "-p", "Go on."),
+    "gc": ("cas", "gc", "--grace", "0s"),
+    "import": ("cas", "import", "{home}/bundle.tar", "--as-new"),
+}
+_ALWAYS = ("gc", "import")
+_SERIES = 240
+_WRONG_STATE, _BUSY = 2, 75
 
 
 class Round(NamedTuple):
@@ -24,8 +42,8 @@ class Round(NamedTuple):
 
 
 def races(world: World, effort: Effort) -> Iterator[Case]:
-    """Rounds of exec, poke and resume on one thread, all let go at the same moment."""
-    shares = [-(-effort.of(_ROUNDS, least=6) // effort.workers)] * effort.workers
+    """Rounds of exec, poke, resume, gc and import, all let go at the same moment."""
+    shares = [-(-effort.of(_SERIES, least=12) // effort.workers)] * effort.workers
     for _, rounds in spread(shares, partial(_series, world), effort.workers):
         if isinstance(rounds, str):
             yield Case("a series", rounds)
@@ -38,6 +56,7 @@ def _series(world: World, count: int) -> list[Round]:
     mine.put(None)
     ack, thread = start_thread(mine)
     mine.say("thread", "exec", thread)
+    mine.say("thread", "export", thread, "-o", "{home}/bundle.tar")
     rounds = [Round(number, _round(mine, thread, number)) for number in range(count)]
     rounds.append(Round(count, unsound(mine, [ack])))
     return rounds
@@ -45,42 +64,45 @@ def _series(world: World, count: int) -> list[Round]:
 
 def _round(world: World, thread: str, number: int) -> str | None:
     """One round: what is wrong with how it ended."""
+    who = ROUNDS[number % len(ROUNDS)]
+    if "resume" in who:  # there must be something to resume
+        world.play([("thread", "exec", thread, "--agent", "false -x")])
     with world.client() as uwf:
         before = uwf.show(thread)["steps"]
     reader, writer = os.pipe()
-    poke = ("thread", "poke", thread, "-p", "Again.")
-    words = [("thread", "exec", thread), ("thread", "exec", thread), poke][:WRITERS]
-    if number % 2:
-        words[2] = words[0]
 
-    def work(line: tuple[str, ...], gift: int) -> int:
+    def work(name: str, gift: int) -> int:
         os.environ.clear()
         os.environ.update(world.env)
         os.chdir(world.project)
         os.close(writer)
         os.read(reader, 1)  # ends when the parent lets go
-        code, text = command(line)
+        places = {"thread": thread, "home": str(world.home)}
+        code, text = command([word.format_map(places) for word in WORDS[name]])
         os.write(gift, text.encode())
         return code
 
-    children = [start(partial(work, line)) for line in words]
+    children = [start(partial(work, name)) for name in who]
     os.close(reader)
     os.close(writer)
     ended = [child.wait() for child in children]
-    return _judged(world, thread, before, list(zip(words, ended, strict=True)))
+    return _judged(world, thread, before, list(zip(who, ended, strict=True)))
 
 
-def _judged(
-    world: World, thread: str, before: int, ends: list[tuple[tuple[str, ...], Ended]]
-) -> str | None:
-    won = [(words, end) for words, end in ends if end.code == 0]
-    lost = [(words, end) for words, end in ends if end.code != 0]
+def _judged(world: World, thread: str, before: int, ends: list[tuple[str, Ended]]) -> str | None:
+    for name, end in ends:
+        if name in _ALWAYS and end.code:
+            return f"{name} ended with {end.code}: {end.err[-300:]}"
+    steppers = [(name, end) for name, end in ends if name not in _ALWAYS]
+    won = [(name, end) for name, end in steppers if end.code == 0]
     if not won:
-        return f"nobody won: {[end.code for _, end in ends]}: {ends[0][1].err[-300:]}"
-    for words, end in lost:
-        if end.code != _BUSY or "held by" not in end.err:
-            return f"{words[1]} lost with {end.code}: {end.err[-300:]}"
-    added = sum(words[1] == "exec" for words, _ in won)
+        return f"nobody won: {[end.code for _, end in ends]}: {steppers[0][1].err[-300:]}"
+    for name, end in steppers:
+        # Whoever resumes after another one has gone on finds nothing to resume.
+        lost = (_BUSY, _WRONG_STATE) if name == "resume" else (_BUSY,)
+        if end.code and (end.code not in lost or '"error"' not in end.err):
+            return f"{name} lost with {end.code}: {end.err[-300:]}"
+    added = sum(name != "poke" for name, _ in won)
     with world.client() as uwf:
         after = uwf.show(thread)["steps"]
         rows = {row["step"] for row in uwf.steps(thread)[1:]}
