@@ -182,6 +182,15 @@ def faults(session: nox.Session) -> None:
 
 
 @check
+def mutants(session: nox.Session) -> None:
+    """Plant bugs in a copy of the packages, and see that the check of each notices; by hand, and
+    `-- --only WORD` for some.
+    """
+    install(session, "tests")
+    session.run("python", "-m", "tests.mutants", *session.posargs)
+
+
+@check
 def real_agents(session: nox.Session) -> None:
     """The adapters with the real programs, offline against a scripted model. They are installed
     into the user's cache; skipped only where their registries cannot be reached.

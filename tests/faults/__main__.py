@@ -9,7 +9,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.faults.breaks import BREAKS
 from tests.faults.experiments import experiments, warm
 from tests.faults.shim import VARIABLE, build
 from tests.faults.table import Effort, Row, conduct, lines
@@ -26,8 +25,10 @@ def main(words: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=None, help="repeats a run")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", nargs="*", metavar="WORD", help="the rows that hold a word")
+    parser.add_argument(
+        "--scene", nargs="*", default=(), help="the power cuts and I/O errors of it"
+    )
     parser.add_argument("--tiny", action="store_true", help="as little as makes sense")
-    parser.add_argument("--break", dest="broken", choices=BREAKS, help="break uwf in this way")
     wanted = parser.parse_args(words)
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="uwf-faults-", dir=memory) as name:
@@ -36,8 +37,8 @@ def main(words: list[str]) -> int:
             return _under_shim(folder, words)
         seed = random.SystemRandom().randrange(1 << 31) if wanted.seed is None else wanted.seed
         share = wanted.share or (TINY if wanted.tiny else SHORT if wanted.short else 1.0)
-        effort = Effort(seed, share, wanted.workers, wanted.tiny)
-        rows = _rows(folder, effort, wanted.only, wanted.broken)
+        effort = Effort(seed, share, wanted.workers, wanted.tiny, tuple(wanted.scene))
+        rows = _rows(folder, effort, wanted.only)
     print("\n".join(lines(rows)), flush=True)
     return 1 if any(row.faults for row in rows) else 0
 
@@ -52,11 +53,9 @@ def _under_shim(folder: Path, words: list[str]) -> int:
     return os.spawnve(os.P_WAIT, sys.executable, command, env)
 
 
-def _rows(folder: Path, effort: Effort, only: list[str] | None, broken: str | None) -> list[Row]:
+def _rows(folder: Path, effort: Effort, only: list[str] | None) -> list[Row]:
     os.environ.pop("LD_PRELOAD", None)  # for the programs that are started from here
     warm(folder / "warm")
-    if broken is not None:
-        BREAKS[broken].apply()
     gc.collect()
     gc.freeze()  # children share what is there by now
     rows = []

@@ -68,7 +68,7 @@ def short_writes(world: World, effort: Effort) -> Iterator[Case]:
 def _refused(world: World, effort: Effort, ways: Mapping[str, DiskFault]) -> Iterator[Case]:
     shim = Shim()
     refusals = []
-    for name in SCENES:
+    for name in effort.chosen(SCENES):
         there = scene(world, name)
         there = there._replace(
             commands=there.commands[:_STEPS] if name == "exec" else there.commands

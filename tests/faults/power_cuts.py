@@ -52,7 +52,7 @@ def power_cuts(world: World, effort: Effort) -> Iterator[Case]:
     shim = Shim()
     world = world.twin(world.root / "disk" / _HOME)
     world.home.parent.mkdir()
-    for name in CUT:
+    for name in effort.chosen(CUT):
         recording = _recorded(scene(world, name), shim)
         found = range(sum(1 for _ in recording.states(effort.seed)))
         chosen = effort.sample(found, 30)

@@ -20,12 +20,18 @@ class Effort(NamedTuple):
         share: 1.0 is what the promises are stated for; less is quicker.
         workers: how many processes work at once.
         tiny: a few of each are enough.
+        scenes: only these scenarios of the rows that have some; all if there are none.
     """
 
     seed: int
     share: float
     workers: int
     tiny: bool = False
+    scenes: tuple[str, ...] = ()
+
+    def chosen(self, scenes: Sequence[str]) -> Sequence[str]:
+        """Those of the scenarios that are wanted."""
+        return [name for name in scenes if not self.scenes or name in self.scenes]
 
     def of(self, whole: int, least: int = 1) -> int:
         """This share of `whole`, rounded up, but `least`."""
@@ -82,7 +88,7 @@ def conduct(experiment: Experiment, effort: Effort) -> Row:
                 print(f"\nFAILED: {case.name}: {case.fault}", file=sys.stderr, flush=True)
     except Skipped as reason:
         skipped = str(reason)
-    if not skipped and count < effort.of(experiment.least):
+    if not (skipped or effort.scenes) and count < effort.of(experiment.least):
         faults.append(Case("all", f"only {count} of {effort.of(experiment.least)} were tried"))
     seconds = time.monotonic() - started
     return Row(experiment.what, count, faults, effort.seed, seconds, skipped)

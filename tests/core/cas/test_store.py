@@ -173,7 +173,7 @@ def test_two_payloads_of_one_reference_are_never_taken_for_each_other(store):
     assert store.text(ref) == approved
 
 
-@pytest.mark.parametrize("swap", ["payload", "type", "digest", "reference"])
+@pytest.mark.parametrize("swap", ["payload", "type", "digest", "reference", "node"])
 def test_a_record_that_is_not_what_its_reference_says_is_never_returned(
     store, backend, clock, swap
 ):
@@ -185,6 +185,7 @@ def test_a_record_that_is_not_what_its_reference_says_is_never_returned(
         "type": record._replace(type=PRIMITIVES["object"]),
         "digest": record._replace(sha256=bytes(32)),
         "reference": store.record(other),
+        "node": store.record(other)._replace(ref=ref),
     }[swap]
     later = Store(backend, clock)  # another process: this one knows what it has put
     for read in (later.get, later.text, later.record, later.refs, lambda r: list(walk(later, [r]))):

@@ -1,7 +1,9 @@
 """The log: what commands did, bounded, whole under many writers, and private."""
 
+import fcntl
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -97,6 +99,25 @@ def test_lines_of_many_processes_stay_whole_and_none_is_lost(tmp_path):
         for line in file.read_text().splitlines()
     ]
     assert sorted(lines) == sorted(f"{writer}-{n}" for writer in range(4) for n in range(20))
+
+
+def test_who_writes_has_the_folder_for_itself(tmp_path):
+    """However little is done meanwhile: a file that was put aside must not be written any more."""
+    log = LogFile(str(tmp_path), keep)
+    log.append(entry())
+    code = (
+        "import signal, sys; from uwf_core.engine.log_file import LogFile\n"
+        "signal.setitimer(signal.ITIMER_REAL, 1)  # ends who waits\n"
+        f"LogFile({str(tmp_path)!r}, lambda text: text).append({{'version': 1}})"
+    )
+    folder = os.open(log.folder, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_SH)
+        ended = subprocess.run([sys.executable, "-c", code], check=False)
+    finally:
+        os.close(folder)
+    assert ended.returncode == -signal.SIGALRM
+    assert len(list(log.entries())) == 1
 
 
 def test_commands_that_run_things_are_logged_and_readers_are_not(uwf, project):

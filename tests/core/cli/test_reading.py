@@ -73,6 +73,13 @@ def test_a_thread_is_named_by_its_beginning_in_any_case_and_documents_say_its_wh
         assert (answer.code, answer.out) == (2, "")
 
 
+def test_three_characters_are_no_name_of_a_thread_though_there_is_but_one(uwf, project):
+    project.script([WROTE])
+    thread = uwf("thread", "start", "pair", "-p", "x").document["thread"]
+    assert uwf("thread", "show", thread[:3]).code == 2
+    assert uwf("thread", "show", thread[:4]).document["thread"] == thread
+
+
 def test_what_is_left_out_is_counted_and_shown_by_the_command_that_is_named(uwf, project):
     project.script([WROTE, REJECTED, WROTE, APPROVED])
     thread = uwf("run", "pair", "-p", "x").document["thread"]

@@ -1,0 +1,6 @@
+"""Lets `tests.mutants` be imported, as `python -m` does."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
