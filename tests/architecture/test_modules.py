@@ -4,6 +4,7 @@ import ast
 
 import pytest
 
+from benchmarks.size import modules, repeated_classes
 from sources import CORE, name_of, shipped_modules, tree
 
 EMPTY_WORDS = {"util", "utils", "helper", "helpers", "common", "misc", "shared", "stuff", "base"}
@@ -121,3 +122,9 @@ def test_every_kind_of_failure_has_one_class_to_raise():
 
     kinds = [subclass.kind for subclass in AgentFailure.__subclasses__()]
     assert sorted(kind.word for kind in kinds) == sorted(kind.word for kind in FailureKind)
+
+
+def test_no_class_name_occurs_twice_in_a_distribution():
+    """uwf-core still has some; `python -m benchmarks.size --names` lists them."""
+    found = repeated_classes(each for each in modules() if each.distribution != "uwf-core")
+    assert found == {}
