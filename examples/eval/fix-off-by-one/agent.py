@@ -2,8 +2,8 @@
 
 It speaks the command protocol (`uwf prompt adapter-developing`) and really works on the folder: it
 makes small changes of the kind that mend such faults, and runs the tests. Which change it tries
-first is chance, as it is with a model: another thread, another choice. `EXAMPLE_SEED` in the
-environment makes the choice depend on that and on the task alone.
+first is chance, as it is with a model: another thread, another choice. `EXAMPLE_SEED` in
+the task's `env` makes the choice depend on that and on the task alone.
 """
 
 import argparse
