@@ -19,6 +19,9 @@ from tests.faults.shim import Kind
 _RECORD = struct.Struct("=IIQqQ")
 _SECTOR = 512
 
+LEAST = "not even the names"
+"""What the state is called that holds no more than was synced."""
+
 Disk = dict[str, bytes | None]
 """What is on a disk: the content of each file by its path, None for a folder."""
 
@@ -180,7 +183,7 @@ class Replay:
             for cut in {len(last.data) // 2 // _SECTOR * _SECTOR, len(last.data) // 2}:
                 yield self._state(f"cut at {cut}", self._names, self._torn(last.inode, cut))
         yield self._state("only what was synced", self._names, _nothing)
-        yield self._state("not even the names", self._synced_names, _nothing)
+        yield self._state(LEAST, self._synced_names, _nothing)
         folders = sorted({_above(path) for path in {**self._names, **self._synced_names}})
         for _ in range(rounds):
             some = self._with_names_of([each for each in folders if chance.random() < 0.5])

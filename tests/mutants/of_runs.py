@@ -12,14 +12,6 @@ RUNS = (
         "    if True:\n",
         "row: crash --tiny",
     ),
-    Mutant(
-        "recovery",
-        "turns of a dead run stay under way",
-        "engine/recover.py",
-        "            engine.store.delete_variable(loose)\n",
-        "            pass\n",
-        "row: crash --tiny",
-    ),
     # -- routing
     Mutant(
         "routing",
@@ -143,14 +135,6 @@ RUNS = (
         "SessionPlan(forks=own.session, knows=own.number) if can_fork",
         "SessionPlan(continues=own.session, knows=own.number) if can_fork",
         "tests/core/engine/test_sessions.py::test_a_fork_shares_the_chain_and_forks_the_session_on_first_re_entry",
-    ),
-    Mutant(
-        "sessions",
-        "another agent continues a session",
-        "engine/brief.py",
-        "state.sessions.get(agent.name)",
-        "next(iter(state.sessions.values()), None)",
-        "tests/core/engine/test_sessions.py::test_another_agent_gets_a_fresh_session_with_the_whole_history",
     ),
     Mutant(
         "sessions",

@@ -16,7 +16,7 @@ STORAGE = (
         "stores/database.py",
         "        sync_names(os.path.dirname(self.path))\n",
         "",
-        _STARTED,
+        "tests/core/stores/test_sqlite_places.py::test_the_name_of_a_new_store_is_on_the_disk_before_anything_is_stored",
     ),
     Mutant(
         "durability",
@@ -162,7 +162,7 @@ STORAGE = (
         "stores/locks.py",
         "_SET, _flock(fcntl.F_WRLCK, offset, 1))\n        except",
         "_SET, _flock(fcntl.F_RDLCK, offset, 1))\n        except",
-        "row: writers --tiny",
+        "tests/core/stores/test_sqlite_processes.py::test_of_those_who_take_a_lock_at_once_exactly_one_gets_it",
     ),
     Mutant(
         "locks",
@@ -179,14 +179,6 @@ STORAGE = (
         "            self._locks.free(offset)\n            # Nobody",
         "            # Nobody",
         "tests/core/stores/test_contract.py::TestSqlite::test_a_lock_is_held_by_one",
-    ),
-    Mutant(
-        "locks",
-        "a lock is left where its holder cannot be written",
-        "stores/sqlite.py",
-        "                self._locks.free(offset)\n                raise",
-        "                raise",
-        "row: full --share 0.3 --scene exec",
     ),
     # -- compare-and-set
     Mutant(
@@ -367,14 +359,6 @@ STORAGE = (
         "cas/manifest.py",
         '    if document["root"] != manifest.root:',
         "    if False:",
-        "row: archives",
-    ),
-    Mutant(
-        "bundles",
-        "a node may have the name of another",
-        "cas/bundle.py",
-        "        if ref_of(node.type, node.data) != ref:",
-        "        if False:",
         "row: archives",
     ),
     Mutant(

@@ -4,6 +4,8 @@ import contextlib
 import os
 import sqlite3
 import stat
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -161,3 +163,21 @@ def test_a_writer_that_never_ends_is_waited_for_and_then_named(open_store, tmp_p
             store.put_text("y")
         assert refused.value.where == str(tmp_path / "store.db")
         assert store.find("", 9)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc says what a descriptor is")
+def test_the_name_of_a_new_store_is_on_the_disk_before_anything_is_stored(tmp_path, monkeypatch):
+    """SQLite syncs the folder later, for its log: that is its own affair."""
+    synced, right = [], os.fsync
+
+    def fsync(descriptor):
+        names = sorted(path.name for path in tmp_path.iterdir() if path.suffix != ".lock")
+        synced.append((Path(f"/proc/self/fd/{descriptor}").readlink().name, names))
+        right(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    backend = open_backend("sqlite:store.db", str(tmp_path))
+    with backend.transaction():
+        pass
+    backend.close()
+    assert (tmp_path.name, ["store.db"]) in synced
