@@ -306,9 +306,7 @@ def _lost_file(home: Path, acks: Sequence[Ack]) -> str | None:
     """An exported bundle or a setting that was acknowledged and is not on the disk."""
     from uwf_core.engine.take_in import verify_bundle
 
-    for ack in acks:
-        if ack.code:
-            continue
+    for ack in {ack.words: ack for ack in acks if not ack.code}.values():  # the last of each
         if ack.words[:2] == ("thread", "export"):
             file = home / Path(ack.document["file"]).name
             if not file.exists() or file.stat().st_size != ack.document["bytes"]:
@@ -333,12 +331,12 @@ def _cut_line(home: Path) -> str | None:
 
 DRAFTS = ("*.new", ".*.new", "*.new-*", "runs/.*", "**/calls/*")
 """What is there only while something is written: beside its place, or for one call."""
-_OWN = re.compile(r"\.\d+\.new$")
+_OWN = re.compile(r"\.[0-9a-f]+\.new$")
 
 
 def left_over(home: Path, *, own: bool = True) -> str | None:
-    """A draft that nobody took away. Not `own`: those do not count that have the number of their
-    process in their names, so that nobody else ever takes them away.
+    """A draft that nobody took away. Not `own`: without those whose names one process made up
+    for itself, so that nobody else ever takes them away.
     """
     found = [path for pattern in DRAFTS for path in home.glob(pattern)]
     found = [path for path in found if "mock" not in path.parts]  # its calls are its memory
