@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import pytest
 from levels import CALLS
+from startup_kit import Place
 
-from conftest import Place
 from uwf_core.cli.main import Root
 from uwf_core.cli.session import Session
 
