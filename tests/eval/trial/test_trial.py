@@ -1,11 +1,13 @@
 """A trial: from a fresh folder to a state that tells the truth."""
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.core.cas.collisions import colliding_texts
+from trial_kit import DONE
 
 from uwf_core.cas.hashing import PRIMITIVES
 from uwf_core.client import Client
@@ -182,6 +184,35 @@ def test_setup_and_teardown_run_in_the_trials_folder_and_know_the_task(
         teardown=[f"test -f ready && echo down >> {log}"],
     )
     assert trial.state == "scored" and log.read_text() == "down\n"
+
+
+@pytest.mark.parametrize("when", ["setup", "teardown"])
+def test_setup_and_teardown_get_no_variable_that_is_not_declared_for_them(
+    table: Any, tmp_path: Path, when: str
+) -> None:
+    table.env |= {"SHOP_API_KEY": "sk-live-1234567890", "PYTHONPATH": ":."}
+    log = tmp_path / "log"
+    trial = table.trial(env={"SEED": "7", "DATA": "./data"}, **{when: [f"env > {log}"]})
+    assert trial.state == "scored"
+    got = dict(line.split("=", 1) for line in log.read_text().splitlines() if "=" in line)
+    assert (got["SEED"], got["DATA"]) == ("7", str(table.folder / "data"))
+    assert "HOME" in got and got.keys().isdisjoint({"SHOP_API_KEY", "PYTHONPATH"})
+
+
+@pytest.mark.parametrize(
+    "python", ["-c 'import json'", "-m json.tool --help", '"$UWF_EVAL_TASK/down.py"']
+)
+def test_the_python_of_a_teardown_is_ours_and_imports_nothing_that_the_agent_wrote(
+    table: Any, tmp_path: Path, python: str
+) -> None:
+    log, down = tmp_path / "log", tmp_path / "down"
+    hostile = f"open({str(log)!r}, 'a').write('executed')"
+    table.write("down.py", "import json\n")
+    table.agent(f'echo "{hostile}" | tee json.py sitecustomize.py python3 >&2\n{DONE}')
+    own = f'test "$(command -v python3)" = "{Path(sys.executable).with_name("python3")}"'
+    table.env["PATH"] = f".:{table.env['PATH']}"
+    trial = table.trial(teardown=[f"{own} && python3 {python} && echo ok > {down}"])
+    assert trial.state == "scored" and not log.exists() and down.exists(), trial
 
 
 @pytest.mark.parametrize("command", ["echo no room >&2; exit 4", "sleep 60"])

@@ -14,6 +14,7 @@ _HOME = {
         "TurnSink Usage"
     ),
     "uwf_core.api.checks": "Check CheckRequest CheckResult",
+    "uwf_core.api.environment": "passed_on",
     "uwf_core.api.events": (
         "StepFailed StepFinished StepStarted ThreadEnded ThreadStarted TurnTaken"
     ),
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from uwf_core.api.checks import Check as Check
     from uwf_core.api.checks import CheckRequest as CheckRequest
     from uwf_core.api.checks import CheckResult as CheckResult
+    from uwf_core.api.environment import passed_on as passed_on
     from uwf_core.api.events import *  # noqa: F403
     from uwf_core.api.extract import *  # noqa: F403
     from uwf_core.api.judge import *  # noqa: F403

@@ -1,5 +1,5 @@
-"""Which variables of the environment an agent gets: those that every program needs, and those that
-the agent or the user's configuration declares. Keys of others are not its business. Pure.
+"""Which variables of the environment a program gets that a workflow or task names: those that
+every program needs, and those that are declared for it. Pure.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,8 +12,8 @@ USUAL = (
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"),
     *("NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO"),
 )
-"""What every agent gets. With `UWF_HOME` it can read the thread that it works for; what is blocked
-here is blocked where it calls uwf."""
+"""What every program gets. With `UWF_HOME` an agent can read the thread that it works for; what is
+blocked here is blocked where it calls uwf."""
 
 
 def passed_on(env: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:

@@ -158,7 +158,7 @@ class Engine:
         """The environment of an agent that declares these names: out of the process's own, with
         what `.env` adds.
         """
-        from uwf_core.agents.environment import passed_on
+        from uwf_core.api.environment import passed_on
 
         return passed_on(self.settings.environment, (*self.pass_env, *names))
 

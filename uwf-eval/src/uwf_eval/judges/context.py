@@ -141,8 +141,7 @@ def judge_environment(
     Args:
         env: what the trial's judges may know (`Evidence.env`).
         private: a folder for `HOME` and `TMPDIR`, which the agent never saw.
-        programs: a folder that comes first on the PATH: `python3` and `uwf` are those that run
-            here. Parts of the PATH that depend on the working folder are left out.
+        programs: a folder that comes first on the PATH.
         options: given as JSON in `UWF_JUDGE_OPTIONS`.
     """
     kept = {
@@ -152,13 +151,20 @@ def judge_environment(
         and not name.startswith(_STEERED)
         and not is_secret_name(name, value)
     }
-    places = [place for place in env.get("PATH", os.defpath).split(os.pathsep) if place[:1] == "/"]
     return {
         **kept,
-        "PATH": os.pathsep.join(dict.fromkeys([str(programs), *places])),
+        "PATH": search_path(env, programs=programs),
         "HOME": str(private / "home"),
         "TMPDIR": str(private / "tmp"),
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONNOUSERSITE": "1",
         "UWF_JUDGE_OPTIONS": json.dumps(dict(options), ensure_ascii=False),
     }
+
+
+def search_path(env: Mapping[str, str], *, programs: Path) -> str:
+    """The PATH of `env` with `programs` first, so that `python3` and `uwf` are those that run here;
+    without the parts that depend on the working folder.
+    """
+    places = [place for place in env.get("PATH", os.defpath).split(os.pathsep) if place[:1] == "/"]
+    return os.pathsep.join(dict.fromkeys([str(programs), *places]))

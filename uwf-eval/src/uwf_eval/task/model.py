@@ -65,8 +65,9 @@ class Case:
 
 @record
 class Command:
-    """A setup or teardown command: `text` is run by `sh -c`, in the trial's folder, with the
-    task's folder in `UWF_EVAL_TASK` (which no agent ever sees).
+    """A setup or teardown command: `text` is run by `sh -c`, in the trial's folder. It gets
+    the usual variables, those of the task's `env`, and the task's folder in `UWF_EVAL_TASK` (which
+    no agent ever sees).
     """
 
     text: str

@@ -1,27 +1,45 @@
-"""What a trial's agent and judges are given to work with: words and environments. Pure, but for
-looking whether a file is there.
+"""What a trial's agent, commands and judges are given to work with: words and environments. Pure,
+but for looking whether a file is there.
 """
 
 import shlex
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from uwf_core.api import passed_on
+from uwf_eval.judges.context import search_path
 from uwf_eval.task.model import Task
 
 _HIDDEN: Final = ("UWF_STORE", "UWF_EVAL_TASK")
 
 
 def agent_env(env: Mapping[str, str], task: Task) -> dict[str, str]:
-    """The environment of agents: the caller's, with the task's own variables; a value of these
-    that begins with `./` is a path within the task.
-    """
+    """The environment that agents get theirs from: the caller's, with the task's own variables."""
     kept = {name: value for name, value in env.items() if name not in _HIDDEN}
-    own = {
+    return {**kept, **_declared(task)}
+
+
+def command_env(env: Mapping[str, str], task: Task) -> dict[str, str]:
+    """The environment of setup and teardown: the usual variables and the task's own. A teardown
+    runs where the agent could write, so that no `python3` imports a module of that folder.
+    """
+    return {
+        **passed_on(env, ()),
+        "PATH": search_path(env, programs=Path(sys.executable).parent),
+        "PYTHONSAFEPATH": "1",
+        **_declared(task),
+        "UWF_EVAL_TASK": str(task.folder),
+    }
+
+
+def _declared(task: Task) -> dict[str, str]:
+    """The task's own variables; a value that begins with `./` is a path within the task."""
+    return {
         name: str(task.folder / value) if value.startswith("./") else value
         for name, value in task.env.items()
     }
-    return {**kept, **own}
 
 
 def judge_env(env: Mapping[str, str], store: str) -> dict[str, str]:

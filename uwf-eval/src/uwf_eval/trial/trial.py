@@ -23,7 +23,7 @@ from uwf_eval.records import Trial
 from uwf_eval.task.model import Command, Task, fixture_of
 from uwf_eval.task.tree import TreeError, copy_tree, make_private
 from uwf_eval.trial import guard, verdict
-from uwf_eval.trial.setting import agent_env, agent_word, judge_env
+from uwf_eval.trial.setting import agent_env, agent_word, command_env, judge_env
 from uwf_eval.trial.space import Space, make_space
 from uwf_eval.trial.thread import IN_MEMORY, Finished, Read, Templates, read_thread, run_thread
 from uwf_eval.trial.verdict import Verdict
@@ -153,8 +153,7 @@ class _Work:
     def _run_commands(self, commands: Sequence[Command], space: Space, cancel: Cancel) -> None:
         from uwf_eval.trial.commands import run_commands
 
-        env = {**self.env, "UWF_EVAL_TASK": str(self.task.folder)}
-        run_commands(commands, space.work, env, cancel)
+        run_commands(commands, space.work, command_env(self.context.env, self.task), cancel)
 
     def _run(self, space: Space) -> Finished:
         self.phase = "unavailable"
