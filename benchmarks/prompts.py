@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.figures import Figure
-from uwf_core.testing.model_server import ScriptedModel
 from uwf_core.testing.project import Project
+from uwf_testing.model_server import ScriptedModel
 
 STEPS = 20
 _BYTES_PER_TOKEN = 4

@@ -4,15 +4,15 @@ import inspect
 from importlib import import_module
 
 from generate.tables import table
-from uwf_core.testing.contract import KIT_VERSION, clauses, needs_of
-from uwf_core.testing.peer import ABILITIES
+from uwf_testing.contract import KIT_VERSION, clauses, needs_of
+from uwf_testing.peer import ABILITIES
 
 CONTRACTS = ("agent", "store", "extractor", "judge")
 
 INTRODUCTION = f"""\
 # Contracts
 
-What the conformance kits of `uwf_core.testing` try, kit {KIT_VERSION}. How they are used:
+What the conformance kits of `uwf_testing` try, kit {KIT_VERSION}. How they are used:
 [Conformance](../guides/conformance.md). The name of a clause is a promise: it is not changed within
 a major version of the kit, and never means less than it did.
 """
@@ -32,7 +32,7 @@ def markdown() -> str:
 
 
 def _contract(kind: str) -> str:
-    module = import_module(f"uwf_core.testing.{kind}_contract")
+    module = import_module(f"uwf_testing.{kind}_contract")
     name = f"{kind.capitalize()}Contract"
     contract = getattr(module, name)
     rows = []
@@ -43,5 +43,5 @@ def _contract(kind: str) -> str:
         promise = inspect.getdoc(getattr(contract, clause)) or ""
         assert promise, f"{name}.{clause} promises nothing"
         rows.append((f"`{clause}`", promise, ", ".join(wanted)))
-    head = f"\n## {name}\n\n`from uwf_core.testing.{kind}_contract import {name}`\n\n"
+    head = f"\n## {name}\n\n`from uwf_testing.{kind}_contract import {name}`\n\n"
     return head + table(["clause", "the promise", "needs (capability, peer)"], rows)

@@ -16,6 +16,7 @@ SAYS_MORE = {
     "uwf_agent_claude_code": set(),
     "uwf_agent_hermes": set(),
     "uwf_eval": set(),
+    "uwf_testing": set(),
     "uwf_core.api": {"importlib", "typing"},  # the public names, each loaded on first use
 }
 

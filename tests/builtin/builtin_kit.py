@@ -21,8 +21,8 @@ from uwf_core.api import (
     RunLimits,
     ToolCall,
 )
-from uwf_core.testing.model_server import ScriptedModel
-from uwf_core.testing.rig import Told
+from uwf_testing.harness import Told
+from uwf_testing.model_server import ScriptedModel
 
 DONE = "---\n$status: done\n---\nAll of it."
 SCHEMA = {

@@ -8,10 +8,10 @@ import pytest
 from builtin_kit import model_at
 
 from uwf_core.api.fields import read_record
-from uwf_core.testing.agent_contract import AgentContract
-from uwf_core.testing.model_server import ScriptedModel
-from uwf_core.testing.model_server_script import ModelTurn
-from uwf_core.testing.peer import Peer
+from uwf_testing.agent_contract import AgentContract
+from uwf_testing.model_server import ScriptedModel
+from uwf_testing.model_server_script import ModelTurn
+from uwf_testing.peer import Peer
 
 FAILURES = {
     "auth": {"error": {"status": 401, "message": "wrong key"}},

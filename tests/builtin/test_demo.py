@@ -3,9 +3,10 @@
 import pytest
 
 from uwf_agent_builtin.demo.model import reply
-from uwf_core.testing.model_server import ScriptedModel
-from uwf_core.testing.model_server_script import ModelScript
+from uwf_core.llm.chat import Message
 from uwf_core.testing.project import Project
+from uwf_testing.model_server import ScriptedModel
+from uwf_testing.model_server_script import ModelScript, ModelToolCall, ModelTurn
 
 KEY = "sk-the-key-of-the-user"
 GOALS = {
@@ -18,8 +19,13 @@ GOALS = {
 
 def any_role(request):
     """A model that finds out from its prompt what it is to be."""
-    prompt = next(each["content"] for each in request.messages if each["role"] == "user")
-    return reply(next(role for goal, role in GOALS.items() if goal in prompt), request)
+    messages = [Message(role=each["role"], text=each["content"] or "") for each in request.messages]
+    prompt = next(each.text for each in messages if each.role == "user")
+    said = reply(next(role for goal, role in GOALS.items() if goal in prompt), messages)
+    calls = tuple(
+        ModelToolCall(name=each.name, arguments=each.arguments) for each in said.tool_calls
+    )
+    return ModelTurn(text=said.text, tool_calls=calls)
 
 
 @pytest.fixture

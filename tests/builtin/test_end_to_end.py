@@ -9,9 +9,9 @@ from typing import NamedTuple
 import pytest
 from builtin_kit import turn, use
 
-from uwf_core.testing.model_server import ScriptedModel
-from uwf_core.testing.model_server_script import ModelTurn
 from uwf_core.testing.project import CommandOutcome, Project
+from uwf_testing.model_server import ScriptedModel
+from uwf_testing.model_server_script import ModelTurn
 
 FIX = """
 version: 1
@@ -98,7 +98,7 @@ def after_green_tests(request):
 
 
 def model_turn(name, arguments):
-    from uwf_core.testing.model_server_script import ModelToolCall
+    from uwf_testing.model_server_script import ModelToolCall
 
     return ModelTurn(tool_calls=(ModelToolCall(name=name, arguments=arguments),))
 

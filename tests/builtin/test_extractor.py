@@ -7,7 +7,7 @@ from builtin_kit import SCHEMA, model_at
 
 from uwf_agent_builtin.extractor import LlmExtractor
 from uwf_core.api import ExtractRequest
-from uwf_core.testing.model_server import ScriptedModel
+from uwf_testing.model_server import ScriptedModel
 
 
 def extract(*turns, raw="It failed, for want of a nail."):

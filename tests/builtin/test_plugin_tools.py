@@ -8,8 +8,8 @@ import sys
 import pytest
 from builtin_kit import turn, use
 
-from uwf_core.testing.model_server import ScriptedModel
 from uwf_core.testing.project import Project
+from uwf_testing.model_server import ScriptedModel
 
 MODULE = """
 from uwf_core.api import ToolSpec, hookimpl

@@ -10,9 +10,9 @@ import time
 
 import pytest
 
-from uwf_core.testing.model_server import ScriptedModel
-from uwf_core.testing.model_server_script import ModelScript
 from uwf_core.testing.project import Project
+from uwf_testing.model_server import ScriptedModel
+from uwf_testing.model_server_script import ModelScript
 
 KEY = "sk-typed-by-hand-123456"
 

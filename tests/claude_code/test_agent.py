@@ -8,7 +8,7 @@ from uwf_agent_claude_code import agent as agent_module
 from uwf_agent_claude_code.agent import ClaudeCodeAgent
 from uwf_agent_claude_code.options import ClaudeCodeOptions
 from uwf_core.api import AgentContext, AgentRequest, FailureKind, RunLimits, Stalled, Unavailable
-from uwf_core.testing.rig import Told
+from uwf_testing.harness import Told
 
 LIMITS = RunLimits(grace_seconds=0.5)
 STAND_IN = """\

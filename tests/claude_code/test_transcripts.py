@@ -10,7 +10,7 @@ from uwf_agent_claude_code.hearing import Hearing
 from uwf_agent_claude_code.reply import Run, reply_of, used
 from uwf_agent_claude_code.sessions import Plan
 from uwf_core.api import AgentFailure, End, ProgramResult, RateLimited, Usage
-from uwf_core.testing.rig import Told
+from uwf_testing.harness import Told
 
 FILES = sorted((Path(__file__).parent / "transcripts").glob("*/*.json"))
 VERSIONS = sorted({file.parent.name for file in FILES})

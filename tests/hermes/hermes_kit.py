@@ -13,7 +13,7 @@ from uwf_agent_hermes.agent import HermesAgent
 from uwf_agent_hermes.options import HermesOptions
 from uwf_agent_hermes.telling import Teller
 from uwf_core.api import AgentContext, AgentRequest, RunLimits
-from uwf_core.testing.rig import Told
+from uwf_testing.harness import Told
 
 HERE = Path(__file__).resolve().parent
 TRANSCRIPTS = HERE / "transcripts"

@@ -8,7 +8,7 @@ from uwf_agent_hermes.checks import checks
 from uwf_agent_hermes.options import HermesOptions
 from uwf_core.api import CheckRequest, read_options
 from uwf_core.errors import ConfigError
-from uwf_core.testing.child_program import ScriptedProgram
+from uwf_testing.child_program import ScriptedProgram
 
 SECRET = "sk-never-shown"
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 from tests.mutants import __main__ as run
-from tests.mutants.mutant import CORE, ROOT, Mutant
+from tests.mutants.mutant import ROOT, Mutant
 from tests.mutants.planted import MUTANTS
 
 QUICK = ("LIKE decides what a name begins with", "one step too many")
@@ -28,7 +28,7 @@ def test_each_bug_can_be_planted_and_its_check_is_there(mutant: Mutant) -> None:
     if not mutant.sees.startswith("row: "):
         file, _, name = mutant.sees.partition("::")
         name = name.rpartition("::")[2]  # of a kit's class, which other files may hold
-        kits = [ROOT / file, *(ROOT / CORE / "testing").glob("*.py")]
+        kits = [ROOT / file, *(ROOT / "uwf-testing/src").rglob("*.py")]
         text = "".join(each.read_text("utf-8") for each in kits)
         assert re.search(rf"def {re.escape(name.partition('[')[0])}\b", text), mutant.sees
 

@@ -12,10 +12,11 @@ import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
-from environment import CHECKOUT, Environment, finish, wheel_in, with_extras
+from environment import CHECKOUT, Environment, finish, wheel_in
 
-CORE = "uwf-core"
+CORE, KITS = "uwf-core", "uwf-testing"
 AT_ONCE = 2
 PYTEST = ("python", "-m", "pytest", "-q", "--import-mode=importlib", "-p", "no:cacheprovider")
 
@@ -32,13 +33,13 @@ for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
 def main(wheels: Path, folder: Path, names: tuple[str, ...]) -> int:
     """Try everything; 1 if something is wrong."""
     sources = [*sorted(CHECKOUT.glob("uwf-*/")), *sorted(CHECKOUT.glob("examples/uwf-*/"))]
-    plugins = [path for path in sources if path.name != CORE and (path / "pyproject.toml").exists()]
-    chosen = [path for path in plugins if not names or path.name in names]
+    others = [path for path in sources if path.name != CORE and (path / "pyproject.toml").exists()]
+    chosen = [path for path in others if not names or path.name in names]
     with ThreadPoolExecutor(AT_ONCE) as threads:
         found = threads.map(lambda each: alone(each, wheels, folder / each.name), chosen)
         faults = [fault for each in found for fault in each]
     if not names:
-        faults += together(plugins, wheels, folder / "together")
+        faults += together(others, wheels, folder / "together")
     print("isolated: the floor of each range (uwf-core 0.1): there is no release yet", flush=True)
     return finish(faults)
 
@@ -46,12 +47,12 @@ def main(wheels: Path, folder: Path, names: tuple[str, ...]) -> int:
 def alone(source: Path, wheels: Path, folder: Path) -> list[str]:
     """One distribution: its metadata, its modules, its plugins, its quick tests."""
     name = source.name
-    core, own = wheel_in(wheels, CORE), str(wheel_in(wheels, name))
-    environment = Environment(folder, str(core), own)
+    environment = Environment(folder, *(str(wheel_in(wheels, each)) for each in (CORE, name)))
     faults = demand_faults(source)
     everything = IMPORT_EVERYTHING.format(package=name.replace("-", "_"))
     faults += environment.faults(f"{name}: imports", "python", "-W", "error", "-c", everything)
-    faults += environment.faults(f"{name}: check", "uwf", "plugin", "check", name)
+    if has_plugins(source):
+        faults += environment.faults(f"{name}: check", "uwf", "plugin", "check", name)
     tests = tests_of(source)
     shutil.copytree(tests, environment.project / "tests", ignore=shutil.ignore_patterns("__py*"))
     # What tests of recordings share with those of real programs lies beside them.
@@ -60,7 +61,7 @@ def alone(source: Path, wheels: Path, folder: Path) -> list[str]:
     if not quick:
         return [*faults, f"{name}: there is no test of it in {tests}"]
     (environment.project / "pytest.ini").write_text("[pytest]\n")
-    environment.add(with_extras(core, CORE, "testing"), own)
+    environment.add(str(wheel_in(wheels, KITS)))
     return faults + environment.faults(f"{name}: its tests", *PYTEST, *map(str, quick))
 
 
@@ -81,20 +82,33 @@ def tests_of(source: Path) -> Path:
 
 def demand_faults(source: Path) -> list[str]:
     """The range of the core that it demands has a floor and a ceiling and pins nothing."""
-    project = tomllib.loads((source / "pyproject.toml").read_text("utf-8"))["project"]
-    demands = [each for each in project["dependencies"] if each.startswith(CORE)]
+    demands = [each for each in project_of(source)["dependencies"] if each.startswith(CORE)]
     right = len(demands) == 1 and ">=" in demands[0] and ",<" in demands[0]
     return [] if right else [f"{source.name} demands {demands or 'no uwf-core at all'}"]
 
 
-def together(plugins: list[Path], wheels: Path, folder: Path) -> list[str]:
+def has_plugins(source: Path) -> bool:
+    """Whether it announces anything to uwf; the test kits do not."""
+    return "entry-points" in project_of(source)
+
+
+def project_of(source: Path) -> dict[str, Any]:
+    """The table `project` of its pyproject.toml."""
+    document = tomllib.loads((source / "pyproject.toml").read_text("utf-8"))
+    project: dict[str, Any] = document["project"]
+    return project
+
+
+def together(sources: list[Path], wheels: Path, folder: Path) -> list[str]:
     """All of them in one environment: every plugin is ready, and nobody claims another's name."""
-    every = [str(wheel_in(wheels, path.name)) for path in plugins]
+    every = [str(wheel_in(wheels, path.name)) for path in sources]
     environment = Environment(folder, str(wheel_in(wheels, CORE)), *every)
     faults = environment.faults("together: doctor", "uwf", "doctor")
     listed = json.loads(environment.run("uwf", "plugin", "list").stdout)["plugins"]
     faults += [f"together: {each}" for each in listed if each["status"] != "ready"]
-    missing = {path.name for path in plugins} - {each["distribution"] for each in listed}
+    missing = {path.name for path in sources if has_plugins(path)} - {
+        each["distribution"] for each in listed
+    }
     return faults + [f"together: no plugin of {name} is found" for name in sorted(missing)]
 
 

@@ -23,7 +23,7 @@ class Environment:
 
     Args:
         folder: made here.
-        requirements: what is installed: paths of wheels, `NAME[EXTRA] @ file://…`, names.
+        requirements: what is installed: paths of wheels, names.
     """
 
     def __init__(self, folder: Path, *requirements: str) -> None:
@@ -82,8 +82,3 @@ def wheel_in(folder: Path, distribution: str) -> Path:
     found = sorted(folder.glob(f"{distribution.replace('-', '_')}-*.whl"))
     assert len(found) == 1, f"{distribution} in {folder}: {found}"
     return found[0]
-
-
-def with_extras(wheel: Path, distribution: str, *extras: str) -> str:
-    """The requirement that installs a wheel with extras."""
-    return f"{distribution}[{','.join(extras)}] @ {wheel.as_uri()}"

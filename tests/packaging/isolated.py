@@ -19,12 +19,12 @@ print(json.dumps({"file": uwf_core.__file__, "path": [entry for entry in sys.pat
 IMPORT_EVERYTHING = """
 import importlib, pkgutil, uwf_core
 for module in pkgutil.walk_packages(uwf_core.__path__, "uwf_core."):
-    if not module.name.endswith("__main__") and not module.name.startswith({optional}):
+    if not module.name.endswith("__main__") and not module.name.startswith({optional!r}):
         importlib.import_module(module.name)
 """
 
-# What the extras `testing` and `llm` bring libraries for.
-OPTIONAL = ("uwf_core.testing", "uwf_core.llm")
+# What the extra `llm` brings a library for.
+OPTIONAL = "uwf_core.llm"
 
 
 def main(wheel: Path, folder: Path) -> int:
@@ -50,7 +50,7 @@ def where_from(isolated: Environment) -> list[str]:
 
 
 def imports(isolated: Environment) -> list[str]:
-    """Every module can be imported with what the wheel declares, save those of the extras."""
+    """Every module can be imported with what the wheel declares, save those of the extra."""
     walk = IMPORT_EVERYTHING.format(optional=OPTIONAL)
     answer = isolated.run("python", "-W", "error", "-c", walk)
     return [f"a module cannot be imported: {answer.stderr}"] if answer.returncode else []

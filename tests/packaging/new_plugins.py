@@ -8,9 +8,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from environment import Environment, finish, wheel_in, with_extras
+from environment import Environment, finish, wheel_in
 
-CORE = "uwf-core"
 AT_ONCE = 2
 KINDS = ("agent", "store", "extractor", "judge", "observer", "command")
 PYTEST = ("python", "-m", "pytest", "-q", "--import-mode=importlib", "-p", "no:cacheprovider")
@@ -18,8 +17,8 @@ PYTEST = ("python", "-m", "pytest", "-q", "--import-mode=importlib", "-p", "no:c
 
 def main(wheels: Path, folder: Path, kinds: tuple[str, ...]) -> int:
     """Try every kind; 1 if something is wrong."""
-    core = with_extras(wheel_in(wheels, CORE), CORE, "testing")
-    environment = Environment(folder, core, "hatchling", "pip")
+    ours = (str(wheel_in(wheels, each)) for each in ("uwf-core", "uwf-testing"))
+    environment = Environment(folder, *ours, "hatchling", "pip")
     with ThreadPoolExecutor(AT_ONCE) as threads:
         made = list(threads.map(lambda kind: written(environment, kind), kinds))
         ready = {kind: str(wheel) for kind, (wheel, _) in zip(kinds, made, strict=True) if wheel}

@@ -8,13 +8,12 @@ import os
 import sys
 from pathlib import Path
 
-from environment import CHECKOUT, Environment, finish, wheel_in, with_extras
+from environment import CHECKOUT, Environment, finish, wheel_in
 
 sys.path.insert(0, str(CHECKOUT / "tests" / "docs"))
 
 import page_examples
 
-CORE = "uwf-core"
 PAGE = CHECKOUT / "docs" / "guides" / "write-agent.md"
 INSTALLS = "skip, because it installs"
 SECONDS = 170
@@ -22,8 +21,8 @@ SECONDS = 170
 
 def main(wheels: Path, folder: Path) -> int:
     """Follow the page; 1 if something on it is not so."""
-    core = with_extras(wheel_in(wheels, CORE), CORE, "testing")
-    environment = Environment(folder / "author", core, "hatchling", "pip")
+    ours = (str(wheel_in(wheels, each)) for each in ("uwf-core", "uwf-testing"))
+    environment = Environment(folder / "author", *ours, "hatchling", "pip")
     page_examples.SECONDS_PER_COMMAND = SECONDS
     reader = folder / "reader"
     reader.mkdir()

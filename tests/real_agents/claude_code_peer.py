@@ -12,9 +12,9 @@ from pathlib import Path
 
 from uwf_agent_claude_code.options import ClaudeCodeOptions
 from uwf_core.api.fields import read_record
-from uwf_core.testing.model_server import ScriptedModel
-from uwf_core.testing.model_server_script import ModelTurn
-from uwf_core.testing.peer import Peer
+from uwf_testing.model_server import ScriptedModel
+from uwf_testing.model_server_script import ModelTurn
+from uwf_testing.peer import Peer
 
 OLDER, NEWER = "UWF_REAL_CLAUDE_CODE", "UWF_REAL_CLAUDE_CODE_NEWER"
 QUIET = {

@@ -136,7 +136,7 @@ class _Recorder:
 
     def record(self, name: str) -> None:
         from uwf_core.api import RunLimits, UwfError
-        from uwf_core.testing.rig import Told
+        from uwf_testing.harness import Told
 
         case = self.every.get(name, {})
         file = self.world.root / f"{name}.txt"

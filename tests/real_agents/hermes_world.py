@@ -10,8 +10,8 @@ from uwf_agent_hermes.agent import HermesAgent
 from uwf_agent_hermes.options import HermesOptions
 from uwf_core.api import AgentContext, AgentRequest, AskRequest, RunLimits
 from uwf_core.api.fields import read_record
-from uwf_core.testing.model_server import ScriptedModel
-from uwf_core.testing.model_server_script import ModelTurn
+from uwf_testing.model_server import ScriptedModel
+from uwf_testing.model_server_script import ModelTurn
 
 CONFIG = """
 model: {{default: scripted, provider: custom, base_url: "{url}", api_key: sk-of-the-tests,

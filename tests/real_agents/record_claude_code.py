@@ -19,7 +19,7 @@ from claude_code_rows import ROWS, WRAPPED, Row
 
 from uwf_agent_claude_code.arguments import command_line
 from uwf_agent_claude_code.options import ClaudeCodeOptions
-from uwf_core.testing.model_server import ScriptedModel
+from uwf_testing.model_server import ScriptedModel
 
 OUT = Path(__file__).parents[1] / "claude_code" / "transcripts"
 SESSION = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa"

@@ -10,8 +10,8 @@ from claude_code_peer import NEWER, OLDER, QUIET
 from uwf_agent_claude_code.agent import ClaudeCodeAgent
 from uwf_agent_claude_code.options import ClaudeCodeOptions
 from uwf_core.api import AgentContext, AgentFailure, AgentRequest, RunLimits
-from uwf_core.testing.model_server import ScriptedModel
-from uwf_core.testing.rig import Told
+from uwf_testing.harness import Told
+from uwf_testing.model_server import ScriptedModel
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd")
 

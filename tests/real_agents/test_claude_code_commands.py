@@ -8,8 +8,8 @@ import sys
 import pytest
 from claude_code_peer import NEWER, OLDER, QUIET
 
-from uwf_core.testing.model_server import ScriptedModel
 from uwf_core.testing.project import Project
+from uwf_testing.model_server import ScriptedModel
 
 KEY = "sk-ant-a-key-that-nobody-sees"
 

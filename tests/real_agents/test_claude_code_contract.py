@@ -5,7 +5,7 @@ from typing import ClassVar
 import pytest
 from claude_code_peer import NEWER, ClaudePeer
 
-from uwf_core.testing.agent_contract import AgentContract, KitLimits
+from uwf_testing.agent_contract import AgentContract, KitLimits
 
 
 @pytest.mark.filterwarnings("ignore:Class-scoped fixture")

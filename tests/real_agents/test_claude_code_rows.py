@@ -14,8 +14,8 @@ from uwf_agent_claude_code.agent import ClaudeCodeAgent
 from uwf_agent_claude_code.options import ClaudeCodeOptions
 from uwf_core.api import AgentContext, AgentFailure, AgentRequest, RunLimits
 from uwf_core.process.leftovers import ATTEMPT_VARIABLE, end_leftovers, leftovers
-from uwf_core.testing.model_server import ScriptedModel
-from uwf_core.testing.rig import Told
+from uwf_testing.harness import Told
+from uwf_testing.model_server import ScriptedModel
 
 OF_THE_COMMAND_LINE = {"used_session_id", "root"}
 MORE = {

@@ -8,8 +8,8 @@ import time
 import pytest
 from claude_code_peer import NEWER, OLDER, QUIET, texts, tool
 
-from uwf_core.testing.model_server import ScriptedModel
 from uwf_core.testing.project import Project
+from uwf_testing.model_server import ScriptedModel
 
 WORKFLOW = """\
 version: 1

@@ -6,7 +6,7 @@ import os
 import pytest
 from hermes_world import World, tool
 
-from uwf_core.testing.rig import Told
+from uwf_testing.harness import Told
 
 pytestmark = pytest.mark.timeout(300)  # a start takes seconds, and more on a busy machine
 

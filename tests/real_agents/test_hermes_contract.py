@@ -11,9 +11,9 @@ from hermes_warm import Warm
 from hermes_world import World, text_of, tool
 
 from uwf_agent_hermes.options import HermesOptions
-from uwf_core.testing.agent_contract import AgentContract, KitLimits
-from uwf_core.testing.model_server_script import ModelTurn
-from uwf_core.testing.peer import Peer
+from uwf_testing.agent_contract import AgentContract, KitLimits
+from uwf_testing.model_server_script import ModelTurn
+from uwf_testing.peer import Peer
 
 pytestmark = pytest.mark.timeout(300)  # a start takes seconds, and more on a busy machine
 

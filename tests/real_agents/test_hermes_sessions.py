@@ -7,7 +7,7 @@ from hermes_warm import Warm
 from hermes_world import World, text_of, tool
 
 from uwf_core.api import AgentFailure, NeedsAnswer, RunLimits
-from uwf_core.testing.rig import Told
+from uwf_testing.harness import Told
 
 pytestmark = pytest.mark.timeout(300)  # a start takes seconds, and more on a busy machine
 

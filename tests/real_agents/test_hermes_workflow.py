@@ -10,8 +10,8 @@ import time
 import pytest
 from hermes_world import World, processes_of, text_of, tool
 
-from uwf_core.testing.model_server_script import ModelTurn, ModelUsage
 from uwf_core.testing.project import Project
+from uwf_testing.model_server_script import ModelTurn, ModelUsage
 
 pytestmark = pytest.mark.timeout(300)  # a start takes seconds, and more on a busy machine
 

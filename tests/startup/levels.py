@@ -59,16 +59,18 @@ _CHECKS = frozenset(
     }
 )
 
+_TESTS = {"uwf_core.testing", "uwf_testing"}
+
 LEVELS = {
     0: Level(
         "no discovery",
         _CLICK | _STORE_AND_CONFIG,
-        SLOW_STANDARD_LIBRARY | NETWORK | PLUGINS_AND_AGENTS | {"email", "uwf_core.testing"},
+        SLOW_STANDARD_LIBRARY | NETWORK | PLUGINS_AND_AGENTS | {"email"} | _TESTS,
     ),
     1: Level(
         "names and versions of plugins, none of their code",
         _CLICK | _STORE_AND_CONFIG | _VALIDATION,
-        SLOW_STANDARD_LIBRARY | NETWORK | {"uwf_core.testing", "uwf_core.api.hookspecs"},
+        SLOW_STANDARD_LIBRARY | NETWORK | {"uwf_core.api.hookspecs"} | _TESTS,
     ),
     2: Level(
         "the one plugin that is needed, and the observers",

@@ -130,7 +130,11 @@ def test_what_commands_import_has_no_others():
     alone = {"named_tuple.py", "agent.py"}  # itself, and the demo's agent, a program of its own
     others = [
         file.name
-        for folder in ("uwf-core/src/uwf_core", "uwf-eval/src/uwf_eval")
+        for folder in (
+            "uwf-core/src/uwf_core",
+            "uwf-eval/src/uwf_eval",
+            "uwf-testing/src/uwf_testing",
+        )
         for file in (ROOT / folder).rglob("*.py")
         if "(NamedTuple" in (text := file.read_text(encoding="utf-8"))
         and "from uwf_core.named_tuple import" not in text

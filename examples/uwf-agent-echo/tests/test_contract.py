@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import pytest
 
-from uwf_core.testing.agent_contract import Act, AgentContract, Peer
-from uwf_core.testing.child_program import ScriptedProgram
+from uwf_testing.agent_contract import Act, AgentContract, Peer
+from uwf_testing.child_program import ScriptedProgram
 
 
 class CatPeer(Peer):

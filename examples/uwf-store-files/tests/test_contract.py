@@ -1,7 +1,7 @@
 """The promises of every store."""
 
-from uwf_core.testing.store_contract import StoreContract
 from uwf_store_files.plugin import uwf_stores
+from uwf_testing.store_contract import StoreContract
 
 
 class TestContract(StoreContract):

@@ -9,7 +9,7 @@ from uwf_core.api.agent import Model
 from uwf_core.llm.chat import ChatRequest, ChatTool, Message
 from uwf_core.llm.client import ChatClient
 from uwf_core.llm.limits import Clock
-from uwf_core.testing.model_server import ScriptedModel
+from uwf_testing.model_server import ScriptedModel
 
 KEY = "sk-test-0123456789abcdef"
 

@@ -9,7 +9,7 @@ import pytest
 
 from uwf_core.errors import AgentInterrupted, Unavailable
 from uwf_core.process.cancel import Cancel
-from uwf_core.testing.model_server import ScriptedModel
+from uwf_testing.model_server import ScriptedModel
 
 pytestmark = pytest.mark.skipif(
     shutil.which("openssl") is None, reason="openssl makes the certificate, and is not here"

@@ -30,7 +30,7 @@ from uwf_core.errors import (
 )
 from uwf_core.process.cancel import Cancel
 from uwf_core.testing import mock
-from uwf_core.testing.rig import Told
+from uwf_testing.harness import Told
 
 THREAD = "01JD0000000000000000000000"
 

@@ -1,7 +1,7 @@
 """The backends of the house under the contract that every backend is under."""
 
 from uwf_core.stores.open import HOUSE
-from uwf_core.testing.store_contract import StoreContract
+from uwf_testing.store_contract import StoreContract
 
 SPECS = {spec.name: spec for spec in HOUSE}
 

@@ -7,9 +7,9 @@ import pytest
 from judges_kit import model_at
 
 from uwf_core.api import JudgeRequest
-from uwf_core.testing.judge_contract import JudgeContract
-from uwf_core.testing.model_server import ScriptedModel
-from uwf_core.testing.model_server_script import ModelTurn
+from uwf_testing.judge_contract import JudgeContract
+from uwf_testing.model_server import ScriptedModel
+from uwf_testing.model_server_script import ModelTurn
 
 THREAD = "01JD0000000000000000000000"
 GOOD, BAD = "I repaired what the report named.", "It was never looked at by anybody."

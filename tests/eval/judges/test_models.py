@@ -5,7 +5,7 @@ import json
 import pytest
 from judges_kit import PRICE, REVIEW, SUMMARY, TASK, model_at
 
-from uwf_core.testing.model_server import ScriptedModel
+from uwf_testing.model_server import ScriptedModel
 
 CRITERIA = [
     {"name": "cause", "description": "The cause is named.", "weight": 3},

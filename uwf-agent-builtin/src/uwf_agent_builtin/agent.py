@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from uwf_agent_builtin import __version__, words
 from uwf_agent_builtin.budget import Budget
 from uwf_agent_builtin.checks import NO_MODEL, SET_A_MODEL
-from uwf_agent_builtin.loop import Delivery, Loop, Setting
+from uwf_agent_builtin.loop import Delivery, Loop, ModelClient, Setting
 from uwf_agent_builtin.options import BuiltinOptions
 from uwf_agent_builtin.protection import Protection, obeyed_in, own_folders
 from uwf_agent_builtin.redaction import Redaction, cleaned, secrets_of
@@ -104,7 +104,7 @@ class BuiltinAgent:
     def _converse(
         self, request: AgentRequest | AskRequest, task: _Task, sink: TurnSink
     ) -> AgentReply:
-        client = self._client_of(request, task.options)
+        client = self.client_of(request, task.options)
         transcript = self._transcript(request.session)
         sink.session(transcript.id)
         try:
@@ -147,7 +147,7 @@ class BuiltinAgent:
         request: AgentRequest | AskRequest,
         task: _Task,
         sink: TurnSink,
-        opened: tuple[ChatClient, Transcript, Workspace],
+        opened: tuple[ModelClient, Transcript, Workspace],
     ) -> Setting:
         client, transcript, workspace = opened
         budget = Budget(task.options, request.limits.seconds)
@@ -184,7 +184,8 @@ class BuiltinAgent:
     def _transcript(self, session: str | None) -> Transcript:
         return self._sessions.new() if session is None else self._sessions.open(session)
 
-    def _client_of(self, request: AgentRequest | AskRequest, options: BuiltinOptions) -> ChatClient:
+    def client_of(self, request: AgentRequest | AskRequest, options: BuiltinOptions) -> ModelClient:
+        """What asks the request's model; the demo has another one."""
         limits = ChatLimits(
             idle_seconds=request.limits.idle_seconds,
             total_seconds=request.limits.seconds,

@@ -1,9 +1,9 @@
 """The loop: ask the model, do what it wants, ask again, until it delivers."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from uwf_agent_builtin import words
 from uwf_agent_builtin.budget import Budget
@@ -15,10 +15,17 @@ from uwf_agent_builtin.sessions.transcript import Transcript
 from uwf_agent_builtin.tools.record import Bench
 from uwf_agent_builtin.tools.registry import RESOLVE, Answered, Registry
 from uwf_agent_builtin.window import Gauge, Size, size_of_tools, to_leave_out
-from uwf_core.api import AgentInterrupted, ContextTooLong, EmptyReply, ToolCall, Truncated
+from uwf_core.api import (
+    AgentInterrupted,
+    Cancel,
+    ContextTooLong,
+    EmptyReply,
+    Model,
+    ToolCall,
+    Truncated,
+)
 from uwf_core.llm.arguments import ToolArgumentsError, parse_arguments
-from uwf_core.llm.chat import ChatReply, ChatRequest, ChatTool, Message
-from uwf_core.llm.client import ChatClient
+from uwf_core.llm.chat import ChatReply, ChatRequest, ChatTool, Delta, Message
 
 MAX_NUDGES = 2
 MAX_BAD_DELIVERIES = 4
@@ -35,11 +42,31 @@ class Delivery(NamedTuple):
     denials: tuple[str, ...]
 
 
+class ModelClient(Protocol):
+    """What the loop asks: a `ChatClient`, or the demo's script."""
+
+    @property
+    def model(self) -> Model:
+        """The model that answers."""
+        ...
+
+    def chat(
+        self,
+        request: ChatRequest,
+        *,
+        on_delta: Callable[[Delta], None] | None,
+        cancel: Cancel,
+        seconds: float,
+    ) -> ChatReply:
+        """As `ChatClient.chat`."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Setting:
     """What a loop works with. `schema` None: a plain answer is wanted."""
 
-    client: ChatClient
+    client: ModelClient
     transcript: Transcript
     registry: Registry
     bench: Bench

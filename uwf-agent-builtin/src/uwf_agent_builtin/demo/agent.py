@@ -1,16 +1,17 @@
-"""The builtin agent with a model of its own: a scripted server on loopback, there for one call."""
+"""The builtin agent with a script in the place of its model: no key, no server."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from uwf_agent_builtin.agent import BuiltinAgent
 from uwf_agent_builtin.demo.model import answer, reply
 from uwf_agent_builtin.options import BuiltinOptions
-from uwf_core.api import AgentContext, AgentReply, AgentRequest, AskRequest, Model, TurnSink
-from uwf_core.testing.model_server import ScriptedModel
-from uwf_core.testing.model_server_script import Answerer, ModelScript
+from uwf_core.api import AgentContext, AgentRequest, AskRequest, Model
+from uwf_core.llm.chat import ChatReply, ChatRequest, Message
 
-MODEL = "scripted-model"
+SCRIPT = Model(alias="demo", name="scripted-model", provider="demo", base_url="")
 
 
 class DemoAgent(BuiltinAgent):
@@ -23,28 +24,23 @@ class DemoAgent(BuiltinAgent):
     def __init__(self, options: BuiltinOptions | None, context: AgentContext) -> None:
         super().__init__(replace(options or BuiltinOptions(), allow_shell=True), context)
 
-    def run(self, request: AgentRequest, sink: TurnSink) -> AgentReply:
-        """Play a role of fix-bug.
-
-        Raises:
-            AgentFailure: as the builtin agent.
-        """
-        with _serving(partial(reply, request.role)) as server:
-            return super().run(replace(request, model=_model_at(server)), sink)
-
-    def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
-        """Say what was said in the session.
-
-        Raises:
-            AgentFailure: as the builtin agent.
-        """
-        with _serving(answer) as server:
-            return super().ask(replace(request, model=_model_at(server)), sink)
+    def client_of(
+        self, request: AgentRequest | AskRequest, options: BuiltinOptions
+    ) -> "ScriptedClient":
+        """The script of the request's role; to a question, what was said in the session."""
+        if isinstance(request, AskRequest):
+            return ScriptedClient(answer)
+        return ScriptedClient(partial(reply, request.role))
 
 
-def _serving(answerer: Answerer) -> ScriptedModel:
-    return ScriptedModel(script=ModelScript(turns=(answerer,), repeat=True))
+class ScriptedClient:
+    """Answers as the script says; nothing leaves the process."""
 
+    model = SCRIPT
 
-def _model_at(server: ScriptedModel) -> Model:
-    return Model(alias=MODEL, name=MODEL, provider="demo", base_url=server.openai_url)
+    def __init__(self, play: Callable[[Sequence[Message]], ChatReply]) -> None:
+        self._play = play
+
+    def chat(self, request: ChatRequest, **_limits: Any) -> ChatReply:
+        """The script's next reply to these messages."""
+        return self._play(request.messages)

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from uwf_core.testing.model_server_record import ModelRequest
-from uwf_core.testing.model_server_script import ModelToolCall, ModelTurn
+from uwf_core.api import ToolCall, Usage
+from uwf_core.llm.chat import ChatReply, Message
 
 CODE = "invoice.py"
 TESTS = "test_invoice.py"
@@ -45,30 +45,26 @@ class TestRun(NamedTuple):
     output: str
 
 
-def reply(role: str, request: ModelRequest) -> ModelTurn:
+def reply(role: str, messages: Sequence[Message]) -> ChatReply:
     """What the model of a role says next, by the results it has got in this call."""
     play = ROLES.get(role)
     if play is None:
         return _stuck(f"this script plays {', '.join(ROLES)} of fix-bug, not {role}")
     try:
-        return play(_results(request.messages))
+        return play(_results(messages))
     except (LookupError, ValueError) as fault:
         return _stuck(f"this script knows the demo's project alone, and something is new: {fault}")
 
 
-def answer(request: ModelRequest) -> ModelTurn:
+def answer(messages: Sequence[Message]) -> ChatReply:
     """To a question: a script cannot think, but it can say what it remembers."""
-    said = [
-        str(message["content"])
-        for message in request.messages
-        if message.get("role") == "assistant" and message.get("content")
-    ]
+    said = [message.text for message in messages if message.role == "assistant" and message.text]
     listed = "\n".join(f"````\n{each.rstrip()}\n````\n" for each in said)
     known = f"this is what I said in this session:\n\n{listed}" if said else "I remember nothing."
-    return ModelTurn(text=f"My model is a script and cannot think about your question, but {known}")
+    return _say(f"My model is a script and cannot think about your question, but {known}")
 
 
-def plan(results: Sequence[str]) -> ModelTurn:
+def plan(results: Sequence[str]) -> ChatReply:
     """The planner: run the tests, find the line, change nothing."""
     if not results:
         return _use("Which test is red?", ("run_command", {"command": RUN_TESTS}))
@@ -96,7 +92,7 @@ def plan(results: Sequence[str]) -> ModelTurn:
     )
 
 
-def develop(results: Sequence[str]) -> ModelTurn:
+def develop(results: Sequence[str]) -> ChatReply:
     """The developer: the obvious repair first, the thorough one when the review asks for it."""
     if not results:
         return _use("What does it say now?", ("read_file", {"path": CODE}))
@@ -112,7 +108,7 @@ def develop(results: Sequence[str]) -> ModelTurn:
     )
 
 
-def review(results: Sequence[str]) -> ModelTurn:
+def review(results: Sequence[str]) -> ChatReply:
     """The reviewer: try a thousand amounts against exact arithmetic."""
     if not results:
         return _use("First the change itself.", ("read_file", {"path": CODE}))
@@ -137,7 +133,7 @@ def review(results: Sequence[str]) -> ModelTurn:
     )
 
 
-def test(results: Sequence[str]) -> ModelTurn:
+def test(results: Sequence[str]) -> ChatReply:
     """The tester: run all tests and say what they say."""
     if not results:
         return _use("", ("run_command", {"command": RUN_TESTS}))
@@ -148,7 +144,7 @@ def test(results: Sequence[str]) -> ModelTurn:
     return _deliver({"$status": "failed", "report": run.output}, text)
 
 
-ROLES: Mapping[str, Callable[[Sequence[str]], ModelTurn]] = {
+ROLES: Mapping[str, Callable[[Sequence[str]], ChatReply]] = {
     "planner": plan,
     "developer": develop,
     "reviewer": review,
@@ -170,14 +166,14 @@ def _repair(code: str) -> tuple[str, list[dict[str, str]]]:
     return "There was nothing left to change.", []
 
 
-def _results(messages: Sequence[Mapping[str, Any]]) -> list[str]:
+def _results(messages: Sequence[Message]) -> list[str]:
     """What the tools have answered since somebody last spoke."""
     results: list[str] = []
     for message in messages:
-        if message.get("role") == "user":
+        if message.role == "user":
             results.clear()
-        elif message.get("role") == "tool":
-            results.append(str(message.get("content")))
+        elif message.role == "tool":
+            results.append(message.text)
     return results
 
 
@@ -188,16 +184,20 @@ def _tests(result: str) -> TestRun:
     return TestRun(ended == "0]" and count > 0, count, output or result)
 
 
-def _use(text: str, *calls: tuple[str, Mapping[str, str]]) -> ModelTurn:
-    tools = tuple(ModelToolCall(name=name, arguments=dict(given)) for name, given in calls)
-    return ModelTurn(text=text, tool_calls=tools)
+def _use(text: str, *calls: tuple[str, Mapping[str, str]]) -> ChatReply:
+    tools = (ToolCall(id="call", name=name, arguments=json.dumps(given)) for name, given in calls)
+    return _say(text, tuple(tools))
 
 
-def _deliver(fields: Mapping[str, Any], text: str) -> ModelTurn:
+def _deliver(fields: Mapping[str, Any], text: str) -> ChatReply:
     """Frontmatter and text. JSON is YAML, so each value is written as JSON."""
     lines = [f"{key}: {json.dumps(value)}" for key, value in fields.items()]
-    return ModelTurn(text="\n".join(["---", *lines, "---", text, ""]))
+    return _say("\n".join(["---", *lines, "---", text, ""]))
 
 
-def _stuck(reason: str) -> ModelTurn:
+def _stuck(reason: str) -> ChatReply:
     return _deliver({"$status": "$SUSPEND", "reason": reason}, "")
+
+
+def _say(text: str, calls: tuple[ToolCall, ...] = ()) -> ChatReply:
+    return ChatReply(text=text, tool_calls=calls, usage=Usage(turns=1))

@@ -1,7 +1,7 @@
 """THE contract for plugin authors. Import everything from here; names load on first use.
 
 Nothing else of the core is public to an adapter, save `uwf_core.llm` (model client) and
-`uwf_core.testing` (conformance kits). See `docs/` for how to write one in an afternoon.
+`uwf_testing` (conformance kits). See `docs/` for how to write one in an afternoon.
 """
 
 from importlib import import_module

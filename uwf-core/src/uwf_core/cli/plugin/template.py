@@ -112,9 +112,7 @@ def _words(kind: str, name: str, core_version: str) -> Mapping[str, str]:
     major, minor, *_ = core_version.split(".")
     badge = ""
     if kind not in ("observer", "command"):
-        badge = (
-            f"\n`python -m uwf_core.testing {name}` prints what it can as a table for this page.\n"
-        )
+        badge = f"\n`python -m uwf_testing {name}` prints what it can as a table for this page.\n"
     return {
         # First what may itself contain words:
         "USE": chosen.use,

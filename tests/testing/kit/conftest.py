@@ -1,0 +1,143 @@
+"""The strangers' distributions, as a folder on the import path, and pytest run on them."""
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+STRANGERS = Path(__file__).parent / "strangers"
+sys.path.insert(0, str(STRANGERS))
+
+from kit_agents.names import ANNOUNCED_WRONGLY, NAMES  # noqa: E402
+from kit_others.names import EXTRACTORS, JUDGES  # noqa: E402
+from kit_stores.names import BREAKS  # noqa: E402
+
+BOUNDED = "uwf-core>=0.0.1,<99"
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the metadata of the strangers' distributions."""
+    folder = tmp_path_factory.mktemp("site")
+    agents = dict.fromkeys(NAMES, "kit_agents.plugin")
+    agents |= {name: f"kit_agents.plugin_{name}" for name in ANNOUNCED_WRONGLY}
+    stores = dict.fromkeys(BREAKS, "kit_stores.plugin")
+    groups = {
+        "uwf.stores": stores,
+        "uwf.extractors": dict.fromkeys(EXTRACTORS, "kit_others.plugin"),
+        "uwf.judges": dict.fromkeys(JUDGES, "kit_others.plugin"),
+    }
+    unbounded = {"unbounded": agents.pop("unbounded")}
+    groups["uwf.agents"] = agents
+    _distribution(folder, "kit-agents", BOUNDED, groups)
+    _distribution(folder, "kit-unbounded", "uwf-core", {"uwf.agents": unbounded})
+    return folder
+
+
+def _distribution(site: Path, name: str, requires: str, groups: dict[str, dict[str, str]]) -> None:
+    folder = site / f"{name.replace('-', '_')}-1.0.dist-info"
+    folder.mkdir()
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\nRequires-Dist: {requires}\n"
+    (folder / "METADATA").write_text(metadata)
+    lines = []
+    for group, entries in groups.items():
+        lines += [f"[{group}]", *(f"{name} = {target}" for name, target in entries.items())]
+    (folder / "entry_points.txt").write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture(scope="session")
+def run_contracts(
+    site: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., "Contracts"]:
+    """Runs pytest on files of contracts as an author would, with the strangers installed."""
+
+    def start(arguments: tuple[str, ...], **variables: str) -> tuple[Path, subprocess.Popen[bytes]]:
+        folder = tmp_path_factory.mktemp("author")
+        (folder / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider --tb=line\n")
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "uwf_testing.results"]
+        command += ["--uwf-results", "results.json", "-c", "pytest.ini", "--rootdir", "."]
+        with (folder / "output.txt").open("wb") as output:
+            process = subprocess.Popen(
+                [*command, *arguments],
+                cwd=folder,
+                env={**environment(site), **variables},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        return folder, process
+
+    def run(*arguments: str, parts: int = 1) -> Contracts:
+        started = [start(arguments, KIT_PART=f"{part}/{parts}") for part in range(parts)]
+        whole = Contracts(0, "", [])
+        for folder, process in started:
+            process.wait(timeout=280)
+            output = (folder / "output.txt").read_text()
+            file = folder / "results.json"
+            results = json.loads(file.read_text())["results"] if file.exists() else []
+            whole.add(process.returncode, output, results)
+        return whole
+
+    return run
+
+
+def environment(site: Path) -> dict[str, str]:
+    """The environment of an author in whose Python the strangers are installed."""
+    kept = ("PATH", "HOME", "TMPDIR", "VIRTUAL_ENV")
+    env = {name: os.environ[name] for name in kept if name in os.environ}
+    path = os.pathsep.join((str(STRANGERS), str(site)))
+    alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # the kit needs nobody else's plugins
+    return {**env, **alone, "PYTHONPATH": path, "LC_ALL": "C.UTF-8", "PYTHONUTF8": "0"}
+
+
+@pytest.fixture(scope="session")
+def run_batch(
+    run_contracts: Callable[..., "Contracts"], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., "Contracts"]:
+    """As `run_contracts` for a file of the strangers; several workers of xdist run it once."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+
+    def run(name: str, parts: int) -> Contracts:
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            file = shared / f"{name}.json"
+            if not file.exists():
+                whole = run_contracts(str(STRANGERS / name), parts=parts)
+                file.write_text(json.dumps(vars(whole)))
+        return Contracts(**json.loads(file.read_text()))
+
+    return run
+
+
+@pytest.fixture
+def author_environment(site: Path) -> dict[str, str]:
+    """The environment of an author."""
+    return environment(site)
+
+
+class Contracts:
+    """How pytest ended: exit code, output, and how each clause of each class went."""
+
+    def __init__(self, exit_code: int, output: str, results: list[dict[str, Any]]) -> None:
+        self.exit_code, self.output, self.results = exit_code, output, results
+
+    def add(self, exit_code: int, output: str, results: list[dict[str, Any]]) -> None:
+        self.exit_code = max(self.exit_code, exit_code)
+        self.output += output
+        self.results += results
+
+    def clauses(self, cls: str, *outcomes: str) -> set[str]:
+        """The clauses of a class with one of these outcomes."""
+        return {
+            each["clause"]
+            for each in self.results
+            if each["class"] == cls and each["outcome"] in outcomes
+        }

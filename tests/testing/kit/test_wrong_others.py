@@ -1,0 +1,31 @@
+"""The extractor and judge kits under test: each wrong one breaks its own clause, and no other."""
+
+import pytest
+from kit_others.names import EXTRACTORS, JUDGES
+
+from uwf_testing.announced import OptionsClauses
+from uwf_testing.contract import clauses
+from uwf_testing.extractor_contract import ExtractorContract
+from uwf_testing.judge_contract import JudgeContract
+
+pytestmark = pytest.mark.timeout(300)
+
+
+@pytest.fixture(scope="module")
+def contracts(run_batch):
+    return run_batch("contracts_of_others.py", parts=1)
+
+
+@pytest.mark.parametrize(("name", "clause"), (EXTRACTORS | JUDGES).items())
+def test_a_wrong_one_breaks_exactly_its_clause(contracts, name, clause):
+    assert contracts.clauses(f"Test_{name}", "fails") == ({clause} if clause else set())
+    assert contracts.clauses(f"Test_{name}", "holds")
+
+
+@pytest.mark.parametrize(
+    ("contract", "breaks"), [(ExtractorContract, EXTRACTORS), (JudgeContract, JUDGES)]
+)
+def test_every_clause_has_a_wrong_one(contract, breaks):
+    """Save those about announcements and options, which are the same for agents."""
+    own = set(clauses(contract)) - set(clauses(OptionsClauses))
+    assert set(breaks.values()) - {None} == own

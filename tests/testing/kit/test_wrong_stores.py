@@ -1,0 +1,26 @@
+"""The store kit under test: each wrong store breaks its own clause, and no other."""
+
+import pytest
+from kit_stores.names import BREAKS
+
+from uwf_testing.announced import AnnouncedContract
+from uwf_testing.contract import clauses
+from uwf_testing.store_contract import StoreContract
+
+pytestmark = pytest.mark.timeout(300)
+
+
+@pytest.fixture(scope="module")
+def contracts(run_batch):
+    return run_batch("contracts_of_stores.py", parts=3)
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_a_wrong_store_breaks_exactly_its_clause(contracts, name):
+    assert contracts.clauses(f"Test_{name}", "fails") == {BREAKS[name]}
+
+
+def test_every_clause_has_a_wrong_store():
+    """Save those about announcements, which are the same for agents."""
+    announced = set(clauses(AnnouncedContract)) - {"test_it_is_registered"}
+    assert set(BREAKS.values()) == set(clauses(StoreContract)) - announced

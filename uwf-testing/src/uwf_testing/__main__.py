@@ -1,0 +1,191 @@
+"""`python -m uwf_testing NAME`: what an installed plugin holds, as Markdown for its README.
+
+Runs the contract in a child process by pytest: the author's own tests with `--tests PATH`, else
+those clauses that need nothing of an author. Exit code 0: nothing fails; 1: a clause fails;
+2: there is no such plugin, or no test of it.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from uwf_core import __version__
+from uwf_core.api.agent import CAPABILITIES
+from uwf_core.errors import ExitCode, PluginError, UwfError
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.plugins.plugins import Plugins
+from uwf_core.plugins.scan import AGENTS, EXTRACTORS, JUDGES, STORES
+from uwf_core.process.own_python import own_python
+from uwf_core.stores.open import HOUSE
+from uwf_testing.contract import KIT_VERSION
+from uwf_testing.table import Subject, held, markdown
+
+
+class Kind(NamedTuple):
+    """A kind of plugin: its group, its contract, and the least that a test of it says."""
+
+    group: str
+    module: str
+    contract: str
+    least: str
+    capabilities: frozenset[str] = frozenset()
+
+
+_FIXTURE = "    @pytest.fixture\n    def {kind}(self):\n        return {name!r}\n"
+_STORE = (
+    "    spec = next((each for each in HOUSE if each.name == {name!r}), None)\n"
+    "    spec = spec or Plugins().record(STORES, {name!r})\n"
+    "    url = {name!r} + ':kit'\n"
+)
+KINDS: Mapping[str, Kind] = {
+    "agent": Kind(AGENTS, "agent_contract", "AgentContract", _FIXTURE, CAPABILITIES),
+    "store": Kind(
+        STORES, "store_contract", "StoreContract", _STORE, frozenset(("persistent", "shared"))
+    ),
+    "extractor": Kind(EXTRACTORS, "extractor_contract", "ExtractorContract", _FIXTURE),
+    "judge": Kind(JUDGES, "judge_contract", "JudgeContract", _FIXTURE),
+}
+_LEAST = """\
+import pytest
+from uwf_core.plugins.plugins import Plugins
+from uwf_core.plugins.scan import STORES
+from uwf_core.stores.open import HOUSE
+from uwf_testing.{module} import {contract}
+
+
+class TestContract({contract}):
+{body}"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table; the exit code."""
+    chosen = _parser().parse_args(arguments)
+    try:
+        kind = chosen.kind or _kind_of(chosen.name)
+        results, output = _results(chosen.name, kind, chosen.tests)
+        if not results:
+            raise _nothing_tried(chosen.name, kind, output)
+        found = held(_contract(kind), results)
+        subject = _subject(chosen.name, kind, results[0]["declared"])
+    except UwfError as error:
+        hint = f"\nhint: {error.hint}" if error.hint else ""
+        print(f"error: {error}{hint}", file=sys.stderr)
+        return ExitCode.USAGE
+    print(markdown(subject, found), end="")
+    failing = [each for each in found if each.outcome == "fails"]
+    if failing:
+        print(output, file=sys.stderr)
+    return ExitCode.FAILED if failing else ExitCode.DONE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m uwf_testing",
+        description="What an installed plugin holds of its contract, as Markdown for its README.",
+        epilog="example: python -m uwf_testing echo --tests tests/",
+    )
+    parser.add_argument("name", metavar="NAME", help="what a user types: the entry point's name")
+    parser.add_argument("--kind", choices=KINDS, help="where plugins of two kinds have the name")
+    parser.add_argument(
+        "--tests",
+        metavar="PATH",
+        nargs="+",
+        help="the author's tests of it; without them what needs a scripted peer is not tried",
+    )
+    return parser
+
+
+def _kind_of(name: str) -> str:
+    """The one kind of which there is a plugin of this name.
+
+    Raises:
+        PluginError: there is none, or there are several.
+    """
+    plugins = Plugins()
+    found = [
+        kind
+        for kind, about in KINDS.items()
+        if any(each.found.name == name for each in plugins.list((about.group,)))
+        or (kind == "store" and any(spec.name == name for spec in HOUSE))
+    ]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        kinds = " and ".join(found)
+        raise PluginError(f"{name!r} is the name of {kinds}", hint="say which with --kind")
+    known = sorted({each.found.name for each in plugins.list([k.group for k in KINDS.values()])})
+    raise PluginError(
+        f"no agent, store, extractor or judge {name!r} is installed",
+        hint=f"installed: {', '.join(known)}; a command of the configuration needs --kind agent "
+        "and --tests",
+    )
+
+
+def _results(name: str, kind: str, tests: Sequence[str] | None) -> tuple[list[Any], str]:
+    """How each clause about this plugin went, and what pytest printed."""
+    with tempfile.TemporaryDirectory(prefix="uwf-kit-") as folder:
+        file = Path(folder, "results.json")
+        command = [*own_python("pytest"), "-q", "--tb=short"]
+        command += ["-p", "uwf_testing.results", "--uwf-results", str(file)]
+        if tests is None:
+            tests = [_least_test(name, kind, Path(folder))]
+            command += ["-c", str(Path(folder, "pytest.ini")), "--rootdir", folder]
+        done = subprocess.run(
+            [*command, *tests],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+        )
+        document = json.loads(file.read_text("utf-8")) if file.exists() else {"results": []}
+    found = [each for each in document["results"] if each["kind"] == kind]
+    return [each for each in found if each["subject"] == name], done.stdout
+
+
+def _least_test(name: str, kind: str, folder: Path) -> str:
+    """A contract with the name and nothing else, in a file of its own."""
+    about = KINDS[kind]
+    body = about.least.format(kind=kind, name=name)
+    text = _LEAST.format(module=about.module, contract=about.contract, body=body)
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\n", "utf-8")
+    file = folder / "test_contract.py"
+    file.write_text(text, encoding="utf-8")
+    return str(file)
+
+
+def _nothing_tried(name: str, kind: str, output: str) -> PluginError:
+    last = "\n".join(output.strip().splitlines()[-20:])
+    return PluginError(
+        f"no clause of the {kind} contract was tried for {name!r}; pytest said:\n{last}",
+        hint=f"is there a subclass of {KINDS[kind].contract} whose fixture gives {name!r}?",
+    )
+
+
+def _contract(kind: str) -> Any:
+    module = import_module(f"uwf_testing.{KINDS[kind].module}")
+    return getattr(module, KINDS[kind].contract)
+
+
+def _subject(name: str, kind: str, declared: Sequence[str]) -> Subject:
+    """What the table is about; a command of the configuration is no plugin."""
+    about = KINDS[kind]
+    found = [each.found for each in Plugins().list((about.group,)) if each.found.name == name]
+    if found:
+        origin = f"{found[0].distribution} {found[0].version}"
+    else:
+        origin = f"uwf-core {__version__}" if kind == "store" else "a command"
+    made_with = f"kit {KIT_VERSION}, uwf-core {__version__}"
+    return Subject(kind, name, origin, declared, about.capabilities, made_with)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+"""The clauses about what an agent hands through: text, usage, turns, files, its environment."""
+
+from pathlib import Path
+
+import pytest
+
+from uwf_core.api.agent import AgentSpec, Usage
+from uwf_testing.agent_setting import AgentSetting
+from uwf_testing.contract import needs
+from uwf_testing.harness import Rig
+from uwf_testing.peer import Act
+
+ODD_TEXT = (
+    "---\r\n$status: done\nnumber: 1.0\n---\n\n  two blanks first, two last  \n"
+    "\ttab \\ back \"quoted\" 'single' {{braces}} %s $HOME `date` \x1b[31mred\x1b[0m\n"
+    "ä ß e\u0301 \u2028 \u202e 漢字 \U0001f680 \U0001f468\u200d\U0001f469\u200d\U0001f467 \ufeff\n"
+    "---\nnull\n\n \n"
+)
+"""Text in which every careless step between a program and its caller changes something."""
+EVERY_SCRIPT = "ä ß Ω я ש 漢字 \U0001f680"
+SOME_USAGE = Usage(input_tokens=7, output_tokens=5)
+OBJECT = {
+    "$status": "done",
+    "text": 'ä "\\ \U0001f680',
+    "number": 1.5,
+    "whole": 9007199254740991,
+    "none": None,
+    "yes": True,
+    "list": [[], {}, "", 0],
+    "nested": {"a": {"b": [1, {"c": "---\n"}]}},
+}
+_TOKENS_AND_COST = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "cost_usd",
+)
+
+
+class AnswerClauses(AgentSetting):
+    """An agent adds nothing to what was said and takes nothing from it."""
+
+    def check_record(self, record: AgentSpec) -> None:
+        """Only capabilities that there are."""
+        from uwf_core.api.agent import CAPABILITIES
+
+        unknown = sorted(set(record.capabilities) - CAPABILITIES)
+        assert not unknown, f"it declares {', '.join(unknown)}, which is no capability"
+
+    @needs("say")
+    def test_text_comes_back_byte_for_byte(self, rig: Rig) -> None:
+        """Blanks, line ends, escapes, every script: as the peer said it."""
+        reply = rig.reply(Act(do="say", text=ODD_TEXT)).reply
+        assert reply.structured is None
+        assert reply.text == ODD_TEXT
+
+    @needs("say", "heard")
+    def test_a_prompt_arrives_byte_for_byte(self, rig: Rig) -> None:
+        """Also one that is longer than an argument of a program may be."""
+        line = "All of this is one prompt. "
+        prompt = line * (rig.limits.prompt_bytes // len(line)) + ODD_TEXT + "and this its end"
+        rig.reply(Act(do="say", text="heard"), prompt=prompt)
+        assert any(prompt in text for text in rig.peer.heard()), "the whole prompt was not sent"
+
+    @needs("say")
+    def test_a_large_answer_comes_whole(self, rig: Rig) -> None:
+        """Ten megabytes are an answer like any other."""
+        line = "ten megabytes of the same line\n"
+        text = line * (rig.limits.large_bytes // len(line)) + "the end"
+        reply = rig.reply(Act(do="say", text=text)).reply
+        assert len(reply.text or "") == len(text)
+        assert reply.text == text
+
+    @needs("structured", capability="structured")
+    def test_an_object_comes_back_as_it_is(self, rig: Rig) -> None:
+        """A typed answer keeps its types, its empty parts and its order."""
+        reply = rig.reply(Act(do="structured", structured=OBJECT)).reply
+        assert reply.text is None
+        assert reply.structured == OBJECT
+        assert repr(dict(reply.structured)) == repr(OBJECT)
+
+    @needs("usage", capability="usage")
+    def test_usage_is_what_the_peer_reports(self, rig: Rig) -> None:
+        """The numbers that are known, and None for those that are not."""
+        usage = rig.reply(Act(do="usage", text="done", usage=SOME_USAGE)).reply.usage
+        names = [name for name in _TOKENS_AND_COST if name not in rig.peer.always_counted]
+        found = {name: getattr(usage, name) for name in names}
+        assert found == {name: getattr(SOME_USAGE, name) for name in names}
+
+    @needs("no_usage")
+    def test_unknown_usage_is_none_and_never_zero(self, rig: Rig) -> None:
+        """Zero would say that it was measured and cost nothing."""
+        usage = rig.reply(Act(do="no_usage", text="done")).reply.usage
+        zeros = [name for name in _TOKENS_AND_COST if getattr(usage, name) is not None]
+        assert not zeros, f"nobody reported {', '.join(zeros)}: {usage}"
+
+    @needs("say", capability="stream")
+    def test_turns_are_told_as_they_come(self, rig: Rig) -> None:
+        """An agent that streams tells its turns to the sink, counted from 0; the answer is in
+        them.
+        """
+        run = rig.reply(Act(do="say", text="one answer"))
+        assert run.told.turns, "no turn was told"
+        indices = sorted({turn.index for turn in run.told.turns})
+        assert indices == list(range(len(indices))), f"the turns are counted {indices}"
+        said = "".join(turn.text for turn in run.told.last_turns())
+        assert "one answer" in said, f"the turns say {said!r}"
+
+    @needs("say", "offered", capability="tools")
+    def test_tools_can_be_narrowed(self, rig: Rig) -> None:
+        """With `request.tools` the model is offered these and no others."""
+        rig.reply(Act(do="say", text="all of them"))
+        offered = sorted(rig.peer.offered())
+        assert len(offered) > 1, "the agent offers tools"
+        rig.reply(Act(do="say", text="one of them"), tools=(offered[0],))
+        assert sorted(rig.peer.offered()) == offered[:1]
+
+    @needs("deny")
+    def test_a_denied_tool_is_shown_and_no_failure(self, rig: Rig) -> None:
+        """The answer counts, and the denial stands beside it."""
+        reply = rig.reply(Act(do="deny", text="done without it")).reply
+        assert reply.text == "done without it"
+        assert reply.denials, "the denial is not shown"
+
+    @needs("write")
+    def test_the_working_folder_is_honoured(self, rig: Rig) -> None:
+        """What the agent's tools do, they do in the folder of the call."""
+        folder = rig.workspace / "a folder of its own"
+        folder.mkdir()
+        rig.reply(Act(do="write", name="written.txt", text="here"), cwd=str(folder))
+        file = folder / "written.txt"
+        assert file.is_file(), f"it is not there; found {_below(rig.workspace.parent)}"
+        assert file.read_text(encoding="utf-8") == "here"
+
+    @needs("say_variable")
+    def test_the_environment_is_that_of_the_call(
+        self, rig: Rig, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """What the call's environment says arrives; what only uwf's own says does not."""
+        monkeypatch.setenv("KIT_OF_UWF_ALONE", "must stay here")
+        env = {**rig.environment(), "KIT_OF_THE_CALL": "ä of the call"}
+        seen = rig.reply(Act(do="say_variable", name="KIT_OF_THE_CALL"), env=env).reply
+        assert seen.text == "ä of the call"
+        unseen = rig.reply(Act(do="say_variable", name="KIT_OF_UWF_ALONE"), env=env).reply
+        assert unseen.text == "unset"
+
+    @needs("say")
+    def test_it_works_in_the_c_locale(self, rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Under `LC_ALL=C`, as in many containers and cron jobs, text is UTF-8 all the same."""
+        import locale
+
+        before = locale.setlocale(locale.LC_ALL)
+        monkeypatch.setenv("LC_ALL", "C")
+        try:
+            locale.setlocale(locale.LC_ALL, "C")
+            env = {**rig.environment(), "LC_ALL": "C"}
+            reply = rig.reply(Act(do="say", text=EVERY_SCRIPT), prompt=EVERY_SCRIPT, env=env).reply
+        finally:
+            locale.setlocale(locale.LC_ALL, before)
+        assert reply.text == EVERY_SCRIPT
+
+
+def _below(folder: Path) -> list[str]:
+    """The files below a folder, for a message."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return sorted(path.relative_to(folder).as_posix() for path in files)

@@ -1,0 +1,97 @@
+"""What every clause of the agent contract stands on: the author's fixtures, and the rig."""
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from uwf_core.plugins.plugins import Plugins
+from uwf_core.plugins.scan import AGENTS
+from uwf_testing.announced import OptionsClauses
+from uwf_testing.contract import Needs
+from uwf_testing.harness import Command, KitLimits, Rig
+from uwf_testing.peer import NoPeer, Peer
+
+
+class AgentSetting(OptionsClauses):
+    """The fixtures of an agent contract. An author gives `agent`, `peer` and, where the agent
+    needs some to work in the test, `options`.
+    """
+
+    kind = "agent"
+    group = AGENTS
+
+    limits: ClassVar[KitLimits] = KitLimits()
+    """How long the kit waits, and how much it sends."""
+
+    writes_below_home: ClassVar[tuple[str, ...]] = ()
+    """Paths relative to the home folder, below which the program behind the agent keeps its own
+    files (such as `.config/echo`). Anything else in the home folder is a fault.
+    """
+
+    @pytest.fixture
+    def agent(self) -> str | Command:
+        """The name of the agent to try, or a command."""
+        raise NotImplementedError("give a fixture `agent` that returns the agent's name")
+
+    @pytest.fixture
+    def options(self) -> Mapping[str, Any]:
+        """The agent's options, as the configuration would have them."""
+        return {}
+
+    @pytest.fixture
+    def peer(self) -> Peer:
+        """The scripted peer."""
+        return NoPeer()
+
+    @pytest.fixture
+    def plugin_name(self, agent: str | Command) -> str:
+        """The name of the entry point; a command has none."""
+        if isinstance(agent, Command):
+            pytest.skip("a command is declared in the configuration, not announced")
+        return agent
+
+    @pytest.fixture
+    def rig(
+        self,
+        agent: str | Command,
+        options: Mapping[str, Any],
+        peer: Peer,
+        plugins: Plugins,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> Iterator[Rig]:
+        """The agent and its peer, in folders of their own; this process has them as HOME and
+        TMPDIR as well.
+        """
+        rig = Rig(agent, options, peer, self.limits, plugins)
+        rig.settle(tmp_path / "rig")
+        monkeypatch.setenv("HOME", str(rig.home))
+        monkeypatch.setenv("TMPDIR", str(rig.temporary))
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        try:
+            yield rig
+        finally:
+            rig.clean_up()
+
+    def subject(self, request: pytest.FixtureRequest) -> str:
+        """The agent's name."""
+        rig: Rig = request.getfixturevalue("rig")
+        return rig.name
+
+    def declared(self, request: pytest.FixtureRequest) -> frozenset[str]:
+        """The agent's capabilities."""
+        rig: Rig = request.getfixturevalue("rig")
+        return rig.capabilities()
+
+    def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
+        """Why a clause cannot be tried: the first thing that the agent does not declare or that
+        the peer cannot do.
+        """
+        rig: Rig = request.getfixturevalue("rig")
+        if wanted.capability is not None and wanted.capability not in rig.capabilities():
+            return f"{rig.name} does not declare {wanted.capability!r}"
+        reasons = (rig.peer.why_not(ability) for ability in wanted.peer)
+        return next((reason for reason in reasons if reason is not None), None)

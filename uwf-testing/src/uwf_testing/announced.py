@@ -1,0 +1,210 @@
+"""The clauses that every kind of plugin has: how it is announced, and what its import costs."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Hashable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from typing import Any, ClassVar, cast
+
+import pytest
+
+from uwf_core.api.fields import camel
+from uwf_core.api.options import read_options
+from uwf_core.errors import ConfigError, UwfError
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.plugins.plugins import Plugins, Status
+from uwf_core.plugins.scan import CORE, Found, normalised
+from uwf_testing.contract import Contract
+
+HEAVY = frozenset(
+    (
+        "asyncio",
+        "concurrent.futures.process",
+        "ctypes",
+        "email.message",
+        "http.client",
+        "importlib.metadata",
+        "multiprocessing",
+        "sqlite3",
+        "ssl",
+        "unittest",
+        "urllib.request",
+        "xml.etree",
+    )
+)
+"""Modules of the standard library that cost more than a bare interpreter."""
+
+_SECONDS = 30
+_PROBE = """
+import json, sys, threading
+before = set(sys.modules)
+__import__(sys.argv[1])
+print("\\n" + json.dumps([sorted(set(sys.modules) - before), threading.active_count()]))
+"""
+
+
+class Imported(NamedTuple):
+    """What the import of a plugin's module did in a fresh interpreter."""
+
+    modules: frozenset[str]
+    threads: int
+    printed: str
+
+
+class AnnouncedContract(Contract):
+    """A plugin that is found by its entry point and announces a record by its hook."""
+
+    group: ClassVar[str]
+    """The group of entry points."""
+
+    @pytest.fixture
+    def plugin_name(self) -> str:
+        """The name of the entry point."""
+        raise NotImplementedError
+
+    @pytest.fixture
+    def plugins(self) -> Plugins:
+        """What is installed; looked at once for all clauses."""
+        return _plugins_for(cast(Hashable, type(self)))
+
+    @pytest.fixture
+    def found(self, plugin_name: str, plugins: Plugins) -> Found:
+        """The entry point of an installed distribution."""
+        named = [each for each in plugins.list((self.group,)) if each.found.name == plugin_name]
+        if not named:
+            pytest.fail(
+                f"no installed distribution has the entry point {plugin_name!r} in the group "
+                f"{self.group!r}: is it installed (`pip install -e .`), is the name right?"
+            )
+        return named[0].found
+
+    @pytest.fixture
+    def record(self, found: Found, plugins: Plugins) -> Any:
+        """The record that the plugin announces."""
+        try:
+            return plugins.record(found.group, found.name)
+        except UwfError as error:
+            pytest.fail(f"{error.message} ({error.hint})")
+
+    @pytest.fixture
+    def imported(self, found: Found) -> Imported:
+        """What the import of the plugin's module does in a fresh interpreter."""
+        return _import_of(found.target.partition(":")[0], tuple(sys.path))
+
+    def test_it_is_registered(
+        self, plugin_name: str, found: Found, record: Any, plugins: Plugins
+    ) -> None:
+        """Its distribution has the entry point, nobody else claims the name, and its hook gives
+        the record of that name.
+        """
+        installed = plugins.list((self.group,))
+        plugin = next(each for each in installed if each.found.name == plugin_name)
+        assert plugin.status is Status.READY, plugin.reason
+        assert record.name == plugin_name == found.name
+        summary = record.summary
+        assert isinstance(summary, str), "the summary is a text"
+        assert summary.strip(), "the summary says something"
+        assert len(summary.splitlines()) == 1, "the summary is one line"
+        self.check_record(record)
+
+    def check_record(self, record: Any) -> None:
+        """What else must hold for the record of this kind of plugin."""
+
+    def test_importing_it_is_light(self, found: Found, record: Any, imported: Imported) -> None:
+        """The plugin's module is imported by commands that only want to know what there is: it
+        brings neither the module of its factory, nor other people's packages, nor what is heavy.
+        """
+        target = found.target.partition(":")[0]
+        named = (record.factory, getattr(record, "options", None))
+        behind = {path.partition(":")[0] for path in named if path} - {target}
+        assert not behind & imported.modules, "it imports the module of its factory or options"
+        heavy = sorted(imported.modules & HEAVY)
+        assert not heavy, f"it imports {', '.join(heavy)}"
+        own = {target.partition(".")[0], "uwf_core", "pluggy"}
+        packages = {name.partition(".")[0] for name in imported.modules}
+        foreign = sorted(packages - own - sys.stdlib_module_names)
+        assert not foreign, f"it imports {', '.join(foreign)}"
+
+    def test_importing_it_does_nothing(self, imported: Imported) -> None:
+        """It prints nothing and starts no thread."""
+        assert imported.printed.strip() == "", "it prints"
+        assert imported.threads == 1, "it starts a thread"
+
+    def test_its_distribution_bounds_the_core(self, found: Found) -> None:
+        """It demands uwf-core with a floor and with a ceiling, so that a version of either that
+        does not fit is known before anything is imported.
+        """
+        if normalised(found.distribution) == CORE:
+            pytest.skip("it belongs to the core itself")
+        demands = ",".join(found.requires)
+        assert ">" in demands or "~=" in demands, f"no floor: it demands {demands or 'nothing'}"
+        assert "<" in demands or "~=" in demands, f"no ceiling: it demands {demands or 'nothing'}"
+
+
+@cache
+def _plugins_for(_contract: Hashable) -> Plugins:
+    return Plugins()
+
+
+@cache
+def _import_of(module: str, path: tuple[str, ...]) -> Imported:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", _PROBE, module],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=_SECONDS,
+        check=False,
+    )
+    if done.returncode != 0:
+        pytest.fail(f"importing {module} failed:\n{done.stderr[-2000:]}")
+    printed, _, last = done.stdout.rstrip("\n").rpartition("\n")
+    modules, threads = json.loads(last)
+    return Imported(frozenset(modules), threads, printed + done.stderr)
+
+
+class OptionsClauses(AnnouncedContract):
+    """What a plugin with options promises about them."""
+
+    @pytest.fixture
+    def options_class(self, found: Found, record: Any, plugins: Plugins) -> type:
+        """The class of the plugin's options."""
+        if record.options is None:
+            pytest.skip("it has no options")
+        cls = plugins.attribute(found.group, found.name, record.options)
+        assert isinstance(cls, type) and is_dataclass(cls), "its options are no dataclass"
+        return cls
+
+    def test_every_option_has_a_default(self, options_class: Any) -> None:
+        """Installed is usable: nothing must be configured. And options do not change."""
+        without = [
+            camel(each.name)
+            for each in fields(options_class)
+            if each.init and each.default is MISSING and each.default_factory is MISSING
+        ]
+        assert not without, f"without a default: {', '.join(without)}"
+        assert options_class.__dataclass_params__.frozen, "the class of the options is not frozen"
+
+    def test_options_refuse_what_they_do_not_know(self, options_class: Any) -> None:
+        """An unknown key and a value of a wrong type are errors of the configuration that name
+        the place.
+        """
+        _refused(options_class, {"noSuchOption": 1}, "noSuchOption")
+        for each in fields(options_class):
+            if each.init:
+                _refused(options_class, {camel(each.name): float("nan")}, camel(each.name))
+
+
+def _refused(cls: Any, mapping: Mapping[str, Any], key: str) -> None:
+    try:
+        options = read_options(cls, mapping, where="options")
+    except ConfigError as error:
+        assert key in str(error.where), f"the error does not name {key}: {error}"
+    else:
+        pytest.fail(f"{dict(mapping)} is taken: {options!r}")

@@ -1,0 +1,146 @@
+"""What the kits share: how a contract is subclassed, and what its clauses need.
+
+A contract is a class of tests, its *clauses*; their names are promises and do not change within a
+major version of the kit. An author subclasses it and gives its fixtures. A clause may be redefined
+for one purpose only: to mark a known fault with `@pytest.mark.xfail(reason=…)`.
+"""
+
+import inspect
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, ClassVar, TypeVar
+
+import pytest
+
+from uwf_core.named_tuple import NamedTuple
+
+# The clauses live in modules of this package: pytest shall show what their asserts compared.
+pytest.register_assert_rewrite("uwf_testing")
+
+KIT_VERSION = "1.0"
+"""The version of the kits: a new clause or ability raises the second number."""
+
+PROPERTY = "uwf_contract"
+"""The property of a test's report that says what was tried (read by `uwf_testing.results`)."""
+
+_Test = TypeVar("_Test", bound=Callable[..., Any])
+_NEEDS = "__uwf_needs__"
+_DODGES = frozenset(("skip", "skipif", "xfail"))
+
+
+class Needs(NamedTuple):
+    """What a clause needs: a declared capability, abilities of the scripted peer."""
+
+    capability: str | None = None
+    peer: tuple[str, ...] = ()
+
+
+def needs(*peer: str, capability: str | None = None) -> Callable[[_Test], _Test]:
+    """Mark a clause: without the capability, or without one of the peer's abilities, it is
+    skipped with the reason.
+    """
+
+    def mark(test: _Test) -> _Test:
+        setattr(test, _NEEDS, Needs(capability, peer))
+        return test
+
+    return mark
+
+
+class Contract:
+    """The root of all contracts."""
+
+    kind: ClassVar[str]
+    """What a contract is for: `agent`, `store`, `extractor`, `judge`."""
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        for name, test in vars(cls).items():
+            if name.startswith("test_") and _is_clause_of(cls.__mro__[1:], name):
+                _refuse_redefinition(cls, name, test)
+        marks = vars(cls).get("pytestmark", ())
+        for mark in marks if isinstance(marks, list | tuple) else (marks,):
+            if getattr(mark, "name", None) in _DODGES:
+                raise TypeError(
+                    f"{cls.__qualname__} is marked {mark.name!r} as a whole; mark the clauses that "
+                    "are known to fail, one by one, with @pytest.mark.xfail(reason=…)"
+                )
+
+    @pytest.fixture(autouse=True)
+    def _what_the_clause_needs(self, request: pytest.FixtureRequest) -> None:
+        """Skip a clause whose needs are not met, before anything is done for it."""
+        about = {
+            "kind": self.kind,
+            "subject": self.subject(request),
+            "declared": sorted(self.declared(request)),
+            "kit": KIT_VERSION,
+        }
+        request.node.user_properties.append((PROPERTY, about))
+        wanted = needs_of(type(self), request.function.__name__)
+        reason = self.missing(wanted, request) if wanted != Needs() else None
+        if reason is not None:
+            pytest.skip(reason)
+
+    def subject(self, request: pytest.FixtureRequest) -> str:
+        """The name of what is tried."""
+        raise NotImplementedError
+
+    def declared(self, request: pytest.FixtureRequest) -> Collection[str]:
+        """The capabilities that it declares; none where its kind has none."""
+        return ()
+
+    def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
+        """Why a clause with these needs cannot be tried here; None if it can."""
+        raise NotImplementedError
+
+
+def clauses(cls: type[Contract]) -> list[str]:
+    """The names of a contract's clauses: those of its bases first, in the order in which they are
+    written.
+    """
+    names: dict[str, None] = {}
+    for base in (*cls.__bases__, cls):
+        if base is cls:
+            names |= dict.fromkeys(name for name in vars(cls) if name.startswith("test_"))
+        elif issubclass(base, Contract):
+            names |= dict.fromkeys(clauses(base))
+    return list(names)
+
+
+def needs_of(cls: type[Contract], name: str) -> Needs:
+    """What the contract's own clause of this name needs; a redefinition changes nothing of it."""
+    for base in reversed(cls.__mro__):
+        if name in vars(base):
+            found: Needs = getattr(vars(base)[name], _NEEDS, Needs())
+            return found
+    return Needs()
+
+
+def _is_clause_of(bases: tuple[type, ...], name: str) -> bool:
+    return any(
+        name in vars(base) and callable(vars(base)[name])
+        for base in bases
+        if issubclass(base, Contract)
+    )
+
+
+def _refuse_redefinition(cls: type, name: str, test: Any) -> None:
+    """Refuse whatever stands for a clause without saying that and why it fails.
+
+    Raises:
+        TypeError: pytest shows it as an error of the collection.
+    """
+    reasons = [
+        str(mark.kwargs.get("reason") or "").strip()
+        for mark in _marks(test)
+        if mark.name == "xfail"
+    ]
+    if not any(reasons):
+        raise TypeError(
+            f"{cls.__qualname__}.{name} redefines a clause of the contract. That is allowed only "
+            f"to mark a known fault: put @pytest.mark.xfail(reason='…') on it, or remove it"
+        )
+
+
+def _marks(test: Any) -> Iterator[Any]:
+    if inspect.isfunction(test):
+        yield from getattr(test, "pytestmark", ())

@@ -1,0 +1,305 @@
+"""What every extractor promises, as tests: subclass `ExtractorContract` and give its fixtures.
+
+```python
+import json
+import pytest
+from uwf_testing.extractor_contract import ExtractorContract
+
+class TestJson(ExtractorContract):
+    @pytest.fixture
+    def extractor(self):
+        return "json"                             # the name of the entry point
+
+    @pytest.fixture
+    def write(self):                              # how an agent says an output, for this extractor
+        return lambda output, body: body + json.dumps(output)
+```
+
+`options` are the extractor's options, none by default; `model` is the model that it may call, such
+as a scripted one (see `uwf_testing.model_server`), or None. Without `write` the clauses about
+good text are skipped.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from copy import deepcopy
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from uwf_core.api.agent import AgentContext, Model
+from uwf_core.api.extract import Extractor, ExtractProblem, ExtractReply, ExtractRequest
+from uwf_core.api.options import read_options
+from uwf_core.plugins.plugins import Plugins
+from uwf_core.plugins.scan import EXTRACTORS
+from uwf_testing.announced import OptionsClauses
+from uwf_testing.contract import KIT_VERSION, Needs, needs
+
+__all__ = ["KIT_VERSION", "ExtractorContract"]
+
+Write = Callable[[Mapping[str, Any], str], str]
+
+SCHEMA: Mapping[str, Any] = {
+    "oneOf": [
+        {
+            "type": "object",
+            "properties": {
+                "$status": {"const": "done"},
+                "summary": {"type": "string"},
+                "count": {"type": "integer"},
+                "share": {"type": "number"},
+                "sure": {"type": "boolean"},
+                "files": {"type": "array", "items": {"type": "string"}},
+                "more": {"type": "object", "properties": {"note": {"type": "string"}}},
+            },
+            "required": ["$status"],
+        },
+        {
+            "type": "object",
+            "properties": {"$status": {"const": "failed"}, "why": {"type": "string"}},
+            "required": ["$status", "why"],
+        },
+    ]
+}
+"""The schema of the kit's requests: two variants, every type of field."""
+OUTPUTS: tuple[Mapping[str, Any], ...] = (
+    {"$status": "done"},
+    {"$status": "failed", "why": 'ä \U0001f680 "quoted" \\ back: yes # no\nsecond line\n'},
+    {
+        "$status": "done",
+        "summary": "1.0",
+        "count": -7,
+        "share": 0.25,
+        "sure": False,
+        "files": ["a.py", "- b", ""],
+        "more": {"note": "null"},
+    },
+)
+BODY = "What I did.\n\n---\n\n{not: json}\n"
+HOSTILE = (
+    *(
+        "",
+        " \n\t\n",
+        "\0",
+        "\ufeff",
+        "---",
+        "---\n---\n",
+        "---\n- a list\n---\n",
+        "{",
+        "[]",
+        "null",
+    ),
+    "---\n$status: done\nshare: .nan\ncount: 1e999\n---\n",
+    '{"$status": "done", "share": NaN, "count": 1e999}',
+    f'{{"$status": "done", "count": {10**400}}}',
+    f"---\n$status: done\ncount: {10**400}\n---\n",
+    "---\n$status: done\nsummary: *nothing\n---\n",
+    "---\na: &a [*a]\n---\n",
+    '{"$status": {"$status": "done"}}',
+    "[" * 50_000,
+    "---\n" + "{a: " * 5_000 + "\n---\n",
+    "---\n$status: done\nsummary: " + "\ud83d" + "\n---\n",
+    '{"$status": "done", "summary": "\\ud83d"}',
+    "Nothing of that kind. " * 200,
+)
+"""Texts that agents deliver, and on which a careless extractor fails."""
+
+
+class ExtractorContract(OptionsClauses):
+    """The promises of `Extractor`. That an output satisfies its schema is checked by uwf."""
+
+    kind = "extractor"
+    group = EXTRACTORS
+
+    seconds: ClassVar[float] = 5.0
+    """What a text of a megabyte may take."""
+
+    @pytest.fixture
+    def extractor(self) -> str:
+        """The name of the extractor to try."""
+        raise NotImplementedError("give a fixture `extractor` that returns the extractor's name")
+
+    @pytest.fixture
+    def options(self) -> Mapping[str, Any]:
+        """The extractor's options, as the configuration would have them."""
+        return {}
+
+    @pytest.fixture
+    def model(self) -> Model | None:
+        """The model that it may call."""
+        return None
+
+    @pytest.fixture
+    def write(self) -> Write | None:
+        """Gives the raw text that says an output and a body; None where nobody said how."""
+        return None
+
+    @pytest.fixture
+    def plugin_name(self, extractor: str) -> str:
+        """The name of the entry point."""
+        return extractor
+
+    @pytest.fixture
+    def extract(
+        self,
+        plugins: Plugins,
+        extractor: str,
+        options: Mapping[str, Any],
+        model: Model | None,
+        tmp_path: Any,
+    ) -> Callable[[str], ExtractReply]:
+        """Calls an extractor that is made anew, as uwf makes it."""
+        spec = plugins.record(EXTRACTORS, extractor)
+        factory = plugins.attribute(EXTRACTORS, extractor, spec.factory)
+        record = None
+        if spec.options is not None:
+            cls = plugins.attribute(EXTRACTORS, extractor, spec.options)
+            record = read_options(cls, options, where="options")
+        context = AgentContext(name=extractor, state_dir=str(tmp_path / "state"))
+
+        def call(raw: str, schema: Mapping[str, Any] = SCHEMA) -> ExtractReply:
+            made = factory(record, context)
+            assert isinstance(made, Extractor), f"its factory gave {type(made).__name__}"
+            request = ExtractRequest(raw=raw, schema=schema, model=model, options=record)
+            reply: ExtractReply = made.extract(request)
+            return reply
+
+        return call
+
+    def subject(self, request: pytest.FixtureRequest) -> str:
+        """The extractor's name."""
+        name: str = request.getfixturevalue("extractor")
+        return name
+
+    def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
+        """Why a clause cannot be tried: nobody said how an output is written."""
+        if "write" in wanted.peer and request.getfixturevalue("write") is None:
+            return "no fixture `write` says how an agent writes an output"
+        return None
+
+    @needs("write")
+    def test_what_was_written_is_read(
+        self, extract: Callable[[str], ExtractReply], write: Write
+    ) -> None:
+        """Every field with its type, as the agent said it."""
+        for output in OUTPUTS:
+            reply = extract(write(output, ""))
+            assert not reply.errors, f"{output}: {reply.errors}"
+            assert reply.output == output
+            assert repr(dict(reply.output)) == repr({name: output[name] for name in reply.output})
+
+    @needs("write")
+    def test_the_body_is_a_part_of_the_text(
+        self, extract: Callable[[str], ExtractReply], write: Write
+    ) -> None:
+        """Word for word; nothing is made up, escaped or trimmed inside."""
+        raw = write(OUTPUTS[0], BODY)
+        assert extract(raw).body in raw
+
+    @needs("write")
+    def test_what_stands_beside_the_fields_is_the_body(
+        self, extract: Callable[[str], ExtractReply], write: Write
+    ) -> None:
+        """It is stored with the step, and is all that later roles see of it."""
+        raw = write(OUTPUTS[0], BODY)
+        if BODY.strip() in raw:
+            assert extract(raw).body.strip(), "the body is lost"
+
+    def test_bad_text_is_an_answer_and_never_an_exception(
+        self, extract: Callable[[str], ExtractReply]
+    ) -> None:
+        """Whatever agents deliver."""
+        for raw in HOSTILE:
+            try:
+                reply = extract(raw)
+            except Exception as error:
+                pytest.fail(f"{raw[:60]!r} raises {type(error).__name__}: {error!s:.200}")
+            assert isinstance(reply, ExtractReply), f"{raw[:60]!r} gives {type(reply).__name__}"
+
+    def test_any_text_is_answered(self, extract: Callable[[str], ExtractReply]) -> None:
+        """Text that nobody thought of."""
+
+        @settings(
+            max_examples=50,
+            deadline=None,
+            database=None,
+            derandomize=True,
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(st.text())
+        def try_one(raw: str) -> None:
+            assert isinstance(extract(raw), ExtractReply)
+
+        try_one()
+
+    def test_there_is_an_output_or_an_error(self, extract: Callable[[str], ExtractReply]) -> None:
+        """Never both and never neither: what is not taken says why."""
+        for raw, reply in _answers(extract):
+            assert (reply.output is None) == bool(reply.errors), f"{raw[:60]!r} gives {reply}"
+
+    def test_every_error_says_what_is_wrong(self, extract: Callable[[str], ExtractReply]) -> None:
+        """It is quoted to the agent, which has to correct itself by it."""
+        for raw, reply in _answers(extract):
+            for error in reply.errors:
+                assert isinstance(error, ExtractProblem), f"{error!r} is no ExtractProblem"
+                assert error.message.strip(), f"an error about {raw[:60]!r} says nothing"
+                assert isinstance(error.path, str)
+
+    def test_a_large_text_takes_no_longer_than_it_may(
+        self, extract: Callable[[str], ExtractReply]
+    ) -> None:
+        """A megabyte of anything."""
+        import time
+
+        for text in ("{" * 10, "---\n", "word ", "\n"):
+            started = time.monotonic()
+            extract(text * (1_000_000 // len(text)))
+            took = time.monotonic() - started
+            assert took < self.seconds, f"a megabyte of {text!r} took {took:.1f} s"
+
+    def test_the_request_is_left_as_it_was(self, extract: Any) -> None:
+        """The schema belongs to the workflow."""
+        schema = deepcopy(dict(SCHEMA))
+        list(_answers(lambda raw: extract(raw, schema)))
+        assert schema == SCHEMA
+
+    def test_the_usage_is_a_record_of_known_and_unknown(
+        self, extract: Callable[[str], ExtractReply]
+    ) -> None:
+        """Nothing where no model was called; None, and no number below 0, where it is unknown."""
+        for raw in (HOSTILE[0], HOSTILE[-1]):
+            usage = vars(extract(raw).usage)
+            wrong = [name for name, value in usage.items() if value is not None and value < 0]
+            assert not wrong, f"below 0: {', '.join(wrong)}"
+
+    def test_two_at_once_stay_apart(
+        self, extract: Callable[[str], ExtractReply], write: Write | None
+    ) -> None:
+        """Each gets the answer to its own text."""
+        texts = [write(each, "") for each in OUTPUTS] if write else list(HOSTILE[:4])
+        alone = [extract(text) for text in texts]
+        with ThreadPoolExecutor(4) as threads:
+            together = list(threads.map(extract, texts * 5))
+        assert [each[:3] for each in together] == [each[:3] for each in alone * 5]
+
+    def test_it_prints_nothing(
+        self, extract: Callable[[str], ExtractReply], capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        """Standard output belongs to the result of the command."""
+        capfd.readouterr()
+        extract(HOSTILE[-1])
+        printed = capfd.readouterr()
+        assert printed.out + printed.err == ""
+
+
+def _answers(extract: Callable[[str], ExtractReply]) -> Iterator[tuple[str, ExtractReply]]:
+    """The hostile texts with their replies; one that raises is the matter of another clause."""
+    for raw in HOSTILE:
+        reply = None
+        with suppress(Exception):
+            reply = extract(raw)
+        if reply is not None:
+            yield raw, reply

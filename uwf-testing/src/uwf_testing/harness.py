@@ -1,0 +1,365 @@
+"""Where the kit tries an agent: a workspace, a home and a temporary folder of its own, and the same
+supervision that the engine runs agents under.
+
+Each call opens the agent anew, as each step of a thread does in a process of its own, so that what
+must outlast a process is seen to outlast it.
+"""
+
+import contextlib
+import os
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from uwf_core.agents.choose import Choice
+from uwf_core.agents.open import OpenAgent, open_agent
+from uwf_core.agents.supervise import ask_call, close_call, fork_call, run_call
+from uwf_core.api.agent import (
+    AgentContext,
+    AgentReply,
+    AgentRequest,
+    AskRequest,
+    Call,
+    PromptParts,
+    RunLimits,
+    Turn,
+    Usage,
+)
+from uwf_core.errors import AgentFailure, FailureKind
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.plugins.plugins import Plugins
+from uwf_core.plugins.scan import AGENTS
+from uwf_core.process.identity import ProcessId
+from uwf_core.process.leftovers import ATTEMPT_VARIABLE, end_leftovers, leftovers
+from uwf_testing.peer import Act, Peer
+
+_Call = TypeVar("_Call", bound=Call)
+
+_OF_PROCESSES = frozenset(("hang", "hang_after", "spawn", "spawn_and_say"))
+THREAD = "01JD0000000000000000000000"
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"$status": {"const": "done"}},
+    "required": ["$status"],
+}
+PROMPT = "Say what you are asked to."
+
+
+class KitLimits(NamedTuple):
+    """How long the kit waits and how much it sends; a subclass may set its own.
+
+    Attributes:
+        call_seconds: what an ordinary call may take.
+        hang_seconds: the time limit of a call that hangs; longer than the peer needs to start.
+        cancel_seconds: after this time a call that hangs is cancelled.
+        grace_seconds: what a program is given to end when it is asked to.
+        slack_seconds: how much later than the limits say it may be, on a busy machine.
+        gone_seconds: how long a process or thread may take to go once its call is over.
+        large_bytes: the length of a large answer, which must come whole.
+        reply_bytes: the largest reply that is taken where a larger one is answered.
+        prompt_bytes: the length of a long prompt; more than the system takes as an argument.
+    """
+
+    call_seconds: float = 10.0
+    hang_seconds: float = 1.0
+    cancel_seconds: float = 0.4
+    grace_seconds: float = 1.0
+    slack_seconds: float = 2.0
+    gone_seconds: float = 3.0
+    large_bytes: int = 10_000_000
+    reply_bytes: int = 100_000
+    prompt_bytes: int = 300_000
+
+
+class Command(NamedTuple):
+    """An agent that is a command of the configuration: its program with arguments, and the
+    capabilities that are declared for it.
+    """
+
+    argv: tuple[str, ...]
+    capabilities: frozenset[str] = frozenset()
+
+
+class Told:
+    """A sink that remembers; `turns` has every state of a turn that grew."""
+
+    def __init__(self) -> None:
+        self.turns: list[Turn] = []
+        self.sessions: list[str] = []
+        self.usages: list[Usage] = []
+
+    def turn(self, turn: Turn) -> None:
+        """Remember it."""
+        self.turns.append(turn)
+
+    def session(self, session: str) -> None:
+        """Remember it."""
+        self.sessions.append(session)
+
+    def usage(self, usage: Usage) -> None:
+        """Remember it."""
+        self.usages.append(usage)
+
+    def last_turns(self) -> list[Turn]:
+        """The last state of each turn."""
+        return list({turn.index: turn for turn in self.turns}.values())
+
+
+class Outcome(NamedTuple):
+    """How a call ended: `reply` or `error`; what it told meanwhile; how long it took."""
+
+    reply: AgentReply | None
+    error: BaseException | None
+    told: Told
+    seconds: float
+
+
+class Replied(NamedTuple):
+    """A call that went well."""
+
+    reply: AgentReply
+    told: Told
+    seconds: float
+
+    @property
+    def session(self) -> str:
+        """The session of the reply; "" where it names none."""
+        return self.reply.session or ""
+
+
+class Rig:
+    """One agent, one peer, and folders of their own.
+
+    Attributes:
+        workspace, home, temporary: where the agent works, and what its HOME and TMPDIR are.
+        state: the agent's own folder; not made by the kit.
+        marker: the value of `UWF_ATTEMPT` in the environment of every call.
+    """
+
+    def __init__(
+        self,
+        agent: str | Command,
+        options: Mapping[str, Any],
+        peer: Peer,
+        limits: KitLimits,
+        plugins: Plugins,
+    ) -> None:
+        self.agent, self.options, self.peer, self.limits = agent, options, peer, limits
+        self.plugins = plugins
+        self.marker = f"kit-{uuid.uuid4().hex}"
+        self._count = 0
+        self._may_leave_processes = False
+
+    def settle(self, root: Path) -> None:
+        """Make the folders below `root`, which is empty or not there."""
+        self.workspace, self.home, self.temporary = (
+            root / name for name in ("workspace", "home", "temporary")
+        )
+        for folder in (self.workspace, self.home, self.temporary):
+            folder.mkdir(parents=True)
+        self.state = self.home / "uwf" / "agents" / "kit"
+        self.peer.state_dir = str(self.state)
+
+    # -- what a call is made of ------------------------------------------------------------------
+
+    def environment(self) -> dict[str, str]:
+        """The environment of a call, before the peer has added to it."""
+        return {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "HOME": str(self.home),
+            "TMPDIR": str(self.temporary),
+            "LANG": "C.UTF-8",
+            ATTEMPT_VARIABLE: self.marker,
+        }
+
+    def request(self, act: Act, **changes: Any) -> AgentRequest:
+        """A request in which the peer plays `act`."""
+        self._count += 1
+        prompt = changes.pop("prompt", f"{PROMPT} (call {self._count})")
+        request = AgentRequest(
+            thread=THREAD,
+            role="writer",
+            step_number=self._count,
+            cwd=str(self.workspace),
+            prompt=prompt,
+            parts=PromptParts(instruction=prompt),
+            schema=SCHEMA,
+            limits=self.run_limits(self.limits.call_seconds),
+            env=self.environment(),
+            on_process=self._note_process,
+        ).with_(**changes)
+        self._may_leave_processes |= act.do in _OF_PROCESSES
+        return self.peer.prepare(act, request)
+
+    def question(self, act: Act, question: str, **changes: Any) -> AskRequest:
+        """A question to a past step, in which the peer plays `act`."""
+        request = AskRequest(
+            thread=THREAD,
+            role="writer",
+            step_number=1,
+            cwd=str(self.workspace),
+            question=question,
+            limits=self.run_limits(self.limits.call_seconds),
+            env=self.environment(),
+            on_process=self._note_process,
+        )
+        return self.peer.prepare(act, replace(request, **changes))
+
+    def _note_process(self, _identity: ProcessId) -> None:
+        self._may_leave_processes = True
+
+    def run_limits(self, seconds: float, **changes: Any) -> RunLimits:
+        """Limits with the kit's own grace."""
+        grace = self.limits.grace_seconds
+        limits = RunLimits(seconds=seconds, idle_seconds=None, grace_seconds=grace)
+        return replace(limits, **changes)
+
+    def hanging(self) -> RunLimits:
+        """The limits of a call that hangs."""
+        return self.run_limits(self.limits.hang_seconds)
+
+    def latest_end(self, started_to_stop: float) -> float:
+        """After how many seconds a call that is stopped at `started_to_stop` must be over."""
+        return started_to_stop + 3 * self.limits.grace_seconds + self.limits.slack_seconds
+
+    # -- calls -----------------------------------------------------------------------------------
+
+    def open(self) -> OpenAgent:
+        """The agent, made anew as the engine makes it."""
+        context = AgentContext(name=self.name, state_dir=str(self.state))
+        return open_agent(
+            self.choice(),
+            lambda name: self.plugins.record(AGENTS, name),
+            context,
+            load_attribute=lambda name, path: self.plugins.attribute(AGENTS, name, path),
+            guard=self.plugins.guard,
+        )
+
+    @property
+    def name(self) -> str:
+        """What the agent is called in messages."""
+        return self.agent if isinstance(self.agent, str) else Path(self.agent.argv[-1]).name
+
+    def choice(self) -> Choice:
+        """The agent as if the configuration had chosen it."""
+        if isinstance(self.agent, str):
+            return Choice(
+                kind="plugin",
+                word=self.agent,
+                source="the kit",
+                name=self.agent,
+                plugin=self.agent,
+                options=self.options,
+                where="options",
+            )
+        return Choice(
+            kind="command",
+            word=self.name,
+            source="the kit",
+            name=self.name,
+            command=self.agent.argv,
+            options=self.options,
+            capabilities=self.agent.capabilities,
+        )
+
+    def capabilities(self) -> frozenset[str]:
+        """What the agent declares."""
+        if isinstance(self.agent, str):
+            return frozenset(self.plugins.record(AGENTS, self.agent).capabilities)
+        return self.agent.capabilities
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[OpenAgent]:
+        """The agent, closed in the end whatever happens."""
+        opened = self.open()
+        try:
+            yield opened
+        finally:
+            close_call(opened, grace_seconds=self.limits.grace_seconds)
+
+    def call(self, request: AgentRequest | AskRequest) -> Outcome:
+        """One call of an agent made for it; whatever comes of it."""
+        with self.opened() as opened:
+            return outcome_of(opened, request)
+
+    def reply(self, act: Act, **changes: Any) -> Replied:
+        """A call that must go well."""
+        return succeeded(self.call(self.request(act, **changes)), act)
+
+    def answer(self, act: Act, question: str, **changes: Any) -> Replied:
+        """A question that must be answered."""
+        return succeeded(self.call(self.question(act, question, **changes)), act)
+
+    def failure(self, act: Act, *kinds: FailureKind, **changes: Any) -> AgentFailure:
+        """A call that must fail in one of these ways, or in any that is no fault of ours."""
+        return failed(self.call(self.request(act, **changes)), act, *kinds)
+
+    def fork(self, session: str, act: Act) -> str:
+        """A fork of the session, made by an agent opened for it."""
+        request = self.request(act)
+        with self.opened() as opened:
+            return fork_call(opened, session, request)
+
+    # -- what is left ----------------------------------------------------------------------------
+
+    def processes_left(self) -> int:
+        """How many processes of the calls are still there when they had time to go; ends them."""
+        deadline = time.monotonic() + self.limits.gone_seconds
+        while leftovers(self.marker) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return end_leftovers(self.marker, grace_seconds=0.0)
+
+    def clean_up(self) -> None:
+        """End whatever a clause may have left running."""
+        self.peer.close()
+        if self._may_leave_processes:
+            end_leftovers(self.marker, grace_seconds=0.0)
+
+
+def outcome_of(opened: OpenAgent, request: AgentRequest | AskRequest) -> Outcome:
+    """One call of an open agent; whatever comes of it."""
+    told = Told()
+    started = time.monotonic()
+    try:
+        if isinstance(request, AskRequest):
+            reply = ask_call(opened, request, told)
+        else:
+            reply = run_call(opened, request, told)
+    except Exception as error:
+        return Outcome(None, error, told, time.monotonic() - started)
+    return Outcome(reply, None, told, time.monotonic() - started)
+
+
+def succeeded(outcome: Outcome, act: Act) -> Replied:
+    """The reply of a call that must go well."""
+    if outcome.reply is None:
+        pytest.fail(f"the peer was to {act.do}, and the call failed: {described(outcome.error)}")
+    return Replied(outcome.reply, outcome.told, outcome.seconds)
+
+
+def failed(outcome: Outcome, act: Act, *kinds: FailureKind) -> AgentFailure:
+    """The failure of a call that must fail."""
+    wanted = " or ".join(kind.word for kind in kinds) or "a failure of the closed table"
+    if outcome.reply is not None:
+        said = outcome.reply.text if outcome.reply.structured is None else outcome.reply.structured
+        pytest.fail(f"the peer was to {act.do}; wanted {wanted}, and got the reply {said!r:.200}")
+    error = outcome.error
+    right = isinstance(error, AgentFailure) and (
+        error.kind in kinds if kinds else error.kind is not FailureKind.INTERNAL
+    )
+    if not right:
+        pytest.fail(f"the peer was to {act.do}; wanted {wanted}, and got {described(error)}")
+    assert isinstance(error, AgentFailure)
+    assert error.message.strip(), "a failure has a message"
+    return error
+
+
+def described(error: BaseException | None) -> str:
+    """An error with its kind, for the message of a clause."""
+    kind = f"{error.kind.word}: " if isinstance(error, AgentFailure) else ""
+    return f"{kind}{type(error).__name__}: {error!s:.500}"

@@ -1,0 +1,230 @@
+"""What every judge promises, as tests: subclass `JudgeContract` and give its fixtures.
+
+```python
+import pytest
+from uwf_testing.judge_contract import JudgeContract
+
+class TestSpelling(JudgeContract):
+    @pytest.fixture
+    def judge(self):
+        return "spelling"                                # the name of the entry point
+
+    @pytest.fixture
+    def trial(self, tmp_path):                           # a good one
+        (tmp_path / "text.md").write_text("All words are right.")
+        return JudgeRequest(cwd=str(tmp_path), thread="…", record={})
+```
+
+Besides, each None by default and what needs it skipped: `worse`, a trial that must get a lower
+score; `hopeless`, one that cannot be judged. `options` are the judge's options.
+"""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from dataclasses import replace
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from uwf_core.api.agent import AgentContext
+from uwf_core.api.judge import Judge, JudgeReply, JudgeRequest
+from uwf_core.api.options import read_options
+from uwf_core.cas.codec import encode
+from uwf_core.errors import PayloadError
+from uwf_core.plugins.plugins import Plugins
+from uwf_core.plugins.scan import JUDGES
+from uwf_testing.announced import OptionsClauses
+from uwf_testing.contract import KIT_VERSION, Needs, needs
+
+__all__ = ["KIT_VERSION", "JudgeContract"]
+
+THREAD = "01JD0000000000000000000000"
+
+
+class JudgeContract(OptionsClauses):
+    """The promises of `Judge`."""
+
+    kind = "judge"
+    group = JUDGES
+
+    @pytest.fixture
+    def judge(self) -> str:
+        """The name of the judge to try."""
+        raise NotImplementedError("give a fixture `judge` that returns the judge's name")
+
+    @pytest.fixture
+    def options(self) -> Mapping[str, Any]:
+        """The judge's options, as the configuration would have them."""
+        return {}
+
+    @pytest.fixture
+    def trial(self, tmp_path: Path) -> JudgeRequest:
+        """A trial to judge: a folder with a file, and a thread that was completed."""
+        folder = tmp_path / "trial"
+        folder.mkdir()
+        (folder / "README.md").write_text("# What was done\n", encoding="utf-8")
+        record = {"thread": THREAD, "status": "completed", "done": True, "steps": []}
+        return JudgeRequest(cwd=str(folder), thread=THREAD, record=record)
+
+    @pytest.fixture
+    def worse(self) -> JudgeRequest | None:
+        """A trial that must get a lower score than `trial`."""
+        return None
+
+    @pytest.fixture
+    def hopeless(self) -> JudgeRequest | None:
+        """A trial that this judge cannot judge."""
+        return None
+
+    @pytest.fixture
+    def plugin_name(self, judge: str) -> str:
+        """The name of the entry point."""
+        return judge
+
+    @pytest.fixture
+    def score(
+        self, plugins: Plugins, judge: str, options: Mapping[str, Any], tmp_path: Path
+    ) -> Callable[[JudgeRequest], JudgeReply]:
+        """Calls a judge that is made anew, as uwf makes it."""
+        spec = plugins.record(JUDGES, judge)
+        factory = plugins.attribute(JUDGES, judge, spec.factory)
+        record = None
+        if spec.options is not None:
+            cls = plugins.attribute(JUDGES, judge, spec.options)
+            record = read_options(cls, options, where="options")
+        context = AgentContext(name=judge, state_dir=str(tmp_path / "state"))
+
+        def call(request: JudgeRequest) -> JudgeReply:
+            made = factory(record, context)
+            assert isinstance(made, Judge), f"its factory gave {type(made).__name__}"
+            wanted = record if request.options is None else request.options
+            whole = replace(request, options=wanted)
+            return made.judge(whole)
+
+        return call
+
+    def subject(self, request: pytest.FixtureRequest) -> str:
+        """The judge's name."""
+        name: str = request.getfixturevalue("judge")
+        return name
+
+    def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
+        """Why a clause cannot be tried: a trial that nobody gave."""
+        for name in wanted.peer:
+            if request.getfixturevalue(name) is None:
+                return f"no fixture {name!r} gives such a trial"
+        return None
+
+    def test_a_score_is_within_0_and_1(
+        self, score: Callable[[JudgeRequest], JudgeReply], trial: JudgeRequest
+    ) -> None:
+        """A number, and neither NaN nor true; or none, from a judge that only informs."""
+        reply = score(trial)
+        assert isinstance(reply, JudgeReply), f"it gave {type(reply).__name__}"
+        found = reply.score
+        if found is None:
+            assert reply.data, "it gives neither a score nor data"
+            return
+        assert isinstance(found, int | float) and not isinstance(found, bool), f"{found!r}"
+        assert isfinite(found) and 0 <= found <= 1, f"the score is {found!r}"
+
+    @needs("worse")
+    def test_a_worse_trial_gets_a_lower_score(
+        self,
+        score: Callable[[JudgeRequest], JudgeReply],
+        trial: JudgeRequest,
+        worse: JudgeRequest,
+    ) -> None:
+        """A judge tells good from bad."""
+        lower, higher = score(worse).score, score(trial).score
+        assert lower is not None and higher is not None, "it gives no score"
+        assert lower < higher
+
+    @needs("hopeless")
+    def test_a_judge_that_cannot_judge_raises(
+        self, score: Callable[[JudgeRequest], JudgeReply], hopeless: JudgeRequest
+    ) -> None:
+        """It never gives a low score instead, which would count against the agent."""
+        try:
+            reply = score(hopeless)
+        except Exception as error:
+            assert str(error).strip(), "the error says nothing"
+        else:
+            pytest.fail(f"it gave the score {reply.score!r}")
+
+    def test_what_it_keeps_can_be_stored(
+        self, score: Callable[[JudgeRequest], JudgeReply], trial: JudgeRequest
+    ) -> None:
+        """`data` is JSON."""
+        data = score(trial).data
+        try:
+            encode(data)
+        except PayloadError as error:
+            pytest.fail(f"data cannot be stored: {error}")
+
+    def test_the_usage_is_a_record_of_known_and_unknown(
+        self, score: Callable[[JudgeRequest], JudgeReply], trial: JudgeRequest
+    ) -> None:
+        """None, and no number below 0, where it is unknown."""
+        usage = vars(score(trial).usage)
+        wrong = [name for name, value in usage.items() if value is not None and value < 0]
+        assert not wrong, f"below 0: {', '.join(wrong)}"
+
+    def test_the_record_is_left_as_it_was(
+        self, score: Callable[[JudgeRequest], JudgeReply], trial: JudgeRequest
+    ) -> None:
+        """Other judges see it as well."""
+        before = deepcopy(trial.record)
+        score(trial)
+        assert trial.record == before
+
+    def test_nothing_is_written_outside_the_trial(
+        self,
+        score: Callable[[JudgeRequest], JudgeReply],
+        trial: JudgeRequest,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """The folder of the trial is a copy and may be used; the home and temporary folders stay
+        as they were, and so does the folder that uwf was called in.
+        """
+        import tempfile
+
+        folders = [tmp_path / name for name in ("kit-home", "kit-temporary", "kit-here")]
+        for folder in folders:
+            folder.mkdir()
+        monkeypatch.setenv("HOME", str(folders[0]))
+        monkeypatch.setenv("TMPDIR", str(folders[1]))
+        monkeypatch.setattr(tempfile, "tempdir", None)
+        monkeypatch.chdir(folders[2])
+        score(trial)
+        found = [path.name for folder in folders for path in folder.rglob("*")]
+        assert not found, f"left behind: {', '.join(found)}"
+
+    def test_two_at_once_stay_apart(
+        self,
+        score: Callable[[JudgeRequest], JudgeReply],
+        trial: JudgeRequest,
+        worse: JudgeRequest | None,
+    ) -> None:
+        """Each gets the score of its own trial."""
+        trials = [trial, worse or trial] * 4
+        alone = [score(each).score for each in trials[:2]] * 4
+        with ThreadPoolExecutor(4) as threads:
+            together = [reply.score for reply in threads.map(score, trials)]
+        assert together == alone
+
+    def test_it_prints_nothing(
+        self,
+        score: Callable[[JudgeRequest], JudgeReply],
+        trial: JudgeRequest,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        """Standard output belongs to the result of the command."""
+        capfd.readouterr()
+        score(trial)
+        printed = capfd.readouterr()
+        assert printed.out + printed.err == ""

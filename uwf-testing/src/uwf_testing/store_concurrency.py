@@ -1,0 +1,211 @@
+"""The clauses about several processes at once, each a real one."""
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from uwf_core.api.store import StoreBackend
+from uwf_testing import store_processes as processes
+from uwf_testing.contract import needs
+from uwf_testing.store_processes import COUNTER, FIRST, SECOND, WAIT_SECONDS, Place
+from uwf_testing.store_records import holder, record, variable
+from uwf_testing.store_setting import StoreSetting
+
+_FRESH = multiprocessing.get_context("forkserver")
+"""Each process comes of one small server that has opened no store: as fresh as a new interpreter,
+and many times sooner there.
+"""
+_FRESH.set_forkserver_preload(["__main__", processes.__name__])
+
+
+class ConcurrencyClauses(StoreSetting):
+    """A store that several processes share is right whatever they do, and however they end."""
+
+    racers: ClassVar[int] = 4
+    """How many processes race."""
+
+    rounds: ClassVar[int] = 20
+    """How often they race, and how much each writes."""
+
+    @pytest.fixture
+    def place(self, tmp_path: Path) -> Place:
+        """Where the store of this test is."""
+        return Place(self.spec, self.url, str(tmp_path))
+
+    @needs(capability="shared")
+    def test_of_many_processes_exactly_one_makes_a_variable(
+        self, another: Callable[[], StoreBackend], place: Place
+    ) -> None:
+        """Compare-and-set at the same moment: one wins, and what is stored is the winner's."""
+        backend = another()
+        won = _race(self.racers, processes.race_for_names, place, self.rounds)
+        assert sorted(turn for mine in won for turn in mine) == list(range(self.rounds))
+        for who, mine in enumerate(won):
+            for turn in mine:
+                kept = backend.variable(f"@uwf/race/{turn}")
+                assert kept is not None
+                assert kept.tags == {"who": str(who)}
+
+    @needs(capability="shared")
+    def test_no_update_of_many_processes_is_lost(
+        self, another: Callable[[], StoreBackend], place: Place
+    ) -> None:
+        """A counter that each raises from what it is counts them all."""
+        backend = another()
+        assert backend.set_variable(variable(COUNTER, count="0"), None)
+        done = _race(self.racers, processes.count_up, place, self.rounds)
+        counter = backend.variable(COUNTER)
+        assert counter is not None
+        assert counter.tags["count"] == str(sum(done))
+
+    @needs(capability="shared")
+    def test_of_many_processes_exactly_one_gets_a_lock(
+        self, another: Callable[[], StoreBackend], place: Place
+    ) -> None:
+        """And holds it until it lets go."""
+        another().put(record("the store is there"))
+        won = _race(self.racers, processes.race_for_locks, place, self.rounds)
+        assert sorted(turn for mine in won for turn in mine) == list(range(self.rounds))
+
+    @needs(capability="shared")
+    def test_many_first_openings_at_once(
+        self, another: Callable[[], StoreBackend], place: Place
+    ) -> None:
+        """A store that is not there yet is made once, and nobody's first write is lost."""
+        refs = _race(self.racers, processes.open_first, place, 5)
+        wanted = {ref for mine in refs for ref in mine}
+        assert another().present(wanted) == wanted
+
+    @needs(capability="shared")
+    def test_a_killed_process_holds_nothing(
+        self, another: Callable[[], StoreBackend], place: Place
+    ) -> None:
+        """The system frees its lock at once, whatever it wrote about itself."""
+        backend = another()
+        backend.put(record("the store is there"))
+        with _doomed(processes.hold_a_lock, place, "@uwf/a") as child:
+            assert backend.lock("@uwf/a", holder()) is None
+            seen = backend.holder("@uwf/a")
+            assert seen is not None
+            assert seen.pid == child.pid
+        assert backend.holder("@uwf/a") is None
+        assert backend.held() == {}
+        assert backend.lock("@uwf/a", holder()) is not None
+
+    @needs(capability="shared")
+    def test_a_writer_killed_before_its_commit_leaves_nothing(
+        self, another: Callable[[], StoreBackend], place: Place
+    ) -> None:
+        """Neither the node nor the variable, and whoever comes next can write."""
+        another().put(record("before"))
+        with _doomed(processes.stop_before_the_commit, place):
+            pass
+        backend = another()
+        assert backend.get(record("before").ref) == record("before")
+        assert backend.get(record("within").ref) is None
+        assert backend.variable(FIRST) is None
+        with backend.transaction():
+            backend.put(record("after"))
+        assert backend.get(record("after").ref) == record("after")
+
+    @needs(capability="shared")
+    def test_a_reader_beside_a_writer_sees_whole_transactions(
+        self, another: Callable[[], StoreBackend], place: Place
+    ) -> None:
+        """A name never moves before the node that it points to is there, names that move together
+        are never seen apart, and the reader never has to wait for the writer to be done.
+        """
+        backend = another()
+        backend.put(record("the store is there"))
+        with _started(processes.write_on_and_on, place, self.rounds * 10) as (child, pipe):
+            seen = -1
+            while child.is_alive() and not pipe.poll():
+                seen = max(seen, _check_whole(backend))
+            assert pipe.poll(WAIT_SECONDS), "the writer failed"
+        assert _check_whole(backend) == self.rounds * 10 - 1
+
+
+def _check_whole(backend: StoreBackend) -> int:
+    """The step that the names are at; the second name is read later, so it may be further."""
+    first, second = backend.variable(FIRST), backend.variable(SECOND)
+    if first is None:
+        return -1
+    assert backend.get(first.value) is not None, "the name points to a node that is not there"
+    assert second is not None, "only one of two names that move together is there"
+    assert int(second.tags["step"]) >= int(first.tags["step"]), "two names moved apart"
+    return int(first.tags["step"])
+
+
+def _race(racers: int, run: Callable[..., None], place: Place, times: int) -> list[Any]:
+    """What each of so many processes sends that start at the same moment."""
+    barrier = _FRESH.Barrier(racers)
+    runners: list[tuple[BaseProcess, Connection]] = []
+    try:
+        for who in range(racers):
+            ours, theirs = _FRESH.Pipe(duplex=False)
+            child = _process(run, place, theirs, barrier, who, times)
+            child.start()
+            theirs.close()
+            runners.append((child, ours))
+        return [_received(pipe) for _, pipe in runners]
+    finally:
+        for runner, pipe in runners:
+            _end(runner, pipe)
+
+
+@contextmanager
+def _started(run: Callable[..., None], place: Place, *more: Any) -> Iterator[Any]:
+    """A process, and the pipe on which it sends; killed in the end if it still runs."""
+    ours, theirs = _FRESH.Pipe(duplex=False)
+    child = _process(run, place, theirs, *more)
+    child.start()
+    theirs.close()
+    try:
+        yield child, ours
+    finally:
+        _end(child, ours)
+
+
+@contextmanager
+def _doomed(run: Callable[..., None], place: Place, *more: Any) -> Iterator[BaseProcess]:
+    """A process that says when it is ready, and is killed on leaving."""
+    with _started(run, place, *more) as (child, pipe):
+        assert _received(pipe)
+        yield child
+        child.kill()
+        child.join()
+
+
+def _process(run: Callable[..., None], *arguments: Any) -> BaseProcess:
+    """A process that does this, in our environment as it is now."""
+    environment = dict(os.environ)
+    return _FRESH.Process(target=processes.work, args=(run, environment, arguments))
+
+
+def _received(pipe: Connection) -> Any:
+    """What a process sends.
+
+    Raises:
+        AssertionError: it ended without a word, or is silent for too long.
+    """
+    assert pipe.poll(WAIT_SECONDS), "a process of the contract did not answer"
+    try:
+        return pipe.recv()
+    except EOFError as error:
+        raise AssertionError("a process of the contract failed; its traceback is above") from error
+
+
+def _end(child: BaseProcess, pipe: Connection) -> None:
+    pipe.close()
+    child.join(0.2)
+    if child.is_alive():
+        child.kill()
+        child.join()
+    child.close()

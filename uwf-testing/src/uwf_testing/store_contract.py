@@ -1,0 +1,27 @@
+"""What every storage backend promises, as tests: subclass `StoreContract` and name your record.
+
+```python
+from uwf_testing.store_contract import StoreContract
+
+class TestFiles(StoreContract):
+    spec = StoreSpec(name="files", summary="…", factory="uwf_store_files.backend:open_files")
+    url = "files:nodes"
+```
+
+What a backend does not declare among `spec.capabilities` is skipped with the reason.
+"""
+
+from uwf_testing.contract import KIT_VERSION, Contract  # first: it registers the rewriting
+
+# isort: split
+from uwf_testing.store_concurrency import ConcurrencyClauses
+from uwf_testing.store_names import LockClauses, VariableClauses
+from uwf_testing.store_nodes import NodeClauses, TransactionClauses
+
+__all__ = ["KIT_VERSION", "Contract", "StoreContract"]
+
+
+class StoreContract(
+    NodeClauses, TransactionClauses, VariableClauses, LockClauses, ConcurrencyClauses
+):
+    """The promises of `StoreBackend`."""

@@ -1,0 +1,116 @@
+"""The clauses about what moves: variables by compare-and-set, locks by their holder."""
+
+from collections.abc import Callable
+from typing import Any
+
+from uwf_core.api.store import StoreBackend, Variable
+from uwf_core.cas.hashing import META
+from uwf_testing.contract import needs
+from uwf_testing.store_records import holder, variable
+from uwf_testing.store_setting import StoreSetting
+
+
+class VariableClauses(StoreSetting):
+    """A variable moves from where it is, and is found by its name and tags."""
+
+    def test_a_variable_moves_only_from_where_it_is(self, backend: StoreBackend) -> None:
+        """Compare-and-set: made once, moved from what it is, never from what it was."""
+        first, second = variable("@uwf/a", status="idle"), variable("@uwf/a", at_ms=2000)
+        assert backend.variable("@uwf/a") is None
+        assert not backend.set_variable(second, first.checksum)
+        assert backend.set_variable(first, None)
+        assert not backend.set_variable(second, None)
+        assert not backend.set_variable(second, second.checksum)
+        assert backend.variable("@uwf/a") == first
+        assert backend.set_variable(second, first.checksum)
+        assert backend.variable("@uwf/a") == second
+
+    def test_a_variable_goes_only_from_where_it_is(self, backend: StoreBackend) -> None:
+        """Compare-and-delete; afterwards the name is free."""
+        first = variable("@uwf/a", status="idle")
+        assert not backend.delete_variable("@uwf/a", first.checksum)
+        backend.set_variable(first, None)
+        assert not backend.delete_variable("@uwf/a", b"another checksum")
+        assert backend.delete_variable("@uwf/a", first.checksum)
+        assert backend.variable("@uwf/a") is None
+        assert backend.set_variable(first, None)
+
+    def test_variables_by_prefix_tags_and_window(self, backend: StoreBackend) -> None:
+        """Sorted by name, bytewise; `after` first, then `offset`, then `limit`."""
+        states = ("idle", "done", "failed")
+        all_of_them = [
+            variable(f"@uwf/thread/{number:02}", status=states[number % 3], role=f"r{number % 2}")
+            for number in range(12)
+        ]
+        extra = [variable("@uwf/other"), variable("@uwf/thread"), variable("@uwf/thread/-")]
+        for each in (*reversed(all_of_them), *extra):
+            assert backend.set_variable(each, None)
+
+        def names(**choice: Any) -> list[str]:
+            return [each.name[-2:] for each in backend.variables("@uwf/thread/", **choice)]
+
+        assert names() == ["/-", *(f"{number:02}" for number in range(12))]
+        assert names(descending=True, limit=2) == ["11", "10"]
+        assert names(tags={"status": ["idle"]}) == ["00", "03", "06", "09"]
+        assert names(tags={"status": ["idle", "done"], "role": ["r0"]}) == ["00", "04", "06", "10"]
+        assert names(tags={"status": ["idle", "done"]}, descending=True, offset=1, limit=2) == [
+            "09",
+            "07",
+        ]
+        assert names(after="@uwf/thread/09") == ["10", "11"]
+        assert names(after="@uwf/thread/02", descending=True) == ["01", "00", "/-"]
+        assert names(after="@uwf/thread/02", offset=3, limit=1) == ["06"]
+        assert names(tags={"status": []}) == names(tags={"role": ["none"]}) == names(limit=0) == []
+        assert len(backend.variables("")) == 15
+
+    def test_tags_are_any_text(self, backend: StoreBackend) -> None:
+        """Also text that looks like JSON or SQL."""
+        tags = {'"': "'; --", "é": "{}", "status": 'a","b', "": "\n\t\\", "x": "\U0001f680"}
+        each = Variable("@uwf/a", META, tags, 1, 2, b"checksum")
+        backend.set_variable(each, None)
+        assert backend.variable("@uwf/a") == each
+        assert backend.variables("@uwf/", tags={'"': ["'; --"], "status": ['a","b']}) == [each]
+
+
+class LockClauses(StoreSetting):
+    """A lock has one holder."""
+
+    def test_a_lock_is_held_by_one(self, backend: StoreBackend) -> None:
+        """Others get None, other names are free, and once released it can be had again."""
+        handle = backend.lock("@uwf/a", holder(1))
+        assert handle is not None
+        assert backend.lock("@uwf/a", holder(2)) is None
+        other = backend.lock("@uwf/b", holder(3))
+        assert other is not None
+        assert backend.held() == {"@uwf/a": holder(1), "@uwf/b": holder(3)}
+        handle.release()
+        handle.release()
+        assert backend.held() == {"@uwf/b": holder(3)}
+        again = backend.lock("@uwf/a", holder(4))
+        assert again is not None
+        handle.release()
+        assert backend.holder("@uwf/a") == holder(4)
+
+    def test_asking_for_the_holder_never_takes_the_lock(self, backend: StoreBackend) -> None:
+        """Nor does it make anything."""
+        assert backend.holder("@uwf/a") is None
+        assert backend.held() == {}
+        assert backend.lock("@uwf/a", holder()) is not None
+        assert backend.holder("@uwf/a") == holder()
+
+    @needs(capability="shared")
+    def test_a_lock_is_seen_and_respected_by_others(
+        self, another: Callable[[], StoreBackend]
+    ) -> None:
+        """Between two openings; closing one frees what it held."""
+        mine, others = another(), another()
+        handles = [mine.lock(f"@uwf/{number}", holder(number)) for number in range(30)]
+        assert others.lock("@uwf/7", holder()) is None
+        assert others.holder("@uwf/7") == holder(7)
+        assert others.held() == mine.held() == {f"@uwf/{n}": holder(n) for n in range(30)}
+        assert handles[7] is not None
+        handles[7].release()
+        assert others.lock("@uwf/7", holder(8)) is not None
+        assert mine.holder("@uwf/7") == holder(8)
+        mine.close()
+        assert others.held() == {"@uwf/7": holder(8)}

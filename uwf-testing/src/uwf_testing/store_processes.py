@@ -1,0 +1,131 @@
+"""What the processes of the store contract do; each function is the whole life of one.
+
+They are told a `Place` and a pipe. Whoever has something to say sends it; whoever is to be killed
+says that it is ready and waits.
+"""
+
+import os
+import signal
+from collections.abc import Callable, Mapping
+from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Barrier
+from typing import Any
+
+from uwf_core.api.store import StoreBackend, StoreSpec
+from uwf_core.named_tuple import NamedTuple
+from uwf_testing.store_records import holder, opened, record, variable
+
+WAIT_SECONDS = 60.0
+COUNTER = "@uwf/counter"
+FIRST, SECOND = "@uwf/first", "@uwf/second"
+
+
+class Place(NamedTuple):
+    """Where the store is."""
+
+    spec: StoreSpec
+    url: str
+    home: str
+
+    def open(self) -> StoreBackend:
+        """The backend."""
+        return opened(self.spec, self.url, self.home)
+
+
+def work(
+    run: Callable[..., None], environment: Mapping[str, str], arguments: tuple[Any, ...]
+) -> None:
+    """Run one of the functions below in this environment: the server that we come of has that of
+    its own start.
+    """
+    os.environ.clear()
+    os.environ.update(environment)
+    run(*arguments)
+
+
+def race_for_names(place: Place, pipe: Connection, barrier: Barrier, who: int, rounds: int) -> None:
+    """Make one variable after the other at the same moment as others; send which were ours."""
+    backend = place.open()
+    won = []
+    for turn in range(rounds):
+        name = f"@uwf/race/{turn}"
+        barrier.wait(WAIT_SECONDS)
+        if backend.set_variable(variable(name, who=str(who)), None):
+            won.append(turn)
+    pipe.send(won)
+    backend.close()
+
+
+def count_up(place: Place, pipe: Connection, barrier: Barrier, who: int, times: int) -> None:
+    """Raise a counter so many times, each time from what it is."""
+    del who
+    backend = place.open()
+    barrier.wait(WAIT_SECONDS)
+    for _ in range(times):
+        while True:
+            before = backend.variable(COUNTER)
+            assert before is not None
+            after = variable(COUNTER, count=str(int(before.tags["count"]) + 1))
+            if backend.set_variable(after, before.checksum):
+                break
+    pipe.send(times)
+    backend.close()
+
+
+def race_for_locks(place: Place, pipe: Connection, barrier: Barrier, who: int, rounds: int) -> None:
+    """Take one lock after the other at the same moment as others; send which were ours."""
+    del who
+    backend = place.open()
+    won = []
+    for turn in range(rounds):
+        barrier.wait(WAIT_SECONDS)
+        if backend.lock(f"@uwf/lock/{turn}", holder()) is not None:
+            won.append(turn)
+    barrier.wait(WAIT_SECONDS)  # nobody lets go before all have tried
+    pipe.send(won)
+    backend.close()
+
+
+def open_first(place: Place, pipe: Connection, barrier: Barrier, who: int, records: int) -> None:
+    """Open a store that is not there yet at the same moment as others, and put something."""
+    barrier.wait(WAIT_SECONDS)
+    backend = place.open()
+    refs = [record(f"{who} {number}").ref for number in range(records)]
+    for number in range(records):
+        backend.put(record(f"{who} {number}"))
+    pipe.send(refs)
+    backend.close()
+
+
+def hold_a_lock(place: Place, pipe: Connection, name: str) -> None:
+    """Take the lock, say whether it was had, and wait to be killed."""
+    backend = place.open()
+    pipe.send(backend.lock(name, holder()) is not None)
+    signal.pause()
+
+
+def stop_before_the_commit(place: Place, pipe: Connection) -> None:
+    """Write everything of a transaction, say so, and wait to be killed before it is over."""
+    backend = place.open()
+    with backend.transaction():
+        within = record("within")
+        backend.put(within)
+        backend.set_variable(variable(FIRST, within.ref), None)
+        pipe.send(True)
+        signal.pause()
+
+
+def write_on_and_on(place: Place, pipe: Connection, steps: int) -> None:
+    """Move two names together, each time to a node that is put in the same transaction."""
+    backend = place.open()
+    before: list[bytes | None] = [None, None]
+    for step in range(steps):
+        node = record(f"step {step}")
+        moved = [variable(name, node.ref, step=str(step)) for name in (FIRST, SECOND)]
+        with backend.transaction(durable=step % 10 == 0):
+            backend.put(node)
+            for each, expected in zip(moved, before, strict=True):
+                assert backend.set_variable(each, expected)
+        before = [each.checksum for each in moved]
+    pipe.send(steps)
+    backend.close()

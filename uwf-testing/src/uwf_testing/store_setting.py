@@ -1,0 +1,72 @@
+"""What every clause of the store contract stands on: the backend's record, and openings of it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from uwf_core.api.store import StoreBackend, StoreSpec
+from uwf_core.plugins.scan import STORES
+from uwf_core.stores.open import HOUSE
+from uwf_testing.announced import AnnouncedContract
+from uwf_testing.contract import Needs
+from uwf_testing.store_records import opened
+
+
+class StoreSetting(AnnouncedContract):
+    """The fixtures of a store contract. An author gives `spec` and `url`."""
+
+    kind = "store"
+    group = STORES
+
+    spec: ClassVar[StoreSpec]
+    """The record of the backend under test."""
+
+    url: ClassVar[str]
+    """The URL to open; each test gives another home folder."""
+
+    @pytest.fixture
+    def another(self, tmp_path: Path) -> Iterator[Callable[[], StoreBackend]]:
+        """Opens the store of this test once more."""
+        made: list[StoreBackend] = []
+
+        def open_it() -> StoreBackend:
+            made.append(opened(self.spec, self.url, str(tmp_path)))
+            return made[-1]
+
+        yield open_it
+        for backend in made:
+            backend.close()
+
+    @pytest.fixture
+    def backend(self, another: Callable[[], StoreBackend]) -> StoreBackend:
+        """The store of this test."""
+        return another()
+
+    @pytest.fixture
+    def plugin_name(self) -> str:
+        """The name of the entry point, which is the scheme of the URL."""
+        if any(spec.name == self.spec.name for spec in HOUSE):
+            pytest.skip("a store of the house is known without discovery")
+        return self.spec.name
+
+    def check_record(self, record: Any) -> None:
+        """It is the record that the contract is held against."""
+        assert record == self.spec
+        unknown = sorted(set(self.spec.capabilities) - {"persistent", "shared"})
+        assert not unknown, f"it declares {', '.join(unknown)}, which is no capability"
+
+    def subject(self, request: pytest.FixtureRequest) -> str:
+        """The store's scheme."""
+        return self.spec.name
+
+    def declared(self, request: pytest.FixtureRequest) -> frozenset[str]:
+        """The backend's capabilities."""
+        return self.spec.capabilities
+
+    def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
+        """Why a clause cannot be tried: a capability that is not declared."""
+        if wanted.capability is None or wanted.capability in self.spec.capabilities:
+            return None
+        return f"{self.spec.name} does not declare {wanted.capability!r}"

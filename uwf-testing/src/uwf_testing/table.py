@@ -1,0 +1,105 @@
+"""What a plugin holds, as Markdown: a table of its capabilities and one of every clause. Pure."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from uwf_core.named_tuple import NamedTuple
+from uwf_testing.contract import Contract, clauses, needs_of
+
+_WORST_FIRST = ("fails", "known fault", "fixed", "holds", "skipped")
+_SHOWN = {
+    "holds": "holds",
+    "fails": "**fails**",
+    "known fault": "known fault",
+    "fixed": "holds (was marked as a known fault)",
+    "skipped": "not tried",
+}
+NOT_RUN = "not run"
+
+
+class Subject(NamedTuple):
+    """What was tried: kind and name, where it comes from, what it declares, and with what."""
+
+    kind: str
+    name: str
+    origin: str
+    declared: Collection[str]
+    known: Collection[str]
+    made_with: str
+
+
+class Held(NamedTuple):
+    """How one clause went."""
+
+    clause: str
+    capability: str | None
+    outcome: str
+    reason: str
+
+    def cell(self) -> str:
+        """The outcome as a cell of a table."""
+        shown = _SHOWN.get(self.outcome, self.outcome)
+        return f"{shown}: {_plain(self.reason)}" if self.reason else shown
+
+
+def held(contract: type[Contract], results: Sequence[Mapping[str, Any]]) -> list[Held]:
+    """Every clause of the contract with its outcome; of several runs of one, the worst that was
+    tried. A clause that was not run at all is said to be so.
+    """
+    by_clause: dict[str, list[Mapping[str, Any]]] = {}
+    for each in results:
+        by_clause.setdefault(each["clause"], []).append(each)
+    found = []
+    for name in clauses(contract):
+        runs = sorted(by_clause.get(name, ()), key=lambda each: _WORST_FIRST.index(each["outcome"]))
+        capability = needs_of(contract, name).capability
+        if runs:
+            found.append(Held(name, capability, runs[0]["outcome"], runs[0]["reason"]))
+        else:
+            found.append(Held(name, capability, NOT_RUN, ""))
+    return found
+
+
+def markdown(subject: Subject, found: Sequence[Held]) -> str:
+    """The whole text, ready for a README."""
+    lines = [
+        f"**{subject.kind} `{subject.name}`** ({subject.origin}) under the {subject.kind} "
+        f"contract of {subject.made_with}: {_sum(found)}.",
+        "",
+    ]
+    if subject.known:
+        lines += ["| capability | declared | clauses |", "|---|---|---|"]
+        for capability in sorted(subject.known):
+            own = [each for each in found if each.capability == capability]
+            declared = "yes" if capability in subject.declared else "no"
+            shown = _sum(own) if own and declared == "yes" else "–"
+            lines.append(f"| `{capability}` | {declared} | {shown} |")
+        lines.append("")
+    lines += ["| clause | |", "|---|---|"]
+    lines += [f"| {_words(each.clause)} | {each.cell()} |" for each in found]
+    return "\n".join(lines) + "\n"
+
+
+def _sum(found: Sequence[Held]) -> str:
+    """How many hold, and how many do not for which reason: `7 of 9 hold, 2 not tried`."""
+    count = dict.fromkeys((*_WORST_FIRST, NOT_RUN), 0)
+    for each in found:
+        count[each.outcome] += 1
+    holding = count["holds"] + count["fixed"]
+    rest = [
+        (count["skipped"], "not tried"),
+        (count["known fault"], "known faults"),
+        (count["fails"], "**fail**"),
+        (count[NOT_RUN], NOT_RUN),
+    ]
+    parts = [f"{holding} of {len(found)} hold", *(f"{many} {what}" for many, what in rest if many)]
+    return ", ".join(parts)
+
+
+def _words(clause: str) -> str:
+    return clause.removeprefix("test_").replace("_", " ")
+
+
+def _plain(text: str) -> str:
+    """A reason within a cell."""
+    return " ".join(text.replace("|", "\\|").split())
