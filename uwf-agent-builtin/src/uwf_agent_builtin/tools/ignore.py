@@ -45,23 +45,26 @@ def glob_expression(pattern: str) -> re.Pattern[str]:
 
 
 def _rule(line: str) -> _Rule | None:
-    line = re.sub(r"(?<!\\) +$", "", line.rstrip("\r\n"))
-    if not line or line.startswith("#"):
+    line = _trimmed(line.rstrip("\r\n"))
+    if line.startswith("#"):
         return None
     negated = line.startswith("!")
-    if negated or line.startswith(("\\!", "\\#")):
-        line = line[1:]
+    line = line.removeprefix("!")
     folders_only = line.endswith("/")
-    line = line.rstrip("/")
+    line = line.removesuffix("/")
     anchored = "/" in line
-    line = line.lstrip("/")
+    line = line.removeprefix("/")
     if not line:
         return None
     text = _translated(line) if anchored else r"(?:.*/)?" + _translated(line)
-    try:
-        return _Rule(re.compile(text + r"\Z", re.DOTALL), negated, folders_only)
-    except re.error:
-        return None  # git passes over a pattern that it cannot read, too
+    return _Rule(re.compile(text + r"\Z", re.DOTALL), negated, folders_only)
+
+
+def _trimmed(line: str) -> str:
+    """Without the blanks at its end; one behind a backslash belongs to the pattern."""
+    text = line.rstrip(" ")
+    backslashes = len(text) - len(text.rstrip("\\"))
+    return text + " " if text != line and backslashes % 2 else text
 
 
 def _alternatives(pattern: str) -> str:
@@ -77,33 +80,49 @@ def _alternatives(pattern: str) -> str:
 
 
 def _translated(pattern: str) -> str:
-    text, at = [], 0
-    while at < len(pattern):
-        piece, at = _next(pattern, at)
-        text.append(piece)
-    return "".join(text)
+    return "".join(_piece(match) for match in _PIECE.finditer(pattern))
 
 
-def _next(pattern: str, at: int) -> tuple[str, int]:
-    letter = pattern[at]
-    if pattern.startswith("**/", at):
-        return r"(?:[^/]+/)*", at + 3
-    if pattern.startswith("**", at):
-        return r".*", at + 2
-    if letter == "*":
-        return r"[^/]*", at + 1
-    if letter == "?":
-        return r"[^/]", at + 1
-    if letter == "[" and (end := _set_end(pattern, at)):
-        inside = pattern[at + 1 : end]
-        inside = re.sub(r"^[!^]", "^", inside).replace("\\", "\\\\").replace("[", "\\[")
-        return f"(?!/)[{inside}]", end + 1
-    if letter == "\\" and at + 1 < len(pattern):
-        return re.escape(pattern[at + 1]), at + 2
-    return re.escape(letter), at + 1
+_PIECE = re.compile(
+    r"(?P<folders>(?:(?<=/)|^)\*\*+/)|(?P<all>(?:(?<=/)|^)\*\*+$)|(?P<any>\*+)|(?P<one>\?)"
+    r"|\[(?P<not>[!^]?+)(?P<set>\]?+(?:\[:[a-z]*:\]|\\.|[^]\\])*+)\]"
+    r"|\\(?P<escaped>.)|(?P<never>[\[\\])|(?P<literal>.)",
+    re.DOTALL,
+)
+"""One piece of a pattern; a set that is not closed and a last backslash match nothing."""
 
 
-def _set_end(pattern: str, at: int) -> int:
-    """Where the set that begins here ends, 0 if it does not."""
-    first = at + 2 if pattern[at + 1 : at + 2] in ("!", "^") else at + 1
-    return max(0, pattern.find("]", first + 1))
+def _piece(match: re.Match[str]) -> str:
+    if match["set"] is not None:
+        return _set(match["set"], negated=bool(match["not"]))
+    fixed = {"folders": r"(?:[^/]+/)*", "all": ".*", "any": "[^/]*", "one": "[^/]", "never": "(?!)"}
+    return fixed.get(match.lastgroup or "") or re.escape(match["escaped"] or match["literal"])
+
+
+_MEMBER = re.compile(r"\[:([a-z]*):\]|\\?(.)(?:-\\?(.))?", re.DOTALL)
+_CLASSES = {
+    "alnum": "0-9A-Za-z",
+    "alpha": "A-Za-z",
+    "blank": " \\t",
+    "cntrl": r"\x00-\x1f\x7f",
+    "digit": "0-9",
+    "graph": "!-~",
+    "lower": "a-z",
+    "print": " -~",
+    "punct": r"!-/:-@\[-`{-~",
+    "space": r" \t-\r",
+    "upper": "A-Z",
+    "xdigit": "0-9A-Fa-f",
+}
+
+
+def _set(members: str, *, negated: bool) -> str:
+    """`[…]`: characters, ranges (of a backward one only its beginning) and POSIX classes."""
+    inside = ""
+    for name, first, last in _MEMBER.findall(members):
+        if not first and name not in _CLASSES:
+            return "(?!)"
+        inside += re.escape(first) or _CLASSES[name]
+        if first < last:
+            inside += f"-{re.escape(last)}"
+    return f"[^/{inside}]" if negated else f"(?!/)[{inside}]"

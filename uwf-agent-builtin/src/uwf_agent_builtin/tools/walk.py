@@ -121,7 +121,7 @@ def _rules_of(folder: int, name: str) -> Rules:
     except OSError:
         return Rules(())
     try:
-        text = read_descriptor(descriptor, _IGNORE_BYTES).decode("utf-8", "replace")
+        text = read_descriptor(descriptor, _IGNORE_BYTES).decode("utf-8-sig", "replace")
     except OSError:
         return Rules(())
     finally:
