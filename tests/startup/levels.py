@@ -69,12 +69,12 @@ LEVELS = {
     ),
     1: Level(
         "names and versions of plugins, none of their code",
-        _CLICK | _STORE_AND_CONFIG | _VALIDATION,
+        _CLICK | _STORE_AND_CONFIG,
         SLOW_STANDARD_LIBRARY | NETWORK | {"uwf_core.api.hookspecs"} | _TESTS,
     ),
     2: Level(
         "the one plugin that is needed, and the observers",
-        _CLICK | _STORE_AND_CONFIG | _VALIDATION | _PLUGINS_AND_LIVE_DISPLAY,
+        _CLICK | _STORE_AND_CONFIG | _PLUGINS_AND_LIVE_DISPLAY,
         SLOW_STANDARD_LIBRARY | NETWORK,
     ),
     3: Level(

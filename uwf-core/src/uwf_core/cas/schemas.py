@@ -12,6 +12,7 @@ from typing import Any
 
 from uwf_core.cas.bounds import MAX_PROBLEMS, Budget
 from uwf_core.cas.codec import Keys, decode, dotted, encode
+from uwf_core.cas.simple_check import fits
 from uwf_core.errors import PayloadError
 from uwf_core.named_tuple import NamedTuple
 
@@ -355,9 +356,14 @@ def _short(message: str) -> str:
 
 
 def violations(schema: Mapping[str, Any], value: Any) -> list[Violation]:
-    """What is wrong with `value` by `schema`. Keep a `CompiledSchema` to ask more than once.
+    """What is wrong with `value` by `schema`, which was checked when it was stored. Keep a
+    `CompiledSchema` to ask more than once.
 
     Raises:
         PayloadError: `schema` is none.
     """
-    return CompiledSchema(schema).violations(value)
+    try:
+        plain = decode(encode(value))
+    except PayloadError as error:
+        return [Violation(error.where or "", error.message)]
+    return [] if fits(schema, plain) else CompiledSchema(schema).violations_of_plain(plain)

@@ -7,8 +7,14 @@ from uwf_core.cas.codec import MappingDecoder, decode, encode
 from uwf_core.cas.hashing import META, PRIMITIVES
 from uwf_core.cas.references import finder
 from uwf_core.cas.schemas import META_SCHEMA, CompiledSchema, Violation
+from uwf_core.cas.simple_check import fits
 from uwf_core.errors import PayloadError
 from uwf_core.ids import Ref, number_of
+
+_FEW = 8
+"""How many payloads of a type are checked before loading jsonschema-rs pays: it takes as long as a
+thousand, and a process that runs one step has two of a type.
+"""
 
 
 class KnownType:
@@ -19,7 +25,7 @@ class KnownType:
         decode: `codec.decode`, the quickest way for this type.
     """
 
-    __slots__ = ("_compiled", "_number", "_references", "_schema", "decode", "prefix")
+    __slots__ = ("_checked", "_compiled", "_number", "_references", "_schema", "decode", "prefix")
 
     def __init__(self, ref: str, schema: Mapping[str, Any]) -> None:
         number = number_of(ref)
@@ -30,6 +36,7 @@ class KnownType:
         self._references = finder(schema)
         self.decode = _decoder(schema)
         self._compiled: CompiledSchema | None = None
+        self._checked = 0
 
     @property
     def compiled(self) -> CompiledSchema:
@@ -43,7 +50,14 @@ class KnownType:
         return self._compiled
 
     def violations(self, payload: Any) -> Sequence[Violation]:
-        """What is wrong with a payload that `decode` gave; raises as `compiled`."""
+        """What is wrong with a payload that `decode` gave; raises as `compiled`.
+
+        The first ones are checked without jsonschema-rs if they can be.
+        """
+        if self._checked < _FEW:
+            self._checked += 1
+            if fits(self._schema, payload):
+                return ()
         compiled = self.compiled
         return () if compiled.accepts(payload) else compiled.violations_of_plain(payload)
 
