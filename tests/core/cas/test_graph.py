@@ -121,6 +121,17 @@ def test_the_quick_decoder_says_what_the_slow_one_says(payload, keys, data):
         assert is_text(each) == isinstance(slow, str)
 
 
+def test_a_change_of_what_was_decoded_changes_nothing_that_is_decoded_later():
+    payload = {"list": ["x"], "map": {"a": 1}, "deep": {"b": []}}
+    decoder, data = MappingDecoder(payload), encode(payload)
+    for _ in range(3):
+        found = decoder.decode(data)
+        assert found == payload
+        found["list"].append("y")
+        found["map"]["a"] = 2
+        found["deep"]["b"].append("z")
+
+
 @pytest.mark.parametrize("size", [0, 1, 23, 24, 255, 256, 65535, 65536])
 def test_a_text_has_one_head_for_its_length(size):
     """Whatever byte it begins with, and with a longer head than it needs."""

@@ -5,11 +5,16 @@ meta-schema's node types itself and has no prefix. XXH64 is a name, not a proof:
 one reference can be made in a millisecond, hence the digest.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING
 
 from xxhash import xxh3_128_digest, xxh64_intdigest
 
-from uwf_core.ids import Ref
+from uwf_core.ids import Ref, ref_text
+
+if TYPE_CHECKING:
+    from hashlib import _Hash as Hash
 
 META = Ref("CTS5P6RD8HMCS")
 """The type of every schema node, and of itself."""
@@ -30,11 +35,16 @@ _META_XXH64 = 0xCD64B6361A88D199
 """XXH64 of the meta-schema's own bytes: the one payload that is hashed without a prefix."""
 
 
+def hashed_bytes(type_: str, data: bytes) -> bytes:
+    """What is hashed for the payload whose bytes are `data`, typed by `type_`."""
+    if type_ == META and xxh64_intdigest(data) == _META_XXH64:
+        return data
+    return type_.encode("ascii") + data
+
+
 def ref_of(type_: str, data: bytes) -> Ref:
     """The reference of the payload whose bytes are `data`, typed by `type_`."""
-    if type_ == META and xxh64_intdigest(data) == _META_XXH64:
-        return META
-    return Ref.of_hash(xxh64_intdigest(type_.encode("ascii") + data))
+    return Ref.of_hash(xxh64_intdigest(hashed_bytes(type_, data)))
 
 
 def number_of_hashed(data: bytes) -> int:
@@ -44,11 +54,20 @@ def number_of_hashed(data: bytes) -> int:
 
 def sha256_of(type_: str, data: bytes) -> bytes:
     """The 32 bytes of SHA-256 over exactly the bytes that `ref_of` hashes."""
+    return _sha256()(hashed_bytes(type_, data)).digest()
+
+
+@cache
+def _sha256() -> "Callable[[bytes], Hash]":
     from hashlib import sha256  # loads OpenSSL: not worth it for commands that read no node
 
-    if type_ == META and xxh64_intdigest(data) == _META_XXH64:
-        return sha256(data).digest()
-    return sha256(type_.encode("ascii") + data).digest()
+    return sha256
+
+
+def has_digests(type_: str, data: bytes, ref: str, sha256: bytes) -> tuple[bool, bool]:
+    """Whether the payload has this reference, and whether it has this SHA-256."""
+    hashed = hashed_bytes(type_, data)
+    return ref_text(xxh64_intdigest(hashed)) == ref, _sha256()(hashed).digest() == sha256
 
 
 def variable_checksum(

@@ -5,7 +5,7 @@ payload to a name.
 from typing import Any
 
 from uwf_core.api.store import Record
-from uwf_core.cas.hashing import ref_of, sha256_of
+from uwf_core.cas.hashing import has_digests
 from uwf_core.errors import CollisionError, CorruptNodeError
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
@@ -26,9 +26,10 @@ def verify_record(record: Record, ref: str) -> None:
     Raises:
         CorruptNodeError: they differ.
     """
-    if record.ref != ref or ref_of(record.type, record.data) != ref:
+    has_ref, has_sha256 = has_digests(record.type, record.data, ref, record.sha256)
+    if record.ref != ref or not has_ref:
         raise damaged(ref, "its bytes have another reference")
-    if sha256_of(record.type, record.data) != record.sha256:
+    if not has_sha256:
         raise damaged(ref, "its bytes have another SHA-256")
 
 

@@ -4,7 +4,7 @@ The backend keeps bytes. Here alone lie CBOR, validation, digests, collisions an
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import RLock
 from typing import Any
 
@@ -17,7 +17,7 @@ from uwf_core.cas.records import Node, check_same, damaged, verify_record
 from uwf_core.cas.references import references_in
 from uwf_core.cas.refusals import check_schema, held_by, refused
 from uwf_core.cas.types import KnownType, Types
-from uwf_core.errors import CorruptNodeError, MissingNodeError, PayloadError
+from uwf_core.errors import CorruptNodeError, MissingNodeError, PayloadError, StoreError
 from uwf_core.ids import Ref, ref_of_number
 
 _EDGES_OF_TEXT = KnownType(PRIMITIVES["string"], {}).edges("")
@@ -186,6 +186,9 @@ class Store:
             payload = self.types.decode(record.type, record.data)
         except CorruptNodeError as error:
             raise damaged(ref, error.message) from error
+        if self.types.is_worth_knowing(record.type):
+            with suppress(StoreError):  # a damaged type is told where it is needed
+                self.types.of(record.type, self.schema(record.type))
         return Node(Ref(record.ref), Ref(record.type), payload, record.created_ms)
 
     def record(self, ref: str) -> Record:

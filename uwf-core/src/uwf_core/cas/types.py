@@ -1,5 +1,6 @@
 """What a type is good for: to check payloads, and to find the references in them."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -106,6 +107,7 @@ class Types:
         self.kinds: dict[str, Ref] = {}
         self._known: dict[str, KnownType] = {}
         self._data: dict[str, bytes] = {}
+        self._decoded: Counter[str] = Counter()
 
     def data(self, ref: str) -> bytes:
         """A known schema as it is stored."""
@@ -117,7 +119,14 @@ class Types:
     def decode(self, ref: str, data: bytes) -> Any:
         """As `codec.decode`, quicker where the type `ref` is known."""
         known = self._known.get(ref)
-        return decode(data) if known is None else known.decode(data)
+        if known is not None:
+            return known.decode(data)
+        self._decoded[ref] += 1
+        return decode(data)
+
+    def is_worth_knowing(self, ref: str) -> bool:
+        """Whether so many payloads of an unknown type were decoded that `of` pays."""
+        return self._decoded[ref] == _FEW and ref not in self._known
 
     def of(self, ref: str, schema: Mapping[str, Any]) -> KnownType:
         """The type `ref`, whose schema is `schema`."""

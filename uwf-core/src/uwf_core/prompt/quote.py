@@ -3,7 +3,7 @@
 import re
 
 _BACKTICKS = re.compile("`+")
-_SHORTEST = 4
+_SHORTEST = "````"
 
 
 def fenced(text: str, language: str = "") -> str:
@@ -12,7 +12,8 @@ def fenced(text: str, language: str = "") -> str:
     By CommonMark's rule only a fence as long as the opening one ends the block, so nothing in
     `text`, neither headings nor `---` lines nor fences, is seen outside of it.
     """
-    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
-    fence = "`" * max(_SHORTEST, longest + 1)
+    fence = _SHORTEST
+    if fence in text:
+        fence = "`" * (1 + max(map(len, _BACKTICKS.findall(text))))
     end = "" if text.endswith("\n") or not text else "\n"
     return f"{fence}{language}\n{text}{end}{fence}"

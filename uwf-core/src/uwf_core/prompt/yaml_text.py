@@ -7,12 +7,13 @@ ever broken over lines at the left margin, so no value can bring a `---` line in
 import json
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from uwf_core.workflow.yaml_nodes import plain_value
 
 _PLAIN = re.compile(r"[\w$<(/.+](?:[^:#]|:(?=\S)|(?<=\S)#)*")
+_SHORT = 40
 _LONGEST_SIMPLE_KEY = 200
 """YAML allows 1024 characters before the colon; beyond that a key is written with `?`."""
 
@@ -81,6 +82,10 @@ def _scalar(value: Any) -> list[str]:
 
 def _text(text: str) -> str:
     """A text on one line: plain where nothing could read it as something else, else quoted."""
+    return _short_text(text) if len(text) <= _SHORT else _written(text)
+
+
+def _written(text: str) -> str:
     is_plain = (
         _PLAIN.fullmatch(text)
         and not _has_unprintable(text)
@@ -91,6 +96,10 @@ def _text(text: str) -> str:
     if is_plain:
         return text
     return _unprintable().sub(_escaped, json.dumps(text, ensure_ascii=False))
+
+
+_short_text = lru_cache(512)(_written)
+"""Of names and words, most of which are the same in step after step."""
 
 
 def _escaped(character: "re.Match[str]") -> str:

@@ -2,7 +2,7 @@
 
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from xxhash import xxh32_intdigest
@@ -78,7 +78,7 @@ def record_of_row(row: Sequence[Any]) -> Record:
         intact = guard == guard_of(type_, ref, created, touched, edges)
         return Record(
             ref_of_number(ref),
-            ref_of_number(type_),
+            _type_name(type_),
             _bytes(sha256) if intact else b"",
             _bytes(data),
             (type_,) if edges is None else tuple(sorted(edge_numbers(type_, edges))),
@@ -90,6 +90,10 @@ def record_of_row(row: Sequence[Any]) -> Record:
         return Record(name, name, b"", b"", (), 0, 0)
 
 
+_type_name = lru_cache(512)(ref_of_number)
+"""`ref_of_number` with a memory: types are few."""
+
+
 def _bytes(value: Any) -> bytes:
     if type(value) is not bytes:  # SQLite gives what is there, whatever the column's type
         raise TypeError
@@ -97,13 +101,12 @@ def _bytes(value: Any) -> bytes:
 
 
 def records_of_rows(
-    found: Sequence[Row], type_name: Callable[[int], str], whole: Callable[[int], Iterable[Record]]
+    found: Sequence[Row], whole: Callable[[int], Iterable[Record]]
 ) -> Iterator[Record]:
     """As `record_of_row`, for many rows of `RECORD_COLUMNS_OF_SMALL`, each with its place first.
 
     Args:
         found: the rows.
-        type_name: `ref_of_number`, with a memory: types are few.
         whole: the record at a place, for data that is too large to come with others.
     """
     for name, row in zip(_names(found), found, strict=True):
@@ -117,7 +120,7 @@ def records_of_rows(
         except _DAMAGE:
             intact = False
         if intact and type(data) is bytes is type(sha256):
-            type_text, touched_ms = type_name(type_), created + touched
+            type_text, touched_ms = _type_name(type_), created + touched
             yield _record((name, type_text, sha256, data, numbers, created, touched_ms))
         else:
             yield record_of_row(row[1:])

@@ -11,7 +11,6 @@ import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from itertools import chain, islice
 from threading import RLock
 from typing import Any
@@ -196,9 +195,8 @@ class SqliteBackend:
     def records(self, type: str | None = None) -> Iterator[Record]:
         """All records (of one type) in the order of their first put."""
         condition = "" if type is None else f" AND type = {number_of(type)}"
-        name_of = lru_cache(BATCH)(ref_of_number)
         found = self._in_order(RECORD_COLUMNS_OF_SMALL, condition, BATCH)
-        return chain.from_iterable(rows.records_of_rows(each, name_of, self._at) for each in found)
+        return chain.from_iterable(rows.records_of_rows(each, self._at) for each in found)
 
     def _at(self, place: int) -> Iterator[Record]:
         return map(rows.record_of_row, self._rows(_GET_BY_PLACE, (place,)))
