@@ -59,6 +59,14 @@ class overwrites(Memory):
         return before
 
 
+class overwrites_many(Memory):
+    def put_all(self, records):
+        before = {ref: self._records[ref] for ref, *_ in records if ref in self._records}
+        for record in records:
+            self._write_record(record.ref, record)
+        return before
+
+
 class asks_for_few(Memory):
     def present(self, refs):
         return super().present(list(refs)[-1:] if len(refs) > 999 else refs)
@@ -367,4 +375,5 @@ class is_busy_while_others_write(Shared):
         with super().transaction(durable):
             writer.write_text(str(os.getpid()))
             yield
+            time.sleep(0.005)  # so that a reader meets it on a quick disk as well
             writer.unlink()
