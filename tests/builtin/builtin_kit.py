@@ -21,7 +21,7 @@ from uwf_core.api import (
     RunLimits,
     ToolCall,
 )
-from uwf_testing.harness import Told
+from uwf_testing.harness import RecordingSink
 from uwf_testing.model_server import ScriptedModel
 
 DONE = "---\n$status: done\n---\nAll of it."
@@ -49,7 +49,7 @@ def turn(*calls: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"toolCalls": list(calls), **more}
 
 
-class Sink(Told):
+class Sink(RecordingSink):
     """Remembers what was told, tool by tool."""
 
     def calls(self) -> list[ToolCall]:

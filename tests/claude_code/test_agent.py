@@ -8,7 +8,7 @@ from uwf_agent_claude_code import agent as agent_module
 from uwf_agent_claude_code.agent import ClaudeCodeAgent
 from uwf_agent_claude_code.options import ClaudeCodeOptions
 from uwf_core.api import AgentContext, AgentRequest, FailureKind, RunLimits, Stalled, Unavailable
-from uwf_testing.harness import Told
+from uwf_testing.harness import RecordingSink
 
 LIMITS = RunLimits(grace_seconds=0.5)
 STAND_IN = """\
@@ -49,13 +49,13 @@ def run(tmp_path):
             env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **env},
         )
         agent = ClaudeCodeAgent(ClaudeCodeOptions(**options), context)
-        return agent.run(request, told or Told())
+        return agent.run(request, told or RecordingSink())
 
     return call
 
 
 def test_a_version_without_schemas_is_read_as_text_and_says_so(run):
-    told = Told()
+    told = RecordingSink()
     reply = run(told=told, options={"structured": True}, TOO_OLD="1")
     assert (reply.text, reply.structured) == ("said", None)
     assert any("takes no schema" in turn.text for turn in told.turns)
@@ -69,7 +69,7 @@ def test_what_has_said_its_result_is_not_waited_for(run, monkeypatch):
 
 
 def test_silence_is_a_stall_and_the_session_is_kept(run):
-    told = Told()
+    told = RecordingSink()
     with pytest.raises(Stalled) as caught:
         run(told=told, limits=RunLimits(idle_seconds=0.3, grace_seconds=0.3), SILENT="1")
     assert caught.value.session == told.sessions[0]

@@ -19,7 +19,7 @@ from uwf_agent_claude_code.transcripts import find_transcript
 from uwf_agent_claude_code.usage import Ledger, usage_of
 from uwf_core.api import BadRequest, RateLimited, SessionLost, read_options
 from uwf_core.errors import ConfigError
-from uwf_testing.harness import Told as Sink
+from uwf_testing.harness import RecordingSink as Sink
 
 ONE, TWO = "00000001-0000-4000-8000-000000000000", "00000002-0000-4000-8000-000000000000"
 

@@ -10,7 +10,7 @@ from uwf_agent_claude_code.hearing import Hearing
 from uwf_agent_claude_code.reply import Run, reply_of, used
 from uwf_agent_claude_code.sessions import Plan
 from uwf_core.api import AgentFailure, End, ProgramResult, RateLimited, Usage
-from uwf_testing.harness import Told
+from uwf_testing.harness import RecordingSink
 
 FILES = sorted((Path(__file__).parent / "transcripts").glob("*/*.json"))
 VERSIONS = sorted({file.parent.name for file in FILES})
@@ -27,7 +27,7 @@ class Played:
         resumed = "--resume" in row.arguments
         session = row.arguments[1] if resumed else SESSION
         self.plan = Plan(session, session if resumed else None)
-        self.told = Told()
+        self.told = RecordingSink()
         hearing = Hearing(self.plan, self.told, None)
         data = [json.dumps(change(line)).encode() + b"\n" for line in document["lines"]]
         for line in data:

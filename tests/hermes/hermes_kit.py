@@ -13,7 +13,7 @@ from uwf_agent_hermes.agent import HermesAgent
 from uwf_agent_hermes.options import HermesOptions
 from uwf_agent_hermes.telling import Teller
 from uwf_core.api import AgentContext, AgentRequest, RunLimits
-from uwf_testing.harness import Told
+from uwf_testing.harness import RecordingSink
 
 HERE = Path(__file__).resolve().parent
 TRANSCRIPTS = HERE / "transcripts"
@@ -25,7 +25,7 @@ class Desk:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.sink = Told()
+        self.sink = RecordingSink()
         self.temporary = root / "tmp"
         self.temporary.mkdir()
         self.state = root / "state"
@@ -86,7 +86,7 @@ def heard(name: str, version: str) -> Heard:
     """A recorded case of one prompt, without a process: the ids are those of the recording."""
     lines = transcript(name, version)
     wire = Wire(*(line[2:].encode() for line in lines if line.startswith("< ")))
-    teller = Teller(Told(), lambda request: request.option("reject_once"))
+    teller = Teller(RecordingSink(), lambda request: request.option("reject_once"))
     client = AcpClient(wire, teller)
     client.initialize("uwf", "1")
     session = client.new_session("/w")

@@ -136,12 +136,12 @@ class _Recorder:
 
     def record(self, name: str) -> None:
         from uwf_core.api import RunLimits, UwfError
-        from uwf_testing.harness import Told
+        from uwf_testing.harness import RecordingSink
 
         case = self.every.get(name, {})
         file = self.world.root / f"{name}.txt"
         options = {**case.get("options", {}), **self._home(name), "command": self._between(file)}
-        agent, sink = self.world.agent(**options), Told()
+        agent, sink = self.world.agent(**options), RecordingSink()
         limits = RunLimits(seconds=case.get("seconds", 120), grace_seconds=4.0)
         session = case.get("session") or self.sessions.get(case.get("after", ""))
         request = self.world.request(*case.get("turns", ["No."]), limits=limits, session=session)

@@ -10,7 +10,7 @@ from claude_code_peer import NEWER, OLDER, QUIET
 from uwf_agent_claude_code.agent import ClaudeCodeAgent
 from uwf_agent_claude_code.options import ClaudeCodeOptions
 from uwf_core.api import AgentContext, AgentFailure, AgentRequest, RunLimits
-from uwf_testing.harness import Told
+from uwf_testing.harness import RecordingSink
 from uwf_testing.model_server import ScriptedModel
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd")
@@ -23,7 +23,7 @@ class Desk:
         self.root, self.work, self.program = root, root / "work", os.environ[variable]
         for name in ("home", "tmp", "work/.claude"):
             (root / name).mkdir(parents=True)
-        self.told = Told()
+        self.told = RecordingSink()
 
     def leave(self, name):
         """A command that leaves a trace."""

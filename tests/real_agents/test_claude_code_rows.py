@@ -14,7 +14,7 @@ from uwf_agent_claude_code.agent import ClaudeCodeAgent
 from uwf_agent_claude_code.options import ClaudeCodeOptions
 from uwf_core.api import AgentContext, AgentFailure, AgentRequest, RunLimits
 from uwf_core.process.leftovers import ATTEMPT_VARIABLE, end_leftovers, leftovers
-from uwf_testing.harness import Told
+from uwf_testing.harness import RecordingSink
 from uwf_testing.model_server import ScriptedModel
 
 OF_THE_COMMAND_LINE = {"used_session_id", "root"}
@@ -31,7 +31,7 @@ class Desk:
     """One run of the adapter with the real program."""
 
     def __init__(self, root: Path, row: Row) -> None:
-        self.root, self.row, self.told = root, row, Told()
+        self.root, self.row, self.told = root, row, RecordingSink()
         self.marker = f"rows-{root.name}-{os.getpid()}"
         for name in ("home", "work", "tmp"):
             (root / name).mkdir()

@@ -6,7 +6,7 @@ import os
 import pytest
 from hermes_world import World, tool
 
-from uwf_testing.harness import Told
+from uwf_testing.harness import RecordingSink
 
 pytestmark = pytest.mark.timeout(300)  # a start takes seconds, and more on a busy machine
 
@@ -33,7 +33,7 @@ def world(tmp_path):
 def test_a_folder_runs_its_plugins_only_if_it_is_trusted(world, trusted):
     look = {"toolCalls": [tool("terminal", command="pwd")]}
     request = world.request(look, "done", trusted=trusted)
-    world.agent().run(request, Told())
+    world.agent().run(request, RecordingSink())
     assert (world.root / "ran").exists() == trusted
     messages = world.heard(request.prompt)[-1].messages
     assert "Use tabs, said the project." in json.dumps(messages), "its words are read all the same"

@@ -7,7 +7,7 @@ from hermes_warm import Warm
 from hermes_world import World, text_of, tool
 
 from uwf_core.api import AgentFailure, NeedsAnswer, RunLimits
-from uwf_testing.harness import Told
+from uwf_testing.harness import RecordingSink
 
 pytestmark = pytest.mark.timeout(300)  # a start takes seconds, and more on a busy machine
 
@@ -40,10 +40,10 @@ def counts(reply):
 def test_usage_is_of_each_call_alone_and_without_the_cached_tokens(world):
     look = tool("terminal", command="true")
     first = world.agent().run(
-        world.request(used("I look.", 10, 2, 70, look), used("One.", 20, 3, 80)), Told()
+        world.request(used("I look.", 10, 2, 70, look), used("One.", 20, 3, 80)), RecordingSink()
     )
     second = world.agent().run(
-        world.request(used("Two.", 5, 1, 100), session=first.session), Told()
+        world.request(used("Two.", 5, 1, 100), session=first.session), RecordingSink()
     )
     assert counts(first) == (30, 5, 150)
     assert counts(second) == (5, 1, 100)
@@ -51,14 +51,14 @@ def test_usage_is_of_each_call_alone_and_without_the_cached_tokens(world):
 
 def test_a_call_that_timed_out_in_a_tool_goes_on_in_its_session(world):
     """A cancel leaves the session of that process wedged; the next call has another one."""
-    sink = Told()
+    sink = RecordingSink()
     slow = {"text": "I wait.", "toolCalls": [tool("terminal", command="sleep 600")]}
     request = world.request(slow, prompt="Wait for it.", limits=limits_of(world))
     with pytest.raises(AgentFailure) as failure:
         world.agent().run(request, sink)
     assert (failure.value.kind.word, failure.value.session) == ("timeout", sink.sessions[0])
     again = world.request("I went on.", session=failure.value.session)
-    reply = world.agent().run(again, Told())
+    reply = world.agent().run(again, RecordingSink())
     assert (reply.text, reply.session) == ("I went on.", sink.sessions[0])
     earlier = [text_of(message) for message in world.heard(again.prompt)[0].messages]
     assert any("Wait for it." in text for text in earlier)
@@ -69,14 +69,14 @@ def limits_of(world):
     import time
 
     started = time.monotonic()
-    world.agent().run(world.request("Ready."), Told())
+    world.agent().run(world.request("Ready."), RecordingSink())
     return RunLimits(seconds=2 * (time.monotonic() - started) + 1, grace_seconds=2.0)
 
 
 def test_a_session_that_hermes_does_not_know_is_lost(world):
     request = world.request("No.", session="00000000-dead-4000-8000-000000000000")
     with pytest.raises(AgentFailure) as failure:
-        world.agent().run(request, Told())
+        world.agent().run(request, RecordingSink())
     assert failure.value.kind.word == "session_lost"
     assert world.heard(request.prompt) == []
 
@@ -84,14 +84,14 @@ def test_a_session_that_hermes_does_not_know_is_lost(world):
 def test_the_limit_of_the_user_on_turns_ends_the_call(world):
     look = {"text": "Once more.", "toolCalls": [tool("terminal", command="true")]}
     with pytest.raises(AgentFailure) as failure:
-        world.agent(max_turns=2).run(world.request(look), Told())
+        world.agent(max_turns=2).run(world.request(look), RecordingSink())
     assert failure.value.kind.word == "max_turns"
 
 
 def test_a_person_is_asked_and_the_answer_holds_for_that_alone(world):
     build = world.work / "build"
     build.mkdir()
-    sink = Told()
+    sink = RecordingSink()
     with pytest.raises(NeedsAnswer, match="rm -rf"):
         world.agent().run(world.request({"toolCalls": [RM]}, "Done."), sink)
     assert build.exists()
@@ -102,10 +102,10 @@ def test_a_person_is_asked_and_the_answer_holds_for_that_alone(world):
         answer={"decision": "allow"},
         purpose="resume",
     )
-    assert world.agent().run(answered, Told()).text == "Done."
+    assert world.agent().run(answered, RecordingSink()).text == "Done."
     assert not build.exists()
 
 
 def test_a_prompt_that_begins_with_a_slash_reaches_the_model(world):
     request = world.request("It stands.", prompt="/reset the counter, please")
-    assert world.agent().run(request, Told()).text == "It stands."
+    assert world.agent().run(request, RecordingSink()).text == "It stands."

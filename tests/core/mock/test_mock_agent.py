@@ -30,7 +30,7 @@ from uwf_core.errors import (
 )
 from uwf_core.process.cancel import Cancel
 from uwf_core.testing import mock
-from uwf_testing.harness import Told
+from uwf_testing.harness import RecordingSink
 
 THREAD = "01JD0000000000000000000000"
 
@@ -41,7 +41,7 @@ class Stage:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.script = folder / "script.yaml"
-        self.told = Told()
+        self.told = RecordingSink()
 
     def write(self, text: str) -> None:
         self.script.write_text(text, encoding="utf-8")
@@ -162,7 +162,7 @@ def test_a_fork_knows_what_was_said_and_leaves_the_original_alone(stage: Stage) 
     question = AskRequest(
         thread=THREAD, role="writer", step_number=1, cwd="/", session=forked, question="and?"
     )
-    reply = ask_call(agent, question, Told())
+    reply = ask_call(agent, question, RecordingSink())
     assert "the answer is 42" in (reply.text or "")
     assert speaks_from(reply, forked)
     sessions = stage.folder / "state" / "mock" / "sessions"
@@ -175,7 +175,7 @@ def test_without_its_session_an_answer_comes_from_the_record_alone(stage: Stage)
     question = AskRequest(
         thread=THREAD, role="writer", step_number=1, cwd="/", question="why?", record="# Step 1"
     )
-    reply = ask_call(stage.open(script=None), question, Told())
+    reply = ask_call(stage.open(script=None), question, RecordingSink())
     assert "# Step 1" in (reply.text or "")
     assert not speaks_from(reply, None)
 
@@ -186,7 +186,7 @@ def test_a_script_can_say_what_is_answered_to_a_question(stage: Stage) -> None:
     question = AskRequest(
         thread=THREAD, role="writer", step_number=1, cwd="/", session=session, question="why?"
     )
-    assert ask_call(stage.open(), question, Told()).text == "because"
+    assert ask_call(stage.open(), question, RecordingSink()).text == "because"
 
 
 def test_suspending_and_structured_output_are_typed_objects(stage: Stage) -> None:

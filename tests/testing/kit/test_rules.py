@@ -80,10 +80,10 @@ def test_a_refused_contract_is_an_error_of_the_collection(contract):
 def test_a_known_fault_is_shown_with_its_reason(contract):
     xfail = "    @pytest.mark.xfail(reason='the service answers {}')\n"
     members = (
-        f"{xfail.format('late')}    def test_silence_is_empty(self, rig):\n"
-        "        super().test_silence_is_empty(rig)\n        assert False\n"
-        f"{xfail.format('never')}    def test_garbage_is_a_failure(self, rig):\n"
-        "        super().test_garbage_is_a_failure(rig)\n"
+        f"{xfail.format('late')}    def test_silence_is_empty(self, harness):\n"
+        "        super().test_silence_is_empty(harness)\n        assert False\n"
+        f"{xfail.format('never')}    def test_garbage_is_a_failure(self, harness):\n"
+        "        super().test_garbage_is_a_failure(harness)\n"
     )
     run = contract(members, "", "-k", "silence or garbage")
     outcomes = {each["clause"]: (each["outcome"], each["reason"]) for each in run.results}

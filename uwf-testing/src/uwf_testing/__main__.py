@@ -1,8 +1,8 @@
-"""`python -m uwf_testing NAME`: what an installed plugin holds, as Markdown for its README.
+"""`python -m uwf_testing NAME`: the result of a plugin's contract, as Markdown for its README.
 
 Runs the contract in a child process by pytest: the author's own tests with `--tests PATH`, else
 those clauses that need nothing of an author. Exit code 0: nothing fails; 1: a clause fails;
-2: there is no such plugin, or no test of it.
+2: unknown plugin, or no test of it was found.
 """
 
 import argparse
@@ -87,16 +87,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m uwf_testing",
-        description="What an installed plugin holds of its contract, as Markdown for its README.",
+        description="Run the contract of a plugin; print the result as Markdown for its README.",
         epilog="example: python -m uwf_testing echo --tests tests/",
     )
-    parser.add_argument("name", metavar="NAME", help="what a user types: the entry point's name")
-    parser.add_argument("--kind", choices=KINDS, help="where plugins of two kinds have the name")
+    parser.add_argument("name", metavar="NAME", help="name of the plugin's entry point")
+    parser.add_argument(
+        "--kind",
+        choices=KINDS,
+        help="kind of the plugin, if plugins of several kinds have the name",
+    )
     parser.add_argument(
         "--tests",
         metavar="PATH",
         nargs="+",
-        help="the author's tests of it; without them what needs a scripted peer is not tried",
+        help="your tests of the plugin; without them, clauses that need a peer are skipped",
     )
     return parser
 
@@ -105,7 +109,7 @@ def _kind_of(name: str) -> str:
     """The one kind of which there is a plugin of this name.
 
     Raises:
-        PluginError: there is none, or there are several.
+        PluginError: no plugin has the name, or plugins of several kinds have it.
     """
     plugins = Plugins()
     found = [
@@ -152,7 +156,7 @@ def _results(name: str, kind: str, tests: Sequence[str] | None) -> tuple[list[An
 
 
 def _least_test(name: str, kind: str, folder: Path) -> str:
-    """A contract with the name and nothing else, in a file of its own."""
+    """Write a test that subclasses the contract for this name and sets nothing else."""
     about = KINDS[kind]
     body = about.least.format(kind=kind, name=name)
     text = _LEAST.format(module=about.module, contract=about.contract, body=body)
@@ -176,7 +180,7 @@ def _contract(kind: str) -> Any:
 
 
 def _subject(name: str, kind: str, declared: Sequence[str]) -> Subject:
-    """What the table is about; a command of the configuration is no plugin."""
+    """The subject of the table; a command of the configuration has no distribution."""
     about = KINDS[kind]
     found = [each.found for each in Plugins().list((about.group,)) if each.found.name == name]
     if found:

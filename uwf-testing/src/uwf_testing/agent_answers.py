@@ -1,13 +1,13 @@
-"""The clauses about what an agent hands through: text, usage, turns, files, its environment."""
+"""The clauses about what an agent passes on: text, usage, turns, files, environment."""
 
 from pathlib import Path
 
 import pytest
 
 from uwf_core.api.agent import AgentSpec, Usage
-from uwf_testing.agent_setting import AgentSetting
+from uwf_testing.agent_fixtures import AgentFixtures
 from uwf_testing.contract import needs
-from uwf_testing.harness import Rig
+from uwf_testing.harness import Harness
 from uwf_testing.peer import Act
 
 ODD_TEXT = (
@@ -38,115 +38,117 @@ _TOKENS_AND_COST = (
 )
 
 
-class AnswerClauses(AgentSetting):
-    """An agent adds nothing to what was said and takes nothing from it."""
+class AnswerClauses(AgentFixtures):
+    """An agent adds nothing to the answer and removes nothing from it."""
 
     def check_record(self, record: AgentSpec) -> None:
         """Only capabilities that there are."""
         from uwf_core.api.agent import CAPABILITIES
 
         unknown = sorted(set(record.capabilities) - CAPABILITIES)
-        assert not unknown, f"it declares {', '.join(unknown)}, which is no capability"
+        assert not unknown, f"unknown capabilities: {', '.join(unknown)}"
 
     @needs("say")
-    def test_text_comes_back_byte_for_byte(self, rig: Rig) -> None:
+    def test_text_comes_back_byte_for_byte(self, harness: Harness) -> None:
         """Blanks, line ends, escapes, every script: as the peer said it."""
-        reply = rig.reply(Act(do="say", text=ODD_TEXT)).reply
+        reply = harness.reply(Act(do="say", text=ODD_TEXT)).reply
         assert reply.structured is None
         assert reply.text == ODD_TEXT
 
     @needs("say", "heard")
-    def test_a_prompt_arrives_byte_for_byte(self, rig: Rig) -> None:
+    def test_a_prompt_arrives_byte_for_byte(self, harness: Harness) -> None:
         """Also one that is longer than an argument of a program may be."""
         line = "All of this is one prompt. "
-        prompt = line * (rig.limits.prompt_bytes // len(line)) + ODD_TEXT + "and this its end"
-        rig.reply(Act(do="say", text="heard"), prompt=prompt)
-        assert any(prompt in text for text in rig.peer.heard()), "the whole prompt was not sent"
+        prompt = line * (harness.limits.prompt_bytes // len(line)) + ODD_TEXT + "and this its end"
+        harness.reply(Act(do="say", text="heard"), prompt=prompt)
+        assert any(prompt in text for text in harness.peer.heard()), "the whole prompt was not sent"
 
     @needs("say")
-    def test_a_large_answer_comes_whole(self, rig: Rig) -> None:
+    def test_a_large_answer_comes_whole(self, harness: Harness) -> None:
         """Ten megabytes are an answer like any other."""
         line = "ten megabytes of the same line\n"
-        text = line * (rig.limits.large_bytes // len(line)) + "the end"
-        reply = rig.reply(Act(do="say", text=text)).reply
+        text = line * (harness.limits.large_bytes // len(line)) + "the end"
+        reply = harness.reply(Act(do="say", text=text)).reply
         assert len(reply.text or "") == len(text)
         assert reply.text == text
 
     @needs("structured", capability="structured")
-    def test_an_object_comes_back_as_it_is(self, rig: Rig) -> None:
+    def test_an_object_comes_back_as_it_is(self, harness: Harness) -> None:
         """A typed answer keeps its types, its empty parts and its order."""
-        reply = rig.reply(Act(do="structured", structured=OBJECT)).reply
+        reply = harness.reply(Act(do="structured", structured=OBJECT)).reply
         assert reply.text is None
         assert reply.structured == OBJECT
         assert repr(dict(reply.structured)) == repr(OBJECT)
 
     @needs("usage", capability="usage")
-    def test_usage_is_what_the_peer_reports(self, rig: Rig) -> None:
+    def test_usage_is_what_the_peer_reports(self, harness: Harness) -> None:
         """The numbers that are known, and None for those that are not."""
-        usage = rig.reply(Act(do="usage", text="done", usage=SOME_USAGE)).reply.usage
-        names = [name for name in _TOKENS_AND_COST if name not in rig.peer.always_counted]
+        usage = harness.reply(Act(do="usage", text="done", usage=SOME_USAGE)).reply.usage
+        names = [name for name in _TOKENS_AND_COST if name not in harness.peer.always_counted]
         found = {name: getattr(usage, name) for name in names}
         assert found == {name: getattr(SOME_USAGE, name) for name in names}
 
     @needs("no_usage")
-    def test_unknown_usage_is_none_and_never_zero(self, rig: Rig) -> None:
+    def test_unknown_usage_is_none_and_never_zero(self, harness: Harness) -> None:
         """Zero would say that it was measured and cost nothing."""
-        usage = rig.reply(Act(do="no_usage", text="done")).reply.usage
+        usage = harness.reply(Act(do="no_usage", text="done")).reply.usage
         zeros = [name for name in _TOKENS_AND_COST if getattr(usage, name) is not None]
         assert not zeros, f"nobody reported {', '.join(zeros)}: {usage}"
 
     @needs("say", capability="stream")
-    def test_turns_are_told_as_they_come(self, rig: Rig) -> None:
+    def test_turns_are_reported_as_they_come(self, harness: Harness) -> None:
         """An agent that streams tells its turns to the sink, counted from 0; the answer is in
         them.
         """
-        run = rig.reply(Act(do="say", text="one answer"))
-        assert run.told.turns, "no turn was told"
-        indices = sorted({turn.index for turn in run.told.turns})
+        run = harness.reply(Act(do="say", text="one answer"))
+        assert run.sink.turns, "no turn was reported"
+        indices = sorted({turn.index for turn in run.sink.turns})
         assert indices == list(range(len(indices))), f"the turns are counted {indices}"
-        said = "".join(turn.text for turn in run.told.last_turns())
+        said = "".join(turn.text for turn in run.sink.last_turns())
         assert "one answer" in said, f"the turns say {said!r}"
 
     @needs("say", "offered", capability="tools")
-    def test_tools_can_be_narrowed(self, rig: Rig) -> None:
+    def test_tools_can_be_narrowed(self, harness: Harness) -> None:
         """With `request.tools` the model is offered these and no others."""
-        rig.reply(Act(do="say", text="all of them"))
-        offered = sorted(rig.peer.offered())
+        harness.reply(Act(do="say", text="all of them"))
+        offered = sorted(harness.peer.offered())
         assert len(offered) > 1, "the agent offers tools"
-        rig.reply(Act(do="say", text="one of them"), tools=(offered[0],))
-        assert sorted(rig.peer.offered()) == offered[:1]
+        harness.reply(Act(do="say", text="one of them"), tools=(offered[0],))
+        assert sorted(harness.peer.offered()) == offered[:1]
 
     @needs("deny")
-    def test_a_denied_tool_is_shown_and_no_failure(self, rig: Rig) -> None:
+    def test_a_denied_tool_is_shown_and_no_failure(self, harness: Harness) -> None:
         """The answer counts, and the denial stands beside it."""
-        reply = rig.reply(Act(do="deny", text="done without it")).reply
+        reply = harness.reply(Act(do="deny", text="done without it")).reply
         assert reply.text == "done without it"
         assert reply.denials, "the denial is not shown"
 
     @needs("write")
-    def test_the_working_folder_is_honoured(self, rig: Rig) -> None:
+    def test_the_working_folder_is_honoured(self, harness: Harness) -> None:
         """What the agent's tools do, they do in the folder of the call."""
-        folder = rig.workspace / "a folder of its own"
+        folder = harness.workspace / "a folder of its own"
         folder.mkdir()
-        rig.reply(Act(do="write", name="written.txt", text="here"), cwd=str(folder))
+        harness.reply(Act(do="write", name="written.txt", text="here"), cwd=str(folder))
         file = folder / "written.txt"
-        assert file.is_file(), f"it is not there; found {_below(rig.workspace.parent)}"
+        assert file.is_file(), f"it is not there; found {_below(harness.workspace.parent)}"
         assert file.read_text(encoding="utf-8") == "here"
 
     @needs("say_variable")
     def test_the_environment_is_that_of_the_call(
-        self, rig: Rig, monkeypatch: pytest.MonkeyPatch
+        self, harness: Harness, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """What the call's environment says arrives; what only uwf's own says does not."""
         monkeypatch.setenv("KIT_OF_UWF_ALONE", "must stay here")
-        env = {**rig.environment(), "KIT_OF_THE_CALL": "ä of the call"}
-        seen = rig.reply(Act(do="say_variable", name="KIT_OF_THE_CALL"), env=env).reply
+        env = {**harness.environment(), "KIT_OF_THE_CALL": "ä of the call"}
+        seen = harness.reply(Act(do="say_variable", name="KIT_OF_THE_CALL"), env=env).reply
         assert seen.text == "ä of the call"
-        unseen = rig.reply(Act(do="say_variable", name="KIT_OF_UWF_ALONE"), env=env).reply
+        unseen = harness.reply(Act(do="say_variable", name="KIT_OF_UWF_ALONE"), env=env).reply
         assert unseen.text == "unset"
 
     @needs("say")
-    def test_it_works_in_the_c_locale(self, rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_it_works_in_the_c_locale(
+        self, harness: Harness, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """Under `LC_ALL=C`, as in many containers and cron jobs, text is UTF-8 all the same."""
         import locale
 
@@ -154,8 +156,10 @@ class AnswerClauses(AgentSetting):
         monkeypatch.setenv("LC_ALL", "C")
         try:
             locale.setlocale(locale.LC_ALL, "C")
-            env = {**rig.environment(), "LC_ALL": "C"}
-            reply = rig.reply(Act(do="say", text=EVERY_SCRIPT), prompt=EVERY_SCRIPT, env=env).reply
+            env = {**harness.environment(), "LC_ALL": "C"}
+            reply = harness.reply(
+                Act(do="say", text=EVERY_SCRIPT), prompt=EVERY_SCRIPT, env=env
+            ).reply
         finally:
             locale.setlocale(locale.LC_ALL, before)
         assert reply.text == EVERY_SCRIPT

@@ -27,7 +27,7 @@ from uwf_testing.contract import KIT_VERSION, Contract  # first: it registers th
 # isort: split
 from uwf_testing.agent_answers import AnswerClauses
 from uwf_testing.agent_failures import FailureClauses, TimeClauses
-from uwf_testing.agent_manners import MannerClauses
+from uwf_testing.agent_isolation import IsolationClauses
 from uwf_testing.agent_sessions import SessionClauses
 from uwf_testing.harness import Command, KitLimits
 from uwf_testing.peer import Act, Peer
@@ -35,7 +35,7 @@ from uwf_testing.peer import Act, Peer
 __all__ = ["KIT_VERSION", "Act", "AgentContract", "Command", "Contract", "KitLimits", "Peer"]
 
 
-class AgentContract(AnswerClauses, FailureClauses, TimeClauses, SessionClauses, MannerClauses):
+class AgentContract(AnswerClauses, FailureClauses, TimeClauses, SessionClauses, IsolationClauses):
     """The promises of `Agent`. Every clause runs the agent as the engine does: opened from its
     record, supervised, with limits, and with its word checked.
     """

@@ -1,4 +1,4 @@
-"""The clauses about what goes wrong: each failure has its kind, and none looks like success."""
+"""The clauses about failures: each has its kind, and none looks like success."""
 
 import threading
 import time
@@ -8,60 +8,60 @@ import pytest
 from uwf_core.api.agent import Turn
 from uwf_core.errors import AgentFailure, FailureKind, NeedsAnswer
 from uwf_core.process.cancel import Cancel
-from uwf_testing.agent_setting import AgentSetting
+from uwf_testing.agent_fixtures import AgentFixtures
 from uwf_testing.contract import needs
-from uwf_testing.harness import Outcome, Rig, described
+from uwf_testing.harness import Harness, Outcome, described
 from uwf_testing.peer import Act
 
 _STOPPED = (FailureKind.TIMEOUT, FailureKind.STALLED)
 
 
-class FailureClauses(AgentSetting):
+class FailureClauses(AgentFixtures):
     """An agent that fails says so by the failure of the closed table that it is."""
 
     @needs("missing")
-    def test_a_missing_program_is_unavailable(self, rig: Rig) -> None:
+    def test_a_missing_program_is_unavailable(self, harness: Harness) -> None:
         """Or a missing service: `unavailable`, with what is missing."""
-        rig.failure(Act(do="missing"), FailureKind.UNAVAILABLE)
+        harness.failure(Act(do="missing"), FailureKind.UNAVAILABLE)
 
     @needs("crash")
-    def test_a_nonzero_exit_is_a_crash(self, rig: Rig) -> None:
+    def test_a_nonzero_exit_is_a_crash(self, harness: Harness) -> None:
         """No answer is made up for it."""
-        rig.failure(Act(do="crash", code=3), FailureKind.CRASHED)
+        harness.failure(Act(do="crash", code=3), FailureKind.CRASHED)
 
     @needs("garbage")
-    def test_garbage_is_a_failure(self, rig: Rig) -> None:
+    def test_garbage_is_a_failure(self, harness: Harness) -> None:
         """And no fault of the adapter's."""
-        rig.failure(Act(do="garbage"))
+        harness.failure(Act(do="garbage"))
 
     @needs("cut")
-    def test_a_cut_answer_is_a_failure(self, rig: Rig) -> None:
-        """Half an answer is none."""
+    def test_a_cut_answer_is_a_failure(self, harness: Harness) -> None:
+        """Half an answer does not count as an answer."""
         text = "the first half of the answer, and the second half of it"
-        rig.failure(Act(do="cut", text=text), FailureKind.TRUNCATED, FailureKind.CRASHED)
+        harness.failure(Act(do="cut", text=text), FailureKind.TRUNCATED, FailureKind.CRASHED)
 
     @needs("silence")
-    def test_silence_is_empty(self, rig: Rig) -> None:
+    def test_silence_is_empty(self, harness: Harness) -> None:
         """Nothing is made up where nothing was said."""
-        rig.failure(Act(do="silence"), FailureKind.EMPTY)
+        harness.failure(Act(do="silence"), FailureKind.EMPTY)
 
     @needs("fail")
-    def test_each_failure_has_its_kind(self, rig: Rig) -> None:
+    def test_each_failure_has_its_kind(self, harness: Harness) -> None:
         """Every kind that the peer can bring about arrives as that kind."""
         wrong = []
-        for word in rig.peer.kinds:
-            outcome = rig.call(rig.request(Act(do="fail", kind=word)))
+        for word in harness.peer.kinds:
+            outcome = harness.call(harness.request(Act(do="fail", kind=word)))
             error = outcome.error
             if not isinstance(error, AgentFailure) or error.kind is not FailureKind.of(word):
                 wrong.append(f"{word} arrives as {_described(outcome)}")
-        assert rig.peer.kinds, "the peer can fail, and its `kinds` are empty"
+        assert harness.peer.kinds, "the peer can fail, and its `kinds` are empty"
         assert not wrong, "; ".join(wrong)
 
     @needs("say_bytes")
-    def test_bytes_that_are_no_text_break_nothing(self, rig: Rig) -> None:
+    def test_bytes_that_are_no_text_break_nothing(self, harness: Harness) -> None:
         """NUL and invalid UTF-8 are replaced within the answer, or are a failure of its kind."""
         data = b"before \xff\xfe\x00\xed\xa0\x80\xc3 after"
-        outcome = rig.call(rig.request(Act(do="say_bytes", data=data)))
+        outcome = harness.call(harness.request(Act(do="say_bytes", data=data)))
         if outcome.reply is None:
             error = outcome.error
             right = isinstance(error, AgentFailure) and error.kind is not FailureKind.INTERNAL
@@ -72,104 +72,108 @@ class FailureClauses(AgentSetting):
             assert " after" in text, f"what was text is lost: {text!r}"
 
     @needs("say")
-    def test_a_reply_over_the_limit_is_too_large(self, rig: Rig) -> None:
+    def test_a_reply_over_the_limit_is_too_large(self, harness: Harness) -> None:
         """It is refused, not cut."""
-        limits = rig.run_limits(rig.limits.call_seconds, reply_bytes=rig.limits.reply_bytes)
-        text = "too much " * (rig.limits.reply_bytes // 4)
-        rig.failure(Act(do="say", text=text), FailureKind.TOO_LARGE, limits=limits)
+        limits = harness.run_limits(
+            harness.limits.call_seconds, reply_bytes=harness.limits.reply_bytes
+        )
+        text = "too much " * (harness.limits.reply_bytes // 4)
+        harness.failure(Act(do="say", text=text), FailureKind.TOO_LARGE, limits=limits)
 
     @needs("question")
-    def test_a_question_to_a_person_has_a_form(self, rig: Rig) -> None:
+    def test_a_question_to_a_person_has_a_form(self, harness: Harness) -> None:
         """An agent that needs a person asks by `NeedsAnswer`, with a JSON Schema of the answer."""
-        outcome = rig.call(rig.request(Act(do="question", text="May I?")))
+        outcome = harness.call(harness.request(Act(do="question", text="May I?")))
         error = outcome.error
         assert isinstance(error, NeedsAnswer), f"it gave {_described(outcome)}"
         assert "May I?" in error.message
         from uwf_core.cas.schemas import schema_problems
 
         assert error.form, "the form is empty"
-        assert not schema_problems(error.form), "the form is no JSON Schema"
+        assert not schema_problems(error.form), "the form is not a JSON Schema"
 
 
-class TimeClauses(AgentSetting):
-    """An agent ends when it is told to, and everything that it started ends with it."""
+class TimeClauses(AgentFixtures):
+    """An agent stops at its time limit and on cancel, and so does everything that it started."""
 
     @needs("hang")
-    def test_a_hang_ends_at_the_time_limit(self, rig: Rig) -> None:
+    def test_a_hang_ends_at_the_time_limit(self, harness: Harness) -> None:
         """Before any answer: a timeout, on time."""
-        outcome = rig.call(rig.request(Act(do="hang"), limits=rig.hanging()))
-        _check_stopped(rig, outcome)
+        outcome = harness.call(harness.request(Act(do="hang"), limits=harness.hanging()))
+        _check_stopped(harness, outcome)
 
     @needs("hang_after")
-    def test_a_hang_after_the_answer_ends_at_the_time_limit(self, rig: Rig) -> None:
+    def test_a_hang_after_the_answer_ends_at_the_time_limit(self, harness: Harness) -> None:
         """Either the whole answer counts, or it is a timeout; on time in both cases."""
         text = "the whole answer"
-        outcome = rig.call(rig.request(Act(do="hang_after", text=text), limits=rig.hanging()))
+        outcome = harness.call(
+            harness.request(Act(do="hang_after", text=text), limits=harness.hanging())
+        )
         if outcome.reply is None:
-            _check_stopped(rig, outcome)
+            _check_stopped(harness, outcome)
         else:
             assert outcome.reply.text == text
-            assert outcome.seconds <= rig.latest_end(rig.limits.hang_seconds)
+            assert outcome.seconds <= harness.latest_end(harness.limits.hang_seconds)
 
     @needs("hang")
-    def test_cancel_ends_the_call(self, rig: Rig) -> None:
+    def test_cancel_ends_the_call(self, harness: Harness) -> None:
         """Long before its time limit: interrupted, on time."""
         cancel = Cancel()
-        timer = threading.Timer(rig.limits.cancel_seconds, cancel.set, ("the kit",))
+        timer = threading.Timer(harness.limits.cancel_seconds, cancel.set, ("the kit",))
         timer.start()
-        outcome = rig.call(rig.request(Act(do="hang"), cancel=cancel))
+        outcome = harness.call(harness.request(Act(do="hang"), cancel=cancel))
         timer.join()
         error = outcome.error
         right = isinstance(error, AgentFailure) and error.kind is FailureKind.INTERRUPTED
         assert right, f"wanted interrupted, and got {_described(outcome)}"
-        assert outcome.seconds <= rig.latest_end(rig.limits.cancel_seconds)
+        assert outcome.seconds <= harness.latest_end(harness.limits.cancel_seconds)
 
     @needs("spawn")
-    def test_a_timeout_leaves_no_process(self, rig: Rig) -> None:
+    def test_a_timeout_leaves_no_process(self, harness: Harness) -> None:
         """Not even one that has left its session."""
-        outcome = rig.call(rig.request(Act(do="spawn"), limits=rig.hanging()))
-        left = rig.processes_left()
+        outcome = harness.call(harness.request(Act(do="spawn"), limits=harness.hanging()))
+        left = harness.processes_left()
         assert outcome.reply is None
         assert left == 0, f"{left} processes were left behind"
 
     @needs("spawn_and_say")
-    def test_a_finished_call_leaves_no_process(self, rig: Rig) -> None:
+    def test_a_finished_call_leaves_no_process(self, harness: Harness) -> None:
         """What a program left in the background ends with the call."""
-        outcome = rig.call(rig.request(Act(do="spawn_and_say", text="done")))
-        left = rig.processes_left()
+        outcome = harness.call(harness.request(Act(do="spawn_and_say", text="done")))
+        left = harness.processes_left()
         assert outcome.reply is not None, f"it gave {_described(outcome)}"
         assert left == 0, f"{left} processes were left behind"
 
     @needs("say")
-    def test_a_finished_call_leaves_no_thread(self, rig: Rig) -> None:
+    def test_a_finished_call_leaves_no_thread(self, harness: Harness) -> None:
         """Once the agent is closed."""
         before = set(threading.enumerate())
-        rig.reply(Act(do="say", text="done"))
-        deadline = time.monotonic() + rig.limits.gone_seconds
+        harness.reply(Act(do="say", text="done"))
+        deadline = time.monotonic() + harness.limits.gone_seconds
         while (left := set(threading.enumerate()) - before) and time.monotonic() < deadline:
             time.sleep(0.02)
         assert not left, f"still running: {', '.join(thread.name for thread in left)}"
 
     @needs("read_stdin")
-    def test_standard_input_has_an_end(self, rig: Rig) -> None:
+    def test_standard_input_has_an_end(self, harness: Harness) -> None:
         """A program that reads it to the end does not wait for ever."""
-        reply = rig.reply(Act(do="read_stdin", text="I have read it")).reply
+        reply = harness.reply(Act(do="read_stdin", text="I have read it")).reply
         assert reply.text == "I have read it"
 
     @needs("close_stdin")
-    def test_a_program_need_not_read_its_input(self, rig: Rig) -> None:
+    def test_a_program_need_not_read_its_input(self, harness: Harness) -> None:
         """One that closes its standard input unread answers all the same."""
-        prompt = "more than fits into a pipe\n" * (rig.limits.prompt_bytes // 20)
-        reply = rig.reply(Act(do="close_stdin", text="I need no input"), prompt=prompt).reply
+        prompt = "more than fits into a pipe\n" * (harness.limits.prompt_bytes // 20)
+        reply = harness.reply(Act(do="close_stdin", text="I need no input"), prompt=prompt).reply
         assert reply.text == "I need no input"
 
 
-def _check_stopped(rig: Rig, outcome: Outcome) -> None:
+def _check_stopped(harness: Harness, outcome: Outcome) -> None:
     error = outcome.error
     right = isinstance(error, AgentFailure) and error.kind in _STOPPED
     if not right:
         pytest.fail(f"wanted timeout, and got {_described(outcome)}")
-    assert outcome.seconds <= rig.latest_end(rig.limits.hang_seconds), "it is late"
+    assert outcome.seconds <= harness.latest_end(harness.limits.hang_seconds), "it is late"
 
 
 def _described(outcome: Outcome) -> str:

@@ -1,4 +1,4 @@
-"""A scripted program in the place of a foreign one: an adapter's tests run it as the real one.
+"""A scripted program that an adapter's tests run instead of the real one.
 
     program = ScriptedProgram(tmp_path, "claude", [
         {"stdin": "read"},
@@ -9,7 +9,7 @@
     assert program.calls[0].stdin == "the prompt"
     assert not program.daemons_alive()
 
-It is an executable file of its own, in real processes. A script is a list of acts, done in order:
+It is an executable file that runs in real processes. A script is a list of acts, done in order:
 
     TEXT                     a line on stdout; `<<--name>>` is the argument that follows --name
     {print: TEXT}            the same
@@ -48,7 +48,7 @@ Act = str | Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class ProgramCall:
-    """How the program was called. `stdin` is what it read, None where the script reads none."""
+    """How the program was called. `stdin` is what it read; None if the script does not read."""
 
     arguments: tuple[str, ...]
     cwd: str
@@ -94,7 +94,7 @@ class ScriptedProgram:
 
     @property
     def calls(self) -> list[ProgramCall]:
-        """How it was called so far, in order; those chosen by an argument as well."""
+        """Its calls so far, in order; those chosen by an argument as well."""
         records = sorted(self._records.glob("call-*.json"))
         return [_call(json.loads(file.read_text(encoding="utf-8"))) for file in records]
 
@@ -104,11 +104,11 @@ class ScriptedProgram:
         return sorted(int(file.name.partition("-")[2]) for file in self._records.glob("daemon-*"))
 
     def daemons_alive(self) -> list[int]:
-        """Those of them that are still there."""
+        """Those of its daemons that still run."""
         return [pid for pid in self.daemons if self._is_alive(pid)]
 
     def _is_alive(self, pid: int) -> bool:
-        """Whether it is this daemon, and not a later process with its number."""
+        """Whether it is this daemon and not a later process with the same id."""
         identity = ProcessId.of(pid)
         if identity is None or not identity.is_alive():
             return False
@@ -131,7 +131,7 @@ def _act(act: Act) -> dict[str, Any]:
     name = next(iter(act))
     if name not in child_program_run.ACTS:
         close = nearest(name, child_program_run.ACTS)
-        raise ValueError(f"{name!r} is no act" + (f"; did you mean {close!r}?" if close else ""))
+        raise ValueError(f"unknown act {name!r}" + (f"; did you mean {close!r}?" if close else ""))
     return dict(act)
 
 

@@ -1,4 +1,4 @@
-"""What a `ScriptedProgram` runs: a program of its own, on the standard library alone.
+"""The program that a `ScriptedProgram` runs; imports only the standard library.
 
     python -I -S child_program_run.py FOLDER ARGUMENT…
 
@@ -136,7 +136,7 @@ def _file(_run: Run, content: dict[str, str]) -> None:
 
 
 def _daemon(run: Run, how: dict[str, Any]) -> None:
-    """Fork twice with a session of its own in between, and wait until the daemon has said that it
+    """Fork twice with a new session in between, and wait until the daemon has reported that it
     is there.
     """
     reading, writing = os.pipe()

@@ -1,4 +1,4 @@
-"""What the kits share: how a contract is subclassed, and what its clauses need.
+"""Shared by the kits: the base of all contracts, and what a clause needs.
 
 A contract is a class of tests, its *clauses*; their names are promises and do not change within a
 major version of the kit. An author subclasses it and gives its fixtures. A clause may be redefined

@@ -244,7 +244,7 @@ class ExtractorContract(OptionsClauses):
         """It is quoted to the agent, which has to correct itself by it."""
         for raw, reply in _answers(extract):
             for error in reply.errors:
-                assert isinstance(error, ExtractProblem), f"{error!r} is no ExtractProblem"
+                assert isinstance(error, ExtractProblem), f"{error!r} is not an ExtractProblem"
                 assert error.message.strip(), f"an error about {raw[:60]!r} says nothing"
                 assert isinstance(error.path, str)
 

@@ -1,8 +1,7 @@
-"""Where the kit tries an agent: a workspace, a home and a temporary folder of its own, and the same
-supervision that the engine runs agents under.
+"""Runs an agent in its own workspace, home and temporary folder, supervised as by the engine.
 
-Each call opens the agent anew, as each step of a thread does in a process of its own, so that what
-must outlast a process is seen to outlast it.
+Each call opens the agent again, as each step of a thread does in its own process, so that the
+clauses see what outlasts a process.
 """
 
 import contextlib
@@ -85,8 +84,8 @@ class Command(NamedTuple):
     capabilities: frozenset[str] = frozenset()
 
 
-class Told:
-    """A sink that remembers; `turns` has every state of a turn that grew."""
+class RecordingSink:
+    """A sink that records what it gets; `turns` has every state of a turn that grew."""
 
     def __init__(self) -> None:
         self.turns: list[Turn] = []
@@ -94,15 +93,15 @@ class Told:
         self.usages: list[Usage] = []
 
     def turn(self, turn: Turn) -> None:
-        """Remember it."""
+        """Record it."""
         self.turns.append(turn)
 
     def session(self, session: str) -> None:
-        """Remember it."""
+        """Record it."""
         self.sessions.append(session)
 
     def usage(self, usage: Usage) -> None:
-        """Remember it."""
+        """Record it."""
         self.usages.append(usage)
 
     def last_turns(self) -> list[Turn]:
@@ -111,11 +110,11 @@ class Told:
 
 
 class Outcome(NamedTuple):
-    """How a call ended: `reply` or `error`; what it told meanwhile; how long it took."""
+    """How a call ended: `reply` or `error`, what it reported meanwhile, how long it took."""
 
     reply: AgentReply | None
     error: BaseException | None
-    told: Told
+    sink: RecordingSink
     seconds: float
 
 
@@ -123,7 +122,7 @@ class Replied(NamedTuple):
     """A call that went well."""
 
     reply: AgentReply
-    told: Told
+    sink: RecordingSink
     seconds: float
 
     @property
@@ -132,7 +131,7 @@ class Replied(NamedTuple):
         return self.reply.session or ""
 
 
-class Rig:
+class Harness:
     """One agent, one peer, and folders of their own.
 
     Attributes:
@@ -296,7 +295,7 @@ class Rig:
         return succeeded(self.call(self.question(act, question, **changes)), act)
 
     def failure(self, act: Act, *kinds: FailureKind, **changes: Any) -> AgentFailure:
-        """A call that must fail in one of these ways, or in any that is no fault of ours."""
+        """A call that must fail by one of `kinds`; without any, by every kind but `internal`."""
         return failed(self.call(self.request(act, **changes)), act, *kinds)
 
     def fork(self, session: str, act: Act) -> str:
@@ -323,23 +322,23 @@ class Rig:
 
 def outcome_of(opened: OpenAgent, request: AgentRequest | AskRequest) -> Outcome:
     """One call of an open agent; whatever comes of it."""
-    told = Told()
+    sink = RecordingSink()
     started = time.monotonic()
     try:
         if isinstance(request, AskRequest):
-            reply = ask_call(opened, request, told)
+            reply = ask_call(opened, request, sink)
         else:
-            reply = run_call(opened, request, told)
+            reply = run_call(opened, request, sink)
     except Exception as error:
-        return Outcome(None, error, told, time.monotonic() - started)
-    return Outcome(reply, None, told, time.monotonic() - started)
+        return Outcome(None, error, sink, time.monotonic() - started)
+    return Outcome(reply, None, sink, time.monotonic() - started)
 
 
 def succeeded(outcome: Outcome, act: Act) -> Replied:
     """The reply of a call that must go well."""
     if outcome.reply is None:
         pytest.fail(f"the peer was to {act.do}, and the call failed: {described(outcome.error)}")
-    return Replied(outcome.reply, outcome.told, outcome.seconds)
+    return Replied(outcome.reply, outcome.sink, outcome.seconds)
 
 
 def failed(outcome: Outcome, act: Act, *kinds: FailureKind) -> AgentFailure:

@@ -5,7 +5,7 @@
     assert model.requests[0].body["model"] == "any-name"
     assert model.turns_left == 0
 
-Real sockets, a thread of its own, no dependency beyond the core. Streams (SSE) or not, as the
+Real sockets, its own thread, no dependency beyond the core. Streams (SSE) or not, as the
 request asks; tools, reasoning, usage with cached tokens, delays, provider-like errors, dropped
 connections, garbage: `uwf_testing.model_server_script` has what a turn may say. What is
 asked beyond the script is answered with 400, which no client tries again.
@@ -108,7 +108,7 @@ class ScriptedModel:
             return max(0, len(self._plan) - self._given)
 
     def wait_for_requests(self, count: int, seconds: float = 10.0) -> bool:
-        """Wait until `count` requests came; False when `seconds` went by without."""
+        """Wait until `count` requests came; False after `seconds` without them."""
         with self._changed:
             return self._changed.wait_for(lambda: len(self._requests) >= count, seconds)
 
@@ -160,7 +160,7 @@ class ScriptedModel:
     def _of_the_model(self, request: ModelRequest) -> Answer:
         form = request.dialect or "openai"
         if not isinstance(request.body, dict):
-            return self._refusal(request, form, 400, "the request is no JSON mapping")
+            return self._refusal(request, form, 400, "the request is not a JSON mapping")
         side = self._script.side_text
         if side is not None and not request.tool_names:
             self._keep(request)

@@ -97,7 +97,7 @@ def _blocks(turn: ModelTurn, request: ModelRequest) -> list[dict[str, Any]]:
 
 
 def _input(arguments: str) -> Any:
-    """Arguments as a mapping; a text that is no JSON cannot be said whole, so it stays a text."""
+    """Arguments as a mapping; invalid JSON stays a text."""
     try:
         return json.loads(arguments)
     except ValueError:

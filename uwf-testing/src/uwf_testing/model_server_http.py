@@ -29,7 +29,7 @@ Answering = Callable[[ModelRequest], Answer]
 class ModelHttpServer(ThreadingHTTPServer):
     """A server on 127.0.0.1, a thread for each connection; `closing` ends whatever waits."""
 
-    daemon_threads = True  # whoever forgets to close is not kept from exiting
+    daemon_threads = True  # a forgotten close does not keep the process alive
     request_queue_size = 64
 
     def __init__(self, port: int, answering: Answering) -> None:

@@ -15,8 +15,8 @@ class ModelRequest:
     Attributes:
         path: with its query, as sent.
         headers: by their lower-case names.
-        raw: the body's bytes; `body` its JSON, None where it is none.
-        dialect: whose form it has; None where it is no request for an answer of the model.
+        raw: the body's bytes; `body` its JSON, None if it is not JSON.
+        dialect: whose form it has; None if the request does not ask the model for an answer.
         turn: the index of the turn that answered it, in the order they were given; None for a
             side request and everything else that takes no turn.
     """
@@ -31,7 +31,7 @@ class ModelRequest:
 
     @property
     def messages(self) -> list[Any]:
-        """The messages, [] where there are none."""
+        """The messages; [] without any."""
         return self._list("messages")
 
     @property
@@ -91,7 +91,7 @@ def pieces(text: str) -> list[str]:
 
 
 def parsed(raw: bytes) -> Any:
-    """The JSON of a body, None where it is none."""
+    """The JSON of a body; None if it is not JSON."""
     try:
         return json.loads(raw)
     except ValueError:

@@ -79,7 +79,7 @@ class Act:
 
 
 class Peer:
-    """A peer that can do nothing: subclass it and say what yours can.
+    """A peer without abilities: subclass it and list yours in `abilities`.
 
     Attributes:
         abilities: the ones it has, out of `ABILITIES`.
@@ -121,7 +121,7 @@ class Peer:
         raise NotImplementedError(f"{type(self).__name__} has no method `offered`")
 
     def close(self) -> None:
-        """Let go of everything. Called when the clause is over."""
+        """Release everything. Called at the end of each clause."""
 
     def why_not(self, ability: str) -> str | None:
         """Why a clause that needs this ability cannot be tried; None if it can.
@@ -138,7 +138,7 @@ class Peer:
         )
 
     def check(self) -> None:
-        """Refuse names of abilities that there are not.
+        """Reject unknown names of abilities.
 
         Raises:
             ValueError: with the nearest name.
@@ -156,6 +156,6 @@ class Peer:
 
 
 class NoPeer(Peer):
-    """Where the author gives none: every clause that needs one is skipped."""
+    """The default: skips every clause that needs a peer."""
 
     otherwise = "no scripted peer was given"

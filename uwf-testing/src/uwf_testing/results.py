@@ -1,4 +1,4 @@
-"""A plugin of pytest that writes down how each clause went; `python -m uwf_testing` reads it.
+"""A pytest plugin that writes the outcome of each clause to a file, for `python -m uwf_testing`.
 
     pytest -p uwf_testing.results --uwf-results FILE
 
@@ -31,7 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Results:
-    """How each clause went so far."""
+    """The outcomes of the clauses so far."""
 
     def __init__(self, file: Path) -> None:
         self._file = file

@@ -1,4 +1,4 @@
-"""The clauses about several processes at once, each a real one."""
+"""The clauses about several real processes at once."""
 
 import multiprocessing
 import os
@@ -14,9 +14,9 @@ import pytest
 from uwf_core.api.store import StoreBackend
 from uwf_testing import store_processes as processes
 from uwf_testing.contract import needs
+from uwf_testing.store_fixtures import StoreFixtures
 from uwf_testing.store_processes import COUNTER, FIRST, SECOND, WAIT_SECONDS, Place
 from uwf_testing.store_records import holder, record, variable
-from uwf_testing.store_setting import StoreSetting
 
 _FRESH = multiprocessing.get_context("forkserver")
 """Each process comes of one small server that has opened no store: as fresh as a new interpreter,
@@ -25,7 +25,7 @@ and many times sooner there.
 _FRESH.set_forkserver_preload(["__main__", processes.__name__])
 
 
-class ConcurrencyClauses(StoreSetting):
+class ConcurrencyClauses(StoreFixtures):
     """A store that several processes share is right whatever they do, and however they end."""
 
     racers: ClassVar[int] = 4
@@ -103,7 +103,7 @@ class ConcurrencyClauses(StoreSetting):
     def test_a_writer_killed_before_its_commit_leaves_nothing(
         self, another: Callable[[], StoreBackend], place: Place
     ) -> None:
-        """Neither the node nor the variable, and whoever comes next can write."""
+        """Neither the node nor the variable is stored, and the next process can write."""
         another().put(record("before"))
         with _doomed(processes.stop_before_the_commit, place):
             pass

@@ -15,8 +15,8 @@ from uwf_testing.contract import KIT_VERSION, Contract  # first: it registers th
 
 # isort: split
 from uwf_testing.store_concurrency import ConcurrencyClauses
-from uwf_testing.store_names import LockClauses, VariableClauses
 from uwf_testing.store_nodes import NodeClauses, TransactionClauses
+from uwf_testing.store_variables import LockClauses, VariableClauses
 
 __all__ = ["KIT_VERSION", "Contract", "StoreContract"]
 

@@ -1,4 +1,4 @@
-"""The clauses about nodes and transactions: what was put is there, all of it or nothing."""
+"""The clauses about nodes and transactions."""
 
 from collections.abc import Callable
 
@@ -7,11 +7,11 @@ import pytest
 from uwf_core.api.store import BatchBackend, StoreBackend
 from uwf_core.cas.hashing import META
 from uwf_testing.contract import needs
+from uwf_testing.store_fixtures import StoreFixtures
 from uwf_testing.store_records import number, record, variable
-from uwf_testing.store_setting import StoreSetting
 
 
-class NodeClauses(StoreSetting):
+class NodeClauses(StoreFixtures):
     """A backend keeps records as they are."""
 
     def test_it_is_a_backend(self, backend: StoreBackend) -> None:
@@ -30,7 +30,7 @@ class NodeClauses(StoreSetting):
         assert backend.get(bare.ref) == bare
 
     def test_what_was_never_put_is_not_there(self, backend: StoreBackend) -> None:
-        """In a store with nodes and in an empty one; text that is no reference is nowhere."""
+        """In a store with nodes and in an empty one; an invalid reference is never found."""
         for _ in range(2):
             assert backend.get("0" * 13) is None
             assert backend.get("ZZZZZZZZZZZZZ") is None
@@ -123,7 +123,7 @@ class NodeClauses(StoreSetting):
         assert backend.present([old.ref, kept.ref]) == {kept.ref}
 
 
-class TransactionClauses(StoreSetting):
+class TransactionClauses(StoreFixtures):
     """A backend writes all of a transaction or nothing of it."""
 
     @pytest.mark.parametrize("durable", [True, False])

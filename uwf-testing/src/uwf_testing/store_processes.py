@@ -1,7 +1,7 @@
-"""What the processes of the store contract do; each function is the whole life of one.
+"""The processes of the store contract; each function is the whole run of one.
 
-They are told a `Place` and a pipe. Whoever has something to say sends it; whoever is to be killed
-says that it is ready and waits.
+Each gets a `Place` and a pipe for its result. A process that will be killed reports that it is
+ready and waits.
 """
 
 import os

@@ -1,5 +1,5 @@
-"""What the store contract puts into stores: records, variables, holders; without pytest, so that
-the processes of the contract start quickly.
+"""Test data of the store contract: records, variables, holders. Without pytest, so that the
+processes of the contract start quickly.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What a plugin holds, as Markdown: a table of its capabilities and one of every clause. Pure."""
+"""The result of a contract as Markdown: a table of capabilities and one of clauses. Pure."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The clauses about manners: what an agent leaves, prints, gives away, and does beside others."""
+"""The clauses about isolation: files, output, secrets, and two runs at once."""
 
 import contextlib
 import stat
@@ -10,95 +10,97 @@ import pytest
 
 from uwf_core.agents.supervise import close_call, run_call
 from uwf_testing.agent_failures import texts_of
-from uwf_testing.agent_setting import AgentSetting
+from uwf_testing.agent_fixtures import AgentFixtures
 from uwf_testing.contract import needs
-from uwf_testing.harness import Replied, Rig, Told, outcome_of, succeeded
+from uwf_testing.harness import Harness, RecordingSink, Replied, outcome_of, succeeded
 from uwf_testing.peer import Act
 
 SECRET = "kit-secret-9f3b1c7a55"
 _QUIET_ACTS = ("say", "crash", "garbage", "missing", "cut", "silence")
 
 
-class MannerClauses(AgentSetting):
+class IsolationClauses(AgentFixtures):
     """An agent keeps to its own folder, is quiet, and keeps secrets."""
 
     @needs("say")
-    def test_nothing_is_written_outside(self, rig: Rig) -> None:
+    def test_nothing_is_written_outside(self, harness: Harness) -> None:
         """A call that went well and one that failed leave nothing in the working folder, the
         temporary folder and the home folder; what an agent keeps lies in its own folder.
         """
-        rig.reply(Act(do="say", text="done"))
+        harness.reply(Act(do="say", text="done"))
         for do in ("crash", "garbage"):
-            if rig.peer.why_not(do) is None:
-                rig.call(rig.request(Act(do=do, code=3)))
-        own = {rig.state, *(rig.home / path for path in self.writes_below_home)}
+            if harness.peer.why_not(do) is None:
+                harness.call(harness.request(Act(do=do, code=3)))
+        own = {harness.state, *(harness.home / path for path in self.writes_below_home)}
         found = [
             path
-            for folder in (rig.workspace, rig.temporary, rig.home)
+            for folder in (harness.workspace, harness.temporary, harness.home)
             for path in _files_outside(folder, own)
         ]
-        names = ", ".join(sorted(path.relative_to(rig.home.parent).as_posix() for path in found))
+        names = ", ".join(
+            sorted(path.relative_to(harness.home.parent).as_posix() for path in found)
+        )
         assert not found, f"left behind: {names}"
 
     @needs("say")
-    def test_what_it_keeps_is_private(self, rig: Rig) -> None:
+    def test_what_it_keeps_is_private(self, harness: Harness) -> None:
         """Sessions hold what was said: nobody else may read the agent's folder."""
-        rig.reply(Act(do="say", text="done"))
-        if rig.state.exists():
-            mode = stat.S_IMODE(rig.state.stat().st_mode)
+        harness.reply(Act(do="say", text="done"))
+        if harness.state.exists():
+            mode = stat.S_IMODE(harness.state.stat().st_mode)
             assert mode & 0o077 == 0, f"the mode of its folder is {mode:o}, not 700"
 
     @needs("say")
-    def test_it_prints_nothing(self, rig: Rig, capfd: pytest.CaptureFixture[str]) -> None:
+    def test_it_prints_nothing(self, harness: Harness, capfd: pytest.CaptureFixture[str]) -> None:
         """Standard output belongs to the result of the command, standard error to uwf."""
-        request = rig.request(Act(do="say", text="done"))
-        opened = rig.open()._replace(guard=contextlib.nullcontext())
+        request = harness.request(Act(do="say", text="done"))
+        opened = harness.open()._replace(guard=contextlib.nullcontext())
         capfd.readouterr()
         try:
-            run_call(opened, request, Told())
+            run_call(opened, request, RecordingSink())
         finally:
-            close_call(opened, grace_seconds=rig.limits.grace_seconds)
+            close_call(opened, grace_seconds=harness.limits.grace_seconds)
         printed = capfd.readouterr()
         assert printed.out == "", "it prints to standard output"
         assert printed.err == "", "it prints to standard error"
 
     @needs("say")
-    def test_secrets_are_never_told(self, rig: Rig) -> None:
+    def test_secrets_are_never_reported(self, harness: Harness) -> None:
         """Neither the key of the model nor what the environment holds is in a reply, in a turn
         or in the message of a failure.
         """
-        for do in (do for do in _QUIET_ACTS if rig.peer.why_not(do) is None):
-            told = _told_with_a_secret(rig, Act(do=do, text="done", code=3))
-            assert SECRET not in told, f"the peer was to {do}: {_around(told)}"
+        for do in (do for do in _QUIET_ACTS if harness.peer.why_not(do) is None):
+            reported = _reported_with_a_secret(harness, Act(do=do, text="done", code=3))
+            assert SECRET not in reported, f"the peer was to {do}: {_around(reported)}"
 
     @needs("say")
-    def test_two_runs_at_once_stay_apart(self, rig: Rig) -> None:
+    def test_two_runs_at_once_stay_apart(self, harness: Harness) -> None:
         """Two threads of uwf at the same moment: each gets its own answer, turns and session."""
         texts = ("the answer of one run", "the reply of the other")
         requests = []
         for index, text in enumerate(texts):
-            folder = rig.workspace / str(index)
+            folder = harness.workspace / str(index)
             folder.mkdir()
             thread = f"01JD000000000000000000000{index}"
             act = Act(do="say", text=text)
-            requests.append(rig.request(act, thread=thread, cwd=str(folder)))
-        with rig.opened() as one, rig.opened() as other, ThreadPoolExecutor(2) as threads:
+            requests.append(harness.request(act, thread=thread, cwd=str(folder)))
+        with harness.opened() as one, harness.opened() as other, ThreadPoolExecutor(2) as threads:
             outcomes = list(threads.map(outcome_of, (one, other), requests))
         _check_apart([succeeded(each, Act(do="say")) for each in outcomes], texts)
 
-    def test_it_can_be_closed_unused(self, rig: Rig) -> None:
+    def test_it_can_be_closed_unused(self, harness: Harness) -> None:
         """Made and closed, without a call."""
-        fault = close_call(rig.open(), grace_seconds=rig.limits.call_seconds)
+        fault = close_call(harness.open(), grace_seconds=harness.limits.call_seconds)
         assert fault is None, f"closing failed: {fault}"
 
     @needs("crash")
-    def test_it_can_be_closed_after_a_failure(self, rig: Rig) -> None:
+    def test_it_can_be_closed_after_a_failure(self, harness: Harness) -> None:
         """And closing does not hide what failed."""
-        request = rig.request(Act(do="crash", code=3))
-        opened = rig.open()
+        request = harness.request(Act(do="crash", code=3))
+        opened = harness.open()
         with contextlib.suppress(Exception):
-            run_call(opened, request, Told())
-        fault = close_call(opened, grace_seconds=rig.limits.call_seconds)
+            run_call(opened, request, RecordingSink())
+        fault = close_call(opened, grace_seconds=harness.limits.call_seconds)
         assert fault is None, f"closing failed: {fault}"
 
 
@@ -111,15 +113,15 @@ def _files_outside(folder: Path, own: set[Path]) -> list[Path]:
     ]
 
 
-def _told_with_a_secret(rig: Rig, act: Act) -> str:
-    """Everything that a call tells which was given a secret."""
-    env = {**rig.environment(), "KIT_API_KEY": SECRET}
-    request = rig.request(act, env=env)
+def _reported_with_a_secret(harness: Harness, act: Act) -> str:
+    """Everything that a call with a secret reports."""
+    env = {**harness.environment(), "KIT_API_KEY": SECRET}
+    request = harness.request(act, env=env)
     if request.model is not None:
         request = request.with_(model=replace(request.model, api_key=SECRET))
-    outcome = rig.call(request)
-    said = [repr(outcome.reply), *outcome.told.sessions]
-    said += [text for turn in outcome.told.turns for text in texts_of(turn)]
+    outcome = harness.call(request)
+    said = [repr(outcome.reply), *outcome.sink.sessions]
+    said += [text for turn in outcome.sink.turns for text in texts_of(turn)]
     error = outcome.error
     if error is not None:
         said += [str(error), repr(error), str(getattr(error, "hint", ""))]
@@ -137,5 +139,5 @@ def _check_apart(runs: list[Replied], texts: tuple[str, ...]) -> None:
     assert len(set(sessions)) == len(sessions), "both have the same session"
     for run in runs:
         others = [text for text in texts if text != run.reply.text]
-        said = "\n".join(text for turn in run.told.turns for text in texts_of(turn))
-        assert not any(text in said for text in others), "it was told the turns of the other"
+        said = "\n".join(text for turn in run.sink.turns for text in texts_of(turn))
+        assert not any(text in said for text in others), "the sink got turns of the other run"

@@ -1,4 +1,4 @@
-"""What every clause of the agent contract stands on: the author's fixtures, and the rig."""
+"""The fixtures of the agent contract: the author's, and the harness."""
 
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -11,11 +11,11 @@ from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import AGENTS
 from uwf_testing.announced import OptionsClauses
 from uwf_testing.contract import Needs
-from uwf_testing.harness import Command, KitLimits, Rig
+from uwf_testing.harness import Command, Harness, KitLimits
 from uwf_testing.peer import NoPeer, Peer
 
 
-class AgentSetting(OptionsClauses):
+class AgentFixtures(OptionsClauses):
     """The fixtures of an agent contract. An author gives `agent`, `peer` and, where the agent
     needs some to work in the test, `options`.
     """
@@ -54,7 +54,7 @@ class AgentSetting(OptionsClauses):
         return agent
 
     @pytest.fixture
-    def rig(
+    def harness(
         self,
         agent: str | Command,
         options: Mapping[str, Any],
@@ -62,36 +62,36 @@ class AgentSetting(OptionsClauses):
         plugins: Plugins,
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
-    ) -> Iterator[Rig]:
+    ) -> Iterator[Harness]:
         """The agent and its peer, in folders of their own; this process has them as HOME and
         TMPDIR as well.
         """
-        rig = Rig(agent, options, peer, self.limits, plugins)
-        rig.settle(tmp_path / "rig")
-        monkeypatch.setenv("HOME", str(rig.home))
-        monkeypatch.setenv("TMPDIR", str(rig.temporary))
+        harness = Harness(agent, options, peer, self.limits, plugins)
+        harness.settle(tmp_path / "harness")
+        monkeypatch.setenv("HOME", str(harness.home))
+        monkeypatch.setenv("TMPDIR", str(harness.temporary))
         monkeypatch.setattr(tempfile, "tempdir", None)
         try:
-            yield rig
+            yield harness
         finally:
-            rig.clean_up()
+            harness.clean_up()
 
     def subject(self, request: pytest.FixtureRequest) -> str:
         """The agent's name."""
-        rig: Rig = request.getfixturevalue("rig")
-        return rig.name
+        harness: Harness = request.getfixturevalue("harness")
+        return harness.name
 
     def declared(self, request: pytest.FixtureRequest) -> frozenset[str]:
         """The agent's capabilities."""
-        rig: Rig = request.getfixturevalue("rig")
-        return rig.capabilities()
+        harness: Harness = request.getfixturevalue("harness")
+        return harness.capabilities()
 
     def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
         """Why a clause cannot be tried: the first thing that the agent does not declare or that
         the peer cannot do.
         """
-        rig: Rig = request.getfixturevalue("rig")
-        if wanted.capability is not None and wanted.capability not in rig.capabilities():
-            return f"{rig.name} does not declare {wanted.capability!r}"
-        reasons = (rig.peer.why_not(ability) for ability in wanted.peer)
+        harness: Harness = request.getfixturevalue("harness")
+        if wanted.capability is not None and wanted.capability not in harness.capabilities():
+            return f"{harness.name} does not declare {wanted.capability!r}"
+        reasons = (harness.peer.why_not(ability) for ability in wanted.peer)
         return next((reason for reason in reasons if reason is not None), None)

@@ -1,4 +1,4 @@
-"""The clauses about what moves: variables by compare-and-set, locks by their holder."""
+"""The clauses about variables and locks."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 from uwf_core.api.store import StoreBackend, Variable
 from uwf_core.cas.hashing import META
 from uwf_testing.contract import needs
+from uwf_testing.store_fixtures import StoreFixtures
 from uwf_testing.store_records import holder, variable
-from uwf_testing.store_setting import StoreSetting
 
 
-class VariableClauses(StoreSetting):
+class VariableClauses(StoreFixtures):
     """A variable moves from where it is, and is found by its name and tags."""
 
     def test_a_variable_moves_only_from_where_it_is(self, backend: StoreBackend) -> None:
@@ -72,7 +72,7 @@ class VariableClauses(StoreSetting):
         assert backend.variables("@uwf/", tags={'"': ["'; --"], "status": ['a","b']}) == [each]
 
 
-class LockClauses(StoreSetting):
+class LockClauses(StoreFixtures):
     """A lock has one holder."""
 
     def test_a_lock_is_held_by_one(self, backend: StoreBackend) -> None:

@@ -1,4 +1,4 @@
-"""What every clause of the store contract stands on: the backend's record, and openings of it."""
+"""The fixtures of the store contract: the author's, and the opened backends."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ from uwf_testing.contract import Needs
 from uwf_testing.store_records import opened
 
 
-class StoreSetting(AnnouncedContract):
+class StoreFixtures(AnnouncedContract):
     """The fixtures of a store contract. An author gives `spec` and `url`."""
 
     kind = "store"
@@ -55,7 +55,7 @@ class StoreSetting(AnnouncedContract):
         """It is the record that the contract is held against."""
         assert record == self.spec
         unknown = sorted(set(self.spec.capabilities) - {"persistent", "shared"})
-        assert not unknown, f"it declares {', '.join(unknown)}, which is no capability"
+        assert not unknown, f"unknown capabilities: {', '.join(unknown)}"
 
     def subject(self, request: pytest.FixtureRequest) -> str:
         """The store's scheme."""
