@@ -43,7 +43,7 @@ def stages() -> list[Stage]:
 
 def other_rooms() -> set[str]:
     """The rooms and modules of the second table, without `.py`."""
-    cells = [row[0] for row in rows("| where | what")]
+    cells = [row[0] for row in rows("| path | contents")]
     found = [name for cell in cells for name in re.findall(r"`([\w.]+)/?`", cell)]
     return {name.removesuffix(".py") for name in found}
 
