@@ -12,7 +12,10 @@ import pytest
 from uwf_core.testing.project import CommandOutcome, Project
 
 STARTED = {"workflow", "workflowName", "thread"}
-EXEC = {"thread", "workflow", "workflowName", "steps", "status", "done"}
+EXEC = {
+    *("thread", "workflow", "workflowName", "steps", "status", "done"),
+    *("suspendReason", "suspendMessage"),
+}
 STEP_RESULT = {
     *("step", "role", "agent", "status", "currentRole", "suspendedRole", "suspendMessage"),
     *("suspendReason", "done", "durationMs", "usage", "failure"),
