@@ -28,12 +28,20 @@ def foreign(path):
 
 
 def from_the_future(path):
+    of_version(path, database.VERSION + 1)
+
+
+def from_the_past(path):
+    of_version(path, database.VERSION - 1)
+
+
+def of_version(path, version):
     store = open_backend(f"sqlite:{path}", str(path.parent))
     with store.transaction():
         pass
     store.close()
     with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.execute(f"PRAGMA user_version = {database.VERSION + 1}")
+        connection.execute(f"PRAGMA user_version = {version}")
 
 
 @pytest.mark.parametrize(
@@ -43,6 +51,7 @@ def from_the_future(path):
         (lambda path: path.write_bytes(b"SQLite format 3\0" + b"\0" * 500), StoreError, None),
         (foreign, StoreError, "no store of uwf"),
         (from_the_future, StoreVersionError, "newer uwf"),
+        (from_the_past, StoreVersionError, "older uwf"),
         (lambda path: path.mkdir(), StoreError, "is a folder"),
     ],
     ids=["text", "torn", "foreign", "future", "folder"],

@@ -98,6 +98,10 @@ class Store:
         """
         if type_ == META:
             return self.put_schema(payload)
+        return self.put_plain(type_, payload, trusted=trusted)[0]
+
+    def put_plain(self, type_: str, payload: Any, *, trusted: bool = False) -> tuple[Ref, Any]:
+        """As `put`, of any type but that of schemas; gives the payload beside, as it reads back."""
         data, is_plain = encode_telling(payload)
         schema = self.schema(Ref(type_))
         known = self.types.of(type_, schema)
@@ -105,7 +109,7 @@ class Store:
         found = () if trusted else known.violations(plain)
         if found:
             raise refused(type_, schema, found)
-        return self._put(Ref(type_), data, known.edges(plain))
+        return self._put(Ref(type_), data, known.edges(plain)), plain
 
     def put_text(self, text: str) -> Ref:
         """Store a text as a node of the primitive type `string`."""

@@ -5,23 +5,23 @@ from typing import TYPE_CHECKING
 from uwf_core.agents.secrets import guess
 from uwf_core.api.events import StepFailed, StepFinished
 from uwf_core.engine.attempt import (
-    Asking,
     close_with_question,
     close_with_step,
     failed_steps,
     forget_attempts,
 )
+from uwf_core.engine.event import happen
 from uwf_core.engine.extraction import schema_fault
-from uwf_core.engine.landing import land
-from uwf_core.engine.record import Told, put_error, put_output, put_step, spent
+from uwf_core.engine.record import Told, Verdict, put_error, put_output, put_step, spent
 from uwf_core.engine.results import Spoken, StepEnd, failure_document, step_result
+from uwf_core.engine.transition import decide
 from uwf_core.errors import AgentFailure, FailureKind, InternalFailure, NeedsAnswer, RoutingFailed
 from uwf_core.ids import Ref
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.thread.head import Head, move_head
-from uwf_core.thread.index import Suspension, ThreadIndex
-from uwf_core.thread.lifecycle import ended, spoken, suspended, with_session, without_session
-from uwf_core.thread.status import Reason
+from uwf_core.thread.next import waits
+from uwf_core.thread.state import Event, fold
 from uwf_core.thread.usage import usage_payload
 
 if TYPE_CHECKING:
@@ -29,48 +29,70 @@ if TYPE_CHECKING:
     from uwf_core.engine.running import Run
 
 
-def record(run: "Run", told: Told) -> Ref:
-    """Stage 10: store the output and the step node. Within a transaction."""
-    assert told.talk is not None and told.talk.output is not None
-    role = run.definition.roles[told.attempt.payload["role"]]
-    output = put_output(run.engine, told.talk.output, role.frontmatter)
-    return put_step(run.engine, told, output, failed_steps(run.engine, told.attempt.head))
+class Recorded(NamedTuple):
+    """A step that is stored, and the failure where the graph leads it nowhere."""
+
+    step: Event
+    failure: RoutingFailed | None
 
 
-def advance(run: "Run", told: Told, step: Ref) -> StepEnd:
-    """Stage 11: move the head to `step`, with what the graph says of it. Within a transaction."""
-    attempt, talk = told.attempt, told.talk
+def record(run: "Run", told: Told) -> Recorded:
+    """Stage 10: store the output and the step node, with where it leads. Within a transaction."""
+    engine, attempt, talk = run.engine, told.attempt, told.talk
     assert talk is not None and talk.output is not None
-    output = run.engine.redactor.value(dict(talk.output))
-    body = run.engine.redactor.text(talk.body)
-    role = attempt.payload["role"]
-    landing = land(run.definition, _spoken_state(told, step), role, output, body)
+    role = run.definition.roles[attempt.payload["role"]]
+    output = engine.redactor.value(dict(talk.output))
+    failure = None
+    try:
+        to = decide(run.definition, role.name, output, engine.redactor.text(talk.body))
+    except RoutingFailed as error:
+        failure, message = error, _message(run, error)
+        to = waits("failure", role.name, message, kind=error.kind.word)
+    verdict = Verdict(
+        put_output(engine, output, role.frontmatter),
+        to,
+        previous=tuple(failed_steps(engine, attempt.head)),
+    )
+    return Recorded(put_step(engine, told, verdict), failure)
+
+
+def advance(run: "Run", told: Told, recorded: Recorded) -> StepEnd:
+    """Stage 11: move the head to the step. Within a transaction."""
+    attempt, step, failure = told.attempt, recorded.step, recorded.failure
     forget_attempts(run.engine, attempt.head)
     crash_points.reach("advance")
-    head = move_head(run.engine.store, attempt.head, step, landing.state)
-    failure = landing.failure
+    state = fold(attempt.head.state, step)
+    head = move_head(run.engine.store, attempt.head, Ref(step.ref), state)
     reported = None if failure is None else failure_document(failure, _message(run, failure))
-    return StepEnd(head, step_result(head.state, _spoken(told, step), reported))
+    return StepEnd(head, step_result(head.state, _spoken(told, step.ref), reported))
 
 
 def fail(run: "Run", told: Told, failure: AgentFailure) -> StepEnd:
     """Store a failed attempt; the head stays where it is, and the thread is suspended."""
     engine, attempt = run.engine, told.attempt
     message = _message(run, failure)
-    reason: Reason = "interrupted" if failure.kind is FailureKind.INTERRUPTED else "failure"
-    waiting = Suspension(
-        reason, attempt.payload["role"], message, failure.kind.word, failure.until_ms
-    )
     with engine.store.transaction():
-        error = put_error(engine, failure)
-        step = put_step(engine, told, error, [])
-        close_with_step(engine, attempt, step)
-        state = ended(_failed_state(told, failure), waiting)
+        step = put_failed(engine, told, failure, message)
+        close_with_step(engine, attempt, Ref(step.ref))
         crash_points.reach("fail")
+        state = fold(attempt.head.state, step)
         head = move_head(engine.store, attempt.head, attempt.head.ref, state)
-    run.watch.event(_failed_event(told, step, failure, message))
+    run.watch.event(_failed_event(told, step.ref, failure, message))
     document = failure_document(failure, message)
-    return StepEnd(head, step_result(head.state, _spoken(told, step), document))
+    return StepEnd(head, step_result(head.state, _spoken(told, step.ref), document))
+
+
+def put_failed(engine: "Engine", told: Told, failure: AgentFailure, message: str) -> Event:
+    """Store the step node of a failed attempt. Within a transaction."""
+    is_interrupted = failure.kind is FailureKind.INTERRUPTED
+    to = waits(
+        "interrupted" if is_interrupted else "failure",
+        told.attempt.payload["role"],
+        message,
+        kind=failure.kind.word,
+        until_ms=failure.until_ms,
+    )
+    return put_step(engine, told, Verdict(put_error(engine, failure), to, failure))
 
 
 def wait_for_answer(run: "Run", told: Told, question: NeedsAnswer) -> StepEnd:
@@ -88,27 +110,35 @@ def wait_for_answer(run: "Run", told: Told, question: NeedsAnswer) -> StepEnd:
             "question",
             {"message": engine.store.put_text(message), "form": engine.store.put_text(form)},
         )
-        session = told.talk.session if told.talk is not None else attempt.payload["session"]
-        usage = usage_payload(spent(told))
-        close_with_question(engine, attempt, Asking(ref, session, told.completed_ms, usage))
-        waiting = Suspension("role", attempt.payload["role"], message, question=ref)
-        state = ended(_with_session(_accounted(told), told, keep=True), waiting)
         crash_points.reach("question")
-        head = move_head(engine.store, attempt.head, attempt.head.ref, state)
+        given = attempt.payload
+        head = happen(
+            engine,
+            attempt.head,
+            "asked",
+            attempt=close_with_question(engine, attempt, ref, told.session),
+            role=given["role"],
+            agent=given["agent"],
+            session=told.session,
+            startedAtMs=given["startedAtMs"],
+            completedAtMs=told.completed_ms,
+            usage=usage_payload(spent(told)),
+            next=waits("role", given["role"], message, question=ref),
+        )
     return StepEnd(head, step_result(head.state, _spoken(told, None)))
 
 
 def fail_to_route(run: "Run", head: Head, failure: RoutingFailed, role: str) -> StepEnd:
     """Nothing could be run: the thread is suspended, without an attempt."""
     message = _message(run, failure)
-    waiting = Suspension("failure", role, message, failure.kind.word)
     with run.engine.store.transaction():
-        head = move_head(run.engine.store, head, head.ref, suspended(head.state, waiting))
+        to = waits("failure", role, message, kind=failure.kind.word)
+        head = happen(run.engine, head, "unrouted", next=to)
     document = failure_document(failure, message)
     return StepEnd(head, step_result(head.state, Spoken(None, role), document))
 
 
-def finished_event(engine: "Engine", told: Told, step: Ref) -> StepFinished:
+def finished_event(engine: "Engine", told: Told, step: str) -> StepFinished:
     """What observers are told of a step that is stored."""
     assert told.talk is not None
     payload, reply = told.attempt.payload, told.talk.reply
@@ -127,7 +157,7 @@ def finished_event(engine: "Engine", told: Told, step: Ref) -> StepFinished:
     )
 
 
-def _failed_event(told: Told, step: Ref, failure: AgentFailure, message: str) -> StepFailed:
+def _failed_event(told: Told, step: str, failure: AgentFailure, message: str) -> StepFailed:
     payload = told.attempt.payload
     return StepFailed(
         thread=payload["thread"],
@@ -147,40 +177,7 @@ def _message(run: "Run", failure: AgentFailure) -> str:
     return guess(run.engine.redactor.text(text))
 
 
-def _spoken(told: Told, step: Ref | None) -> Spoken:
+def _spoken(told: Told, step: str | None) -> Spoken:
     payload = told.attempt.payload
     duration = told.completed_ms - payload["startedAtMs"]
     return Spoken(step, payload["role"], payload["agent"], duration, usage_payload(spent(told)))
-
-
-def _accounted(told: Told) -> ThreadIndex:
-    """The index with what the attempt used."""
-    state = told.attempt.head.state
-    return state._replace(
-        totals=state.totals.plus(usage_payload(spent(told))),
-        running_ms=state.running_ms
-        + max(0, told.completed_ms - told.attempt.payload["startedAtMs"]),
-    )
-
-
-def _spoken_state(told: Told, step: Ref) -> ThreadIndex:
-    """The index after a step."""
-    payload = told.attempt.payload
-    assert told.talk is not None
-    return spoken(_accounted(told), payload, step, told.talk.session)._replace(
-        steps=payload["number"],
-        inherited_steps=min(told.attempt.head.state.inherited_steps, payload["number"] - 1),
-    )
-
-
-def _failed_state(told: Told, failure: AgentFailure) -> ThreadIndex:
-    return _with_session(_accounted(told), told, keep=failure.kind.keeps_session)
-
-
-def _with_session(state: ThreadIndex, told: Told, *, keep: bool) -> ThreadIndex:
-    """The index in which the role's session is the one that the failed attempt leaves behind."""
-    payload = told.attempt.payload
-    if not keep:
-        return without_session(state, payload["role"], payload["agent"])
-    session = told.talk.session if told.talk is not None else payload["session"]
-    return with_session(state, payload["role"], session, payload["agent"])

@@ -1,17 +1,17 @@
 """An attempt at a step: begun before the agent starts, ended with a step or with a failure."""
 
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from uwf_core.engine.event import put_event
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.process.identity import ProcessId, hostname
 from uwf_core.thread.head import Head, move_head
-from uwf_core.thread.index import OpenAttempt
-from uwf_core.thread.lifecycle import begun
 from uwf_core.thread.names import ALIAS_TAG, attempt_name, attempts_prefix, turns_prefix
-from uwf_core.thread.types import AttemptPayload, UsagePayload
+from uwf_core.thread.state import Event, OpenAttempt, fold
+from uwf_core.thread.types import AttemptPayload
 
 if TYPE_CHECKING:
     from uwf_core.agents.choose import Choice
@@ -42,6 +42,7 @@ def begin(engine: "Engine", head: Head, task: "Task", choice: "Choice") -> Attem
         instruction = store.put_text(task.instruction)
         payload: AttemptPayload = {
             "thread": head.thread,
+            "seq": head.state.seq,
             "number": task.number,
             "attempt": open_attempt.attempt,
             "role": task.role,
@@ -52,24 +53,36 @@ def begin(engine: "Engine", head: Head, task: "Task", choice: "Choice") -> Attem
             "edgePrompt": store.put_text(task.base),
             "instruction": instruction,
             "prompt": instruction,
+            "said": None,
+            "answer": None if task.answer is None else store.put_text(dumped(task.answer)),
+            "by": None,
             "cwd": task.cwd,
             "session": None,
+            "ownSession": False,
             "startedAtMs": now,
             "engine": {"pid": own.pid, "start": own.start, "host": hostname()},
             "marker": marker(head, open_attempt),
+            "reserved": None,
             "step": None,
             "question": None,
-            "completedAtMs": None,
-            "usage": None,
         }
         tags = {ALIAS_TAG: choice.word} if choice.word in engine.settings.agents else {}
-        variable = store.set_variable(name, engine.nodes.put("attempt", payload), tags, None)
+        ref, plain = engine.nodes.put_plain("attempt", payload)
+        variable = store.set_variable(name, ref, tags, None)
         crash_points.reach("begin")
-        head = move_head(store, head, head.ref, begun(head.state, open_attempt))
+        opened = fold(head.state, Event("attempt", ref, plain))
+        head = move_head(store, head, head.ref, opened)
     return Attempt(open_attempt.name, variable, payload, head)
 
 
-def told(engine: "Engine", attempt: Attempt, prompt: str, session: str | None) -> Attempt:
+def dumped(answer: Mapping[str, Any]) -> str:
+    """A person's answer as text."""
+    return json.dumps(answer, ensure_ascii=False)
+
+
+def told(
+    engine: "Engine", attempt: Attempt, prompt: str, session: str | None, *, own_session: bool
+) -> Attempt:
     """Write down what the agent is told and which session it continues, without waiting for the
     disk.
     """
@@ -79,6 +92,7 @@ def told(engine: "Engine", attempt: Attempt, prompt: str, session: str | None) -
             **attempt.payload,
             "prompt": store.put_text(prompt),
             "session": session,
+            "ownSession": own_session,
         }
         ref = engine.nodes.put("attempt", payload)
         crash_points.reach("told")
@@ -105,29 +119,11 @@ def close_with_step(engine: "Engine", attempt: Attempt, step: Ref) -> None:
     _close(engine, attempt, {**attempt.payload, "step": step})
 
 
-class Asking(NamedTuple):
-    """How an attempt ended that needs a person: its question, its session, when, what it used."""
-
-    question: Ref
-    session: str | None
-    completed_ms: int
-    usage: UsagePayload
-
-
-def close_with_question(engine: "Engine", attempt: Attempt, asking: Asking) -> None:
-    """The attempt waits for a person. Within a transaction.
-
-    The step to come does not tell of it, so an event does.
-    """
-    payload: AttemptPayload = {
-        **attempt.payload,
-        "session": asking.session,
-        "question": asking.question,
-        "completedAtMs": asking.completed_ms,
-        "usage": asking.usage,
-    }
-    ref = _close(engine, attempt, payload)
-    put_event(engine, attempt.head, "asked", asking.completed_ms, ref)
+def close_with_question(
+    engine: "Engine", attempt: Attempt, question: Ref, session: str | None
+) -> Ref:
+    """The attempt waits for a person; its node. Within a transaction."""
+    return _close(engine, attempt, {**attempt.payload, "session": session, "question": question})
 
 
 def _close(engine: "Engine", attempt: Attempt, payload: AttemptPayload) -> Ref:

@@ -69,7 +69,8 @@ def _rest(engine: "Engine", thread: ThreadId) -> Outcome | None:
     if holder_of(engine.store, thread) is not None:
         return None  # the child says who
     head = read_head(engine.store, thread)
-    return at_rest(head._replace(state=effective(head.state, is_running=False)))
+    state = effective(head.state, is_running=False, is_sound=head.damage is None)
+    return at_rest(head._replace(state=state))
 
 
 def _arguments(thread: ThreadId, options: RunOptions, writer: int) -> list[str]:

@@ -12,7 +12,7 @@ from uwf_core.prompt.assemble import HISTORY_CHARACTERS, Assembled, PromptInput
 from uwf_core.prompt.assemble import assemble as assemble_prompt
 from uwf_core.prompt.record import StepRecord, step_markdown
 from uwf_core.thread.chain import Step, body_of, newest_first, read_start, read_step
-from uwf_core.thread.index import RoleState
+from uwf_core.thread.state import RoleState
 
 if TYPE_CHECKING:
     from uwf_core.agents.open import OpenAgent
@@ -45,9 +45,9 @@ def plan_session(state: RoleState, agent: "OpenAgent") -> SessionPlan:
     if own is None or "continue" not in agent.capabilities:
         return SessionPlan()
     if not own.inherited:
-        return SessionPlan(continues=own.session, knows=own.number)
+        return SessionPlan(continues=own.id, knows=own.number)
     can_fork = "fork" in agent.capabilities
-    return SessionPlan(forks=own.session, knows=own.number) if can_fork else SessionPlan()
+    return SessionPlan(forks=own.id, knows=own.number) if can_fork else SessionPlan()
 
 
 def assemble(ending: "Ending", task: "Task", agent: "OpenAgent") -> Briefing:
@@ -56,7 +56,9 @@ def assemble(ending: "Ending", task: "Task", agent: "OpenAgent") -> Briefing:
     engine, role = run.engine, run.definition.roles[task.role]
     plan = plan_session(head.state.role(task.role), agent)
     prompt = _prompt(ending, task, role, plan)
-    ending.attempt = told(engine, ending.attempt, prompt.text, plan.continues)
+    ending.attempt = told(
+        engine, ending.attempt, prompt.text, plan.continues, own_session=plan.is_own
+    )
     _notice_tools(ending, role, agent)
     request = AgentRequest(
         thread=head.thread,

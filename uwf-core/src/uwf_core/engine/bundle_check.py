@@ -8,13 +8,16 @@ from uwf_core.cas.bundle import Bundle
 from uwf_core.cas.bundle_check import check_nodes, store_of
 from uwf_core.cas.codec import decode, encode
 from uwf_core.cas.hashing import META, PRIMITIVES, ref_of
-from uwf_core.engine.tags import wrong_tags
-from uwf_core.errors import BundleError, UwfError
+from uwf_core.engine.transition import decide
+from uwf_core.errors import BundleError, RoutingFailed, UwfError
 from uwf_core.ids import Ref, ThreadId
+from uwf_core.thread.chain import body_of, newest_first, read_start
 from uwf_core.thread.head import Head, head_of
+from uwf_core.thread.history import state_of_thread
 from uwf_core.thread.kinds import wrong_target
 from uwf_core.thread.names import attempts_prefix, events_prefix, head_name, turns_prefix
-from uwf_core.thread.types import SCHEMAS
+from uwf_core.thread.state import differences
+from uwf_core.thread.types import EVENTS, NODES, schema_of
 from uwf_core.workflow.definition import WORKFLOW_TYPES, read_definition
 from uwf_core.workflow.registry import PREFIX as REGISTRY
 
@@ -92,7 +95,8 @@ class CheckedBundle:
         if newest is None or newest.value != self.bundle.manifest.head:
             raise BundleError(f"the bundle has not the head of thread {self.thread} that it names")
         head = head_of(newest)
-        wrong = wrong_tags(self, head)
+        self._check_decisions(head)
+        wrong = differences(head.state, state_of_thread(self.store, head.thread, head.ref))
         if wrong:
             raise BundleError(
                 f"the tags of thread {self.thread} do not say what its steps say: "
@@ -100,11 +104,27 @@ class CheckedBundle:
             )
         return head
 
+    def _check_decisions(self, head: Head) -> None:
+        """That each step of the chain leads where its workflow says."""
+        start = Ref(head.state.start)
+        definition = self.definition(Ref(read_start(self.store, start)["workflow"]))
+        for step in newest_first(self.store, head.ref, start):
+            payload = step.payload
+            output = self.store.get(Ref(payload["output"])).payload
+            try:
+                to = decide(definition, payload["role"], output, body_of(self.store, step))
+                wanted = (to["status"], to["role"], to["reason"])
+            except RoutingFailed:
+                wanted = ("suspended", payload["role"], "failure")
+            told = payload["next"]
+            if wanted != (told["status"], told["role"], told["reason"]):
+                raise BundleError(f"the step {step.ref} does not lead where its workflow says")
+
     def _wanted_kinds(self) -> Mapping[str, tuple[str, ...]]:
         return {
             head_name(self.thread): ("step", "start"),
             attempts_prefix(self.thread): ("attempt",),
-            events_prefix(self.thread): ("event",),
+            events_prefix(self.thread): EVENTS,
             turns_prefix(self.thread): ("turn",),
             REGISTRY: ("workflow",),
         }
@@ -132,7 +152,7 @@ class CheckedBundle:
     def _kinds(self) -> Mapping[str, str]:
         """Types of the nodes of threads, by reference."""
         return {
-            **{ref_of(META, encode(schema)): kind for kind, schema in SCHEMAS.items()},
+            **{ref_of(META, encode(schema_of(kind))): kind for kind in NODES},
             **dict.fromkeys(WORKFLOW_TYPES, "workflow"),
             PRIMITIVES["string"]: "string",
         }

@@ -4,17 +4,18 @@ from typing import TYPE_CHECKING
 
 from uwf_core.api.events import ThreadEnded
 from uwf_core.engine.control import stop_run
-from uwf_core.engine.event import put_event
+from uwf_core.engine.event import happen
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.recover import recover
 from uwf_core.engine.run_file import errors_file, forget_run
 from uwf_core.engine.show import show_thread
 from uwf_core.engine.watch import Broadcast, Watch
 from uwf_core.errors import WrongStateError
-from uwf_core.thread.head import head_of, is_whole, move_head, read_head
-from uwf_core.thread.lifecycle import cancelled, check_cancel, check_present, check_remove
+from uwf_core.thread.head import head_of, is_whole, read_head
+from uwf_core.thread.lifecycle import check_cancel, check_present, check_remove
 from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.names import head_name, prefixes_of
+from uwf_core.thread.next import cancels
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import ThreadDocument
@@ -39,8 +40,7 @@ def cancel_thread(engine: "Engine", word: str, watch: Watch) -> "ThreadDocument"
         check_cancel(head.state, thread)
         now = engine.now_ms()
         with store.transaction():
-            put_event(engine, head, "cancelled", now)
-            head = move_head(store, head, head.ref, cancelled(head.state))
+            head = happen(engine, head, "cancelled", next=cancels())
     ended = ThreadEnded(
         thread=thread,
         workflow=head.state.workflow,

@@ -60,7 +60,7 @@ def wait_thread(engine: "Engine", word: str, timeout_s: float | None = None) -> 
             )
         time.sleep(POLL_SECONDS)
     head = read_head(engine.store, thread)
-    state = effective(head.state, is_running=False)
+    state = effective(head.state, is_running=False, is_sound=head.damage is None)
     last = read_run(engine.home, thread)
     if last is not None and last.document.get("status") == state.status:
         return last

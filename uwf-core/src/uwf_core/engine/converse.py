@@ -51,6 +51,7 @@ class Talk:
     continuation: str = "new"
     usage: Usage | None = None
     output: Mapping[str, Any] | None = None
+    extractor: str | None = None
     body: str = ""
     corrections: tuple[CorrectionPayload, ...] = ()
 
@@ -154,11 +155,12 @@ class Conversation:
         reply = self.talk.reply
         assert reply is not None
         schema = self.talk.request.schema
-        extracted = extract(self._engine, self._briefing.extractors, reply, schema)
+        extracted, name = extract(self._engine, self._briefing.extractors, reply, schema)
         if extracted.usage != NO_USAGE:
             self.talk.spend(extracted.usage)
         if extracted.output is not None:
             self.talk.output, self.talk.body = extracted.output, extracted.body
+            self.talk.extractor = name
             return ()
         return extracted.errors or (_NOTHING,)
 

@@ -1,36 +1,36 @@
-"""What happens to a thread and is not in its chain, written down: its index is rebuilt from it."""
+"""Something that happens to a thread between its steps: stored, and folded into its state."""
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from uwf_core.ids import Ref
-from uwf_core.thread.head import Head
+from uwf_core.ids import Ref, ThreadId
+from uwf_core.thread.head import Head, create_head, move_head
 from uwf_core.thread.names import event_name
-from uwf_core.thread.types import EventPayload
+from uwf_core.thread.state import Event, begin, fold
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
 
-Kind = Literal["cancelled", "granted", "asked"]
-
 
 def put_event(
-    engine: "Engine", head: Head, kind: Kind, at_ms: int, attempt: Ref | None = None
-) -> None:
-    """Write an event down. Within a transaction, together with the index that it changes.
+    engine: "Engine", thread: ThreadId, seq: int, kind: str, fields: Mapping[str, Any]
+) -> Event:
+    """Store an event under its number; `fields` are those that its kind has besides."""
+    payload = {"thread": thread, "seq": seq, "atMs": engine.now_ms(), "by": None, **fields}
+    ref, plain = engine.nodes.put_plain(kind, payload)
+    engine.store.set_variable(event_name(thread, seq, kind), ref, {}, None)
+    return Event(kind, ref, plain)
 
-    Args:
-        engine: the engine.
-        head: where the thread stands.
-        kind: what happened.
-        at_ms: when.
-        attempt: the node of the attempt that ended with a question, for `asked`.
-    """
-    payload: EventPayload = {
-        "thread": head.thread,
-        "kind": kind,
-        "atMs": at_ms,
-        "head": head.ref,
-        "attempt": attempt,
-    }
-    name = event_name(head.thread, at_ms, f"{kind}-{head.state.grants}-{head.state.tries}")
-    engine.store.set_variable(name, engine.nodes.put("event", payload), {}, None)
+
+def begin_thread(
+    engine: "Engine", thread: ThreadId, fields: Mapping[str, Any], inherited: list[Event]
+) -> Head:
+    """Store a thread's first event and its head. Within a transaction."""
+    started = put_event(engine, thread, 0, "started", fields)
+    return create_head(engine.store, Ref(fields["head"]), begin(started, inherited))
+
+
+def happen(engine: "Engine", head: Head, kind: str, **fields: Any) -> Head:
+    """Store an event and move the head to the state after it. Within a transaction."""
+    event = put_event(engine, head.thread, head.state.seq, kind, fields)
+    return move_head(engine.store, head, head.ref, fold(head.state, event))

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 class OpenExtractor(NamedTuple):
     """An extractor ready to be called, and what each of its requests carries."""
 
+    name: str
     origin: str
     made: Extractor
     options: Any
@@ -57,7 +58,7 @@ def _open(engine: "Engine", name: str) -> OpenExtractor:
     origin = str(plugins.found(EXTRACTORS, name))
     with plugins.guard, _its_fault(origin):
         made = factory(options, context)
-    return OpenExtractor(origin, made, options, engine.extract_model)
+    return OpenExtractor(name, origin, made, options, engine.extract_model)
 
 
 def extract(
@@ -65,8 +66,9 @@ def extract(
     extractors: Sequence[OpenExtractor],
     reply: AgentReply,
     schema: Mapping[str, Any],
-) -> ExtractReply:
-    """The typed output of a reply: by the first extractor that finds a valid one.
+) -> tuple[ExtractReply, str | None]:
+    """The typed output of a reply, by the first extractor that finds a valid one, and the name of
+    that: None for an object that the agent has typed itself.
 
     Where none does, the errors are those of the first extractor, which the deliverable format
     speaks of. The usage of all that were tried is summed.
@@ -75,7 +77,7 @@ def extract(
         InternalFailure: an extractor failed.
     """
     if reply.structured is not None:
-        return _checked(engine, ExtractReply(output=reply.structured), schema)
+        return _checked(engine, ExtractReply(output=reply.structured), schema), None
     first: ExtractReply | None = None
     usage = NO_USAGE
     for each in extractors:
@@ -83,11 +85,11 @@ def extract(
         usage = usage.plus(found.usage)
         found = _checked(engine, found, schema)
         if found.output is not None:
-            return found._replace(usage=usage)
+            return found._replace(usage=usage), each.name
         first = first or found
     if first is None:
-        return ExtractReply()
-    return ExtractReply(body=first.body, errors=first.errors, usage=usage)
+        return ExtractReply(), None
+    return ExtractReply(body=first.body, errors=first.errors, usage=usage), None
 
 
 def _called(

@@ -2,17 +2,18 @@
 
 from typing import TYPE_CHECKING
 
+from uwf_core.engine.event import begin_thread
 from uwf_core.engine.find import find_step
-from uwf_core.engine.past import index_of_fork
 from uwf_core.errors import WrongStateError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.thread.chain import failure_of, is_step, read_step
-from uwf_core.thread.head import create_head
+from uwf_core.thread.chain import is_start, read_start, read_step
+from uwf_core.thread.history import inherited_steps
+from uwf_core.thread.next import runs
 
 if TYPE_CHECKING:
-    from uwf_core.cas.store import Store
     from uwf_core.engine.documents import StartedDocument
     from uwf_core.engine.engine import Engine
+    from uwf_core.thread.head import Head
 
 
 def fork_step(engine: "Engine", word: str) -> "StartedDocument":
@@ -25,17 +26,41 @@ def fork_step(engine: "Engine", word: str) -> "StartedDocument":
         UnknownIdError: there is no such step. WrongStateError: it is a failed attempt.
     """
     store, ref = engine.store, find_step(engine, word)
-    _check_success(store, ref)
     thread = ThreadId.new(engine.now_ms())
-    index = index_of_fork(engine, thread, ref)
     with store.transaction():
-        create_head(store, thread, ref, index)
-    return {"workflow": index.workflow, "workflowName": index.workflow_name, "thread": thread}
+        head = fork_at(engine, thread, ref)
+    state = head.state
+    return {"workflow": state.workflow, "workflowName": state.workflow_name, "thread": thread}
 
 
-def _check_success(store: "Store", ref: Ref) -> None:
-    if is_step(store.get(ref).payload) and failure_of(store, read_step(store, ref)) is not None:
+def fork_at(engine: "Engine", thread: ThreadId, ref: Ref) -> "Head":
+    """Begin `thread` at a step or start. Within a transaction.
+
+    Raises:
+        StoreError: something of the chain is missing or damaged.
+        WrongStateError: it is a failed attempt.
+    """
+    store = engine.store
+    payload = store.get(ref).payload
+    start = ref if is_start(payload) else Ref(read_step(store, ref).payload["start"])
+    begun = read_start(store, start)
+    definition = engine.definition(Ref(begun["workflow"]))
+    if is_start(payload):
+        to = runs(definition.graph["$START"]["new"].role)
+    elif payload["failure"] is not None:
         raise WrongStateError(
             f"{ref} is a failed attempt; a thread cannot go on from it",
             hint="`uwf step list THREAD` shows the steps that can be forked",
         )
+    else:
+        to = payload["next"]
+    fields = {
+        "workflow": begun["workflow"],
+        "workflowName": definition.name,
+        "start": start,
+        "head": ref,
+        "cwd": begun["cwd"],
+        "agent": begun["agent"],
+        "next": to,
+    }
+    return begin_thread(engine, thread, fields, inherited_steps(store, ref))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.ids import Ref
-from uwf_core.thread.types import SCHEMAS
+from uwf_core.thread.types import schema_of
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -18,15 +18,19 @@ class Nodes:
         self._types = store.types.kinds
 
     def put(self, kind: str, payload: Mapping[str, Any]) -> Ref:
-        """Store a node of one of the kinds of `thread.types.SCHEMAS`."""
+        """Store a node of one of the kinds of `thread.types.NODES`."""
+        return self.put_plain(kind, payload)[0]
+
+    def put_plain(self, kind: str, payload: Mapping[str, Any]) -> tuple[Ref, Any]:
+        """As `put`; gives the payload beside, as it reads back."""
         # A reference as plain text: the payload then need not be read back to be checked.
         plain = {name: str(each) if type(each) is Ref else each for name, each in payload.items()}
-        return self._store.put(self.type(kind), plain)
+        return self._store.put_plain(self.type(kind), plain)
 
     def type(self, kind: str) -> Ref:
         """The reference of a kind's schema node, which is stored if need be: here, or, where this
         process knows it from another store, with the first node of the kind.
         """
         if kind not in self._types:
-            self._types[kind] = self._store.put_schema(SCHEMAS[kind], trusted=True)
+            self._types[kind] = self._store.put_schema(schema_of(kind), trusted=True)
         return self._types[kind]

@@ -128,7 +128,7 @@ def _left_out(head: Head, count: int, oldest: Step | None) -> list[str]:
 
 def _standing(engine: "Engine", head: Head) -> str:
     is_running = holder_of(engine.store, head.thread) is not None
-    state = effective(head.state, is_running=is_running)
+    state = effective(head.state, is_running=is_running, is_sound=head.damage is None)
     line = f"Status: {state_words(state)}"
     if state.current_role is not None:
         line += f"; next: {state.current_role}"

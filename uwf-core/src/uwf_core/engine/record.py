@@ -10,7 +10,8 @@ from uwf_core.extract.typed import SUSPEND_SCHEMA
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
-from uwf_core.thread.types import ErrorPayload, StepPayload
+from uwf_core.thread.state import Event
+from uwf_core.thread.types import ErrorPayload, NextPayload, StepPayload
 from uwf_core.thread.usage import usage_payload
 from uwf_core.workflow.variants import SUSPEND
 
@@ -31,6 +32,11 @@ class Told(NamedTuple):
     turns: list[Ref]
     completed_ms: int
 
+    @property
+    def session(self) -> str | None:
+        """The session, as far as it is known."""
+        return self.attempt.payload["session"] if self.talk is None else self.talk.session
+
 
 def put_output(engine: "Engine", output: Mapping[str, Any], schema: Ref) -> Ref:
     """Store a role's typed output; one that yields is typed by the suspend schema instead."""
@@ -50,42 +56,82 @@ def put_error(engine: "Engine", failure: AgentFailure) -> Ref:
     return engine.nodes.put("error", payload)
 
 
-def put_step(engine: "Engine", told: Told, output: Ref, previous: list[Ref]) -> Ref:
+class Verdict(NamedTuple):
+    """How an attempt ended: its output node, where that leads, and the failure if it failed;
+    `previous` are the failed attempts before it.
+    """
+
+    output: Ref
+    next: NextPayload
+    failure: AgentFailure | None = None
+    previous: tuple[Ref, ...] = ()
+
+
+def put_step(engine: "Engine", told: Told, verdict: Verdict) -> Event:
     """Store the step node with everything it refers to. Within a transaction."""
     attempt, talk = told.attempt, told.talk
     reply = None if talk is None else talk.reply
-    session = talk.session if talk is not None else attempt.payload["session"]
+    failure, given = verdict.failure, attempt.payload
     payload: StepPayload = {
-        "thread": attempt.payload["thread"],
+        "thread": given["thread"],
+        "seq": given["seq"],
         "start": attempt.head.state.start,
-        "prev": attempt.payload["prev"],
-        "replaces": attempt.payload["replaces"],
-        "number": attempt.payload["number"],
-        "role": attempt.payload["role"],
-        "output": output,
+        "prev": given["prev"],
+        "replaces": given["replaces"],
+        "number": given["number"],
+        "role": given["role"],
+        "purpose": given["purpose"],
+        "output": verdict.output,
         "raw": None if talk is None else talk.raw,
         "body": _body(engine, talk),
-        "detail": engine.nodes.put("detail", {"session": session, "turns": told.turns}),
-        "agent": attempt.payload["agent"],
+        "detail": engine.nodes.put("detail", {"session": told.session, "turns": told.turns}),
+        "failure": None if failure is None else failure.kind.word,
+        "sessionKept": failure is None or failure.kind.keeps_session,
+        "next": verdict.next,
+        "agent": given["agent"],
         "agentVersion": _clean(engine, reply.agent_version if reply else None),
         "engineVersion": __version__,
         "model": _clean(engine, reply.model if reply else None),
-        "session": session,
-        "continuation": talk.continuation if talk is not None else "new",
-        "edgePrompt": attempt.payload["edgePrompt"],
-        "prompt": attempt.payload["prompt"] if talk is None else engine.store.put_text(talk.prompt),
-        "cwd": attempt.payload["cwd"],
-        "startedAtMs": attempt.payload["startedAtMs"],
+        "extractor": None if talk is None else talk.extractor,
+        "session": told.session,
+        "ownSession": given["ownSession"],
+        "continuation": talk.continuation if talk is not None else "new",  # type: ignore[typeddict-item]
+        "mark": None,
+        "edgePrompt": given["edgePrompt"],
+        "prompt": given["prompt"] if talk is None else engine.store.put_text(talk.prompt),
+        "said": given["said"],
+        "answer": given["answer"],
+        "by": given["by"],
+        "cwd": given["cwd"],
+        "startedAtMs": given["startedAtMs"],
         "completedAtMs": told.completed_ms,
         "usage": usage_payload(spent(told)),
         "denials": [engine.redactor.text(denial) for denial in (reply.denials if reply else ())],
         "proof": _clean(engine, reply.proof if reply else None),
         "stopReason": _clean(engine, reply.stop_reason if reply else None),
         "corrections": list(talk.corrections) if talk is not None else [],
-        "previousAttempts": [str(ref) for ref in previous],
+        "previousAttempts": [str(ref) for ref in verdict.previous],
+        **_UNUSED,
     }
     crash_points.reach("record")
-    return engine.nodes.put("step", payload)
+    ref, plain = engine.nodes.put_plain("step", payload)
+    return Event("step", ref, plain)
+
+
+_UNUSED: Any = dict.fromkeys(
+    (
+        "child",
+        "children",
+        "called",
+        "calledUsage",
+        "ancestors",
+        "artifacts",
+        "workspace",
+        "skills",
+        "toolList",
+    )
+)
+"""Fields of calls, files and skills, which no step has yet."""
 
 
 def spent(told: Told) -> Usage:

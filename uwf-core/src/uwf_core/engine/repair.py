@@ -14,17 +14,23 @@ from uwf_core.cas.bundle import Bundle
 from uwf_core.cas.variables import is_intact
 from uwf_core.engine.bundle_check import CheckedBundle
 from uwf_core.engine.find import find_thread
-from uwf_core.engine.past import index_of_thread
-from uwf_core.engine.tags import is_limited
 from uwf_core.engine.verify import Problem, Report, Scope, broken_head, marking_of, verify
 from uwf_core.errors import BusyError, MissingNodeError, StoreError, UnknownIdError, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.head import move_head
-from uwf_core.thread.index import to_tags
+from uwf_core.thread.head import mark_head
+from uwf_core.thread.history import state_of_thread
 from uwf_core.thread.lock import thread_lock
-from uwf_core.thread.names import ASKS, HEADS, attempt_name, head_name, thread_of
-from uwf_core.thread.rebuild import differences
+from uwf_core.thread.names import (
+    ASKS,
+    HEADS,
+    attempt_name,
+    event_kind,
+    event_name,
+    head_name,
+    thread_of,
+)
+from uwf_core.thread.tags import to_tags
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import VerifyDocument
@@ -111,9 +117,9 @@ def _mark(engine: "Engine", thread: ThreadId, report: Report) -> bool:
             if head is None:  # a damaged row is a mark of its own
                 return bool(engine.store.rows(head_name(thread), limit=1))
             problems = [each for each in report.of_thread(thread) if each.kind != "mark"]
-            damage = marking_of(problems) if problems else head.state.damage
-            if head.state.damage != damage:
-                move_head(engine.store, head, head.ref, head.state._replace(damage=damage))
+            damage = marking_of(problems) if problems else head.damage
+            if head.damage != damage:
+                mark_head(engine.store, head, damage)
             return True
     except MissingNodeError:
         return True  # its head is missing, which every list finds
@@ -176,13 +182,14 @@ def _proven_tags(engine: "Engine", row: Variable) -> dict[str, str] | None:
     if thread is None or not Ref.matches(row.value):
         return None
     if row.name.startswith(HEADS):
-        return to_tags(index_of_thread(engine, thread, Ref(row.value)))
+        return to_tags(state_of_thread(engine.store, thread, Ref(row.value)))
     payload: Any = engine.store.get(row.value).payload
     if isinstance(payload, dict) and payload.get("thread") == thread and "marker" in payload:
         own = attempt_name(thread, f"{payload['number']}.{payload['attempt']}")
         return {} if own == row.name else None
     if isinstance(payload, dict) and payload.get("thread") == thread and "atMs" in payload:
-        return {} if f"/{payload['atMs']:015}." in row.name else None
+        own = event_name(thread, payload["seq"], event_kind(row.name))
+        return {} if own == row.name else None
     return None
 
 
@@ -203,13 +210,8 @@ def _repair_head(engine: "Engine", thread: ThreadId) -> bool:
             variable = store.variable(head_name(thread))
             if variable is None:
                 return False
-            rebuilt = index_of_thread(engine, thread, Ref(variable.value))
-            head = broken_head(engine, thread)
-            if head is not None:
-                kept = head.state._replace(damage=None)
-                if not differences(kept, rebuilt, is_limited=is_limited(engine, rebuilt)):
-                    rebuilt = kept  # nothing but the mark was wrong
-            store.set_variable(variable.name, variable.value, to_tags(rebuilt), variable)
+            tags = to_tags(state_of_thread(store, thread, Ref(variable.value)))
+            store.set_variable(variable.name, variable.value, tags, variable)
     except (BusyError, StoreError):
         return False  # it is told as it is
     return True

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from uwf_core.errors import UwfError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.head import Head
-from uwf_core.thread.index import ThreadIndex
+from uwf_core.thread.state import ThreadState
 from uwf_core.thread.types import UsagePayload
 from uwf_core.thread.usage import Totals
 
@@ -48,7 +48,7 @@ def failure_document(failure: "AgentFailure", message: str) -> "FailureDocument"
     return {"kind": failure.kind.word, "message": message, "until": failure.until_ms}
 
 
-def standing(state: ThreadIndex) -> "Standing":
+def standing(state: ThreadState) -> "Standing":
     """Where a thread stands."""
     suspension = state.suspension
     return {
@@ -62,7 +62,7 @@ def standing(state: ThreadIndex) -> "Standing":
 
 
 def step_result(
-    state: ThreadIndex, spoken: Spoken, failure: "FailureDocument | None" = None
+    state: ThreadState, spoken: Spoken, failure: "FailureDocument | None" = None
 ) -> "StepResult":
     """What one step did, with the thread's state after it."""
     return {

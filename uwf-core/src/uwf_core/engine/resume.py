@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.cas.schemas import Violation, violations
-from uwf_core.engine.event import put_event
+from uwf_core.engine.event import happen
 from uwf_core.engine.plan import Intent
 from uwf_core.engine.results import Outcome
 from uwf_core.engine.run import Held, RunOptions, check_step, go, with_thread
@@ -13,14 +13,15 @@ from uwf_core.engine.show import form_of
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import DefinitionError, PayloadError, UsageError, WrongStateError
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.head import Head, move_head
-from uwf_core.thread.index import Suspension
-from uwf_core.thread.lifecycle import check_poke, check_resume, granted
+from uwf_core.thread.lifecycle import check_poke, check_resume
+from uwf_core.thread.next import runs
+from uwf_core.thread.state import Suspension
 
 if TYPE_CHECKING:
     from uwf_core.api.extract import ExtractProblem
     from uwf_core.engine.engine import Engine
     from uwf_core.process.cancel import Cancel
+    from uwf_core.thread.head import Head
     from uwf_core.workflow.variants import Variant
 
 
@@ -51,7 +52,10 @@ def resume_thread(
         intent = Intent("resume", _clean(engine, options.text), _answer(engine, held, options))
         wanted, waits = RunOptions(agent=options.agent), held.head.state.suspension
         if waits is not None and waits.reason == "limit":
-            allowed = held.head._replace(state=granted(held.head.state))
+            state = held.head.state._replace(
+                status="idle", current_role=waits.role, suspension=None
+            )
+            allowed = held.head._replace(state=state)
             check_step(held._replace(head=allowed), wanted, cancel, intent)
             held = held._replace(head=_grant(engine, held.head))
         return go(held, wanted, cancel, intent)
@@ -81,12 +85,11 @@ def _clean(engine: "Engine", text: str | None) -> str | None:
     return None if text is None else engine.redactor.text(text)
 
 
-def _grant(engine: "Engine", head: Head) -> Head:
+def _grant(engine: "Engine", head: "Head") -> "Head":
     """The same allowance once more, written down."""
-    store, now = engine.store, engine.now_ms()
-    with store.transaction():
-        put_event(engine, head, "granted", now)
-        return move_head(store, head, head.ref, granted(head.state))
+    waiting = head.state.suspension
+    with engine.store.transaction():
+        return happen(engine, head, "granted", next=runs(waiting.role if waiting else ""))
 
 
 def _answer(engine: "Engine", held: Held, options: ResumeOptions) -> dict[str, Any] | None:

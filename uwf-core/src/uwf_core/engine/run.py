@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from uwf_core.api.events import ThreadEnded
 from uwf_core.engine.advance import fail_to_route
+from uwf_core.engine.event import happen
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.names import check_run
 from uwf_core.engine.plan import GO_ON, Intent
@@ -26,17 +27,16 @@ from uwf_core.errors import (
 )
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.head import Head, is_whole, move_head, read_head
-from uwf_core.thread.index import Suspension
+from uwf_core.thread.head import Head, is_whole, read_head
 from uwf_core.thread.lifecycle import (
     check_present,
-    check_whole,
+    check_undamaged,
     exit_code,
     state_words,
-    suspended,
 )
 from uwf_core.thread.limits import Allowance, LimitState, check_limits
 from uwf_core.thread.lock import thread_lock
+from uwf_core.thread.next import waits
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import StepResult
@@ -111,7 +111,7 @@ def with_thread(
     with thread_lock(engine.store, thread, engine.now_ms()):
         head = read_head(engine.store, thread)
         check_present(thread, is_whole=is_whole(engine.store, head))
-        check_whole(head.state, thread)
+        check_undamaged(head.damage, thread)
         head = recover(engine, head, watch)
         outcome = work(Held(engine, head, Broadcast(watch, engine.observers)))
         if engine.durable:  # nobody waits for a thread of a store that is thrown away
@@ -270,10 +270,17 @@ def _at_limit(run: Run, head: Head) -> Head | None:
     reached = _limits(run, head).reached
     if reached is None:
         return None
-    waiting = Suspension("limit", head.state.current_role or "", reached)
-    store = run.engine.store
-    with store.transaction():
-        return move_head(store, head, head.ref, suspended(head.state, waiting))
+    role = head.state.current_role or ""
+    with run.engine.store.transaction():
+        return happen(
+            run.engine,
+            head,
+            "limit",
+            limit=reached.name,
+            value=reached.value,
+            used=reached.used,
+            next=waits("limit", role, reached.words()),
+        )
 
 
 def _tell_end(run: Run, head: Head) -> None:

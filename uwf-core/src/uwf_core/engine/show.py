@@ -12,10 +12,10 @@ from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.chain import read_step
 from uwf_core.thread.head import Head, head_of, is_whole, read_head
-from uwf_core.thread.index import Suspension, ThreadIndex
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of, running_threads
 from uwf_core.thread.names import HEADS, attempts_prefix
+from uwf_core.thread.state import Suspension, ThreadState
 from uwf_core.thread.status import FINISHED, OPEN, STATUSES
 from uwf_core.thread.usage import Totals
 
@@ -161,8 +161,9 @@ def _row(variable: "Variable", holder: "Holder | None", is_whole: bool) -> "Thre
         return _corrupt(ThreadId(variable.name.removeprefix(HEADS)), error.message)
 
 
-def _effective(head: Head, holder: "Holder | None", is_whole: bool = True) -> ThreadIndex:
-    return effective(head.state, is_running=holder is not None, is_whole=is_whole)
+def _effective(head: Head, holder: "Holder | None", is_whole: bool = True) -> ThreadState:
+    is_sound = is_whole and head.damage is None
+    return effective(head.state, is_running=holder is not None, is_sound=is_sound)
 
 
 def _document(head: Head, holder: "Holder | None", *, is_whole: bool) -> "ThreadRow":

@@ -4,14 +4,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from uwf_core.engine.event import begin_thread
 from uwf_core.engine.watch import Watch
 from uwf_core.engine.workflows import find_workflow
 from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
-from uwf_core.thread.head import create_head
-from uwf_core.thread.index import ThreadIndex
+from uwf_core.thread.next import runs
 from uwf_core.thread.types import StartPayload
 
 if TYPE_CHECKING:
@@ -54,21 +54,24 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
             "agent": options.agent,
             "startedAtMs": now,
             "parent": None,
+            "depth": 0,
+            "input": None,
+            "bindings": None,
+            "limits": None,
         }
         start = engine.nodes.put("start", payload)
         thread = ThreadId.new(now)
-        index = ThreadIndex(
-            status="idle",
-            workflow=workflow,
-            workflow_name=definition.name,
-            start=start,
-            cwd=cwd,
-            started_ms=now,
-            current_role=definition.graph["$START"]["new"].role,
-            agent=options.agent,
-        )
+        fields = {
+            "workflow": workflow,
+            "workflowName": definition.name,
+            "start": start,
+            "head": start,
+            "cwd": cwd,
+            "agent": options.agent,
+            "next": runs(definition.graph["$START"]["new"].role),
+        }
         crash_points.reach("start")
-        create_head(store, thread, start, index)
+        begin_thread(engine, thread, fields, [])
     return {"workflow": workflow, "workflowName": definition.name, "thread": thread}
 
 

@@ -54,8 +54,8 @@ def run_step(run: "Run", head: Head, intent: Intent) -> StepEnd:
                 talk.keep()
         told = ending.told()
         with run.engine.store.transaction():
-            step = record(run, told)  # 10
-            end = advance(run, told, step)  # 11
+            recorded = record(run, told)  # 10
+            end = advance(run, told, recorded)  # 11
     except NeedsAnswer as question:
         return wait_for_answer(run, ending.told(), question)
     except AgentFailure as failure:
@@ -70,5 +70,5 @@ def run_step(run: "Run", head: Head, intent: Intent) -> StepEnd:
     except Exception as error:
         run.engine.report_fault(error)
         return fail(run, ending.told(), InternalFailure(f"{type(error).__name__}: {error}"))
-    run.watch.event(finished_event(run.engine, told, step))
+    run.watch.event(finished_event(run.engine, told, recorded.step.ref))
     return end

@@ -6,12 +6,11 @@ from uwf_core.cas.bundle import Bundle
 from uwf_core.cas.records import check_same
 from uwf_core.engine.bundle_check import CheckedBundle
 from uwf_core.engine.foreign import mark_foreign
-from uwf_core.engine.past import index_of_fork
+from uwf_core.engine.fork import fork_at
 from uwf_core.errors import BusyError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
-from uwf_core.thread.head import create_head
 from uwf_core.thread.names import head_name
 
 if TYPE_CHECKING:
@@ -137,8 +136,7 @@ def _take(engine: "Engine", checked: CheckedBundle, plan: _Plan) -> None:
         if store.variable(variable.name) is None:
             store.set_variable(variable.name, variable.value, variable.tags, None)
     if plan.is_fork:
-        head = checked.head.ref
-        create_head(store, plan.thread, head, index_of_fork(engine, plan.thread, head))
+        fork_at(engine, plan.thread, checked.head.ref)
         return
     for variable in checked.own:
         store.set_variable(variable.name, variable.value, variable.tags, None)

@@ -8,12 +8,13 @@ from uwf_core.cas.graph import NOWHERE
 from uwf_core.cas.rows import every_row
 from uwf_core.cas.variables import is_intact
 from uwf_core.cas.verify import Fault, Scan, scan_all, scan_from
-from uwf_core.engine.tags import wrong_tags
 from uwf_core.errors import CorruptNodeError, StoreError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.head import Head, head_of
+from uwf_core.thread.history import state_of_thread
 from uwf_core.thread.names import HEADS, head_name, prefixes_of, thread_of
+from uwf_core.thread.state import differences
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -223,12 +224,13 @@ class _Verification:
     def _problem_of_head(self, row: Variable) -> Problem | None:
         try:
             head = head_of(row)
-            wrong = wrong_tags(self._engine, head._replace(state=head.state._replace(damage=None)))
+            folded = state_of_thread(self._engine.store, head.thread, head.ref)
+            wrong = differences(head.state, folded)
         except StoreError as error:
             return Problem("tags", error.message, variable=row.name, threads=_threads(row.name))
         kind, message = "tags", "; ".join(wrong)
-        if not wrong and head.state.damage is not None:
-            kind, message = "mark", f"nothing is wrong with it by now; it was: {head.state.damage}"
+        if not wrong and head.damage is not None:
+            kind, message = "mark", f"nothing is wrong with it by now; it was: {head.damage}"
         return Problem(kind, message, None, row.name, _threads(row.name)) if message else None
 
 

@@ -18,7 +18,7 @@ from uwf_core.process import crash_points
 from uwf_core.process.private import make_folder, sync, sync_names
 from uwf_core.stores.locks import LockFile, offset_of
 
-VERSION = 1
+VERSION = 2
 """The layout of `_TABLES`, as PRAGMA user_version says it."""
 
 _APPLICATION = 0x75776673
@@ -174,12 +174,13 @@ class Database:
                 where=self.path,
                 hint="set `store` to another file",
             )
-        if version > VERSION:
+        if version != VERSION:
+            age, cure = ("newer", "upgrade uwf, or") if version > VERSION else ("older", "")
             raise StoreVersionError(
-                f"this store was written by a newer uwf (layout {version}; this one knows "
-                f"{VERSION})",
+                f"this store was written by {'an' if age == 'older' else 'a'} {age} uwf (layout "
+                f"{version}; this one knows {VERSION})",
                 where=self.path,
-                hint="upgrade uwf, or set `store` to another file",
+                hint=f"{cure} set `store` to another file".strip(),
             )
 
     def _make(self) -> None:

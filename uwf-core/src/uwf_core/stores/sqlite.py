@@ -158,8 +158,10 @@ class SqliteBackend:
 
     def put_all(self, records: Sequence[Record]) -> dict[str, Record]:
         """As `put` for each, in one statement where all of them are new."""
-        new = [rows.row_of_record(record) for record in records]
-        crash_points.reach("node")
+        new = []
+        for record in records:
+            new.append(rows.row_of_record(record))
+            crash_points.reach("node")
         with self._writing() as connection:
             if connection.executemany(_PUT, new).rowcount == len(new):
                 return {}

@@ -1,7 +1,7 @@
 """Limits over a whole thread, checked between its steps. Pure."""
 
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.index import ThreadIndex
+from uwf_core.thread.state import ThreadState
 from uwf_core.thread.usage import TOKEN_FIELDS
 
 
@@ -14,41 +14,53 @@ class Allowance(NamedTuple):
     minutes: float | None = None
 
 
+class Reached(NamedTuple):
+    """A limit that was reached: its name, its value with what was granted, and what was used."""
+
+    name: str
+    value: float
+    used: float
+
+    def words(self) -> str:
+        """The limit, for people."""
+        return f"{self.name} {self.value:g} is reached ({self.used:g} used)"
+
+
 class LimitState(NamedTuple):
     """`reached` names the limit that was reached; `unenforceable` those that cannot be known."""
 
-    reached: str | None
+    reached: Reached | None
     unenforceable: tuple[str, ...]
 
 
-def check_limits(index: ThreadIndex, allowance: Allowance) -> LimitState:
+def check_limits(state: ThreadState, allowance: Allowance) -> LimitState:
     """Whether the thread may take another step.
 
     What a call did not report is never taken as 0: the known part still counts against the
     limit, and the limit is named as not enforceable.
     """
     used = {
-        "maxSteps": (index.steps - index.inherited_steps, allowance.steps),
-        "maxTokens": (index.totals.at_least(*TOKEN_FIELDS), allowance.tokens),
-        "maxCostUsd": (index.totals.at_least("costUsd"), allowance.cost_usd),
-        "maxMinutes": (index.running_ms / 60_000, allowance.minutes),
+        "maxSteps": (state.steps - state.inherited_steps, allowance.steps),
+        "maxTokens": (state.totals.at_least(*TOKEN_FIELDS), allowance.tokens),
+        "maxCostUsd": (state.totals.at_least("costUsd"), allowance.cost_usd),
+        "maxMinutes": (state.running_ms / 60_000, allowance.minutes),
     }
-    grants = 1 + index.grants
+    grants = 1 + state.grants
     reached = next(
         (
-            f"{name} {limit * grants:g} is reached ({value:g} used)"
+            Reached(name, limit * grants, value)
             for name, (value, limit) in used.items()
             if limit is not None and value >= limit * grants
         ),
         None,
     )
-    return LimitState(reached, _unknown(index, allowance))
+    return LimitState(reached, _unknown(state, allowance))
 
 
-def _unknown(index: ThreadIndex, allowance: Allowance) -> tuple[str, ...]:
+def _unknown(state: ThreadState, allowance: Allowance) -> tuple[str, ...]:
     unknown = []
-    if allowance.tokens is not None and not index.totals.is_known("inputTokens", "outputTokens"):
+    if allowance.tokens is not None and not state.totals.is_known("inputTokens", "outputTokens"):
         unknown.append("maxTokens")
-    if allowance.cost_usd is not None and not index.totals.is_known("costUsd"):
+    if allowance.cost_usd is not None and not state.totals.is_known("costUsd"):
         unknown.append("maxCostUsd")
     return tuple(unknown)

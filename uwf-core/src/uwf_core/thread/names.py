@@ -43,9 +43,14 @@ def events_prefix(thread: ThreadId) -> str:
     return f"{EVENTS}{thread}/"
 
 
-def event_name(thread: ThreadId, at_ms: int, what: str) -> str:
-    """One event; the names sort by time, `what` tells those of one millisecond apart."""
-    return f"{EVENTS}{thread}/{at_ms:015}.{what}"
+def event_name(thread: ThreadId, seq: int, kind: str) -> str:
+    """One event, by its number; the names sort as they happened."""
+    return f"{EVENTS}{thread}/{seq:08}.{kind}"
+
+
+def event_kind(name: str) -> str:
+    """The kind of event that a name is of."""
+    return name.rpartition(".")[2]
 
 
 def ask_name(step: str) -> str:

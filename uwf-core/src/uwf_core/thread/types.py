@@ -1,35 +1,30 @@
-"""The node types of a thread: a payload type and a JSON Schema for each.
+"""The nodes of a thread: one typed class each, of which schema and targets of references follow.
 
-Evolution: a schema that changes is a new type; readers know every type ever released. References
-are strings of format `ocas_ref`; a missing value is null, never left out. Times are integer ms
-since 1970, durations ms.
+Evolution: a schema that changes is a new type; readers know every type ever released. A missing
+value is null, never left out. Times are integer ms since 1970, durations ms.
 """
 
-from typing import Any, Final, Literal, TypedDict
+from collections.abc import Iterator, Mapping
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Literal, TypedDict, Union, get_args, get_origin
+
+from uwf_core.thread.status import Reason
 
 JsonSchema = dict[str, Any]
 
-REF: Final[JsonSchema] = {"type": "string", "format": "ocas_ref"}
-_REF_OR_NULL: Final[JsonSchema] = {"anyOf": [REF, {"type": "null"}]}
-_TEXT: Final[JsonSchema] = {"type": "string"}
-_TEXT_OR_NULL: Final[JsonSchema] = {"type": ["string", "null"]}
-_INTEGER: Final[JsonSchema] = {"type": "integer"}
-_INTEGER_OR_NULL: Final[JsonSchema] = {"type": ["integer", "null"]}
-_NUMBER_OR_NULL: Final[JsonSchema] = {"type": ["number", "null"]}
+
+class To:
+    """Says of a field that it refers to nodes of these kinds (keys of `NODES`, `string` or
+    `workflow`); without any, to a node of whatever type.
+    """
+
+    def __init__(self, *kinds: str) -> None:
+        self.kinds = kinds
 
 
-def _object(**properties: JsonSchema) -> JsonSchema:
-    """A closed object schema in which every property is required."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def _list(items: JsonSchema) -> JsonSchema:
-    return {"type": "array", "items": items}
+Text = Annotated[str, To("string")]
+StepRef = Annotated[str, To("step")]
+AnyRef = Annotated[str, To()]
 
 
 class UsagePayload(TypedDict):
@@ -44,73 +39,113 @@ class UsagePayload(TypedDict):
     durationMs: int | None
 
 
-USAGE_SCHEMA: Final = _object(
-    turns=_INTEGER_OR_NULL,
-    inputTokens=_INTEGER_OR_NULL,
-    outputTokens=_INTEGER_OR_NULL,
-    cacheReadTokens=_INTEGER_OR_NULL,
-    cacheWriteTokens=_INTEGER_OR_NULL,
-    costUsd=_NUMBER_OR_NULL,
-    durationMs=_INTEGER_OR_NULL,
-)
-
-
 class StartPayload(TypedDict):
-    """The root of a chain. `agent` keeps the word of `--agent`; `parent` is reserved."""
+    """The root of a chain. `agent` keeps the word of `--agent`.
 
-    workflow: str
-    prompt: str
+    `depth` counts the calls above it. `parent`, `input`, `bindings` and `limits` are null until
+    threads are called.
+    """
+
+    workflow: Annotated[str, To("workflow")]
+    prompt: Text
     cwd: str
     agent: str | None
     startedAtMs: int
-    parent: str | None
+    parent: StepRef | None
+    depth: int
+    input: AnyRef | None
+    bindings: dict[str, str] | None
+    limits: dict[str, float] | None
 
 
-START_SCHEMA: Final = _object(
-    workflow=REF,
-    prompt=REF,
-    cwd=_TEXT,
-    agent=_TEXT_OR_NULL,
-    startedAtMs=_INTEGER,
-    parent=_REF_OR_NULL,
-)
+class NextPayload(TypedDict):
+    """Where an event leads the thread: the role that runs next, the end, or why it waits.
+
+    `kind` and `until` are those of a failure, `question` a pending question.
+    """
+
+    status: Literal["idle", "suspended", "completed", "cancelled"]
+    role: str | None
+    reason: Reason | None
+    message: str | None
+    kind: str | None
+    until: int | None
+    question: Annotated[str, To("question")] | None
+
+
+class PersonPayload(TypedDict):
+    """Who answered, poked, cancelled or granted: `via` names the surface (`cli`, `web`, …)."""
+
+    user: str
+    host: str
+    via: str
 
 
 class CorrectionPayload(TypedDict):
     """An output that was sent back: what the agent was told, what it had said, what was wrong."""
 
-    prompt: str
-    raw: str
+    prompt: Text
+    raw: Text
     errors: list[str]
+
+
+class WorkspacePayload(TypedDict):
+    """The recorded files before and after a step."""
+
+    before: str
+    after: str
 
 
 class StepPayload(TypedDict):
     """One role's turn, or a failed attempt at one (its `output` is then an error output).
 
-    `prev` is null in the first step. `body` is the text beside the output, as the extractor gave
-    it, null where there is none. `prompt` is exactly what the agent got, `edgePrompt` what
-    the moderator asked for. `continuation`: new, continued, forked, or restarted (the session
-    asked for was lost and a fresh one began).
+    Attributes:
+        prev: null in the first step. replaces: the step that a poke took the place of.
+        seq: its number among the events of its thread.
+        failure: the kind of a failed attempt's failure, else null.
+        sessionKept: whether a later run of the role may continue `session`.
+        next: where it leads the thread.
+        body: the text beside the output, as the extractor gave it, null where there is none.
+        edgePrompt: what the moderator asked for. prompt: exactly what the agent got.
+        said: what a person added. answer: a person's answer (JSON). by: who that was.
+        ownSession: whether the prompt was made for a session that knows what was before.
+        continuation: new, continued, forked, or restarted (the session asked for was lost).
+        mark: where the reply ends in its session, as the agent names that place.
+        extractor: the one that gave the output, null for a typed object.
+        child, children, called, calledUsage: threads that it called.
+        ancestors: earlier steps at powers of two. artifacts: files by path. skills, toolList: what
+            the agent was given. All null until used.
     """
 
     thread: str
-    start: str
-    prev: str | None
-    replaces: str | None
+    seq: int
+    start: Annotated[str, To("start")]
+    prev: StepRef | None
+    replaces: StepRef | None
     number: int
     role: str
-    output: str
-    raw: str | None
-    body: str | None
-    detail: str
+    purpose: str
+    output: AnyRef
+    raw: Text | None
+    body: Text | None
+    detail: Annotated[str, To("detail")]
+    failure: str | None
+    sessionKept: bool
+    next: NextPayload
     agent: str
     agentVersion: str | None
     engineVersion: str
     model: str | None
+    extractor: str | None
     session: str | None
-    continuation: str
-    edgePrompt: str
-    prompt: str
+    ownSession: bool
+    continuation: Literal["new", "continued", "forked", "restarted"]
+    mark: str | None
+    edgePrompt: Text
+    prompt: Text
+    said: Text | None
+    answer: Text | None
+    by: PersonPayload | None
     cwd: str
     startedAtMs: int
     completedAtMs: int
@@ -119,38 +154,16 @@ class StepPayload(TypedDict):
     proof: str | None
     stopReason: str | None
     corrections: list[CorrectionPayload]
-    previousAttempts: list[str]
-
-
-STEP_SCHEMA: Final = _object(
-    thread=_TEXT,
-    start=REF,
-    prev=_REF_OR_NULL,
-    replaces=_REF_OR_NULL,
-    number=_INTEGER,
-    role=_TEXT,
-    output=REF,
-    raw=_REF_OR_NULL,
-    body=_REF_OR_NULL,
-    detail=REF,
-    agent=_TEXT,
-    agentVersion=_TEXT_OR_NULL,
-    engineVersion=_TEXT,
-    model=_TEXT_OR_NULL,
-    session=_TEXT_OR_NULL,
-    continuation={"type": "string", "enum": ["new", "continued", "forked", "restarted"]},
-    edgePrompt=REF,
-    prompt=REF,
-    cwd=_TEXT,
-    startedAtMs=_INTEGER,
-    completedAtMs=_INTEGER,
-    usage=USAGE_SCHEMA,
-    denials=_list(_TEXT),
-    proof=_TEXT_OR_NULL,
-    stopReason=_TEXT_OR_NULL,
-    corrections=_list(_object(prompt=REF, raw=REF, errors=_list(_TEXT))),
-    previousAttempts=_list(REF),
-)
+    previousAttempts: list[StepRef]
+    child: StepRef | None
+    children: list[StepRef] | None
+    called: list[str] | None
+    calledUsage: UsagePayload | None
+    ancestors: list[StepRef | None] | None
+    artifacts: dict[str, AnyRef] | None
+    workspace: WorkspacePayload | None
+    skills: list[Text] | None
+    toolList: Text | None
 
 
 class ProcessPayload(TypedDict):
@@ -162,89 +175,105 @@ class ProcessPayload(TypedDict):
 
 
 class AttemptPayload(TypedDict):
-    """What is known before an agent starts, and, once it failed, the failed step.
+    """What is known before an agent starts; replaced when the attempt ends.
 
-    The variable `@uwf/attempt/<thread>/<number>.<try>` points to it. `instruction` is the edge
-    prompt with what a person added; `engine` the process that runs it; `marker` is in the
-    environment of everything it starts (`UWF_ATTEMPT`). `completedAtMs` and `usage` are of one that
-    ended with a question; of one that failed its step has them.
+    The variable `@uwf/attempt/<thread>/<number>.<try>` points to it. `seq` is the number of the
+    event that will end it. `instruction` is the edge prompt with what a person added (`said`);
+    `engine` the process that runs it; `marker` is in the environment of everything it starts
+    (`UWF_ATTEMPT`). Once it has failed, `step` has what is known of it; once it has asked,
+    `question`.
     """
 
     thread: str
+    seq: int
     number: int
     attempt: int
     role: str
     agent: str
     purpose: str
-    prev: str | None
-    replaces: str | None
-    edgePrompt: str
-    instruction: str
-    prompt: str
+    prev: StepRef | None
+    replaces: StepRef | None
+    edgePrompt: Text
+    instruction: Text
+    prompt: Text
+    said: Text | None
+    answer: Text | None
+    by: PersonPayload | None
     cwd: str
     session: str | None
+    ownSession: bool
     startedAtMs: int
     engine: ProcessPayload
     marker: str
-    step: str | None
-    question: str | None
-    completedAtMs: int | None
-    usage: UsagePayload | None
-
-
-ATTEMPT_SCHEMA: Final = _object(
-    thread=_TEXT,
-    number=_INTEGER,
-    attempt=_INTEGER,
-    role=_TEXT,
-    agent=_TEXT,
-    purpose=_TEXT,
-    prev=_REF_OR_NULL,
-    replaces=_REF_OR_NULL,
-    edgePrompt=REF,
-    instruction=REF,
-    prompt=REF,
-    cwd=_TEXT,
-    session=_TEXT_OR_NULL,
-    startedAtMs=_INTEGER,
-    engine=_object(pid=_INTEGER, start=_TEXT, host=_TEXT),
-    marker=_TEXT,
-    step=_REF_OR_NULL,
-    question=_REF_OR_NULL,
-    completedAtMs=_INTEGER_OR_NULL,
-    usage={"anyOf": [USAGE_SCHEMA, {"type": "null"}]},
-)
+    reserved: UsagePayload | None
+    step: StepRef | None
+    question: Annotated[str, To("question")] | None
 
 
 class QuestionPayload(TypedDict):
     """A question to a person; `form` is the JSON Schema of an answer, as JSON text."""
 
-    message: str
-    form: str
+    message: Text
+    form: Text
 
 
-QUESTION_SCHEMA: Final = _object(message=REF, form=REF)
-
-
-class EventPayload(TypedDict):
-    """Something that happened to a thread and is not in its chain: it was closed, a limit's
-    allowance was granted once more, or `attempt` ended with a question.
-    """
-
+class _EventPayload(TypedDict):
     thread: str
-    kind: Literal["cancelled", "granted", "asked"]
+    seq: int
     atMs: int
-    head: str
-    attempt: str | None
+    by: PersonPayload | None
 
 
-EVENT_SCHEMA: Final = _object(
-    thread=_TEXT,
-    kind={"type": "string", "enum": ["cancelled", "granted", "asked"]},
-    atMs=_INTEGER,
-    head=REF,
-    attempt=_REF_OR_NULL,
-)
+class StartedPayload(_EventPayload):
+    """A thread's first event: at its start node, or (a fork) at a step of another thread."""
+
+    workflow: Annotated[str, To("workflow")]
+    workflowName: str
+    start: Annotated[str, To("start")]
+    head: Annotated[str, To("step", "start")]
+    cwd: str
+    agent: str | None
+    next: NextPayload
+
+
+class AskedPayload(_EventPayload):
+    """An attempt ended with a question to a person, and without a step."""
+
+    attempt: Annotated[str, To("attempt")]
+    role: str
+    agent: str
+    session: str | None
+    startedAtMs: int
+    completedAtMs: int
+    usage: UsagePayload
+    next: NextPayload
+
+
+class GrantedPayload(_EventPayload):
+    """A person granted a limit's allowance once more."""
+
+    next: NextPayload
+
+
+class LimitPayload(_EventPayload):
+    """A limit was reached: its name, its value with what was granted, and what was used."""
+
+    limit: str
+    value: float
+    used: float
+    next: NextPayload
+
+
+class UnroutedPayload(_EventPayload):
+    """Nothing could be run: the graph or a working folder is the reason."""
+
+    next: NextPayload
+
+
+class CancelledPayload(_EventPayload):
+    """A person cancelled the thread permanently."""
+
+    next: NextPayload
 
 
 class ToolCallPayload(TypedDict):
@@ -253,7 +282,7 @@ class ToolCallPayload(TypedDict):
     id: str
     name: str
     arguments: str
-    result: str | None
+    result: Text | None
     isError: bool
     startedAtMs: int | None
     endedAtMs: int | None
@@ -264,40 +293,17 @@ class TurnPayload(TypedDict):
 
     index: int
     role: str
-    text: str
-    reasoning: str | None
+    text: Text
+    reasoning: Text | None
     toolCalls: list[ToolCallPayload]
     usage: UsagePayload | None
-
-
-TURN_SCHEMA: Final = _object(
-    index=_INTEGER,
-    role=_TEXT,
-    text=REF,
-    reasoning=_REF_OR_NULL,
-    toolCalls=_list(
-        _object(
-            id=_TEXT,
-            name=_TEXT,
-            arguments=_TEXT,
-            result=_REF_OR_NULL,
-            isError={"type": "boolean"},
-            startedAtMs=_INTEGER_OR_NULL,
-            endedAtMs=_INTEGER_OR_NULL,
-        )
-    ),
-    usage={"anyOf": [USAGE_SCHEMA, {"type": "null"}]},
-)
 
 
 class DetailPayload(TypedDict):
     """What went on inside a step: the session and its turns, in order."""
 
     session: str | None
-    turns: list[str]
-
-
-DETAIL_SCHEMA: Final = _object(session=_TEXT_OR_NULL, turns=_list(REF))
+    turns: list[Annotated[str, To("turn")]]
 
 
 class ErrorPayload(TypedDict):
@@ -308,19 +314,92 @@ class ErrorPayload(TypedDict):
     until: int | None
 
 
-ERROR_SCHEMA: Final = _object(kind=_TEXT, message=_TEXT, until=_INTEGER_OR_NULL)
-
-SCHEMAS: Final[dict[str, JsonSchema]] = {
-    kind: {"title": f"uwf {kind}", **schema}
-    for kind, schema in {
-        "start": START_SCHEMA,
-        "step": STEP_SCHEMA,
-        "attempt": ATTEMPT_SCHEMA,
-        "question": QUESTION_SCHEMA,
-        "event": EVENT_SCHEMA,
-        "turn": TURN_SCHEMA,
-        "detail": DETAIL_SCHEMA,
-        "error": ERROR_SCHEMA,
-    }.items()
+NODES: Final[Mapping[str, Any]] = {
+    "start": StartPayload,
+    "step": StepPayload,
+    "attempt": AttemptPayload,
+    "question": QuestionPayload,
+    "started": StartedPayload,
+    "asked": AskedPayload,
+    "granted": GrantedPayload,
+    "limit": LimitPayload,
+    "unrouted": UnroutedPayload,
+    "cancelled": CancelledPayload,
+    "turn": TurnPayload,
+    "detail": DetailPayload,
+    "error": ErrorPayload,
 }
-"""The type of each kind of node. A change here is a new type: the old one stays readable."""
+"""The nodes of a thread by kind. A change here is a new type: the old one stays readable."""
+
+EVENTS: Final = ("started", "asked", "granted", "limit", "unrouted", "cancelled")
+"""The kinds of nodes that a variable of their own points to (`thread.names.event_name`)."""
+
+_UNIONS: Final = (Union, UnionType)
+_SIMPLE: Final[Mapping[Any, str]] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    NoneType: "null",
+}
+
+
+def schema_of(kind: str) -> JsonSchema:
+    """The JSON Schema of a kind of node."""
+    return {"title": f"uwf {kind}", **_schema(NODES[kind])}
+
+
+def _schema(shape: Any) -> JsonSchema:
+    origin = get_origin(shape)
+    if shape in _SIMPLE:
+        return {"type": _SIMPLE[shape]}
+    if origin is Annotated:
+        return {"type": "string", "format": "ocas_ref"}
+    if origin is Literal:
+        return {"type": "string", "enum": list(get_args(shape))}
+    if origin is list:
+        return {"type": "array", "items": _schema(get_args(shape)[0])}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": _schema(get_args(shape)[1])}
+    if origin in _UNIONS:
+        return {"anyOf": [_schema(each) for each in get_args(shape)]}
+    fields = {name: _schema(each) for name, each in shape.__annotations__.items()}
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def targets_of(kind: str, payload: Mapping[str, Any]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """The references in a node of `kind`: field, reference, and the kinds it may lead to. None
+    where the kind is none of `NODES`.
+    """
+    shapes = NODES[kind].__annotations__ if kind in NODES else {}
+    for name, shape in shapes.items():
+        for ref, kinds in _targets(shape, payload.get(name)):
+            yield name, ref, kinds
+
+
+def _targets(shape: Any, value: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
+    if value is None:
+        return
+    origin, inner = get_origin(shape), get_args(shape)
+    if origin is Annotated:
+        yield value, shape.__metadata__[0].kinds
+        return
+    for each, part in _parts(shape, origin, inner, value):
+        yield from _targets(each, part)
+
+
+def _parts(shape: Any, origin: Any, inner: Any, value: Any) -> Iterator[tuple[Any, Any]]:
+    """What a value consists of, each with its shape; of a union at most one takes the value."""
+    if origin is list:
+        yield from ((inner[0], each) for each in value)
+    elif origin is dict:
+        yield from ((inner[1], each) for each in value.values())
+    elif origin in _UNIONS:
+        yield from ((each, value) for each in inner)
+    elif isinstance(value, dict):
+        yield from ((each, value.get(name)) for name, each in shape.__annotations__.items())

@@ -1,15 +1,14 @@
-"""The index of a thread says what its nodes say, and can be rebuilt from them alone."""
+"""The state of a thread is what its stored events say, to the last field."""
 
 import pytest
 from tests.core.engine.conftest import APPROVED, DONE, REJECTED, UNSURE
 
 from uwf_core.client import Client
-from uwf_core.engine.past import index_of_thread
 from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
 from uwf_core.thread.head import read_head
-from uwf_core.thread.index import OpenAttempt, ThreadIndex
-from uwf_core.thread.rebuild import differences
+from uwf_core.thread.history import state_of_thread
+from uwf_core.thread.state import OpenAttempt, Session, ThreadState, differences
 
 LIMITED = """
 version: 1
@@ -37,16 +36,16 @@ def fail(role: str, kind: str) -> dict[str, object]:
     return {"role": role, "fail": {"kind": kind, "message": "x"}}
 
 
-def stored_and_rebuilt(uwf: Client, thread: str) -> tuple[ThreadIndex, ThreadIndex]:
+def stored_and_folded(uwf: Client, thread: str) -> tuple[ThreadState, ThreadState]:
     store = uwf._engine.store
     head = read_head(store, ThreadId(thread))
-    return head.state, index_of_thread(uwf._engine, head.thread, head.ref)
+    return head.state, state_of_thread(store, head.thread, head.ref)
 
 
-def check(uwf: Client, thread: str, *, is_limited: bool = False) -> ThreadIndex:
-    stored, rebuilt = stored_and_rebuilt(uwf, thread)
-    assert differences(stored, rebuilt, is_limited=is_limited) == []
-    return rebuilt
+def check(uwf: Client, thread: str) -> ThreadState:
+    stored, folded = stored_and_folded(uwf, thread)
+    assert stored == folded
+    return folded
 
 
 @pytest.mark.parametrize("kind", ["crashed", "context_too_long", "rate_limited", "invalid_output"])
@@ -114,28 +113,28 @@ def test_a_granted_limit_and_a_cancelled_thread(project: Project, uwf: Client) -
     project.script([AGAIN] * 5)
     thread = uwf.start("short", "The task.")["thread"]
     assert uwf.exec(thread, count=2).exit_code == 5
-    stored, rebuilt = stored_and_rebuilt(uwf, thread)
-    assert differences(stored, rebuilt, is_limited=True) == []
-    assert differences(stored, rebuilt, is_limited=False) != []
+    limited = check(uwf, thread)
+    assert limited.suspension is not None
+    assert limited.suspension.reason == "limit"
     uwf.resume(thread)
-    assert check(uwf, thread, is_limited=True).grants == 1
+    assert check(uwf, thread).grants == 1
     uwf.cancel(thread)
     assert check(uwf, thread).status == "cancelled"
 
 
 def test_an_attempt_under_way_is_known(project: Project, uwf: Client, thread: str) -> None:
-    seen: list[ThreadIndex] = []
+    seen: list[ThreadState] = []
     watching = project.client(on_event=lambda _: seen.append(check(uwf, thread)))
     project.script([{**DONE, "turns": [{"role": "assistant", "text": "I begin."}]}])
     with watching:
         watching.exec(thread)
-    assert OpenAttempt(1, 1, "developer") in [index.attempt for index in seen]
+    assert OpenAttempt(1, 1, "developer") in [state.attempt for state in seen]
 
 
 def test_every_field_that_is_wrong_is_named(project: Project, uwf: Client, thread: str) -> None:
     project.script([DONE])
     uwf.exec(thread)
-    _, right = stored_and_rebuilt(uwf, thread)
+    _, right = stored_and_folded(uwf, thread)
     other = {
         "status": "completed",
         "workflow": "0" * 13,
@@ -143,12 +142,12 @@ def test_every_field_that_is_wrong_is_named(project: Project, uwf: Client, threa
         "current_role": "developer",
         "running_ms": right.running_ms + 1,
         "grants": 1,
-        "damage": "broken",
     }
     for name, value in other.items():
-        found = differences(right._replace(**{name: value}), right, is_limited=False)
+        found = differences(right._replace(**{name: value}), right)
         assert [each.split()[0] for each in found] == [name]
-    roles = right.with_role("developer", right.role("developer")._replace(sessions={}))
-    assert "developer" in differences(roles, right, is_limited=False)[0]
+    other_session = right.role("developer").with_session("mock", Session("another", 1, False))
+    roles = right.with_role("developer", other_session)
+    assert differences(roles, right)[0].startswith("roles is ")
     spent = right._replace(totals=right.totals.plus({"turns": 1}))  # type: ignore[typeddict-item]
-    assert "usage" in differences(spent, right, is_limited=False)[0]
+    assert differences(spent, right)[0].startswith("totals is ")

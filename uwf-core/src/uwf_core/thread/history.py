@@ -1,0 +1,100 @@
+"""The stored events of a thread, read in the order in which they happened, and folded."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.errors import CorruptNodeError
+from uwf_core.ids import Ref, ThreadId
+from uwf_core.thread.chain import Step, is_start, newest_first, read_step
+from uwf_core.thread.names import attempts_prefix, event_kind, events_prefix
+from uwf_core.thread.state import Event, ThreadState, begin, fold
+from uwf_core.thread.types import NODES
+
+if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
+
+
+def state_of_thread(store: "Store", thread: ThreadId, head: Ref) -> ThreadState:
+    """The state of the thread whose newest step (or start) is `head`, from its stored events.
+
+    Raises:
+        StoreError: something of it is missing or damaged, or does not belong where it is.
+    """
+    started, *events = _own_events(store, thread, head)
+    if started.kind != "started":
+        raise CorruptNodeError(f"thread {thread} has no first event")
+    state = begin(started, inherited_steps(store, Ref(started.payload["head"])))
+    for event in events:
+        state = fold(state, event)
+    return state
+
+
+def inherited_steps(store: "Store", head: Ref) -> list[Event]:
+    """The steps up to `head`, oldest first, as a fork inherits them: none where it is a start.
+
+    Raises:
+        StoreError: something of the chain is missing or damaged.
+    """
+    return [Event("step", step.ref, step.payload) for step in reversed(_chain(store, head))]
+
+
+def _own_events(store: "Store", thread: ThreadId, head: Ref) -> list[Event]:
+    """What happened in the thread itself; an attempt that is open comes last."""
+    events = [
+        Event(event_kind(each.name), each.value, _payload(store, each.value, event_kind(each.name)))
+        for each in store.variables(events_prefix(thread))
+    ]
+    opened = list[Event]()
+    tried = list[str]()
+    for variable in store.variables(attempts_prefix(thread)):
+        payload = _payload(store, variable.value, "attempt")
+        if payload["step"] is not None:
+            tried.append(payload["step"])
+        elif payload["question"] is None:
+            opened.append(Event("attempt", variable.value, payload))
+    events += _own_steps(store, thread, _chain(store, head), tried)
+    return sorted(events, key=lambda event: event.payload["seq"]) + opened
+
+
+def _own_steps(
+    store: "Store", thread: ThreadId, chain: Sequence[Step], tried: Sequence[str]
+) -> Iterator[Event]:
+    """The thread's own steps: those of its chain, and what these name as failed or replaced."""
+    seen = set[str]()
+    waiting = [(step.ref, step.payload) for step in chain]
+    waiting += [(Ref(ref), read_step(store, Ref(ref)).payload) for ref in tried]
+    while waiting:
+        ref, payload = waiting.pop()
+        if ref in seen or payload["thread"] != thread:
+            continue
+        seen.add(ref)
+        yield Event("step", ref, payload)
+        off_chain = [*payload["previousAttempts"], *filter(None, [payload["replaces"]])]
+        waiting += [(Ref(each), read_step(store, Ref(each)).payload) for each in off_chain]
+
+
+def _chain(store: "Store", head: Ref) -> list[Step]:
+    """The steps from `head` back to the first, which must count down to 1 from one start."""
+    if is_start(store.get(head).payload):
+        return []
+    chain = list(newest_first(store, head, Ref("")))
+    start = chain[0].payload["start"]
+    for number, step in zip(range(len(chain), 0, -1), chain, strict=True):
+        if step.payload["number"] != number or step.payload["start"] != start:
+            raise CorruptNodeError(
+                f"the step {step.ref} does not belong where the chain has it",
+                hint="`uwf cas verify` names what is damaged",
+            )
+    return chain
+
+
+def _payload(store: "Store", ref: str, kind: str) -> dict[str, Any]:
+    payload = store.get(ref).payload
+    shape = NODES.get(kind)
+    if (
+        shape is None
+        or not isinstance(payload, dict)
+        or payload.keys() != shape.__annotations__.keys()
+    ):
+        raise CorruptNodeError(f"node {ref} is not of the kind {kind!r}")
+    return payload

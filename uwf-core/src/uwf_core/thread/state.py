@@ -1,0 +1,290 @@
+"""The state of a thread: a pure fold over the events that are stored of it.
+
+    start ─▶ idle ─exec▶ idle … ─▶ completed ─resume▶ …
+              │  ▲         │
+            cancel└─resume─┴▶ suspended (role · failure · limit · interrupted) ─exec/resume▶ …
+              ▼
+          cancelled
+
+An event states what it decided (its `next`, whether the session is kept), so `fold` needs no
+workflow, no table of failures, no clock and no configuration. `running` is no stored state: some
+process holds the lock now. An attempt that is open while no process holds the lock was
+interrupted.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from uwf_core.errors import CorruptNodeError
+from uwf_core.ids import ThreadId
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.thread.status import Reason, Status
+from uwf_core.thread.types import NextPayload
+from uwf_core.thread.usage import Totals
+
+FOLD_VERSION: Final = 1
+"""Raised when `fold` gives another state for the same events: older tags are then folded anew."""
+
+
+class Event(NamedTuple):
+    """Something that happened to a thread, as it is stored.
+
+    Attributes:
+        kind: the kind of its node (`thread.types.SCHEMAS`): an event, a step, or an open attempt.
+        ref: its node. payload: as read back from the store.
+    """
+
+    kind: str
+    ref: str
+    payload: Mapping[str, Any]
+
+
+class Session(NamedTuple):
+    """A session of a role with one agent.
+
+    `number` is the newest step that it knows; `inherited`: the parent of a fork made it.
+    """
+
+    id: str
+    number: int
+    inherited: bool
+
+
+class RoleState(NamedTuple):
+    """What a role has behind it in this thread: how often it has spoken, its newest step, and its
+    session with each agent.
+    """
+
+    visits: int = 0
+    step: str | None = None
+    sessions: Mapping[str, Session] = {}
+
+    def with_session(self, agent: str, session: Session | None) -> "RoleState":
+        """A copy in which the agent's session is this one, or none."""
+        others = {name: each for name, each in self.sessions.items() if name != agent}
+        return self._replace(sessions=others if session is None else {**others, agent: session})
+
+
+class OpenAttempt(NamedTuple):
+    """An attempt that was begun and not ended: under way, or interrupted if no process has the
+    lock.
+    """
+
+    number: int
+    attempt: int
+    role: str
+
+    @property
+    def name(self) -> str:
+        """`<number>.<try>`, as in the name of its variable."""
+        return f"{self.number}.{self.attempt}"
+
+
+class Suspension(NamedTuple):
+    """Why a thread waits. `question` refers to the pending question, `until_ms` to a rate limit's
+    end.
+    """
+
+    reason: Reason
+    role: str
+    message: str
+    kind: str | None = None
+    until_ms: int | None = None
+    question: str | None = None
+
+
+class ThreadState(NamedTuple):
+    """The state; `status` is what is stored, whether the thread runs is the lock's to say.
+
+    Attributes:
+        seq: how many events it is made of: the number of the next one.
+        current_role: the role that the next exec would run, None if there is none.
+        agent: the thread's own binding (`thread start --agent`).
+        steps: length of the chain; `inherited_steps` of these came with a fork.
+        tries: attempts at the pending step that ended without one, so far.
+        grants: how often a limit's allowance was granted once more.
+    """
+
+    thread: str
+    seq: int
+    status: Status
+    workflow: str
+    workflow_name: str
+    start: str
+    cwd: str
+    started_ms: int
+    current_role: str | None
+    agent: str | None = None
+    steps: int = 0
+    inherited_steps: int = 0
+    roles: Mapping[str, RoleState] = {}
+    totals: Totals = Totals({}, {})
+    running_ms: int = 0
+    tries: int = 0
+    grants: int = 0
+    attempt: OpenAttempt | None = None
+    suspension: Suspension | None = None
+
+    def role(self, name: str) -> RoleState:
+        """The state of a role, also of one that has not spoken yet."""
+        return self.roles.get(name) or RoleState()
+
+    def with_role(self, name: str, state: RoleState) -> "ThreadState":
+        """A copy in which one role's state is `state`."""
+        return self._replace(roles={**self.roles, name: state})
+
+
+def begin(event: Event, inherited: Iterable[Event] = ()) -> ThreadState:
+    """The state after a thread's first event.
+
+    Args:
+        event: Started.
+        inherited: the steps that a fork shares with its parent, oldest first.
+    """
+    payload = event.payload
+    state = ThreadState(
+        thread=payload["thread"],
+        seq=1,
+        status="idle",
+        workflow=payload["workflow"],
+        workflow_name=payload["workflowName"],
+        start=payload["start"],
+        cwd=payload["cwd"],
+        started_ms=ThreadId(payload["thread"]).created_ms,
+        current_role=None,
+        agent=payload["agent"],
+    )
+    for step in inherited:
+        state = _inherited(state, step)
+    return _arrived(state, payload["next"])
+
+
+def fold(state: ThreadState, event: Event) -> ThreadState:
+    """The state after one more event.
+
+    Raises:
+        CorruptNodeError: the event is another thread's, or not the next one of this thread.
+    """
+    payload = event.payload
+    if payload["thread"] != state.thread or payload["seq"] != state.seq:
+        raise CorruptNodeError(
+            f"event {event.ref} is number {payload['seq']} of thread {payload['thread']}, where "
+            f"number {state.seq} of thread {state.thread} belongs",
+            hint="`uwf cas verify` names what is damaged",
+        )
+    folded = _FOLDS[event.kind](state, event)
+    # An attempt that is open has the number of the event that will end it.
+    return folded if event.kind == "attempt" else folded._replace(seq=state.seq + 1)
+
+
+def _inherited(state: ThreadState, step: Event) -> ThreadState:
+    state, number = _spoken(state, step, inherited=True), step.payload["number"]
+    return state._replace(steps=number, inherited_steps=number)
+
+
+def _spoken(state: ThreadState, step: Event, *, inherited: bool) -> ThreadState:
+    """A role has spoken once more, unless its step replaces one that is counted.
+
+    Of a step that is replaced, the sessions of other agents know what is not there any more, so
+    that they are told the new one.
+    """
+    payload, number = step.payload, step.payload["number"]
+    role = state.role(payload["role"])
+    role = role._replace(step=step.ref)
+    if inherited or not payload["replaces"]:
+        role = role._replace(visits=role.visits + 1)
+    else:
+        known = {
+            agent: each._replace(number=min(each.number, number - 1))
+            for agent, each in role.sessions.items()
+        }
+        role = role._replace(sessions=known)
+    session = payload["session"]
+    own = None if session is None else Session(session, number, inherited)
+    return state.with_role(payload["role"], role.with_session(payload["agent"], own))
+
+
+def _attempt_opened(state: ThreadState, event: Event) -> ThreadState:
+    payload = event.payload
+    opened = OpenAttempt(payload["number"], payload["attempt"], payload["role"])
+    return state._replace(attempt=opened)
+
+
+def _step(state: ThreadState, event: Event) -> ThreadState:
+    payload = event.payload
+    duration_ms = payload["completedAtMs"] - payload["startedAtMs"]
+    state = _used(state, payload["usage"], duration_ms)
+    if payload["failure"] is not None:
+        return _tried(state, payload, payload["sessionKept"])
+    number = payload["number"]
+    state = _spoken(state, event, inherited=False)._replace(
+        steps=number,
+        inherited_steps=min(state.inherited_steps, number - 1),  # one may be replaced
+        tries=0,
+    )
+    return _arrived(state, payload["next"])
+
+
+def _asked(state: ThreadState, event: Event) -> ThreadState:
+    payload = event.payload
+    state = _used(state, payload["usage"], payload["completedAtMs"] - payload["startedAtMs"])
+    return _tried(state, payload, True)
+
+
+def _tried(state: ThreadState, payload: Mapping[str, Any], kept: bool) -> ThreadState:
+    """An attempt ended without a step. Where it told no session, the one before it stays."""
+    role, agent = state.role(payload["role"]), payload["agent"]
+    session = role.sessions.get(agent)
+    if not kept:
+        session = None
+    elif payload["session"] is not None and (session is None or session.id != payload["session"]):
+        session = Session(payload["session"], session.number if session else 0, False)
+    state = state.with_role(payload["role"], role.with_session(agent, session))
+    return _arrived(state._replace(tries=state.tries + 1), payload["next"])
+
+
+def _decided(state: ThreadState, event: Event) -> ThreadState:
+    """A limit was reached, the graph did not say what comes next, or the thread was cancelled."""
+    return _arrived(state, event.payload["next"])
+
+
+def _granted(state: ThreadState, event: Event) -> ThreadState:
+    return _arrived(state._replace(grants=state.grants + 1), event.payload["next"])
+
+
+def _used(state: ThreadState, usage: Any, duration_ms: int) -> ThreadState:
+    return state._replace(
+        totals=state.totals.plus(usage), running_ms=state.running_ms + max(0, duration_ms)
+    )
+
+
+def _arrived(state: ThreadState, to: NextPayload) -> ThreadState:
+    """The state with what an event decided. Only after a failure does exec run a role again."""
+    status, role, waiting = to["status"], to["role"], None
+    if to["reason"] is not None:
+        waiting = Suspension(
+            to["reason"], role or "", to["message"] or "", to["kind"], to["until"], to["question"]
+        )
+        role = role if to["reason"] in ("failure", "interrupted") else None
+    return state._replace(status=status, current_role=role, suspension=waiting, attempt=None)
+
+
+_FOLDS: Final[Mapping[str, Callable[[ThreadState, Event], ThreadState]]] = {
+    "attempt": _attempt_opened,
+    "step": _step,
+    "asked": _asked,
+    "granted": _granted,
+    "limit": _decided,
+    "unrouted": _decided,
+    "cancelled": _decided,
+}
+"""By the kind of the event. `started` begins a thread: see `begin`."""
+
+
+def differences(stored: ThreadState, folded: ThreadState) -> list[str]:
+    """In what a stored state is not what its events say, field by field; none: it is right."""
+    return [
+        f"{name} is {mine!r}, not {its!r}"
+        for name, mine, its in zip(stored._fields, stored, folded, strict=True)
+        if mine != its
+    ]
