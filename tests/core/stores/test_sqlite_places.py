@@ -54,7 +54,7 @@ def of_version(path, version):
         (from_the_past, StoreVersionError, "older uwf"),
         (lambda path: path.mkdir(), StoreError, "is a folder"),
     ],
-    ids=["text", "torn", "foreign", "future", "folder"],
+    ids=["text", "torn", "foreign", "future", "past", "folder"],
 )
 def test_what_is_no_store_of_ours_is_refused_and_left_as_it_is(
     open_store, tmp_path, make, error, message

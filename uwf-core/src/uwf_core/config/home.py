@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from uwf_core.errors import ConfigError
 from uwf_core.process import crash_points
-from uwf_core.process.private import make_folder, sync_names
+from uwf_core.process.private import make_lasting_folder, sync_names
 
 CONFIG_FILE = "config.yaml"
 ENV_FILE = ".env"
@@ -89,7 +89,7 @@ def prepare_home(home: str) -> None:
         ConfigError: it cannot be created.
     """
     try:
-        make_folder(home)
+        make_lasting_folder(home)
     except OSError as error:
         raise ConfigError(
             f"the folder for uwf cannot be created: {error.strerror}",

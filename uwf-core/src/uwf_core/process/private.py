@@ -10,14 +10,13 @@ from contextlib import suppress
 def make_folder(path: str) -> None:
     """Make a folder and what is missing above it, each 0700; one that is there stays as it is.
 
-    (`os.makedirs` gives its mode to the last one alone.) The name of a new folder is on the disk.
+    (`os.makedirs` gives its mode to the last one alone.)
 
     Raises:
         OSError: it cannot be made, or is no folder.
     """
     try:
         os.mkdir(path, 0o700)
-        sync_names(os.path.dirname(path))
     except FileNotFoundError:
         above = os.path.dirname(path)
         if not above or os.path.isdir(above):  # nothing can be made there, as below /proc
@@ -27,6 +26,14 @@ def make_folder(path: str) -> None:
     except FileExistsError:
         if not os.path.isdir(path):
             raise
+
+
+def make_lasting_folder(path: str) -> None:
+    """As `make_folder`; its name, and those of the folders above it, are on the disk."""
+    make_folder(path)
+    while path != (above := os.path.dirname(path)):
+        sync_names(above)
+        path = above
 
 
 def sync(path: str) -> None:

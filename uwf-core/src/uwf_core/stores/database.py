@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 
 from uwf_core.errors import BusyError, CorruptNodeError, StoreError, StoreVersionError, UwfError
 from uwf_core.process import crash_points
-from uwf_core.process.private import make_folder, sync, sync_names
+from uwf_core.process.private import make_lasting_folder, sync, sync_names
 from uwf_core.stores.locks import LockFile, offset_of
 
 VERSION = 2
@@ -186,7 +186,7 @@ class Database:
     def _make(self) -> None:
         try:
             if self._may_make_folder:
-                make_folder(os.path.dirname(self.path))
+                make_lasting_folder(os.path.dirname(self.path))
             self._locks.wait(_MAKING, _BUSY_SECONDS)
             try:
                 if not self._exists():
