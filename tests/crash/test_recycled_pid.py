@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 from rig import DONE, Rig, end, eventually, is_running
 
-from uwf_core.engine import control
 from uwf_core.errors import BusyError
+from uwf_core.threads import control
 
 MARKED = "UWF_ATTEMPT"
 

@@ -281,7 +281,7 @@ def _lost(
 
 def _invalid(uwf: Client) -> str | None:
     """What the verification of the whole store says."""
-    from uwf_core.engine.repair import VerifyOptions, verify_store
+    from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
     found = verify_store(uwf._engine, VerifyOptions())
     return None if found["valid"] else f"verify: {found['problems']}"
@@ -304,7 +304,7 @@ def _stuck(uwf: Client) -> str | None:
 
 def _lost_file(home: Path, acks: Sequence[Ack]) -> str | None:
     """An exported bundle or a setting that was acknowledged and is not on the disk."""
-    from uwf_core.engine.take_in import verify_bundle
+    from uwf_core.upkeep.import_bundle import verify_bundle
 
     for ack in {ack.words: ack for ack in acks if not ack.code}.values():  # the last of each
         if ack.words[:2] == ("thread", "export"):

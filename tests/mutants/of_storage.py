@@ -37,7 +37,7 @@ STORAGE = (
     Mutant(
         "durability",
         "an export is not synced",
-        "engine/export.py",
+        "upkeep/export.py",
         "                os.fsync(file.fileno())\n",
         "",
         _EXPORTED,
@@ -45,7 +45,7 @@ STORAGE = (
     Mutant(
         "durability",
         "the name of an export is not synced",
-        "engine/export.py",
+        "upkeep/export.py",
         "        sync_names(str(target.parent))\n",
         "",
         _EXPORTED,
@@ -274,7 +274,7 @@ STORAGE = (
     Mutant(
         "gc",
         "what a run has put since it began is swept",
-        "engine/collect.py",
+        "upkeep/collect.py",
         ", *begun])",
         "])",
         "tests/core/engine/test_collect.py::test_what_a_run_has_put_since_it_began_stays_however_long_it_takes",
@@ -315,7 +315,7 @@ STORAGE = (
     Mutant(
         "verify",
         "a damaged name is not told",
-        "engine/verify.py",
+        "upkeep/verify.py",
         "        if is_intact(row):\n            return True\n",
         "        return True\n",
         "tests/core/engine/test_verify.py::test_a_damaged_head_is_named_and_repaired_where_its_value_proves_itself",
@@ -323,7 +323,7 @@ STORAGE = (
     Mutant(
         "verify",
         "what a head says of its chain is not compared",
-        "engine/verify.py",
+        "upkeep/verify.py",
         'kind, message = "tags", "; ".join(wrong)',
         'wrong = []\n        kind, message = "tags", ""',
         "tests/core/engine/test_verify.py::test_tags_that_the_chain_contradicts_are_named_and_rebuilt",
@@ -372,7 +372,7 @@ STORAGE = (
     Mutant(
         "bundles",
         "a secret that is known now is exported",
-        "engine/export.py",
+        "upkeep/export.py",
         "        if redactor.value(payload) != payload:",
         "        if False:",
         "tests/core/engine/test_bundles.py::test_a_secret_that_is_known_by_now_is_not_given_away",

@@ -8,9 +8,9 @@ import sys
 import time
 
 from uwf_core.client import Client
-from uwf_core.engine.collect import CollectOptions, collect_garbage
-from uwf_core.engine.repair import VerifyOptions, verify_store
 from uwf_core.errors import MissingNodeError, UnknownIdError
+from uwf_core.upkeep.collect import CollectOptions, collect_garbage
+from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 kind, times = sys.argv[1], int(sys.argv[2])
 print("ready", flush=True)

@@ -124,7 +124,7 @@ def test_a_fault_of_our_own_is_one_line_and_its_traceback_is_in_the_log(uwf, pro
     def broken(*_arguments, **_options):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("uwf_core.engine.start.start_thread", broken)
+    monkeypatch.setattr("uwf_core.threads.start.start_thread", broken)
     answer = uwf("thread", "start", "pair", "-p", "x", "--format", "text")
     assert (answer.code, answer.out) == (1, "")
     assert "ZeroDivisionError: a bug" in answer.err

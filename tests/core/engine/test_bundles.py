@@ -8,8 +8,6 @@ from tests.core.engine.archives import Archive, node
 from tests.core.engine.conftest import APPROVED, DONE, LOOP, REJECTED, UNSURE
 
 from uwf_core.client import Client
-from uwf_core.engine.repair import VerifyOptions, verify_store
-from uwf_core.engine.take_in import verify_bundle
 from uwf_core.errors import (
     BundleError,
     BusyError,
@@ -21,6 +19,8 @@ from uwf_core.errors import (
 from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
 from uwf_core.thread.lock import thread_lock
+from uwf_core.upkeep.import_bundle import verify_bundle
+from uwf_core.upkeep.repair import VerifyOptions, verify_store
 from uwf_core.workflow.definition import WORKFLOW_TYPE
 
 SECRET = "sk-live-0123456789abcdef"

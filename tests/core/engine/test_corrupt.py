@@ -9,10 +9,10 @@ import pytest
 from tests.core.engine.conftest import APPROVED, DONE
 
 from uwf_core.client import Client
-from uwf_core.engine.show import ThreadFilter
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import Ref
 from uwf_core.testing.project import Project
+from uwf_core.views.show import ThreadFilter
 
 ASKED = {"role": "developer", "suspend": {"reason": "x", "form": {"type": "object"}}}
 FAILED = {"role": "developer", "fail": {"kind": "crashed", "message": "x"}}

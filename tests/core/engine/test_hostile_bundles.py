@@ -13,9 +13,9 @@ from uwf_core.cas import bundle
 from uwf_core.cas.codec import encode
 from uwf_core.cas.hashing import META
 from uwf_core.client import Client
-from uwf_core.engine.take_in import verify_bundle
 from uwf_core.errors import BundleError
 from uwf_core.testing.project import Project
+from uwf_core.upkeep.import_bundle import verify_bundle
 
 TIME = re.escape(encode("timestamp") + b"\x1b")
 """What stands before the eight bytes of a node's time, in ms."""

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from uwf_core.client import Client
-from uwf_core.engine.collect import CollectOptions, collect_garbage
-from uwf_core.engine.verify import Scope, verify
 from uwf_core.testing.project import Project
+from uwf_core.upkeep.collect import CollectOptions, collect_garbage
+from uwf_core.upkeep.verify import Scope, verify
 
 WORKFLOW = """
 version: 1

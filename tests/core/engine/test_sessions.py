@@ -3,8 +3,8 @@
 from tests.core.engine.conftest import APPROVED, DONE, REJECTED
 
 from uwf_core.client import Client
-from uwf_core.engine.verify import Scope, verify
 from uwf_core.testing.project import Project
+from uwf_core.upkeep.verify import Scope, verify
 
 
 def test_a_role_that_is_entered_again_continues_its_own_session(

@@ -11,11 +11,11 @@ import pytest
 from tests.core.engine.conftest import APPROVED, DONE, LOOP, REJECTED
 
 from uwf_core.engine.documents import VerifyDocument
-from uwf_core.engine.repair import VerifyOptions, verify_store
 from uwf_core.errors import CorruptNodeError, UnknownIdError, UwfError, WrongStateError
 from uwf_core.ids import number_of
 from uwf_core.testing.project import Project
 from uwf_core.thread.tags import from_tags
+from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 OTHER = LOOP.replace("name: loop", "name: other").replace("Review it.", "Look at it.")
 
@@ -263,7 +263,7 @@ def test_a_damaged_head_is_named_and_repaired_where_its_value_proves_itself(
 def test_a_thread_whose_head_is_lost_for_good_can_still_be_shown_and_removed(
     world: World,
 ) -> None:
-    from uwf_core.engine.collect import CollectOptions, collect_garbage
+    from uwf_core.upkeep.collect import CollectOptions, collect_garbage
 
     world.sql(VARIABLES["value"], f"@uwf/thread/{world.one}")
     with world.project.client() as uwf:
@@ -347,7 +347,7 @@ def test_a_thread_whose_damage_is_gone_loses_its_mark_by_repair(world: World) ->
 
 
 def test_a_damaged_thread_can_be_removed_and_what_is_left_collected(world: World) -> None:
-    from uwf_core.engine.collect import CollectOptions, collect_garbage
+    from uwf_core.upkeep.collect import CollectOptions, collect_garbage
 
     world.sql(NODES["absence"], number_of(world.raw))
     with world.project.client() as uwf:

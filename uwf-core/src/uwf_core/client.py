@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from uwf_core.engine.engine import Engine, open_engine
 from uwf_core.engine.installation import Installation
-from uwf_core.engine.own_nodes import Name, NodeStore
 from uwf_core.engine.watch import Listener
 from uwf_core.ids import Ref
 from uwf_core.process.cancel import Cancel
+from uwf_core.upkeep.node_store import Name, NodeStore
 
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         TurnDocument,
     )
     from uwf_core.engine.results import Outcome
-    from uwf_core.engine.show import ThreadFilter
+    from uwf_core.views.show import ThreadFilter
 
 __all__ = [
     "AnswerDocument",
@@ -68,7 +68,7 @@ __all__ = [
     "TurnDocument",
 ]
 
-_HOME = {"Outcome": "uwf_core.engine.results", "ThreadFilter": "uwf_core.engine.show"}
+_HOME = {"Outcome": "uwf_core.engine.results", "ThreadFilter": "uwf_core.views.show"}
 
 
 def __getattr__(name: str) -> Any:
@@ -200,7 +200,7 @@ class Client:
         agent: str | None = None,
     ) -> StartedDocument:
         """Begin a thread; nothing is run. Errors as `uwf thread start`."""
-        from uwf_core.engine import start
+        from uwf_core.threads import start
 
         options = start.StartOptions(workflow, prompt, str(cwd), agent)
         return start.start_thread(self._engine, options, self._watch)
@@ -238,44 +238,44 @@ class Client:
         cancel: Cancel | None = None,
     ) -> Outcome:
         """Let a suspended or completed thread go on. Errors as `uwf thread resume`."""
-        from uwf_core.engine import resume
+        from uwf_core.threads import resume
 
         options = resume.ResumeOptions(text, answer, agent)
         return resume.resume_thread(self._engine, thread, options, self._watch, cancel or Cancel())
 
     def poke(self, thread: str, text: str, *, cancel: Cancel | None = None) -> Outcome:
         """Run the head step again with a further instruction. Errors as `uwf thread poke`."""
-        from uwf_core.engine import resume
+        from uwf_core.threads import resume
 
         return resume.poke_thread(self._engine, thread, text, self._watch, cancel or Cancel())
 
     def fork(self, step: str) -> StartedDocument:
         """A new thread that shares the chain up to a step."""
-        from uwf_core.engine import fork
+        from uwf_core.threads import fork
 
         return fork.fork_step(self._engine, step)
 
     def stop(self, thread: str) -> ThreadDocument:
         """Stop whoever runs the thread."""
-        from uwf_core.engine import control
+        from uwf_core.threads import control
 
         return control.stop_thread(self._engine, thread)
 
     def cancel(self, thread: str) -> ThreadDocument:
         """Close a thread for good."""
-        from uwf_core.engine import close
+        from uwf_core.threads import close
 
         return close.cancel_thread(self._engine, thread, self._watch)
 
     def wait(self, thread: str, timeout_s: float | None = None) -> Outcome:
         """Wait until nobody runs the thread; what its run did."""
-        from uwf_core.engine import control
+        from uwf_core.threads import control
 
         return control.wait_thread(self._engine, thread, timeout_s)
 
     def remove(self, thread: str) -> ThreadDocument:
         """Forget a finished thread."""
-        from uwf_core.engine import close
+        from uwf_core.threads import close
 
         return close.remove_thread(self._engine, thread)
 
@@ -283,7 +283,7 @@ class Client:
 
     def export_thread(self, thread: str, file: str | os.PathLike[str]) -> BundleDocument:
         """Write a thread as a bundle. Errors as `uwf thread export`."""
-        from uwf_core.engine import export
+        from uwf_core.upkeep import export
 
         return export.export_thread(self._engine, thread, str(file))
 
@@ -297,58 +297,58 @@ class Client:
             dry_run: check everything and change nothing.
             as_new: a thread that is here with another head comes under a new id.
         """
-        from uwf_core.engine import take_in
+        from uwf_core.upkeep.import_bundle import ImportOptions, import_bundle
 
-        options = take_in.ImportOptions(dry_run, as_new)
-        return take_in.import_bundle(self._engine, str(Path(self._engine.cwd, file)), options)
+        options = ImportOptions(dry_run, as_new)
+        return import_bundle(self._engine, str(Path(self._engine.cwd, file)), options)
 
     # -- reading ---------------------------------------------------------------------------------
 
     def show(self, thread: str) -> ThreadDocument:
         """Where a thread stands."""
-        from uwf_core.engine import show
+        from uwf_core.views import show
 
         return show.show_thread(self._engine, thread)
 
     def list(self, wanted: ThreadFilter | None = None) -> Sequence[ThreadRow]:
         """Threads, newest first; the finished ones too unless the filter says otherwise."""
-        from uwf_core.engine import show
+        from uwf_core.views import show
 
         return show.list_threads(self._engine, wanted or show.ThreadFilter(all=True))
 
     def steps(self, thread: str) -> Sequence[StepRow]:
         """The steps of a thread in order; the first row is the start."""
-        from uwf_core.engine import steps
+        from uwf_core.views import steps
 
         return steps.list_steps(self._engine, thread)
 
     def step(self, step: str) -> StepDocument:
         """A whole step, or failed attempt."""
-        from uwf_core.engine import steps
+        from uwf_core.views import steps
 
         return steps.show_step(self._engine, step)
 
     def turns(self, thread: str, role: str | None = None) -> Sequence[TurnDocument]:
         """All turns of a thread."""
-        from uwf_core.engine import turns
+        from uwf_core.views import turns
 
         return turns.list_turns(self._engine, thread, role)
 
     def follow(self, thread: str, role: str | None = None) -> Iterator[TurnDocument]:
         """All turns so far, then those of the step under way as they come."""
-        from uwf_core.engine import turns
+        from uwf_core.views import turns
 
         return turns.follow_turns(self._engine, thread, role)
 
     def read(self, thread: str, quota: int | None = None, before: str | None = None) -> str:
         """The thread as Markdown."""
-        from uwf_core.engine import read
+        from uwf_core.views import read
 
         return read.read_thread(self._engine, thread, quota or read.QUOTA, before)
 
     def prompt(self, step: str) -> str:
         """Exactly what the agent of a step was told."""
-        from uwf_core.engine import read
+        from uwf_core.views import read
 
         return read.read_prompt(self._engine, step)
 
@@ -362,7 +362,7 @@ class Client:
         cancel: Cancel | None = None,
     ) -> AnswerDocument:
         """Ask the session of a past step; no step is written."""
-        from uwf_core.engine import ask
+        from uwf_core.threads import ask
 
         options = ask.AskOptions(text, agent, fork)
         return ask.ask_step(self._engine, step, options, self._watch, cancel or Cancel())

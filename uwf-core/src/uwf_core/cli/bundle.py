@@ -16,6 +16,6 @@ def verify(session: Session, file: str) -> None:
     root with the one that the sender tells you. Exit code 4 if anything is wrong.
     """
     from uwf_core.cli.render.bundle import bundle_text
-    from uwf_core.engine.take_in import verify_bundle
+    from uwf_core.upkeep.import_bundle import verify_bundle
 
     session.emit(verify_bundle(file), bundle_text)

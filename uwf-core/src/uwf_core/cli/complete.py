@@ -109,7 +109,7 @@ def _engine() -> "Engine":
 
 
 def _threads(engine: "Engine") -> Iterator[tuple[str, str]]:
-    from uwf_core.engine.show import ThreadFilter, list_threads
+    from uwf_core.views.show import ThreadFilter, list_threads
 
     yield "@last", "the newest thread"
     for each in list_threads(engine, ThreadFilter(all=True, limit=_MOST_THREADS)):
@@ -117,7 +117,7 @@ def _threads(engine: "Engine") -> Iterator[tuple[str, str]]:
 
 
 def _steps(engine: "Engine") -> Iterator[tuple[str, str]]:
-    from uwf_core.engine.steps import list_steps
+    from uwf_core.views.steps import list_steps
 
     yield "@last", "the last step of the newest thread"
     for each in reversed(list_steps(engine, "@last")):

@@ -25,7 +25,7 @@ def run(session: Session, workflow: str, prompt: str, cwd: str | None, agent: st
     WORKFLOW is a name, a file or a reference. Stops after 100 steps of its own.
     """
     from uwf_core.engine.run import RunOptions, exec_started
-    from uwf_core.engine.start import start_thread
+    from uwf_core.threads.start import start_thread
 
     options = start_options(session, workflow, prompt, cwd, agent)
 

@@ -1,1 +1,1 @@
-"""One step, and everything that is done with threads; wiring of all rooms."""
+"""One step of a thread, stage by stage, and the wiring of all rooms."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.ids import Ref
-from uwf_core.thread.types import schema_of
+from uwf_core.thread.shape import schema_of
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store

@@ -17,7 +17,7 @@ from uwf_core.agents.supervise import close_call
 from uwf_core.api.agent import AgentContext
 from uwf_core.api.events import StepStarted, ThreadStarted, TurnTaken
 from uwf_core.engine.attempt import Attempt
-from uwf_core.engine.foreign import check_choice
+from uwf_core.engine.imported import check_choice
 from uwf_core.engine.plan import moderate
 from uwf_core.engine.progress import Place, Progress
 from uwf_core.engine.record import Told

@@ -29,7 +29,7 @@ def gc(session: Session, dry_run: bool, grace: float) -> None:
     questions about its steps. Runs may go on meanwhile. The file keeps its size: what is free in
     it is used again.
     """
-    from uwf_core.engine.collect import CollectOptions, collect_garbage
+    from uwf_core.upkeep.collect import CollectOptions, collect_garbage
 
     options = CollectOptions(grace_seconds=grace, dry_run=dry_run)
     session.emit(collect_garbage(session.engine, options), _text)

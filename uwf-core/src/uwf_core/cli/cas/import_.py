@@ -22,7 +22,7 @@ def import_(session: Session, file: str, dry_run: bool, as_new: bool) -> None:
     that is here with the same head is left as it is; with another head it is refused, unless it is
     to come as a new thread, a fork of what the bundle brings. Names of workflows never move.
     """
-    from uwf_core.engine.take_in import ImportOptions, import_bundle
+    from uwf_core.upkeep.import_bundle import ImportOptions, import_bundle
 
     document = import_bundle(session.engine, file, ImportOptions(dry_run, as_new))
     session.thread = document["thread"]

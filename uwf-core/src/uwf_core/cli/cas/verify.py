@@ -32,7 +32,7 @@ def verify(session: Session, word: str | None, repair: bool, bundle: str | None)
     --repair rebuilds what heads say from their steps, and with --from brings damaged and missing
     nodes back from a bundle; a thread that is whole again loses its mark.
     """
-    from uwf_core.engine.repair import VerifyOptions, verify_store
+    from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
     if bundle is not None and not repair:
         raise UsageError("--from goes with --repair", hint="add --repair, or leave --from out")

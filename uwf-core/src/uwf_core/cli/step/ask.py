@@ -21,7 +21,7 @@ def ask(session: Session, step: str, prompt: str, agent: str | None, no_fork: bo
     was given the record (reconstructed).
     """
     from uwf_core.cli.render.step import answer_text
-    from uwf_core.engine.ask import AskOptions, ask_step
+    from uwf_core.threads.ask import AskOptions, ask_step
 
     options = AskOptions(text=prompt_text(session, prompt), agent=agent, fork=not no_fork)
     with cancel_on_signals(session) as cancel, watch(session) as live:

@@ -14,7 +14,7 @@ from uwf_core.cli.words import quota_option, step_argument
 def read(session: Session, step: str, quota: int, prompt: bool) -> None:
     """Read a step as Markdown: its turns and its output."""
     from uwf_core.engine.find import find_step
-    from uwf_core.engine.read import read_prompt, read_step
+    from uwf_core.views.read import read_prompt, read_step
 
     found = find_step(session.engine, step)
     text = read_prompt(session.engine, found) if prompt else read_step(session.engine, found, quota)

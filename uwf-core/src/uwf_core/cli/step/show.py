@@ -10,7 +10,7 @@ from uwf_core.cli.words import step_argument, thread_argument
 def list_(session: Session, thread: str) -> None:
     """List the steps of a thread in the order they were taken; the first row is the start."""
     from uwf_core.cli.render.step import steps_text
-    from uwf_core.engine.steps import list_steps
+    from uwf_core.views.steps import list_steps
 
     session.emit({"steps": list_steps(session.engine, thread)}, steps_text)
 
@@ -23,6 +23,6 @@ def show(session: Session, step: str) -> None:
     STEP is an id, a unique prefix of one, or @last.
     """
     from uwf_core.cli.render.step import step_text
-    from uwf_core.engine.steps import show_step
+    from uwf_core.views.steps import show_step
 
     session.emit(show_step(session.engine, step), step_text)

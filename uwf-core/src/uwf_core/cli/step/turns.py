@@ -17,7 +17,7 @@ def turns(session: Session, thread: str, role: str | None, live: bool) -> None:
     With --live and --format json each turn is one line of JSON as it comes.
     """
     from uwf_core.cli.render.step import turn_text, turns_text
-    from uwf_core.engine.turns import follow_turns, list_turns
+    from uwf_core.views.turns import follow_turns, list_turns
 
     if not live:
         session.emit({"turns": list_turns(session.engine, thread, role)}, turns_text)

@@ -13,7 +13,7 @@ from uwf_core.cli.words import thread_argument
 def stop(session: Session, thread: str) -> None:
     """Stop a run in the background; `thread exec` goes on from there."""
     from uwf_core.cli.render.thread import thread_text
-    from uwf_core.engine.control import stop_thread
+    from uwf_core.threads.control import stop_thread
 
     session.thread = thread
     session.emit(stop_thread(session.engine, thread), thread_text)
@@ -24,7 +24,7 @@ def stop(session: Session, thread: str) -> None:
 def cancel(session: Session, thread: str) -> None:
     """Stop a thread if it runs, and close it for good."""
     from uwf_core.cli.render.thread import thread_text
-    from uwf_core.engine.close import cancel_thread
+    from uwf_core.threads.close import cancel_thread
 
     session.thread = thread
     with watch(session) as live:
@@ -39,7 +39,7 @@ def cancel(session: Session, thread: str) -> None:
 )
 def wait(session: Session, thread: str, timeout: float | None) -> int:
     """Wait until nobody runs a thread; prints the run's document, exits with its code."""
-    from uwf_core.engine.control import wait_thread
+    from uwf_core.threads.control import wait_thread
 
     return tell(session, wait_thread(session.engine, thread, timeout_s=timeout))
 
@@ -49,7 +49,7 @@ def wait(session: Session, thread: str, timeout: float | None) -> int:
 def rm(session: Session, thread: str) -> None:
     """Forget a finished thread; its nodes stay until the store is cleaned."""
     from uwf_core.cli.render.thread import thread_text
-    from uwf_core.engine.close import remove_thread
+    from uwf_core.threads.close import remove_thread
 
     session.thread = thread
     session.emit(remove_thread(session.engine, thread), thread_text)

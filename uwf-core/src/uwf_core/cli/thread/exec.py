@@ -48,7 +48,7 @@ def exec_(
         )
     options = RunOptions(steps=count or 1, until_done=until_done, agent=agent)
     if background:
-        from uwf_core.engine.background import exec_in_background
+        from uwf_core.threads.background import exec_in_background
 
         return tell(session, exec_in_background(session.engine, thread, options))
     return run_and_tell(

@@ -18,7 +18,7 @@ def export(session: Session, thread: str, output: str) -> None:
     without any store, `uwf cas import` takes it over.
     """
     from uwf_core.cli.render.bundle import bundle_text
-    from uwf_core.engine.export import export_thread
+    from uwf_core.upkeep.export import export_thread
 
     session.thread = thread
     session.emit(export_thread(session.engine, thread, output), bundle_text)

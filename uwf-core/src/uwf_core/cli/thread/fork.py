@@ -13,7 +13,7 @@ def fork(session: Session, step: str) -> None:
     STEP may be a start node. The parent goes on as if nothing had happened.
     """
     from uwf_core.cli.render.thread import started_text
-    from uwf_core.engine.fork import fork_step
+    from uwf_core.threads.fork import fork_step
 
     started = fork_step(session.engine, step)
     session.thread = started["thread"]

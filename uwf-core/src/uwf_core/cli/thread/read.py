@@ -14,7 +14,7 @@ from uwf_core.cli.words import quota_option, thread_argument
 def read(session: Session, thread: str, quota: int, before: str | None) -> None:
     """Read a thread as Markdown: the task and the newest steps that fit into the quota."""
     from uwf_core.engine.find import find_thread
-    from uwf_core.engine.read import read_thread
+    from uwf_core.views.read import read_thread
 
     found = find_thread(session.engine, thread)
     text = read_thread(session.engine, found, quota, before)

@@ -38,7 +38,7 @@ def resume(
 
     A pending question (`thread show` has its form) takes only --answer.
     """
-    from uwf_core.engine.resume import ResumeOptions, resume_thread
+    from uwf_core.threads.resume import ResumeOptions, resume_thread
 
     session.thread = thread
     options = ResumeOptions(
@@ -57,7 +57,7 @@ def resume(
 @prompt_option("The further instruction.")
 def poke(session: Session, thread: str, prompt: str) -> int:
     """Run the last step again with a further instruction; the new step replaces it."""
-    from uwf_core.engine.resume import poke_thread
+    from uwf_core.threads.resume import poke_thread
 
     session.thread = thread
     text = prompt_text(session, prompt)

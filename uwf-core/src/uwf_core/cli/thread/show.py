@@ -16,7 +16,7 @@ def show(session: Session, thread: str) -> None:
     THREAD is an id, a unique prefix of one, or @last.
     """
     from uwf_core.cli.render.thread import thread_text
-    from uwf_core.engine.show import show_thread
+    from uwf_core.views.show import show_thread
 
     session.emit(show_thread(session.engine, thread), thread_text)
 
@@ -46,7 +46,7 @@ def list_(
 ) -> None:
     """List threads, newest first; finished ones only with --all or --status."""
     from uwf_core.cli.render.thread import threads_text
-    from uwf_core.engine.show import ThreadFilter, list_threads
+    from uwf_core.views.show import ThreadFilter, list_threads
 
     chosen = ThreadFilter(
         all=everything,

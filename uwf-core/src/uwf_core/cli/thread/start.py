@@ -10,7 +10,7 @@ from uwf_core.cli.session import Session, working_folder
 from uwf_core.cli.words import agent_option, prompt_option, prompt_text
 
 if TYPE_CHECKING:
-    from uwf_core.engine.start import StartOptions
+    from uwf_core.threads.start import StartOptions
 
 
 @command(
@@ -29,7 +29,7 @@ def start(session: Session, workflow: str, prompt: str, cwd: str | None, agent: 
     WORKFLOW is a name, a file or a reference.
     """
     from uwf_core.cli.render.thread import started_text
-    from uwf_core.engine.start import start_thread
+    from uwf_core.threads.start import start_thread
 
     options = start_options(session, workflow, prompt, cwd, agent)
     with watch(session) as live:
@@ -42,7 +42,7 @@ def start_options(
     session: Session, workflow: str, prompt: str, cwd: str | None, agent: str | None
 ) -> "StartOptions":
     """What a thread is started with."""
-    from uwf_core.engine.start import StartOptions
+    from uwf_core.threads.start import StartOptions
 
     return StartOptions(
         workflow=workflow,

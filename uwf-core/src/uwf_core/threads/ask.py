@@ -10,8 +10,7 @@ from uwf_core.agents.watch import NoSink
 from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, RunLimits
 from uwf_core.api.price import priced
 from uwf_core.engine.find import find_step
-from uwf_core.engine.foreign import check_choice
-from uwf_core.engine.read import read_step
+from uwf_core.engine.imported import check_choice
 from uwf_core.engine.running import opened_agent, recordable
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import NeedsAnswer, SessionLost, UsageError, WrongStateError
@@ -21,6 +20,7 @@ from uwf_core.thread.chain import Step, is_step, read_start
 from uwf_core.thread.chain import read_step as read_step_node
 from uwf_core.thread.names import ask_name
 from uwf_core.thread.usage import usage_payload
+from uwf_core.views.read import read_step
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import AnswerDocument

@@ -14,10 +14,10 @@ from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.chain import body_of, newest_first, read_start
 from uwf_core.thread.head import Head, head_of
 from uwf_core.thread.history import state_of_thread
-from uwf_core.thread.kinds import wrong_target
 from uwf_core.thread.names import attempts_prefix, events_prefix, head_name, turns_prefix
+from uwf_core.thread.shape import schema_of, targets_of
 from uwf_core.thread.state import differences
-from uwf_core.thread.types import EVENTS, NODES, schema_of
+from uwf_core.thread.types import EVENTS, NODES
 from uwf_core.workflow.definition import WORKFLOW_TYPES, read_definition
 from uwf_core.workflow.registry import PREFIX as REGISTRY
 
@@ -135,11 +135,18 @@ class CheckedBundle:
             if kind is None:
                 continue
             payload: Any = decode(record.data)
-            wrong = wrong_target(kind, payload, self._kind_of)
+            wrong = self._wrong_target(kind, payload)
             if wrong is None and kind == "step" and not self._is_object(payload["output"]):
                 wrong = "the output of a step is no object"
             if wrong is not None:
                 raise BundleError(f"the node {record.ref}: {wrong}")
+
+    def _wrong_target(self, kind: str, payload: Mapping[str, Any]) -> str | None:
+        """The first reference that leads to a node of a kind which cannot be there, in words."""
+        for field, ref, wanted in targets_of(kind, payload):
+            if wanted and self._kind_of(ref) not in wanted:
+                return f"the {field} of a {kind} points to {ref}, which is no {' or '.join(wanted)}"
+        return None
 
     def _is_object(self, ref: str) -> bool:
         return isinstance(self.store.get(ref).payload, dict)

@@ -3,12 +3,10 @@
 from typing import TYPE_CHECKING
 
 from uwf_core.api.events import ThreadEnded
-from uwf_core.engine.control import stop_run
 from uwf_core.engine.event import happen
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.recover import recover
 from uwf_core.engine.run_file import errors_file, forget_run
-from uwf_core.engine.show import show_thread
 from uwf_core.engine.watch import Broadcast, Watch
 from uwf_core.errors import WrongStateError
 from uwf_core.thread.head import head_of, is_whole, read_head
@@ -16,6 +14,8 @@ from uwf_core.thread.lifecycle import check_cancel, check_present, check_remove
 from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.names import head_name, prefixes_of
 from uwf_core.thread.next import cancels
+from uwf_core.threads.control import stop_run
+from uwf_core.views.show import show_thread
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import ThreadDocument

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from uwf_core.api.store import Record
-from uwf_core.engine.export import own_variables
 from uwf_core.engine.find import find_thread
 from uwf_core.ids import ref_of_number
+from uwf_core.upkeep.export import own_variables
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store

@@ -108,7 +108,7 @@ class NodeStore:
         Raises:
             MissingNodeError, CorruptNodeError: one is absent or damaged; nothing has changed.
         """
-        from uwf_core.engine.hand_over import copy_nodes
+        from uwf_core.upkeep.copy_nodes import copy_nodes
 
         return copy_nodes(self._engine.store, target._engine.store, refs)
 
@@ -123,6 +123,6 @@ class NodeStore:
         Raises:
             BusyError: it runs, or is there already.
         """
-        from uwf_core.engine.hand_over import copy_thread
+        from uwf_core.upkeep.copy_nodes import copy_thread
 
         copy_thread(self._engine, target._engine, thread, durable=durable)

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.find import find_step, find_thread
-from uwf_core.engine.turns import turns_of_step
 from uwf_core.errors import UnknownIdError, WrongStateError
 from uwf_core.ids import Ref
 from uwf_core.prompt.quote import fenced
@@ -13,6 +12,7 @@ from uwf_core.thread.chain import read_step as read_step_node
 from uwf_core.thread.head import Head, read_head
 from uwf_core.thread.lifecycle import effective, state_words
 from uwf_core.thread.lock import holder_of
+from uwf_core.views.turns import turns_of_step
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import TurnDocument

@@ -9,13 +9,13 @@ from uwf_core.engine.event import happen
 from uwf_core.engine.plan import Intent
 from uwf_core.engine.results import Outcome
 from uwf_core.engine.run import Held, RunOptions, check_step, go, with_thread
-from uwf_core.engine.show import form_of
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import DefinitionError, PayloadError, UsageError, WrongStateError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.lifecycle import check_poke, check_resume
 from uwf_core.thread.next import runs
 from uwf_core.thread.state import Suspension
+from uwf_core.views.show import form_of
 
 if TYPE_CHECKING:
     from uwf_core.api.extract import ExtractProblem

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import Outcome, exec_document
 from uwf_core.engine.run_file import read_run
-from uwf_core.engine.show import show_thread
 from uwf_core.errors import BusyError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.process.identity import ProcessId, hostname, send_signal
 from uwf_core.thread.head import read_head
 from uwf_core.thread.lifecycle import effective, exit_code
 from uwf_core.thread.lock import holder_of
+from uwf_core.views.show import show_thread
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder

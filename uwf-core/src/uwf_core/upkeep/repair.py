@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.api.store import Variable
 from uwf_core.cas.bundle import Bundle
 from uwf_core.cas.variables import is_intact
-from uwf_core.engine.bundle_check import CheckedBundle
 from uwf_core.engine.find import find_thread
-from uwf_core.engine.verify import Problem, Report, Scope, broken_head, marking_of, verify
 from uwf_core.errors import BusyError, MissingNodeError, StoreError, UnknownIdError, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
@@ -31,6 +29,8 @@ from uwf_core.thread.names import (
     thread_of,
 )
 from uwf_core.thread.tags import to_tags
+from uwf_core.upkeep.bundle_check import CheckedBundle
+from uwf_core.upkeep.verify import Problem, Report, Scope, broken_head, marking_of, verify
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import VerifyDocument

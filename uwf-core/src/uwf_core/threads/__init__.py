@@ -1,0 +1,1 @@
+"""What people do to threads: start, resume, poke, fork, cancel, stop, ask."""

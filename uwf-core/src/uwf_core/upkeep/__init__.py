@@ -1,0 +1,1 @@
+"""Care for the store: verify, repair, bundles out and in, garbage collection."""

@@ -1,0 +1,1 @@
+"""A thread as documents and text: what the commands print. Reads, and never takes a lock."""
