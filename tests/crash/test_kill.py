@@ -146,7 +146,8 @@ def _check_whole(rig: Rig, thread: str) -> None:
         assert [step["number"] for step in steps] == list(range(1, len(steps) + 1))
         assert len({step["step"] for step in steps}) == len(steps)
         names = [each.name for each in uwf.nodes.names("@uwf/")]
-    assert [name for name in names if thread in name] == [f"@uwf/thread/{thread}"]
+    begun = f"@uwf/event/{thread}/00000000.started"
+    assert [name for name in names if thread in name] == [begun, f"@uwf/thread/{thread}"]
     connection = sqlite3.connect(rig.home / "store.db")
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     connection.close()

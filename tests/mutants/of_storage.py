@@ -30,7 +30,7 @@ STORAGE = (
         "durability",
         "the name of a new folder is not synced",
         "process/private.py",
-        "        sync_names(os.path.dirname(path))\n",
+        "        sync_names(above)\n",
         "",
         _STARTED,
     ),

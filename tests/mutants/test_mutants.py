@@ -12,8 +12,8 @@ from tests.mutants.planted import MUTANTS
 
 QUICK = ("LIKE decides what a name begins with", "one step too many")
 HARMLESS = Mutant(
-    "limits", "nothing is wrong", "thread/limits.py", "grants = 1 + index.grants",
-    "grants = index.grants + 1", "tests/core/moderator/test_next.py",
+    "limits", "nothing is wrong", "thread/limits.py", "grants = 1 + state.grants",
+    "grants = state.grants + 1", "tests/core/moderator/test_next.py",
 )  # fmt: skip
 
 

@@ -10,7 +10,6 @@ from collisions import colliding_texts
 from hypothesis import HealthCheck, given, settings
 
 from uwf_core.api.store import Holder
-from uwf_core.cas.buffer import FRESH_MS
 from uwf_core.cas.closure import walk
 from uwf_core.cas.codec import encode
 from uwf_core.cas.hashing import META, PRIMITIVES, ref_of
@@ -53,7 +52,7 @@ def test_a_payload_comes_back_as_it_was_put(store, payload):
 def test_a_node_keeps_the_time_of_its_first_put_and_the_store_that_of_its_last(store, clock):
     first_ms = clock.ms
     ref = store.put_text("hello")
-    clock.ms += FRESH_MS
+    clock.ms += 5000
     assert store.put_text("hello") == ref
     assert store.get(ref).created_ms == first_ms
     assert store.record(ref).touched_ms == clock.ms
@@ -355,3 +354,23 @@ def test_a_backend_without_batches_gets_the_same_records(clock):
     with store.transaction():
         refs = [store.put_text(str(number)) for number in range(20)]
     assert backend.present(refs) == set(refs)
+
+
+def test_what_was_put_under_a_lock_is_put_once_while_it_is_held(clock):
+    """A collection spares what was put since a lock was taken; without one it may have freed it."""
+    puts = []
+
+    class Counting(MemoryBackend):
+        def put(self, record):
+            puts.append(record.ref)
+            return super().put(record)
+
+    store = Store(Counting(), clock)
+    before = store.put_text("before")
+    clock.ms += 1
+    lock = store.lock("thread/x", Holder(1, "start", "host", clock.ms))
+    within = [store.put_text("within") for _ in range(3)][0]
+    store.put_text("before")
+    lock.release()
+    store.put_text("within")
+    assert (puts.count(before), puts.count(within)) == (2, 2)

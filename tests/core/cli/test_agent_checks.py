@@ -34,7 +34,8 @@ def checks(request):
 @hookimpl
 def uwf_agents():
     return [AgentSpec(name="parrot", summary="repeats", factory="uwf_parrot:make",
-                      options="uwf_parrot:Options", checks="uwf_parrot:checks")]
+                      options="uwf_parrot:Options", checks="uwf_parrot:checks",
+                      env=("SEEN",))]
 """
 CONFIG = "agents:\n  loud: {use: parrot, options: {program: printf}}\n"
 

@@ -79,8 +79,7 @@ def test_half_of_the_trials_fail_and_the_others_count(site: Site) -> None:
 
 
 def test_ctrl_c_keeps_what_is_done_and_resume_runs_the_rest(site: Site, tmp_path: Path) -> None:
-    site.env["LOG"] = str(tmp_path / "log")
-    site.task(agent=SLOW)
+    site.task(agent=SLOW, env={"LOG": str(tmp_path / "log")})
     process = site.start("run", "t", "--repeat", "4")
     wait_for(lambda: lines_of(tmp_path / "log") > 1)
     process.send_signal(signal.SIGINT)
@@ -97,8 +96,7 @@ def test_ctrl_c_keeps_what_is_done_and_resume_runs_the_rest(site: Site, tmp_path
 def test_trials_that_wait_when_a_run_is_interrupted_have_not_run(
     site: Site, tmp_path: Path
 ) -> None:
-    site.env["LOG"] = str(tmp_path / "log")
-    site.task(agent="echo begun >> $LOG; sleep 600")
+    site.task(agent="echo begun >> $LOG; sleep 600", env={"LOG": str(tmp_path / "log")})
     process = site.start("run", "t", "--repeat", "4")
     wait_for(lambda: lines_of(tmp_path / "log") > 0)
     process.send_signal(signal.SIGINT)
@@ -111,8 +109,9 @@ def test_trials_that_wait_when_a_run_is_interrupted_have_not_run(
 def test_kill_9_loses_no_trial_that_was_done_and_leaves_no_process(
     site: Site, tmp_path: Path
 ) -> None:
-    site.env["LOG"] = log = str(tmp_path / "log")
-    site.task(agent=f"echo $$ >> $LOG; test $(wc -l < $LOG) = 2 && sleep 600; {DONE}")
+    log = str(tmp_path / "log")
+    agent = f"echo $$ >> $LOG; test $(wc -l < $LOG) = 2 && sleep 600; {DONE}"
+    site.task(agent=agent, env={"LOG": log})
     process = site.start("run", "t", "--repeat", "3")
     wait_for(lambda: lines_of(Path(log)) > 1 and states(site)["scored"] == 1)
     hanging = int(Path(log).read_text().splitlines()[1])

@@ -38,7 +38,7 @@ def test_wilson_is_that_of_scipy(trials: int, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize(("passed", "trials"), [(1, 0), (-1, 3), (4, 3), (math.nan, 3)])
 def test_rates_that_cannot_be_are_refused(passed: float, trials: float) -> None:
-    with pytest.raises(ValueError, match="cannot be"):
+    with pytest.raises(ValueError, match="impossible"):
         wilson_interval(passed, trials)
 
 
@@ -173,5 +173,5 @@ def test_that_all_came_out_alike_does_not_say_that_all_will(tasks: int, widest: 
 
 def test_pairs_that_are_none_are_refused() -> None:
     for a, b in (([], []), ([0.5], [])):
-        with pytest.raises(ValueError, match="no pairs"):
+        with pytest.raises(ValueError, match="cannot be paired"):
             paired_difference(a, b)

@@ -3,11 +3,12 @@
 A transaction writes its records in one batch, and nothing is asked for or written twice.
 """
 
-from uwf_core.api.store import BatchBackend, Record, StoreBackend
+from uwf_core.api.store import BatchBackend, LockHandle, Record, StoreBackend
+from uwf_core.cas.hashing import META
 from uwf_core.cas.records import check_same
 
-FRESH_MS = 10 * 60 * 1000
-"""For how long a record that was touched needs not be put again (gc waits far longer)."""
+_TYPE_FRESH_MS = 10 * 60 * 1000
+"""For how long a type that was touched needs not be put again (gc usually waits far longer)."""
 
 _MAX_BYTES = 4 * 1024 * 1024
 _MAX_RECORD = 64 * 1024
@@ -24,6 +25,8 @@ class Buffer:
         self._pending: dict[str, Record] = {}
         self._known: dict[str, Record] = {}
         self._bytes = 0
+        self._locks: list[LockHandle] = []
+        self._since_ms = 0
 
     def add(self, record: Record) -> None:
         """Have the record written by the next `flush`.
@@ -62,11 +65,24 @@ class Buffer:
         return None if ref in self._pending else self._known.get(ref)
 
     def is_fresh(self, ref: str, now_ms: int) -> bool:
-        """Whether the record was touched so recently that it need not be put again."""
+        """Whether the record was touched so recently that no gc frees it: while a lock is held, gc
+        spares what was touched since.
+        """
         if ref in self._pending:
             return True
         known = self._known.get(ref)
-        return known is not None and 0 <= now_ms - known.touched_ms < FRESH_MS
+        if known is None or known.touched_ms > now_ms:
+            return False
+        if known.type == META:
+            return now_ms - known.touched_ms < _TYPE_FRESH_MS
+        return bool(self._locks) and known.touched_ms >= self._since_ms
+
+    def locked(self, handle: LockHandle, since_ms: int) -> LockHandle:
+        """Remember that a lock is held since `since_ms`, until what this gives is released."""
+        if not self._locks:
+            self._since_ms = since_ms
+        self._locks.append(handle)
+        return _Lock(self._locks, handle)
 
     def keep(self, record: Record) -> None:
         """Remember a record of the backend whose reference and SHA-256 fit its bytes."""
@@ -85,3 +101,15 @@ class Buffer:
         self._pending.clear()
         self._known.clear()
         self._bytes = 0
+
+
+class _Lock:
+    """A lock that the buffer counts on."""
+
+    def __init__(self, held: list[LockHandle], handle: LockHandle) -> None:
+        self._held, self._handle = held, handle
+
+    def release(self) -> None:
+        if self._handle in self._held:
+            self._held.remove(self._handle)
+        self._handle.release()

@@ -371,7 +371,7 @@ class Store:
             handle = self._backend.lock(name, holder)
         if handle is None:
             raise held_by(name, self.holder(name))
-        return handle
+        return self._buffer.locked(handle, holder.since_ms)
 
     def holder(self, name: str) -> Holder | None:
         """Who holds the lock now, without ever taking it; None if nobody does."""

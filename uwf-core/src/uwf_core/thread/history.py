@@ -20,11 +20,11 @@ def state_of_thread(store: "Store", thread: ThreadId, head: Ref) -> ThreadState:
     Raises:
         StoreError: something of it is missing or damaged, or does not belong where it is.
     """
-    started, *events = _own_events(store, thread, head)
-    if started.kind != "started":
+    events = _own_events(store, thread, head)
+    if not events or events[0].kind != "started":
         raise CorruptNodeError(f"thread {thread} has no first event")
-    state = begin(started, inherited_steps(store, Ref(started.payload["head"])))
-    for event in events:
+    state = begin(events[0], inherited_steps(store, Ref(events[0].payload["head"])))
+    for event in events[1:]:
         state = fold(state, event)
     return state
 
