@@ -369,7 +369,7 @@ def test_what_was_put_under_a_lock_is_put_once_while_it_is_held(clock):
     before = store.put_text("before")
     clock.ms += 1
     lock = store.lock("thread/x", Holder(1, "start", "host", clock.ms))
-    within = [store.put_text("within") for _ in range(3)][0]
+    (within,) = {store.put_text("within") for _ in range(3)}
     store.put_text("before")
     lock.release()
     store.put_text("within")
