@@ -103,3 +103,35 @@ def test_what_a_schema_holds_too_much_of_is_named():
     (problem,) = schema_problems({"properties": {"a": {"enum": list(range(MAX_VALUES))}}})
     assert problem.keys == ("properties", "a", "enum")
     assert "10,000 values" in problem.message
+
+
+DEAR = r"(\w{0,30}){0,100}x"
+SLOW = {
+    "a dear pattern and a long text": ({"pattern": DEAR}, "a" * 40_000),
+    "a dear pattern and many texts": ({"items": {"pattern": DEAR}}, ["a" * 200] * 200),
+    "alternatives for many items": ({"items": {"anyOf": [{"type": "null"}] * 900}}, [0] * 9_500),
+    "a long list for many items": ({"items": {"enum": [[n] for n in range(3_000)]}}, [[]] * 5_000),
+    "a huge value": ({"items": {"enum": [[n] for n in range(3_000)]}}, [[0]] * 300_000),
+}
+
+
+@pytest.mark.parametrize(("schema", "value"), SLOW.values(), ids=SLOW)
+def test_a_value_that_would_hold_the_process_is_refused_at_once(schema, value):
+    """Each took a minute or more, with no way for a signal to get through."""
+    began = time.process_time()
+    compiled = CompiledSchema(schema)
+    assert compiled.accepts(value) == (not compiled.violations_of_plain(value))
+    assert time.process_time() - began < SECONDS
+
+
+def test_the_faults_of_a_usual_value_are_all_found():
+    text = {"type": "string", "pattern": "^a{1,9}$"}
+    compiled = CompiledSchema({"items": {"anyOf": [{"type": "null"}, text]}})
+    value = ["a", "b" * 10_000, 3, None, *("a" * 10_000)]
+    assert [each.path for each in compiled.violations_of_plain(value)] == ["1", "2"]
+
+
+def test_a_large_value_of_a_simple_schema_is_checked():
+    schema = {"properties": {f"f{n}": {"type": "string"} for n in range(150)}}
+    assert CompiledSchema(schema).accepts({"f1": "x" * 16_000_000})
+    assert CompiledSchema({"prefixItems": [schema]}).violations([{"f1": "x" * 16_000_000}]) == []

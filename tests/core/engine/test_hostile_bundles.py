@@ -1,11 +1,16 @@
 """A bundle is data of strangers: whatever is wrong with it, it is refused and nothing changes."""
 
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.core.engine.archives import Archive, node
+from tests.core.engine.archives import Archive, File, node
 from tests.core.engine.attacks import ATTACKS, TEXT, Attack, exchanged, line, manifest, set_to
 from tests.core.engine.conftest import DONE, LOOP, REJECTED
 
@@ -118,6 +123,52 @@ def test_what_is_no_file_is_no_bundle(kind: str, tmp_path: Path) -> None:
         path = Path("/dev/zero")
     with pytest.raises(BundleError):
         verify_bundle(str(path))
+
+
+def with_nodes(good: Path, file: Path, *nodes: File) -> Path:
+    """The good bundle with further nodes."""
+    archive = Archive(good)
+    archive.files[:0] = nodes
+    file.write_bytes(archive.reseal().data())
+    return file
+
+
+def test_many_schemas_are_not_compiled_one_after_the_other(good: Path, tmp_path: Path) -> None:
+    """Each is within its limits and takes a quarter of a second; so many took minutes."""
+    patterns = {r"\s" * 99 + str(number): {} for number in range(10)}
+    schemas = [node(META, {"title": str(n), "patternProperties": patterns}) for n in range(100)]
+    file = with_nodes(good, tmp_path / "dear.tar", *schemas)
+    began = time.process_time()
+    with pytest.raises(BundleError, match="schemas of the bundle take too long"):
+        verify_bundle(str(file))
+    assert time.process_time() - began < 2
+
+
+def test_the_patterns_of_a_type_are_compiled_once(good: Path, tmp_path: Path) -> None:
+    named = {f"a{number}$": {"format": "ocas_ref"} for number in range(600)}
+    type_ = node(META, {"items": {"patternProperties": named}})
+    values = node(type_.name[4:17], [{"b": 0}] * 1_000)
+    file = with_nodes(good, tmp_path / "named.tar", type_, values)
+    began = time.process_time()
+    with pytest.raises(BundleError, match="does not belong"):
+        verify_bundle(str(file))
+    assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_check_of_a_bundle(number: int, good: Path, tmp_path: Path) -> None:
+    type_ = node(META, {"not": {"pattern": r"(\w{0,30}){0,100}x"}})
+    texts = [node(type_.name[4:17], "a" * 12_000 + str(n)) for n in range(200)]  # 0.5 s each
+    file = with_nodes(good, tmp_path / "slow.tar", type_, *texts)
+    command = [Path(sys.executable).with_name("uwf"), "bundle", "verify", file]
+    env = {**os.environ, "UWF_HOME": str(tmp_path / "home")}
+    child = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with child:
+        time.sleep(1)
+        assert child.poll() is None
+        child.send_signal(number)
+        child.communicate(timeout=20)
+    assert child.returncode in (130, -number), child.returncode
 
 
 def test_every_cut_of_a_bundle_is_refused(good: Path, tmp_path: Path) -> None:

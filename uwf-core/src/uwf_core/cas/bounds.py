@@ -16,6 +16,20 @@ MAX_VALUES = 10_000
 MAX_PROBLEMS = 200
 """The most problems that are told of one schema."""
 
+MAX_LISTED = 50
+"""The most faults that are listed of one value."""
+
+MAX_MATCHED = 200_000_000
+"""The most characters of a value, times the cost of all patterns of its schema: half a second."""
+
+MAX_COMPARED = 500_000_000
+"""The most values of a value, times those of its schema: two seconds where each alternative of a
+list is tried on each item."""
+
+MAX_EXPLAINED = 200_000
+"""The most values of a value, times those of its schema, of which every fault is found: a second.
+Else it is the first one."""
+
 
 class Excess(NamedTuple):
     """Where a schema goes beyond its budget, why, and what to do."""
@@ -28,16 +42,24 @@ class Excess(NamedTuple):
 class Budget:
     """What is left for schemas that are checked together.
 
+    Args:
+        files: of how many files like that of a workflow they may come.
+
     Attributes:
         is_spent: whether there were too many values, which is told once; nothing more is looked at.
     """
 
-    __slots__ = ("_cost", "_values", "is_spent")
+    __slots__ = ("_cost", "_max_cost", "_max_values", "_values", "is_spent")
 
-    def __init__(self) -> None:
-        self._values = MAX_VALUES
-        self._cost = MAX_COST_TOGETHER
+    def __init__(self, files: int = 1) -> None:
+        self._max_values = self._values = files * MAX_VALUES
+        self._max_cost = self._cost = files * MAX_COST_TOGETHER
         self.is_spent = False
+
+    @property
+    def taken(self) -> tuple[int, int]:
+        """How many values there were, and what their patterns cost."""
+        return self._max_values - self._values, self._max_cost - self._cost
 
     def excesses(self, schema: Any) -> Iterator[Excess]:
         """Take what `schema` asks for; everything in it counts, also what is only data."""
@@ -48,7 +70,7 @@ class Budget:
             self._values -= 1
             if self._values < len(inner):
                 self.is_spent = True
-                yield _too_large(keys)
+                yield _too_large(keys, self._max_values)
                 return
             for pattern, place in _patterns(value):
                 yield from self._pattern(pattern, keys + place)
@@ -65,9 +87,18 @@ class Budget:
             yield Excess(
                 keys,
                 f"with the pattern {_short(pattern)} the patterns here cost more than "
-                f"{MAX_COST_TOGETHER:,} to compile",
+                f"{self._max_cost:,} to compile",
                 "use fewer or simpler patterns",
             )
+
+
+def values_in(value: Any, most: int) -> int:
+    """How many values there are in `value`, itself included; counted up to `most`."""
+    waiting, count = [value], 0
+    while waiting and count < most:
+        count += 1
+        waiting += (inner for _, inner in _inner(waiting.pop()))
+    return count
 
 
 def _inner(value: Any) -> list[tuple[str | int, Any]]:
@@ -87,10 +118,10 @@ def _patterns(value: Any) -> Iterator[tuple[str, Keys]]:
             yield pattern, ("patternProperties", pattern)
 
 
-def _too_large(keys: Keys) -> Excess:
+def _too_large(keys: Keys, most: int) -> Excess:
     return Excess(
         keys,
-        f"the schema holds more than {MAX_VALUES:,} values, which would take too long to check",
+        f"the schema holds more than {most:,} values, which would take too long to check",
         "say less in it; a long list of words can be a `pattern`",
     )
 

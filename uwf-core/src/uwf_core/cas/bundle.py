@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from uwf_core.api.store import Record, Variable
 from uwf_core.cas import bundle_lines, manifest, node_file, tar
-from uwf_core.cas.hashing import ref_of, sha256_of
+from uwf_core.cas.hashing import META, ref_of, sha256_of
 from uwf_core.cas.manifest import Manifest
 from uwf_core.errors import BundleError, CorruptNodeError
 from uwf_core.ids import number_of
@@ -48,6 +48,7 @@ class Bundle:
 
     Attributes:
         manifest: what it promises. contents: the variables, sorted by name. size: in bytes.
+        schemas: the references of its schemas.
 
     Raises:
         BundleError: it is no bundle, or not what it promises.
@@ -57,6 +58,7 @@ class Bundle:
         self._path = path
         self._caps = caps
         self._places: dict[str, _Place] = {}
+        self.schemas: list[str] = []
         self._file, self.size = _opened(path)
         try:
             self._archive = tar.Reader(self._file, self.size)
@@ -124,6 +126,8 @@ class Bundle:
             raise BundleError(f"the node {ref} has two times")
         if ref_of(node.type, node.data) != ref:
             raise BundleError(f"the node {ref} has another reference by its content")
+        if node.type == META:
+            self.schemas.append(ref)
         self._places[ref] = _Place(entry.offset, entry.size, sha256_of(node.type, node.data))
 
     def _node(self, ref: str, offset: int, size: int) -> node_file.NodeFile:

@@ -1,12 +1,14 @@
-"""The nodes of a bundle: each valid by its type, all there, none too many."""
+"""The nodes of a bundle: each valid by its type, all there, none too many or too dear."""
 
 from typing import TYPE_CHECKING, cast
 
+from uwf_core.cas.bounds import Budget
 from uwf_core.cas.bundle import Bundle
+from uwf_core.cas.codec import decode
 from uwf_core.cas.graph import Graph
 from uwf_core.cas.store import Store
 from uwf_core.cas.verify import scan_all
-from uwf_core.errors import BundleError
+from uwf_core.errors import BundleError, PayloadError
 
 if TYPE_CHECKING:
     from uwf_core.api.store import StoreBackend
@@ -24,6 +26,7 @@ def check_nodes(bundle: Bundle) -> Graph:
     Raises:
         BundleError: a node is invalid, missing, or does not belong there.
     """
+    _check_budget(bundle)
     scan = scan_all(store_of(bundle), has_edges=False)
     for fault in scan.faults:
         raise BundleError(f"the node {fault.ref}: {fault.message}", where=bundle.location())
@@ -36,3 +39,23 @@ def check_nodes(bundle: Bundle) -> Graph:
             f"the node {stray} does not belong to what the bundle holds", where=bundle.location()
         )
     return scan.graph
+
+
+def _check_budget(bundle: Bundle) -> None:
+    """That all schemas together take no longer to compile than those of two workflows: a thread has
+    one, and the types of nodes that outputs refer to. One schema after the other could be within
+    its budget, and all of them take hours.
+    """
+    budget = Budget(files=2)
+    for ref in bundle.schemas:
+        record = bundle.get(ref)
+        assert record is not None
+        try:
+            schema = decode(record.data)
+        except PayloadError as error:
+            raise BundleError(f"the node {ref}: {error.message}") from error
+        for excess in budget.excesses(schema):
+            raise BundleError(
+                f"the schemas of the bundle take too long to check; at {ref}: {excess.message}",
+                where=bundle.location(),
+            )

@@ -161,7 +161,7 @@ def _matching(pattern: str, keys: Mapping[str, Any]) -> list[str]:
     from uwf_core.cas.schemas import pattern_schema
 
     compiled = pattern_schema(pattern)
-    return [key for key in keys if not compiled.violations(key)]
+    return [key for key in keys if compiled.accepts(key)]
 
 
 def _in_list(

@@ -8,13 +8,25 @@ values, in linear time whatever the pattern. Neither ever fetches anything.
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from uwf_core.cas.bounds import MAX_PROBLEMS, Budget
+from uwf_core.cas.bounds import (
+    MAX_COMPARED,
+    MAX_EXPLAINED,
+    MAX_LISTED,
+    MAX_MATCHED,
+    MAX_PROBLEMS,
+    MAX_VALUES,
+    Budget,
+    values_in,
+)
 from uwf_core.cas.codec import Keys, decode, dotted, encode
 from uwf_core.cas.simple_check import fits
 from uwf_core.errors import PayloadError
 from uwf_core.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from jsonschema_rs import ValidationError
 
 _TYPES = ["string", "number", "integer", "boolean", "object", "array", "null"]
 
@@ -287,8 +299,13 @@ def _by_compiling(schema: Any) -> list[SchemaProblem]:
     return []
 
 
+_CHEAP_VALUES, _CHEAP_COST = 200, 50
+"""Of schemas that check any value quickly enough."""
+
+
 class CompiledSchema:
-    """A schema, ready to check values. Its patterns run in linear time; it fetches nothing.
+    """A schema, ready to check values. Its patterns run in linear time; it fetches nothing. A value
+    that would take seconds to check is refused, since no signal gets through meanwhile.
 
     Attributes:
         accepts: whether nothing is wrong with a value that `decode` gave.
@@ -297,13 +314,15 @@ class CompiledSchema:
         PayloadError: it is no valid schema.
     """
 
-    __slots__ = ("_validator", "accepts")
+    __slots__ = ("_cost", "_validator", "_values", "accepts")
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
 
-        for excess in Budget().excesses(schema):
+        budget = Budget()
+        for excess in budget.excesses(schema):
             raise _no_type(excess.message, excess.keys, excess.hint)
+        self._values, self._cost = budget.taken
         try:
             self._validator = Draft202012Validator(
                 dict(schema), pattern_options=RegexOptions(), retriever=_refuse
@@ -312,7 +331,26 @@ class CompiledSchema:
             message = getattr(error, "message", str(error))
             keys = tuple(getattr(error, "instance_path", ()))
             raise _no_type(message, keys, "`uwf cas schema add` names all its faults") from error
-        self.accepts: Callable[[Any], bool] = self._validator.is_valid
+        valid = self._validator.is_valid
+        self.accepts: Callable[[Any], bool] = valid if self._is_cheap else self._accepts
+
+    @property
+    def _is_cheap(self) -> bool:
+        return self._values <= _CHEAP_VALUES and self._cost <= _CHEAP_COST
+
+    def _accepts(self, value: Any) -> bool:
+        return self._too_much(value) is None and self._validator.is_valid(value)
+
+    def _too_much(self, value: Any) -> Violation | None:
+        """Why a value is not looked at."""
+        size = 0 if self._is_cheap else len(encode(value))
+        if size * self._cost > MAX_MATCHED:
+            what = f"{size:,} bytes"
+        elif size * self._values > MAX_COMPARED < self._values * values_in(value, MAX_COMPARED):
+            what = "its values"
+        else:
+            return None
+        return Violation("", f"{what} are too many to be checked against this schema")
 
     def violations(self, value: Any) -> list[Violation]:
         """What is wrong with `value`; whatever JSON cannot say is a violation as well."""
@@ -323,13 +361,27 @@ class CompiledSchema:
 
     def violations_of_plain(self, value: Any) -> list[Violation]:
         """As `violations`, for a value that `decode` gave."""
+        too_much = self._too_much(value)
+        if too_much is not None:
+            return [too_much]
         return [
             Violation(dotted(tuple(error.instance_path)), _short(error.message))
-            for error in self._validator.iter_errors(value)
+            for error in islice(self._errors(value), MAX_LISTED)
         ]
 
+    def _errors(self, value: Any) -> "Iterator[ValidationError]":
+        if self._values * values_in(value, MAX_EXPLAINED) <= MAX_EXPLAINED:
+            yield from self._validator.iter_errors(value)  # finds all before it gives the first
+            return
+        from jsonschema_rs import ValidationError
 
-@lru_cache(maxsize=256)
+        try:
+            self._validator.validate(value)
+        except ValidationError as error:
+            yield error
+
+
+@lru_cache(maxsize=MAX_VALUES)  # all of one schema: fewer would be compiled for each value anew
 def pattern_schema(pattern: str) -> CompiledSchema:
     """The schema of texts in which `pattern` is found, compiled once.
 
