@@ -7,6 +7,7 @@ one reference can be made in a millisecond, hence the digest.
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from xxhash import xxh3_128_digest, xxh64_intdigest
@@ -77,7 +78,11 @@ def variable_checksum(
 
     Finds damage, proves nothing against an attacker.
     """
-    parts = [name, value, str(created_ms), str(updated_ms)]
-    for item in sorted(tags.items()):
-        parts += item
+    parts = (
+        name,
+        value,
+        str(created_ms),
+        str(updated_ms),
+        *chain.from_iterable(sorted(tags.items())),
+    )
     return xxh3_128_digest("\0".join(parts).encode("utf-8", "surrogatepass"))

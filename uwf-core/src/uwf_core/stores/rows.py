@@ -1,7 +1,7 @@
 """Records and variables as rows of the SQLite store, and back."""
 
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
@@ -184,15 +184,12 @@ def row_of_variable(variable: Variable) -> Row:
 def variable_of_row(row: Row) -> Variable:
     """The variable of a row; what is damaged no longer fits its checksum, which the core sees."""
     name, value, _, tags, created, updated, checksum = row
-    return Variable(_text(name), _text(value), _tags(tags), created, updated, checksum)
+    parts = iter(_text(tags).split("\0") if tags else ())
+    found = dict(zip(parts, parts, strict=False))  # keys and values in turn
+    return _variable((_text(name), _text(value), found, created, updated, checksum))
 
 
-def _tags(data: Any) -> Mapping[str, str]:
-    """Keys and values in turn, with a NUL between each (five times as fast to read as JSON)."""
-    if not data:
-        return {}
-    parts = iter(_text(data).split("\0"))
-    return dict(zip(parts, parts, strict=False))
+_variable: Callable[[tuple[Any, ...]], Variable] = partial(tuple.__new__, Variable)
 
 
 def _text(data: Any) -> str:
