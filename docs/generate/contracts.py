@@ -1,4 +1,4 @@
-"""The page of what the conformance kits try: every clause, every ability of a scripted peer."""
+"""The page of the contracts: every clause, every ability of a scripted peer."""
 
 import inspect
 from importlib import import_module
@@ -12,15 +12,15 @@ CONTRACTS = ("agent", "store", "extractor", "judge")
 INTRODUCTION = f"""\
 # Contracts
 
-What the conformance kits of `uwf_testing` try, kit {KIT_VERSION}. How they are used:
-[Conformance](../guides/conformance.md). The name of a clause is a promise: it is not changed within
-a major version of the kit, and never means less than it did.
+All tests (*clauses*) of the contracts in `uwf_testing`, kit {KIT_VERSION}.
+[Conformance](../guides/conformance.md) shows how to use them. Within a major version of the kit a
+clause keeps its name and never requires less.
 """
 PEER = """
 ## What a scripted peer can do
 
-A clause needs abilities of the author's `Peer`. Each is the `do` of an `Act`, and the last three
-are methods. What a peer has not is skipped, with the peer's own reason.
+A clause needs abilities of your `Peer`. Each is the `do` of an `Act`; the last three are methods.
+Clauses that need a missing ability are skipped with the peer's reason.
 """
 
 

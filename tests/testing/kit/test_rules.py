@@ -132,7 +132,7 @@ def test_a_peer_cannot_have_what_there_is_not():
     class Odd(Peer):
         abilities = ("sya",)
 
-    with pytest.raises(ValueError, match=r"Odd names the ability 'sya'.*did you mean 'say'"):
+    with pytest.raises(ValueError, match=r"Odd has the unknown ability 'sya'.*did you mean 'say'"):
         Odd().why_not("say")
 
 
@@ -207,7 +207,7 @@ def test_a_table_of_nothing_is_an_error_with_a_cure(author_environment, tests_of
     assert "no agent, store, extractor or judge 'rihgt' is installed" in done.stderr
     done = table(author_environment, "right", "--tests", tests_of("litters"))
     assert (done.returncode, done.stdout) == (2, "")
-    assert "is there a subclass of AgentContract whose fixture gives 'right'?" in done.stderr
+    assert "a subclass of AgentContract whose fixture returns 'right'" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["mock", "memory"])

@@ -122,7 +122,7 @@ def _kind_of(name: str) -> str:
         return found[0]
     if found:
         kinds = " and ".join(found)
-        raise PluginError(f"{name!r} is the name of {kinds}", hint="say which with --kind")
+        raise PluginError(f"{name!r} is the name of {kinds}", hint="select one with --kind")
     known = sorted({each.found.name for each in plugins.list([k.group for k in KINDS.values()])})
     raise PluginError(
         f"no agent, store, extractor or judge {name!r} is installed",
@@ -169,8 +169,8 @@ def _least_test(name: str, kind: str, folder: Path) -> str:
 def _nothing_tried(name: str, kind: str, output: str) -> PluginError:
     last = "\n".join(output.strip().splitlines()[-20:])
     return PluginError(
-        f"no clause of the {kind} contract was tried for {name!r}; pytest said:\n{last}",
-        hint=f"is there a subclass of {KINDS[kind].contract} whose fixture gives {name!r}?",
+        f"no clause of the {kind} contract ran for {name!r}; output of pytest:\n{last}",
+        hint=f"the tests need a subclass of {KINDS[kind].contract} whose fixture returns {name!r}",
     )
 
 

@@ -50,14 +50,16 @@ class AnswerClauses(AgentFixtures):
 
     @needs("say")
     def test_text_comes_back_byte_for_byte(self, harness: Harness) -> None:
-        """Blanks, line ends, escapes, every script: as the peer said it."""
+        """The reply keeps blanks, line ends, escapes and every script exactly as the peer sent
+        them.
+        """
         reply = harness.reply(Act(do="say", text=ODD_TEXT)).reply
         assert reply.structured is None
         assert reply.text == ODD_TEXT
 
     @needs("say", "heard")
     def test_a_prompt_arrives_byte_for_byte(self, harness: Harness) -> None:
-        """Also one that is longer than an argument of a program may be."""
+        """The peer gets the whole prompt, even one that is too long for an argument."""
         line = "All of this is one prompt. "
         prompt = line * (harness.limits.prompt_bytes // len(line)) + ODD_TEXT + "and this its end"
         harness.reply(Act(do="say", text="heard"), prompt=prompt)
@@ -65,7 +67,7 @@ class AnswerClauses(AgentFixtures):
 
     @needs("say")
     def test_a_large_answer_comes_whole(self, harness: Harness) -> None:
-        """Ten megabytes are an answer like any other."""
+        """An answer of ten megabytes is neither cut nor rejected."""
         line = "ten megabytes of the same line\n"
         text = line * (harness.limits.large_bytes // len(line)) + "the end"
         reply = harness.reply(Act(do="say", text=text)).reply
@@ -82,7 +84,7 @@ class AnswerClauses(AgentFixtures):
 
     @needs("usage", capability="usage")
     def test_usage_is_what_the_peer_reports(self, harness: Harness) -> None:
-        """The numbers that are known, and None for those that are not."""
+        """The usage has the numbers that the peer reports, and None for all others."""
         usage = harness.reply(Act(do="usage", text="done", usage=SOME_USAGE)).reply.usage
         names = [name for name in _TOKENS_AND_COST if name not in harness.peer.always_counted]
         found = {name: getattr(usage, name) for name in names}
@@ -90,15 +92,15 @@ class AnswerClauses(AgentFixtures):
 
     @needs("no_usage")
     def test_unknown_usage_is_none_and_never_zero(self, harness: Harness) -> None:
-        """Zero would say that it was measured and cost nothing."""
+        """Unknown usage is None; zero would mean that it was measured and cost nothing."""
         usage = harness.reply(Act(do="no_usage", text="done")).reply.usage
         zeros = [name for name in _TOKENS_AND_COST if getattr(usage, name) is not None]
         assert not zeros, f"nobody reported {', '.join(zeros)}: {usage}"
 
     @needs("say", capability="stream")
     def test_turns_are_reported_as_they_come(self, harness: Harness) -> None:
-        """An agent that streams tells its turns to the sink, counted from 0; the answer is in
-        them.
+        """An agent that streams passes its turns to the sink, counted from 0; they contain the
+        answer.
         """
         run = harness.reply(Act(do="say", text="one answer"))
         assert run.sink.turns, "no turn was reported"
@@ -109,7 +111,7 @@ class AnswerClauses(AgentFixtures):
 
     @needs("say", "offered", capability="tools")
     def test_tools_can_be_narrowed(self, harness: Harness) -> None:
-        """With `request.tools` the model is offered these and no others."""
+        """With `request.tools` the agent offers the model these tools and no others."""
         harness.reply(Act(do="say", text="all of them"))
         offered = sorted(harness.peer.offered())
         assert len(offered) > 1, "the agent offers tools"
@@ -118,14 +120,14 @@ class AnswerClauses(AgentFixtures):
 
     @needs("deny")
     def test_a_denied_tool_is_shown_and_no_failure(self, harness: Harness) -> None:
-        """The answer counts, and the denial stands beside it."""
+        """The answer counts, and the reply lists the denial."""
         reply = harness.reply(Act(do="deny", text="done without it")).reply
         assert reply.text == "done without it"
         assert reply.denials, "the denial is not shown"
 
     @needs("write")
     def test_the_working_folder_is_honoured(self, harness: Harness) -> None:
-        """What the agent's tools do, they do in the folder of the call."""
+        """The agent's tools work in the folder of the call."""
         folder = harness.workspace / "a folder of its own"
         folder.mkdir()
         harness.reply(Act(do="write", name="written.txt", text="here"), cwd=str(folder))
@@ -137,7 +139,7 @@ class AnswerClauses(AgentFixtures):
     def test_the_environment_is_that_of_the_call(
         self, harness: Harness, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """What the call's environment says arrives; what only uwf's own says does not."""
+        """The agent sees the variables of the call, and none that only uwf's own process has."""
         monkeypatch.setenv("KIT_OF_UWF_ALONE", "must stay here")
         env = {**harness.environment(), "KIT_OF_THE_CALL": "ä of the call"}
         seen = harness.reply(Act(do="say_variable", name="KIT_OF_THE_CALL"), env=env).reply
@@ -149,7 +151,7 @@ class AnswerClauses(AgentFixtures):
     def test_it_works_in_the_c_locale(
         self, harness: Harness, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Under `LC_ALL=C`, as in many containers and cron jobs, text is UTF-8 all the same."""
+        """Under `LC_ALL=C`, as in many containers and cron jobs, text is still UTF-8."""
         import locale
 
         before = locale.setlocale(locale.LC_ALL)

@@ -21,17 +21,17 @@ class FailureClauses(AgentFixtures):
 
     @needs("missing")
     def test_a_missing_program_is_unavailable(self, harness: Harness) -> None:
-        """Or a missing service: `unavailable`, with what is missing."""
+        """A missing program or service is `unavailable`."""
         harness.failure(Act(do="missing"), FailureKind.UNAVAILABLE)
 
     @needs("crash")
     def test_a_nonzero_exit_is_a_crash(self, harness: Harness) -> None:
-        """No answer is made up for it."""
+        """A nonzero exit code is `crashed`; the agent invents no answer."""
         harness.failure(Act(do="crash", code=3), FailureKind.CRASHED)
 
     @needs("garbage")
     def test_garbage_is_a_failure(self, harness: Harness) -> None:
-        """And no fault of the adapter's."""
+        """Output in a wrong format is a failure of its kind, not an exception of the adapter."""
         harness.failure(Act(do="garbage"))
 
     @needs("cut")
@@ -42,12 +42,12 @@ class FailureClauses(AgentFixtures):
 
     @needs("silence")
     def test_silence_is_empty(self, harness: Harness) -> None:
-        """Nothing is made up where nothing was said."""
+        """A peer that ends well without an answer is `empty`; the agent invents no answer."""
         harness.failure(Act(do="silence"), FailureKind.EMPTY)
 
     @needs("fail")
     def test_each_failure_has_its_kind(self, harness: Harness) -> None:
-        """Every kind that the peer can bring about arrives as that kind."""
+        """Every kind of failure that the peer can cause arrives as that kind."""
         wrong = []
         for word in harness.peer.kinds:
             outcome = harness.call(harness.request(Act(do="fail", kind=word)))
@@ -59,7 +59,7 @@ class FailureClauses(AgentFixtures):
 
     @needs("say_bytes")
     def test_bytes_that_are_no_text_break_nothing(self, harness: Harness) -> None:
-        """NUL and invalid UTF-8 are replaced within the answer, or are a failure of its kind."""
+        """NUL and invalid UTF-8 in an answer are replaced, or are a failure of its kind."""
         data = b"before \xff\xfe\x00\xed\xa0\x80\xc3 after"
         outcome = harness.call(harness.request(Act(do="say_bytes", data=data)))
         if outcome.reply is None:
@@ -73,7 +73,7 @@ class FailureClauses(AgentFixtures):
 
     @needs("say")
     def test_a_reply_over_the_limit_is_too_large(self, harness: Harness) -> None:
-        """It is refused, not cut."""
+        """A reply over the limit is rejected as `too_large`, not cut."""
         limits = harness.run_limits(
             harness.limits.call_seconds, reply_bytes=harness.limits.reply_bytes
         )
@@ -82,7 +82,7 @@ class FailureClauses(AgentFixtures):
 
     @needs("question")
     def test_a_question_to_a_person_has_a_form(self, harness: Harness) -> None:
-        """An agent that needs a person asks by `NeedsAnswer`, with a JSON Schema of the answer."""
+        """An agent that needs a person raises `NeedsAnswer` with a JSON Schema of the answer."""
         outcome = harness.call(harness.request(Act(do="question", text="May I?")))
         error = outcome.error
         assert isinstance(error, NeedsAnswer), f"it gave {_described(outcome)}"
@@ -98,13 +98,15 @@ class TimeClauses(AgentFixtures):
 
     @needs("hang")
     def test_a_hang_ends_at_the_time_limit(self, harness: Harness) -> None:
-        """Before any answer: a timeout, on time."""
+        """A call that hangs before any answer ends on time with `timeout`."""
         outcome = harness.call(harness.request(Act(do="hang"), limits=harness.hanging()))
         _check_stopped(harness, outcome)
 
     @needs("hang_after")
     def test_a_hang_after_the_answer_ends_at_the_time_limit(self, harness: Harness) -> None:
-        """Either the whole answer counts, or it is a timeout; on time in both cases."""
+        """A call that hangs after its answer ends on time: with the whole answer, or with
+        `timeout`.
+        """
         text = "the whole answer"
         outcome = harness.call(
             harness.request(Act(do="hang_after", text=text), limits=harness.hanging())
@@ -117,7 +119,7 @@ class TimeClauses(AgentFixtures):
 
     @needs("hang")
     def test_cancel_ends_the_call(self, harness: Harness) -> None:
-        """Long before its time limit: interrupted, on time."""
+        """Cancel ends the call with `interrupted`, long before its time limit."""
         cancel = Cancel()
         timer = threading.Timer(harness.limits.cancel_seconds, cancel.set, ("the kit",))
         timer.start()
@@ -130,7 +132,7 @@ class TimeClauses(AgentFixtures):
 
     @needs("spawn")
     def test_a_timeout_leaves_no_process(self, harness: Harness) -> None:
-        """Not even one that has left its session."""
+        """A time-out ends every process of the call, even one that has left its session."""
         outcome = harness.call(harness.request(Act(do="spawn"), limits=harness.hanging()))
         left = harness.processes_left()
         assert outcome.reply is None
@@ -138,7 +140,7 @@ class TimeClauses(AgentFixtures):
 
     @needs("spawn_and_say")
     def test_a_finished_call_leaves_no_process(self, harness: Harness) -> None:
-        """What a program left in the background ends with the call."""
+        """A process that a program left in the background ends with the call."""
         outcome = harness.call(harness.request(Act(do="spawn_and_say", text="done")))
         left = harness.processes_left()
         assert outcome.reply is not None, f"it gave {_described(outcome)}"
@@ -146,7 +148,7 @@ class TimeClauses(AgentFixtures):
 
     @needs("say")
     def test_a_finished_call_leaves_no_thread(self, harness: Harness) -> None:
-        """Once the agent is closed."""
+        """A closed agent leaves no thread of its own running."""
         before = set(threading.enumerate())
         harness.reply(Act(do="say", text="done"))
         deadline = time.monotonic() + harness.limits.gone_seconds
@@ -156,13 +158,13 @@ class TimeClauses(AgentFixtures):
 
     @needs("read_stdin")
     def test_standard_input_has_an_end(self, harness: Harness) -> None:
-        """A program that reads it to the end does not wait for ever."""
+        """A program that reads standard input to the end does not hang."""
         reply = harness.reply(Act(do="read_stdin", text="I have read it")).reply
         assert reply.text == "I have read it"
 
     @needs("close_stdin")
     def test_a_program_need_not_read_its_input(self, harness: Harness) -> None:
-        """One that closes its standard input unread answers all the same."""
+        """A program that closes its standard input unread can still answer."""
         prompt = "more than fits into a pipe\n" * (harness.limits.prompt_bytes // 20)
         reply = harness.reply(Act(do="close_stdin", text="I need no input"), prompt=prompt).reply
         assert reply.text == "I need no input"

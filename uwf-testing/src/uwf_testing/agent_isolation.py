@@ -24,8 +24,8 @@ class IsolationClauses(AgentFixtures):
 
     @needs("say")
     def test_nothing_is_written_outside(self, harness: Harness) -> None:
-        """A call that went well and one that failed leave nothing in the working folder, the
-        temporary folder and the home folder; what an agent keeps lies in its own folder.
+        """Neither a success nor a failure leaves files in the working, temporary or home folder;
+        the agent keeps its files in its own folder.
         """
         harness.reply(Act(do="say", text="done"))
         for do in ("crash", "garbage"):
@@ -44,7 +44,7 @@ class IsolationClauses(AgentFixtures):
 
     @needs("say")
     def test_what_it_keeps_is_private(self, harness: Harness) -> None:
-        """Sessions hold what was said: nobody else may read the agent's folder."""
+        """Only the user can read the agent's folder, because sessions hold the conversation."""
         harness.reply(Act(do="say", text="done"))
         if harness.state.exists():
             mode = stat.S_IMODE(harness.state.stat().st_mode)
@@ -52,7 +52,7 @@ class IsolationClauses(AgentFixtures):
 
     @needs("say")
     def test_it_prints_nothing(self, harness: Harness, capfd: pytest.CaptureFixture[str]) -> None:
-        """Standard output belongs to the result of the command, standard error to uwf."""
+        """The agent writes neither to standard output nor to standard error."""
         request = harness.request(Act(do="say", text="done"))
         opened = harness.open()._replace(guard=contextlib.nullcontext())
         capfd.readouterr()
@@ -66,8 +66,8 @@ class IsolationClauses(AgentFixtures):
 
     @needs("say")
     def test_secrets_are_never_reported(self, harness: Harness) -> None:
-        """Neither the key of the model nor what the environment holds is in a reply, in a turn
-        or in the message of a failure.
+        """Neither the key of the model nor the values of the environment appear in a reply, in a
+        turn or in the message of a failure.
         """
         for do in (do for do in _QUIET_ACTS if harness.peer.why_not(do) is None):
             reported = _reported_with_a_secret(harness, Act(do=do, text="done", code=3))
@@ -75,7 +75,7 @@ class IsolationClauses(AgentFixtures):
 
     @needs("say")
     def test_two_runs_at_once_stay_apart(self, harness: Harness) -> None:
-        """Two threads of uwf at the same moment: each gets its own answer, turns and session."""
+        """Two runs at the same moment each get their own answer, turns and session."""
         texts = ("the answer of one run", "the reply of the other")
         requests = []
         for index, text in enumerate(texts):
@@ -89,13 +89,13 @@ class IsolationClauses(AgentFixtures):
         _check_apart([succeeded(each, Act(do="say")) for each in outcomes], texts)
 
     def test_it_can_be_closed_unused(self, harness: Harness) -> None:
-        """Made and closed, without a call."""
+        """An agent can be closed without a call."""
         fault = close_call(harness.open(), grace_seconds=harness.limits.call_seconds)
         assert fault is None, f"closing failed: {fault}"
 
     @needs("crash")
     def test_it_can_be_closed_after_a_failure(self, harness: Harness) -> None:
-        """And closing does not hide what failed."""
+        """An agent can be closed after a failure, and closing does not hide the failure."""
         request = harness.request(Act(do="crash", code=3))
         opened = harness.open()
         with contextlib.suppress(Exception):

@@ -18,9 +18,7 @@ class SessionClauses(AgentFixtures):
 
     @needs("say", capability="continue")
     def test_a_session_is_continued_and_proven(self, harness: Harness) -> None:
-        """The agent that was closed and made anew continues the session it had, and says what it
-        saw that shows it.
-        """
+        """An agent that was closed and opened again continues its session and returns a proof."""
         first = _started(harness)
         second = harness.reply(_TWO, session=first.session)
         assert second.session == first.session
@@ -30,7 +28,7 @@ class SessionClauses(AgentFixtures):
 
     @needs("say", "knows", capability="continue")
     def test_a_continued_session_knows_what_was_said(self, harness: Harness) -> None:
-        """Both prompts have reached the peer in one and the same session."""
+        """The peer gets both prompts in the same session."""
         first = harness.reply(_ONE, prompt="the first prompt")
         harness.reply(_TWO, session=first.session, prompt="the second prompt")
         known = "\n".join(harness.peer.knows(first.session))
@@ -39,34 +37,34 @@ class SessionClauses(AgentFixtures):
 
     @needs("say", capability="continue")
     def test_a_new_session_is_a_new_one(self, harness: Harness) -> None:
-        """Where none is to be continued, none is."""
+        """A call without a session starts a new one."""
         first, second = _started(harness), _started(harness)
         assert first.session != second.session
         assert {first.reply.continuation, second.reply.continuation} == {"new"}
 
     @needs("say", capability="continue")
     def test_a_session_is_reported_as_soon_as_it_is_known(self, harness: Harness) -> None:
-        """To the sink, so that it is kept if the process dies before the reply."""
+        """The sink gets the session before the reply, so that it survives a crash."""
         first = _started(harness)
         assert first.sink.sessions, "no session was reported to the sink"
         assert first.sink.sessions[-1] == first.session
 
     @needs("say", "lost", capability="continue")
     def test_a_session_that_is_gone_is_reported(self, harness: Harness) -> None:
-        """`session_lost`; no new one is begun in its place."""
+        """A missing session is `session_lost`; the agent starts no other one instead."""
         first = _started(harness)
         harness.failure(Act(do="lost"), FailureKind.SESSION_LOST, session=first.session)
 
     @needs("say", "replaced", capability="continue")
     def test_a_session_that_was_replaced_is_never_accepted(self, harness: Harness) -> None:
-        """The peer begins a new one without a word: the adapter notices, or shows no proof."""
+        """If the peer silently starts a new session, the adapter detects it or returns no proof."""
         first = _started(harness)
         act = Act(do="replaced", text="as if nothing had happened")
         harness.failure(act, FailureKind.SESSION_LOST, session=first.session)
 
     @needs("usage", capability="continue")
     def test_usage_is_of_this_call_alone(self, harness: Harness) -> None:
-        """Not of the whole session so far."""
+        """The usage is that of the call, not of the whole session so far."""
         if "usage" not in harness.capabilities():
             pytest.skip(f"{harness.name} does not declare 'usage'")
         from uwf_testing.agent_answers import SOME_USAGE
@@ -79,7 +77,7 @@ class SessionClauses(AgentFixtures):
 
     @needs("say", capability="fork")
     def test_a_fork_is_another_session(self, harness: Harness) -> None:
-        """Both it and its origin can be continued, each as itself."""
+        """The fork and its origin can both be continued, each under its own id."""
         first = _started(harness)
         forked = harness.fork(first.session, _TWO)
         assert forked != first.session
@@ -89,7 +87,7 @@ class SessionClauses(AgentFixtures):
 
     @needs("say", "knows", capability="fork")
     def test_a_fork_tells_its_origin_nothing(self, harness: Harness) -> None:
-        """It knows what the origin knew, and the origin hears nothing of what follows."""
+        """The fork has the origin's history; the origin gets nothing of the fork's."""
         first = harness.reply(_ONE, prompt="said before the fork")
         forked = harness.fork(first.session, _TWO)
         harness.reply(_TWO, session=forked, prompt="said in the fork")
@@ -99,7 +97,7 @@ class SessionClauses(AgentFixtures):
 
     @needs("say", "lost", capability="fork")
     def test_a_session_that_is_gone_cannot_be_forked(self, harness: Harness) -> None:
-        """`session_lost`, as for continuing."""
+        """Forking a missing session is `session_lost`."""
         first = _started(harness)
         try:
             forked = harness.fork(first.session, Act(do="lost"))
@@ -110,7 +108,7 @@ class SessionClauses(AgentFixtures):
 
     @needs("say", capability="ask")
     def test_a_question_to_a_session_is_answered(self, harness: Harness) -> None:
-        """By the text that the peer says, byte for byte."""
+        """The answer to a question is the peer's text, byte for byte."""
         session = _session_to_ask(harness)
         text = "  The answer: ä \U0001f680\n\n"
         reply = harness.answer(Act(do="say", text=text), "Why?", session=session).reply
@@ -118,7 +116,7 @@ class SessionClauses(AgentFixtures):
 
     @needs("say", "knows", capability="ask")
     def test_a_question_to_a_fork_leaves_the_session_alone(self, harness: Harness) -> None:
-        """What was asked is not part of the session that a later step continues."""
+        """The question and its answer do not enter the session that a later step continues."""
         if "fork" not in harness.capabilities():
             pytest.skip(f"{harness.name} does not declare 'fork'")
         first = _started(harness)

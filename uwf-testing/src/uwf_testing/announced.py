@@ -97,7 +97,7 @@ class AnnouncedContract(Contract):
     def test_it_is_registered(
         self, plugin_name: str, found: Found, record: Any, plugins: Plugins
     ) -> None:
-        """Its distribution has the entry point, nobody else claims the name, and its hook gives
+        """The distribution has the entry point, no other one claims the name, and the hook returns
         the record of that name.
         """
         installed = plugins.list((self.group,))
@@ -114,8 +114,8 @@ class AnnouncedContract(Contract):
         """What else must hold for the record of this kind of plugin."""
 
     def test_importing_it_is_light(self, found: Found, record: Any, imported: Imported) -> None:
-        """The plugin's module is imported by commands that only want to know what there is: it
-        brings neither the module of its factory, nor other people's packages, nor what is heavy.
+        """Many commands import the plugin's module only to list it: the import loads neither the
+        module of the factory, nor third-party packages, nor heavy modules of the standard library.
         """
         target = found.target.partition(":")[0]
         named = (record.factory, getattr(record, "options", None))
@@ -129,13 +129,13 @@ class AnnouncedContract(Contract):
         assert not foreign, f"it imports {', '.join(foreign)}"
 
     def test_importing_it_does_nothing(self, imported: Imported) -> None:
-        """It prints nothing and starts no thread."""
+        """The import prints nothing and starts no thread."""
         assert imported.printed.strip() == "", "it prints"
         assert imported.threads == 1, "it starts a thread"
 
     def test_its_distribution_bounds_the_core(self, found: Found) -> None:
-        """It demands uwf-core with a floor and with a ceiling, so that a version of either that
-        does not fit is known before anything is imported.
+        """The distribution requires uwf-core with a floor and a ceiling, so that uwf detects a
+        version that does not fit before any import.
         """
         if normalised(found.distribution) == CORE:
             pytest.skip("it belongs to the core itself")
@@ -182,7 +182,7 @@ class OptionsClauses(AnnouncedContract):
         return cls
 
     def test_every_option_has_a_default(self, options_class: Any) -> None:
-        """Installed is usable: nothing must be configured. And options do not change."""
+        """The plugin works without configuration, and its options are immutable."""
         without = [
             camel(each.name)
             for each in fields(options_class)
@@ -192,9 +192,7 @@ class OptionsClauses(AnnouncedContract):
         assert options_class.__dataclass_params__.frozen, "the class of the options is not frozen"
 
     def test_options_refuse_what_they_do_not_know(self, options_class: Any) -> None:
-        """An unknown key and a value of a wrong type are errors of the configuration that name
-        the place.
-        """
+        """An unknown key and a value of a wrong type are configuration errors that name the key."""
         _refused(options_class, {"noSuchOption": 1}, "noSuchOption")
         for each in fields(options_class):
             if each.init:

@@ -184,7 +184,7 @@ class ExtractorContract(OptionsClauses):
     def test_what_was_written_is_read(
         self, extract: Callable[[str], ExtractReply], write: Write
     ) -> None:
-        """Every field with its type, as the agent said it."""
+        """The output has every field with its type."""
         for output in OUTPUTS:
             reply = extract(write(output, ""))
             assert not reply.errors, f"{output}: {reply.errors}"
@@ -195,7 +195,7 @@ class ExtractorContract(OptionsClauses):
     def test_the_body_is_a_part_of_the_text(
         self, extract: Callable[[str], ExtractReply], write: Write
     ) -> None:
-        """Word for word; nothing is made up, escaped or trimmed inside."""
+        """The body is a verbatim part of the text: nothing is added, escaped or trimmed inside."""
         raw = write(OUTPUTS[0], BODY)
         assert extract(raw).body in raw
 
@@ -203,7 +203,7 @@ class ExtractorContract(OptionsClauses):
     def test_what_stands_beside_the_fields_is_the_body(
         self, extract: Callable[[str], ExtractReply], write: Write
     ) -> None:
-        """It is stored with the step, and is all that later roles see of it."""
+        """The text beside the fields is the body, which is stored and shown to later roles."""
         raw = write(OUTPUTS[0], BODY)
         if BODY.strip() in raw:
             assert extract(raw).body.strip(), "the body is lost"
@@ -211,7 +211,7 @@ class ExtractorContract(OptionsClauses):
     def test_bad_text_is_an_answer_and_never_an_exception(
         self, extract: Callable[[str], ExtractReply]
     ) -> None:
-        """Whatever agents deliver."""
+        """Malformed text, as agents deliver it, gives a reply with errors, never an exception."""
         for raw in HOSTILE:
             try:
                 reply = extract(raw)
@@ -220,7 +220,7 @@ class ExtractorContract(OptionsClauses):
             assert isinstance(reply, ExtractReply), f"{raw[:60]!r} gives {type(reply).__name__}"
 
     def test_any_text_is_answered(self, extract: Callable[[str], ExtractReply]) -> None:
-        """Text that nobody thought of."""
+        """Random text gives a reply, never an exception."""
 
         @settings(
             max_examples=50,
@@ -236,12 +236,12 @@ class ExtractorContract(OptionsClauses):
         try_one()
 
     def test_there_is_an_output_or_an_error(self, extract: Callable[[str], ExtractReply]) -> None:
-        """Never both and never neither: what is not taken says why."""
+        """A reply has either an output or at least one error."""
         for raw, reply in _answers(extract):
             assert (reply.output is None) == bool(reply.errors), f"{raw[:60]!r} gives {reply}"
 
     def test_every_error_says_what_is_wrong(self, extract: Callable[[str], ExtractReply]) -> None:
-        """It is quoted to the agent, which has to correct itself by it."""
+        """Every error has a message; uwf quotes it to the agent, which corrects itself by it."""
         for raw, reply in _answers(extract):
             for error in reply.errors:
                 assert isinstance(error, ExtractProblem), f"{error!r} is not an ExtractProblem"
@@ -251,7 +251,7 @@ class ExtractorContract(OptionsClauses):
     def test_a_large_text_takes_no_longer_than_it_may(
         self, extract: Callable[[str], ExtractReply]
     ) -> None:
-        """A megabyte of anything."""
+        """A text of a megabyte stays within the time limit."""
         import time
 
         for text in ("{" * 10, "---\n", "word ", "\n"):
@@ -261,7 +261,7 @@ class ExtractorContract(OptionsClauses):
             assert took < self.seconds, f"a megabyte of {text!r} took {took:.1f} s"
 
     def test_the_request_is_left_as_it_was(self, extract: Any) -> None:
-        """The schema belongs to the workflow."""
+        """The extractor does not change the request; the schema belongs to the workflow."""
         schema = deepcopy(dict(SCHEMA))
         list(_answers(lambda raw: extract(raw, schema)))
         assert schema == SCHEMA
@@ -269,7 +269,9 @@ class ExtractorContract(OptionsClauses):
     def test_the_usage_is_a_record_of_known_and_unknown(
         self, extract: Callable[[str], ExtractReply]
     ) -> None:
-        """Nothing where no model was called; None, and no number below 0, where it is unknown."""
+        """Without a call of a model the usage is empty; unknown numbers are None, and none is
+        negative.
+        """
         for raw in (HOSTILE[0], HOSTILE[-1]):
             usage = vars(extract(raw).usage)
             wrong = [name for name, value in usage.items() if value is not None and value < 0]
@@ -278,7 +280,7 @@ class ExtractorContract(OptionsClauses):
     def test_two_at_once_stay_apart(
         self, extract: Callable[[str], ExtractReply], write: Write | None
     ) -> None:
-        """Each gets the answer to its own text."""
+        """Two extractions at the same moment each get the reply to their own text."""
         texts = [write(each, "") for each in OUTPUTS] if write else list(HOSTILE[:4])
         alone = [extract(text) for text in texts]
         with ThreadPoolExecutor(4) as threads:
@@ -288,7 +290,7 @@ class ExtractorContract(OptionsClauses):
     def test_it_prints_nothing(
         self, extract: Callable[[str], ExtractReply], capfd: pytest.CaptureFixture[str]
     ) -> None:
-        """Standard output belongs to the result of the command."""
+        """The extractor does not write to standard output."""
         capfd.readouterr()
         extract(HOSTILE[-1])
         printed = capfd.readouterr()

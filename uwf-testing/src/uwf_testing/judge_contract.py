@@ -121,7 +121,9 @@ class JudgeContract(OptionsClauses):
     def test_a_score_is_within_0_and_1(
         self, score: Callable[[JudgeRequest], JudgeReply], trial: JudgeRequest
     ) -> None:
-        """A number, and neither NaN nor true; or none, from a judge that only informs."""
+        """A score is a number from 0 to 1, never NaN or a bool; None from a judge that only
+        informs.
+        """
         reply = score(trial)
         assert isinstance(reply, JudgeReply), f"it gave {type(reply).__name__}"
         found = reply.score
@@ -138,7 +140,7 @@ class JudgeContract(OptionsClauses):
         trial: JudgeRequest,
         worse: JudgeRequest,
     ) -> None:
-        """A judge tells good from bad."""
+        """The worse trial gets the lower score."""
         lower, higher = score(worse).score, score(trial).score
         assert lower is not None and higher is not None, "it gives no score"
         assert lower < higher
@@ -147,7 +149,7 @@ class JudgeContract(OptionsClauses):
     def test_a_judge_that_cannot_judge_raises(
         self, score: Callable[[JudgeRequest], JudgeReply], hopeless: JudgeRequest
     ) -> None:
-        """It never gives a low score instead, which would count against the agent."""
+        """A judge that cannot judge raises; a low score would count against the agent."""
         try:
             reply = score(hopeless)
         except Exception as error:
@@ -168,7 +170,7 @@ class JudgeContract(OptionsClauses):
     def test_the_usage_is_a_record_of_known_and_unknown(
         self, score: Callable[[JudgeRequest], JudgeReply], trial: JudgeRequest
     ) -> None:
-        """None, and no number below 0, where it is unknown."""
+        """Unknown numbers of the usage are None, and none is negative."""
         usage = vars(score(trial).usage)
         wrong = [name for name, value in usage.items() if value is not None and value < 0]
         assert not wrong, f"below 0: {', '.join(wrong)}"
@@ -176,7 +178,7 @@ class JudgeContract(OptionsClauses):
     def test_the_record_is_left_as_it_was(
         self, score: Callable[[JudgeRequest], JudgeReply], trial: JudgeRequest
     ) -> None:
-        """Other judges see it as well."""
+        """The judge does not change the record, which other judges get as well."""
         before = deepcopy(trial.record)
         score(trial)
         assert trial.record == before
@@ -188,8 +190,8 @@ class JudgeContract(OptionsClauses):
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        """The folder of the trial is a copy and may be used; the home and temporary folders stay
-        as they were, and so does the folder that uwf was called in.
+        """The judge may write to the folder of the trial, which is a copy. The home, temporary and
+        current folders stay unchanged.
         """
         import tempfile
 
@@ -210,7 +212,7 @@ class JudgeContract(OptionsClauses):
         trial: JudgeRequest,
         worse: JudgeRequest | None,
     ) -> None:
-        """Each gets the score of its own trial."""
+        """Two judgements at the same moment each get the score of their own trial."""
         trials = [trial, worse or trial] * 4
         alone = [score(each).score for each in trials[:2]] * 4
         with ThreadPoolExecutor(4) as threads:
@@ -223,7 +225,7 @@ class JudgeContract(OptionsClauses):
         trial: JudgeRequest,
         capfd: pytest.CaptureFixture[str],
     ) -> None:
-        """Standard output belongs to the result of the command."""
+        """The judge does not write to standard output."""
         capfd.readouterr()
         score(trial)
         printed = capfd.readouterr()

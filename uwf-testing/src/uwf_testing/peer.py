@@ -1,10 +1,10 @@
-"""The scripted peer of an agent: what the kit tells the program or service behind an adapter to do.
+"""The scripted peer of an agent: how the kit controls the program or service behind an adapter.
 
-An adapter stands between uwf and something foreign: a program, a service, a library. To know that
-it is right the kit must be able to make that foreign thing answer, fail and hang. Only the author
-knows how, so the author writes a `Peer`: a stand-in for the program that plays an `Act`, or a
-scripted server, or the real thing where it can be made to. What a peer cannot do is named in
-`lacks` with the reason; the clauses that need it are skipped, and the table says so.
+An adapter connects uwf with a program, a service or a library. To test the adapter, the kit must
+make that peer answer, fail and hang. Only the author knows how, and writes a `Peer`: a scripted
+program that plays an `Act`, a scripted server, or the real program if it can be controlled. `lacks`
+names what a peer cannot do with the reason; the clauses that need it are skipped, and the table
+shows the reason.
 
     class EchoPeer(Peer):
         abilities = ("say", "crash", "hang")
@@ -26,34 +26,33 @@ _Call = TypeVar("_Call", bound=Call)
 
 ABILITIES: Mapping[str, str] = {
     "say": "answers `text`",
-    "usage": "answers `text` and reports that it used `usage`, and of the rest nothing",
+    "usage": "answers `text` and reports `usage` and no other numbers",
     "no_usage": "answers `text` and reports no usage at all",
     "structured": "answers the object `structured`",
-    "write": "writes `text` to the file `name` with a tool of its own, then answers `text`",
+    "write": "writes `text` to the file `name` with its own tool, then answers `text`",
     "say_variable": "answers the environment variable `name`, or `unset`",
     "deny": "is denied a tool, then answers `text`",
-    "question": "asks a person `text` before it can go on",
-    "fail": "fails in the way of `kind`; which ones it can is in the peer's `kinds`",
-    "missing": "is not there: no such program, nobody listens",
+    "question": "asks a person `text` before it can continue",
+    "fail": "fails with `kind`, one of the peer's `kinds`",
+    "missing": "does not exist: no such program, no listening service",
     "crash": "ends with the exit code `code` and without an answer",
-    "garbage": "answers something that is not of its own format",
-    "cut": "is cut off in the middle of its answer `text`, and ends as if all were well",
-    "silence": "ends well and has answered nothing",
-    "say_bytes": "answers the bytes `data`, in which there are NUL and invalid UTF-8",
-    "hang": "says nothing and does not end",
-    "hang_after": "answers `text` whole and does not end",
-    "spawn": "starts a process that leaves its session, says nothing and does not end",
+    "garbage": "answers in a wrong format",
+    "cut": "stops in the middle of its answer `text` and exits as after a success",
+    "silence": "exits successfully without an answer",
+    "say_bytes": "answers the bytes `data` with NUL and invalid UTF-8",
+    "hang": "answers nothing and does not exit",
+    "hang_after": "answers the whole `text` and does not exit",
+    "spawn": "starts a process that leaves its session, answers nothing and does not exit",
     "spawn_and_say": "starts a process that leaves its session, and answers `text`",
     "read_stdin": "reads its standard input to the end, then answers `text`",
     "close_stdin": "closes its standard input unread, then answers `text`",
-    "lost": "does not know the session that it is asked to continue, and says so",
-    "replaced": "begins a new session instead of the one asked for, says nothing of that, and "
-    "answers `text`",
-    "heard": "tells every text that it was sent (`Peer.heard`)",
-    "knows": "tells what was said to it in a session (`Peer.knows`)",
-    "offered": "tells which tools the last call gave it (`Peer.offered`)",
+    "lost": "reports that the session to continue does not exist",
+    "replaced": "silently starts a new session instead of continuing one, and answers `text`",
+    "heard": "lists every text that it got (`Peer.heard`)",
+    "knows": "lists the texts that it got in a session (`Peer.knows`)",
+    "offered": "lists the tools of the last call (`Peer.offered`)",
 }
-"""Everything that a clause may ask of a peer, and what that is."""
+"""What a clause can require of a peer."""
 
 QUERIES = frozenset(("heard", "knows", "offered"))
 """The abilities that are methods of the peer; all others are the `do` of an act."""
@@ -61,7 +60,7 @@ QUERIES = frozenset(("heard", "knows", "offered"))
 
 @record
 class Act:
-    """What the peer is to do in one call: `do` is an ability, the rest belongs to it."""
+    """What the peer does in one call: `do` is an ability, the rest are its values."""
 
     do: str
     text: str = ""
@@ -147,8 +146,8 @@ class Peer:
             if name not in ABILITIES:
                 close = nearest(name, ABILITIES)
                 raise ValueError(
-                    f"{type(self).__name__} names the ability {name!r}, which there is not; "
-                    + (f"did you mean {close!r}?" if close else f"there are {', '.join(ABILITIES)}")
+                    f"{type(self).__name__} has the unknown ability {name!r}; "
+                    + (f"did you mean {close!r}?" if close else f"known: {', '.join(ABILITIES)}")
                 )
         both = sorted(set(self.abilities) & set(self.lacks))
         if both:
@@ -158,4 +157,4 @@ class Peer:
 class NoPeer(Peer):
     """The default: skips every clause that needs a peer."""
 
-    otherwise = "no scripted peer was given"
+    otherwise = "no fixture `peer` is defined"

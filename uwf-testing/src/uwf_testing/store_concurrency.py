@@ -43,7 +43,7 @@ class ConcurrencyClauses(StoreFixtures):
     def test_of_many_processes_exactly_one_makes_a_variable(
         self, another: Callable[[], StoreBackend], place: Place
     ) -> None:
-        """Compare-and-set at the same moment: one wins, and what is stored is the winner's."""
+        """If processes create a variable at the same moment, one wins, and its value is stored."""
         backend = another()
         won = _race(self.racers, processes.race_for_names, place, self.rounds)
         assert sorted(turn for mine in won for turn in mine) == list(range(self.rounds))
@@ -57,7 +57,7 @@ class ConcurrencyClauses(StoreFixtures):
     def test_no_update_of_many_processes_is_lost(
         self, another: Callable[[], StoreBackend], place: Place
     ) -> None:
-        """A counter that each raises from what it is counts them all."""
+        """A counter that processes increase by compare-and-set loses no increment."""
         backend = another()
         assert backend.set_variable(variable(COUNTER, count="0"), None)
         done = _race(self.racers, processes.count_up, place, self.rounds)
@@ -69,7 +69,7 @@ class ConcurrencyClauses(StoreFixtures):
     def test_of_many_processes_exactly_one_gets_a_lock(
         self, another: Callable[[], StoreBackend], place: Place
     ) -> None:
-        """And holds it until it lets go."""
+        """If processes acquire a lock at the same moment, exactly one gets it and keeps it."""
         another().put(record("the store is there"))
         won = _race(self.racers, processes.race_for_locks, place, self.rounds)
         assert sorted(turn for mine in won for turn in mine) == list(range(self.rounds))
@@ -78,7 +78,9 @@ class ConcurrencyClauses(StoreFixtures):
     def test_many_first_openings_at_once(
         self, another: Callable[[], StoreBackend], place: Place
     ) -> None:
-        """A store that is not there yet is made once, and nobody's first write is lost."""
+        """If processes open a new store at the same moment, it is created once, and every write is
+        kept.
+        """
         refs = _race(self.racers, processes.open_first, place, 5)
         wanted = {ref for mine in refs for ref in mine}
         assert another().present(wanted) == wanted
@@ -87,7 +89,7 @@ class ConcurrencyClauses(StoreFixtures):
     def test_a_killed_process_holds_nothing(
         self, another: Callable[[], StoreBackend], place: Place
     ) -> None:
-        """The system frees its lock at once, whatever it wrote about itself."""
+        """The lock of a killed process is free at once, whatever its holder data says."""
         backend = another()
         backend.put(record("the store is there"))
         with _doomed(processes.hold_a_lock, place, "@uwf/a") as child:
@@ -119,8 +121,8 @@ class ConcurrencyClauses(StoreFixtures):
     def test_a_reader_beside_a_writer_sees_whole_transactions(
         self, another: Callable[[], StoreBackend], place: Place
     ) -> None:
-        """A name never moves before the node that it points to is there, names that move together
-        are never seen apart, and the reader never has to wait for the writer to be done.
+        """A reader never sees a variable before its node, nor half of a transaction, and never
+        waits for the writer.
         """
         backend = another()
         backend.put(record("the store is there"))

@@ -15,12 +15,12 @@ class NodeClauses(StoreFixtures):
     """A backend keeps records as they are."""
 
     def test_it_is_a_backend(self, backend: StoreBackend) -> None:
-        """Every method of the contract is there."""
+        """The backend has every method of the contract."""
         assert isinstance(backend, StoreBackend)
         assert backend.location()
 
     def test_a_record_comes_back_in_every_column(self, backend: StoreBackend) -> None:
-        """Also one with edges, with an empty list of them, and with a long payload."""
+        """A record comes back unchanged: with edges, without, and with a long payload."""
         first = record("one")
         for each in (first, record("two", links=(first.ref, META)), record("x" * 100_000)):
             assert backend.put(each) is None
@@ -30,7 +30,9 @@ class NodeClauses(StoreFixtures):
         assert backend.get(bare.ref) == bare
 
     def test_what_was_never_put_is_not_there(self, backend: StoreBackend) -> None:
-        """In a store with nodes and in an empty one; an invalid reference is never found."""
+        """An unknown reference and an invalid one are not found, in an empty store and in a filled
+        one.
+        """
         for _ in range(2):
             assert backend.get("0" * 13) is None
             assert backend.get("ZZZZZZZZZZZZZ") is None
@@ -39,7 +41,7 @@ class NodeClauses(StoreFixtures):
             backend.put(record("one"))
 
     def test_put_again_only_touches(self, backend: StoreBackend) -> None:
-        """The first put's time stays; the record from before comes back."""
+        """A second put keeps the time of the first and returns the record from before."""
         first, later = record("one", at_ms=1000), record("one", at_ms=5000)
         backend.put(first)
         assert backend.put(later) == first
@@ -47,7 +49,9 @@ class NodeClauses(StoreFixtures):
         assert backend.put(later) == first._replace(touched_ms=5000)
 
     def test_put_never_overwrites_another_payload(self, backend: StoreBackend) -> None:
-        """The core finds the collision; the backend must keep what it had."""
+        """On a collision of references the backend keeps the first record; the core reports the
+        collision.
+        """
         first = record("one")
         backend.put(first)
         backend.put(first._replace(data=b"\x63two", sha256=b"2" * 32))
@@ -56,9 +60,7 @@ class NodeClauses(StoreFixtures):
         assert (kept.data, kept.sha256) == (first.data, first.sha256)
 
     def test_many_at_once_are_put_as_one_by_one(self, backend: StoreBackend) -> None:
-        """Where a backend has `put_all`: insert what is new, touch what is there, overwrite
-        nothing.
-        """
+        """The optional `put_all` inserts new records, touches known ones and overwrites none."""
         if not isinstance(backend, BatchBackend):
             pytest.skip("the backend has no put_all, which is optional")
         known, other = record("known", at_ms=1000), record("other", at_ms=1000)
@@ -77,14 +79,14 @@ class NodeClauses(StoreFixtures):
         assert backend.put_all([]) == {}
 
     def test_present_names_those_that_are_there(self, backend: StoreBackend) -> None:
-        """Also among many at once."""
+        """`present` returns exactly the stored ones of many references."""
         stored = {each.ref for each in map(record, map(str, range(30))) if not backend.put(each)}
         missing = {record(f"missing {number}").ref for number in range(2000)}
         assert backend.present(stored | missing) == stored
         assert backend.present([]) == set()
 
     def test_find_gives_the_references_that_begin_so(self, backend: StoreBackend) -> None:
-        """Sorted, no more than asked for."""
+        """`find` returns matching references, sorted and up to the limit."""
         refs = sorted(
             each.ref for each in map(record, map(str, range(80))) if not backend.put(each)
         )
@@ -94,7 +96,7 @@ class NodeClauses(StoreFixtures):
             assert backend.find(prefix, 2) == found[:2]
 
     def test_records_come_all_or_of_one_type(self, backend: StoreBackend) -> None:
-        """Small ones and large ones."""
+        """`records` returns small and large records, of all types or of one."""
         stored = [record(str(count) * (count * count)) for count in range(40)]
         stored += [record("x" * 100_000), record("schema")._replace(type=META, edges=())]
         for each in stored:
@@ -103,7 +105,7 @@ class NodeClauses(StoreFixtures):
         assert list(backend.records(META)) == stored[-1:]
 
     def test_the_graph_of_all_records(self, backend: StoreBackend) -> None:
-        """As numbers, with the time of the last put."""
+        """`graph` returns references and edges as numbers, with the time of the last put."""
         first = record("one")
         second = record("two", links=(first.ref,), at_ms=2000)
         for each in (first, second, first._replace(touched_ms=3000)):
@@ -115,7 +117,7 @@ class NodeClauses(StoreFixtures):
         }
 
     def test_delete_spares_what_was_touched_since(self, backend: StoreBackend) -> None:
-        """And says how many are gone."""
+        """`delete` spares records touched since, and returns the number of deleted ones."""
         old, kept = record("old", at_ms=1000), record("kept", at_ms=1000)
         for each in (old, kept, kept._replace(touched_ms=2000)):
             backend.put(each)
@@ -128,7 +130,7 @@ class TransactionClauses(StoreFixtures):
 
     @pytest.mark.parametrize("durable", [True, False])
     def test_all_of_a_transaction_or_nothing(self, backend: StoreBackend, durable: bool) -> None:
-        """An error within leaves nodes, touches, variables and deletions as they were."""
+        """An error rolls back nodes, touches, variables and deletions."""
         before, moving = record("before"), variable("@uwf/a", status="idle")
         backend.put(before)
         backend.set_variable(moving, None)
@@ -147,7 +149,7 @@ class TransactionClauses(StoreFixtures):
         assert backend.get(record("after").ref) == record("after")
 
     def test_transactions_do_not_nest(self, backend: StoreBackend) -> None:
-        """One within another is a fault of the caller, and the outer one fails with it."""
+        """A nested transaction is an error of the caller, and the outer one fails with it."""
         with pytest.raises(RuntimeError), backend.transaction():
             backend.put(record("within"))
             with backend.transaction():
@@ -158,7 +160,7 @@ class TransactionClauses(StoreFixtures):
     def test_others_see_a_transaction_only_when_it_is_over(
         self, another: Callable[[], StoreBackend]
     ) -> None:
-        """Reading is possible all the while."""
+        """Other openings can read during a transaction, and see its writes only after it."""
         mine, others = another(), another()
         mine.put(record("before"))
         for durable in (True, False):
@@ -174,7 +176,7 @@ class TransactionClauses(StoreFixtures):
     def test_what_was_stored_is_there_after_opening_again(
         self, another: Callable[[], StoreBackend]
     ) -> None:
-        """Nodes and variables alike, whether somebody waited for the disk or not."""
+        """Nodes and variables survive closing, durable or not."""
         first = another()
         first.put(record("durable"))
         with first.transaction(durable=False):

@@ -14,7 +14,7 @@ class VariableClauses(StoreFixtures):
     """A variable moves from where it is, and is found by its name and tags."""
 
     def test_a_variable_moves_only_from_where_it_is(self, backend: StoreBackend) -> None:
-        """Compare-and-set: made once, moved from what it is, never from what it was."""
+        """Compare-and-set creates a variable once and then moves it only from its current value."""
         first, second = variable("@uwf/a", status="idle"), variable("@uwf/a", at_ms=2000)
         assert backend.variable("@uwf/a") is None
         assert not backend.set_variable(second, first.checksum)
@@ -26,7 +26,7 @@ class VariableClauses(StoreFixtures):
         assert backend.variable("@uwf/a") == second
 
     def test_a_variable_goes_only_from_where_it_is(self, backend: StoreBackend) -> None:
-        """Compare-and-delete; afterwards the name is free."""
+        """Compare-and-delete deletes only the current value; afterwards the name is free."""
         first = variable("@uwf/a", status="idle")
         assert not backend.delete_variable("@uwf/a", first.checksum)
         backend.set_variable(first, None)
@@ -36,7 +36,9 @@ class VariableClauses(StoreFixtures):
         assert backend.set_variable(first, None)
 
     def test_variables_by_prefix_tags_and_window(self, backend: StoreBackend) -> None:
-        """Sorted by name, bytewise; `after` first, then `offset`, then `limit`."""
+        """Variables are sorted by the bytes of their names; `after` applies first, then `offset`,
+        then `limit`.
+        """
         states = ("idle", "done", "failed")
         all_of_them = [
             variable(f"@uwf/thread/{number:02}", status=states[number % 3], role=f"r{number % 2}")
@@ -64,7 +66,7 @@ class VariableClauses(StoreFixtures):
         assert len(backend.variables("")) == 15
 
     def test_tags_are_any_text(self, backend: StoreBackend) -> None:
-        """Also text that looks like JSON or SQL."""
+        """Tags can hold any text, also text that looks like JSON or SQL."""
         tags = {'"': "'; --", "é": "{}", "status": 'a","b', "": "\n\t\\", "x": "\U0001f680"}
         each = Variable("@uwf/a", META, tags, 1, 2, b"checksum")
         backend.set_variable(each, None)
@@ -76,7 +78,9 @@ class LockClauses(StoreFixtures):
     """A lock has one holder."""
 
     def test_a_lock_is_held_by_one(self, backend: StoreBackend) -> None:
-        """Others get None, other names are free, and once released it can be had again."""
+        """While a lock is held, others get None; other names are free; a released lock can be
+        acquired.
+        """
         handle = backend.lock("@uwf/a", holder(1))
         assert handle is not None
         assert backend.lock("@uwf/a", holder(2)) is None
@@ -92,7 +96,7 @@ class LockClauses(StoreFixtures):
         assert backend.holder("@uwf/a") == holder(4)
 
     def test_asking_for_the_holder_never_takes_the_lock(self, backend: StoreBackend) -> None:
-        """Nor does it make anything."""
+        """`holder` neither acquires the lock nor creates anything."""
         assert backend.holder("@uwf/a") is None
         assert backend.held() == {}
         assert backend.lock("@uwf/a", holder()) is not None
@@ -102,7 +106,7 @@ class LockClauses(StoreFixtures):
     def test_a_lock_is_seen_and_respected_by_others(
         self, another: Callable[[], StoreBackend]
     ) -> None:
-        """Between two openings; closing one frees what it held."""
+        """Another opening sees the lock and cannot acquire it; closing releases it."""
         mine, others = another(), another()
         handles = [mine.lock(f"@uwf/{number}", holder(number)) for number in range(30)]
         assert others.lock("@uwf/7", holder()) is None

@@ -1,7 +1,7 @@
 """THE contract for plugin authors. Import everything from here; names load on first use.
 
-Nothing else of the core is public to an adapter, save `uwf_core.llm` (model client) and
-`uwf_testing` (conformance kits). See `docs/` for how to write one in an afternoon.
+An adapter imports nothing else of the core but `uwf_core.llm` (model client); its tests also use
+`uwf_core.testing` and the distribution `uwf-testing`. See `docs/guides/write-agent.md`.
 """
 
 from importlib import import_module
