@@ -52,7 +52,10 @@ _CHECKS = frozenset(
         "rpds",
         "attr",
         "attrs",
+        # what a distribution says about itself
         "importlib_metadata",
+        "lazy_importer",
+        "packaging",
         "zipp",
         # jsonschema checks formats with what happens to be installed
         "idna",

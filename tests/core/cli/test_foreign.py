@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -21,12 +22,12 @@ class Site:
         self.project = project
         folder.mkdir()
 
-    def install(self, name: str, entry_points: str, code: str) -> None:
+    def install(self, name: str, entry_points: str, code: str, more: str = "") -> None:
         module = name.replace("-", "_")
         (self.folder / f"{module}.py").write_text(code)
         info = self.folder / f"{module}-1.2.dist-info"
         info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n{more}")
         (info / "entry_points.txt").write_text(entry_points)
 
     def uwf(self, *words, **env):
@@ -113,6 +114,39 @@ def test_doctor_names_a_plugin_that_does_not_load_and_survives_it(site, code, wo
     checked = site.uwf("agent", "check", "bad")
     assert (checked.exit_code, checked.document["ready"]) == (6, False)
     assert site.uwf("agent", "list").exit_code == 0
+
+
+def test_doctor_names_a_library_that_a_plugin_needs_and_does_not_have(site):
+    needs = "Requires-Dist: click<1\nRequires-Dist: absent-library>=2\n"
+    site.install("uwf-greet", "[uwf.commands]\ngreet = uwf_greet:command\n", GREET, needs)
+    checks = site.uwf("doctor", UWF_BLOCK_PLUGINS=OTHERS).document["checks"]
+    own, *faults = [each for each in checks if each["name"] == "libraries"]
+    assert own["state"] == "ok"
+    assert f"click {version('click')}" in own["message"]
+    assert faults == [
+        {
+            "name": "libraries",
+            "state": "error",
+            "message": message,
+            "hint": repair_line("uwf-greet"),
+        }
+        for message in (
+            f"uwf-greet needs click<1; installed is {version('click')}",
+            "uwf-greet needs absent-library>=2, which is not installed",
+        )
+    ]
+
+
+def test_plugin_check_says_where_a_distribution_lies(site):
+    site.install("uwf-greet", "[uwf.commands]\ngreet = uwf_greet:command\n", GREET)
+    (checked,) = site.uwf("plugin", "check", "greet").document["plugins"]
+    assert checked["installed"] == {
+        "location": str(site.folder),
+        "installer": None,
+        "editable": False,
+    }
+    text = site.uwf("plugin", "check", "greet", "--format", "text").stdout
+    assert f"  installed: {site.folder}\n" in text
 
 
 def test_a_plugin_that_hangs_is_given_up(site, monkeypatch):

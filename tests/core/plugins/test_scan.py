@@ -1,9 +1,8 @@
 """What is installed is found without importing anything, and as imports would find it."""
 
-import importlib.metadata
 from pathlib import Path
 
-from uwf_core.plugins.scan import AGENTS, GROUPS, Found, scan
+from uwf_core.plugins.scan import AGENTS, Found, scan
 
 from .conftest import Site
 
@@ -30,15 +29,6 @@ def test_the_built_ins_are_found_like_any_other() -> None:
     assert found["uwf.agents", "mock"] == "uwf-core"
     assert found["uwf.agents", "human"] == "uwf-core"
     assert found["uwf.extractors", "frontmatter"] == "uwf-core"
-
-
-def test_the_scan_agrees_with_importlib_metadata() -> None:
-    expected = {
-        (point.group, point.name, point.value)
-        for group in GROUPS
-        for point in importlib.metadata.entry_points(group=group)
-    }
-    assert set(names(scan())) == expected
 
 
 def test_an_editable_install_by_egg_info_is_found(tmp_path: Path) -> None:

@@ -85,6 +85,28 @@ def _store(engine: "Engine") -> Checks:
     yield _check("store", "ok", engine.store.location())
 
 
+def _libraries(engine: "Engine") -> Checks:
+    from uwf_core.plugins.describe import dependencies
+    from uwf_core.plugins.repair import repair_line
+    from uwf_core.plugins.scan import CORE
+
+    used = {
+        each.found.distribution for each in engine.plugins.list() if each.status.value == "ready"
+    }
+    for distribution in (CORE, *sorted(used - {CORE})):
+        found = list(dependencies(distribution))
+        for each in found:
+            if not each.met:
+                there = (
+                    f"; installed is {each.version}" if each.version else ", which is not installed"
+                )
+                message = f"{distribution} needs {each.requirement}{there}"
+                yield _check("libraries", "error", message, repair_line(distribution))
+        if distribution == CORE and all(each.met for each in found):
+            versions = ", ".join(f"{each.name} {each.version}" for each in found)
+            yield _check("libraries", "ok", versions)
+
+
 def _probes(engine: "Engine", plugins: Sequence["Plugin"]) -> dict["Found", Probe]:
     """What each tells when it is loaded; several at a time, since one may hang."""
     from concurrent.futures import ThreadPoolExecutor
@@ -161,6 +183,7 @@ _LOOKS: Mapping[str, Callable[["Engine"], Checks]] = {
     "home": _home,
     "configuration": _config,
     "store": _store,
+    "libraries": _libraries,
     "plugins": _plugins,
     "default agent": _agent,
     "names": _names,

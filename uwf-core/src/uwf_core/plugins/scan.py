@@ -94,22 +94,22 @@ def scan(groups: Container[str] = GROUPS, path: Sequence[str] | None = None) -> 
     """
     found: list[Found] = []
     remains: list[tuple[str, Found]] = []
-    seen: set[str] = set()
+    seen: dict[str, str] = {}  # the metadata file of what comes first by this name
     for entry in sys.path if path is None else path:
         for folder, stem, kind in _metadata_folders(entry or "."):
             key = _name_part(stem)
-            if key in seen:
+            if key in seen and os.path.exists(seen[key]):  # noqa: PTH110
                 continue
-            seen.add(key)
+            seen[key] = f"{folder}/{_METADATA[kind]}"
             data = _read(f"{folder}/entry_points.txt")
             if data is None or b"uwf." not in data:
                 continue
             sections = list(_section_lines(data.decode("utf-8", "replace"), groups))
-            metadata = _read_metadata(f"{folder}/{_METADATA[kind]}") if sections else None
+            metadata = _read_metadata(seen[key]) if sections else None
             if metadata is not None:
                 found += [Found(*section, metadata) for section in sections]
             elif sections:
-                seen.discard(key)  # the rest of something uninstalled hides nothing
+                del seen[key]  # the rest of something uninstalled hides nothing
                 by = Distribution(*_name_and_version(stem), ())
                 fault = f"{folder} has no readable {_METADATA[kind]}"
                 remains += [(key, Found(*section, by, fault)) for section in sections]
@@ -161,7 +161,7 @@ def _section_lines(text: str, groups: Container[str]) -> Iterator[tuple[str, str
     for line in text.splitlines():
         line = line.strip()
         if line.startswith("[") and line.endswith("]"):
-            group = line[1:-1].strip()
+            group = line[1:-1]
         elif line and line[0] not in "#;" and group in groups:
             name, _, target = line.partition("=")
             yield group, name.strip(), target.partition("[")[0].strip()

@@ -11,6 +11,7 @@ from uwf_core.errors import ExitCode, PluginBroken, PluginError
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
+    from uwf_core.plugins.describe import Installed
     from uwf_core.plugins.plugins import Plugin
 
 
@@ -21,6 +22,7 @@ class Checked(TypedDict):
     group: str
     distribution: str
     version: str
+    installed: "Installed | None"
     status: str
     reason: str | None
     hint: str | None
@@ -59,6 +61,8 @@ def check(session: Session, name: str, timeout: float) -> int:
 
 
 def _checked(engine: "Engine", plugin: "Plugin", seconds: float) -> Checked:
+    from uwf_core.plugins.describe import describe
+
     found, status = plugin.found, plugin.status.value
     answer = probe(engine, found, seconds) if status == "ready" else _refused(engine, plugin)
     if status == "ready" and answer["problem"] is not None:
@@ -68,6 +72,7 @@ def _checked(engine: "Engine", plugin: "Plugin", seconds: float) -> Checked:
         "group": found.group,
         "distribution": found.distribution,
         "version": found.version,
+        "installed": describe(found.distribution),
         "status": status,
         "reason": answer["problem"],
         "hint": answer["hint"],

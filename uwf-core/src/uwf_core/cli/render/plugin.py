@@ -17,6 +17,8 @@ def _lines(each: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     group = each["group"].removeprefix("uwf.")
     where = f"{group} {each['name']} ({each['distribution']} {each['version']})"
     yield f"{where}: {screen.paint(each['status'], state)}"
+    if each["installed"]:
+        yield f"  installed: {_installed_text(each['installed'])}"
     if each["summary"]:
         yield f"  {each['summary']}"
     if each["capabilities"]:
@@ -26,3 +28,8 @@ def _lines(each: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     if each["hint"]:
         yield f"  hint: {each['hint']}"
     yield from check_lines(each["checks"], screen)
+
+
+def _installed_text(installed: Mapping[str, Any]) -> str:
+    by = f" by {installed['installer']}" if installed["installer"] else ""
+    return f"{installed['location']}{by}{', editable' if installed['editable'] else ''}"
