@@ -6,7 +6,7 @@ A budget of work and not of time: the same schema is taken or refused on every m
 from collections.abc import Iterator
 from typing import Any
 
-from uwf_core.cas.codec import Keys
+from uwf_core.cas.codec import Keys, encode
 from uwf_core.cas.patterns import MAX_COST_TOGETHER, Refused, pattern_cost
 from uwf_core.named_tuple import NamedTuple
 
@@ -39,6 +39,36 @@ class Excess(NamedTuple):
     hint: str
 
 
+class Work(NamedTuple):
+    """What checking by a schema takes: the values of the schema, the cost of its patterns."""
+
+    values: int
+    cost: int
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether any value is checked quickly enough."""
+        return self.values <= _CHEAP.values and self.cost <= _CHEAP.cost
+
+    def excess(self, value: Any) -> str | None:
+        """Why a value that `decode` gave is not checked, None if it can be."""
+        size = 0 if self.is_cheap else len(encode(value))
+        if size * self.cost > MAX_MATCHED:
+            what = f"{size:,} bytes"
+        elif size * self.values > MAX_COMPARED < self.values * _values_in(value, MAX_COMPARED):
+            what = "its values"
+        else:
+            return None
+        return f"{what} are too many to be checked against this schema"
+
+    def explains(self, value: Any) -> bool:
+        """Whether every fault of the value is found."""
+        return self.values * _values_in(value, MAX_EXPLAINED) <= MAX_EXPLAINED
+
+
+_CHEAP = Work(values=200, cost=50)
+
+
 class Budget:
     """What is left for schemas that are checked together.
 
@@ -57,9 +87,9 @@ class Budget:
         self.is_spent = False
 
     @property
-    def taken(self) -> tuple[int, int]:
-        """How many values there were, and what their patterns cost."""
-        return self._max_values - self._values, self._max_cost - self._cost
+    def taken(self) -> "Work":
+        """What the schemas so far ask for."""
+        return Work(self._max_values - self._values, self._max_cost - self._cost)
 
     def excesses(self, schema: Any) -> Iterator[Excess]:
         """Take what `schema` asks for; everything in it counts, also what is only data."""
@@ -92,7 +122,7 @@ class Budget:
             )
 
 
-def values_in(value: Any, most: int) -> int:
+def _values_in(value: Any, most: int) -> int:
     """How many values there are in `value`, itself included; counted up to `most`."""
     waiting, count = [value], 0
     while waiting and count < most:

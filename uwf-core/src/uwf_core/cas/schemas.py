@@ -10,16 +10,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.cas.bounds import (
-    MAX_COMPARED,
-    MAX_EXPLAINED,
-    MAX_LISTED,
-    MAX_MATCHED,
-    MAX_PROBLEMS,
-    MAX_VALUES,
-    Budget,
-    values_in,
-)
+from uwf_core.cas.bounds import MAX_LISTED, MAX_PROBLEMS, MAX_VALUES, Budget
 from uwf_core.cas.codec import Keys, decode, dotted, encode
 from uwf_core.cas.simple_check import fits
 from uwf_core.errors import PayloadError
@@ -299,10 +290,6 @@ def _by_compiling(schema: Any) -> list[SchemaProblem]:
     return []
 
 
-_CHEAP_VALUES, _CHEAP_COST = 200, 50
-"""Of schemas that check any value quickly enough."""
-
-
 class CompiledSchema:
     """A schema, ready to check values. Its patterns run in linear time; it fetches nothing. A value
     that would take seconds to check is refused, since no signal gets through meanwhile.
@@ -314,7 +301,7 @@ class CompiledSchema:
         PayloadError: it is no valid schema.
     """
 
-    __slots__ = ("_cost", "_validator", "_values", "accepts")
+    __slots__ = ("_validator", "_work", "accepts")
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
@@ -322,7 +309,7 @@ class CompiledSchema:
         budget = Budget()
         for excess in budget.excesses(schema):
             raise _no_type(excess.message, excess.keys, excess.hint)
-        self._values, self._cost = budget.taken
+        self._work = budget.taken
         try:
             self._validator = Draft202012Validator(
                 dict(schema), pattern_options=RegexOptions(), retriever=_refuse
@@ -332,25 +319,10 @@ class CompiledSchema:
             keys = tuple(getattr(error, "instance_path", ()))
             raise _no_type(message, keys, "`uwf cas schema add` names all its faults") from error
         valid = self._validator.is_valid
-        self.accepts: Callable[[Any], bool] = valid if self._is_cheap else self._accepts
-
-    @property
-    def _is_cheap(self) -> bool:
-        return self._values <= _CHEAP_VALUES and self._cost <= _CHEAP_COST
+        self.accepts: Callable[[Any], bool] = valid if self._work.is_cheap else self._accepts
 
     def _accepts(self, value: Any) -> bool:
-        return self._too_much(value) is None and self._validator.is_valid(value)
-
-    def _too_much(self, value: Any) -> Violation | None:
-        """Why a value is not looked at."""
-        size = 0 if self._is_cheap else len(encode(value))
-        if size * self._cost > MAX_MATCHED:
-            what = f"{size:,} bytes"
-        elif size * self._values > MAX_COMPARED < self._values * values_in(value, MAX_COMPARED):
-            what = "its values"
-        else:
-            return None
-        return Violation("", f"{what} are too many to be checked against this schema")
+        return self._work.excess(value) is None and self._validator.is_valid(value)
 
     def violations(self, value: Any) -> list[Violation]:
         """What is wrong with `value`; whatever JSON cannot say is a violation as well."""
@@ -361,16 +333,16 @@ class CompiledSchema:
 
     def violations_of_plain(self, value: Any) -> list[Violation]:
         """As `violations`, for a value that `decode` gave."""
-        too_much = self._too_much(value)
-        if too_much is not None:
-            return [too_much]
+        excess = self._work.excess(value)
+        if excess is not None:
+            return [Violation("", excess)]
         return [
             Violation(dotted(tuple(error.instance_path)), _short(error.message))
             for error in islice(self._errors(value), MAX_LISTED)
         ]
 
     def _errors(self, value: Any) -> "Iterator[ValidationError]":
-        if self._values * values_in(value, MAX_EXPLAINED) <= MAX_EXPLAINED:
+        if self._work.explains(value):
             yield from self._validator.iter_errors(value)  # finds all before it gives the first
             return
         from jsonschema_rs import ValidationError
