@@ -14,23 +14,23 @@ from uwf_core.config.providers import PRESETS
 INTRODUCTION = """\
 # The builtin agent
 
-What it is and how it is used: [the guide](../guides/builtin.md).
+How to use it: [the guide](../guides/builtin.md).
 """
 OPTIONS = """\
 ## Options
 
-They stand at an alias: `agents: {coder: {use: builtin, options: {allowShell: true}}}`.
+Set them at an alias: `agents: {coder: {use: builtin, options: {allowShell: true}}}`.
 """
 TOOLS = """\
 ## Tools
 
-`?` marks what may be left out. A role narrows them: `tools: [read_file, grep]`.
+`?` marks optional arguments. A role restricts the tools: `tools: [read_file, grep]`.
 """
 SERVICES = """\
 ## Services
 
-`uwf setup --provider NAME` knows these. Any other OpenAI-compatible service, or a server of your
-own, is named by `--base-url`.
+`uwf setup --provider NAME` knows these. For another OpenAI-compatible service, or your own server,
+use `--base-url`.
 """
 
 _ATTRIBUTE = re.compile(r"^    (\w+): ", re.MULTILINE)
@@ -38,8 +38,8 @@ _ATTRIBUTE = re.compile(r"^    (\w+): ", re.MULTILINE)
 
 def markdown() -> str:
     """The whole page."""
-    options = table(["option", "default", "what it is"], _options())
-    tools = table(["tool", "arguments", "what the model is told"], _tools())
+    options = table(["option", "default", "meaning"], _options())
+    tools = table(["tool", "arguments", "description for the model"], _tools())
     services = table(["name", "address", "variable of the key"], _services())
     parts = (INTRODUCTION, OPTIONS, options, TOOLS, tools, SERVICES, services)
     return "\n".join(f"{part}\n" for part in parts)

@@ -17,7 +17,7 @@ All tests (*clauses*) of the contracts in `uwf_testing`, kit {KIT_VERSION}.
 clause keeps its name and never requires less.
 """
 PEER = """
-## What a scripted peer can do
+## Abilities of a scripted peer
 
 A clause needs abilities of your `Peer`. Each is the `do` of an `Act`; the last three are methods.
 Clauses that need a missing ability are skipped with the peer's reason.

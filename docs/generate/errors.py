@@ -8,12 +8,12 @@ from uwf_core import errors
 
 EXIT_CODES = {
     errors.ExitCode.DONE: "done",
-    errors.ExitCode.FAILED: "the thing run failed",
+    errors.ExitCode.FAILED: "the run failed",
     errors.ExitCode.USAGE: "usage, unknown id, wrong state",
     errors.ExitCode.SUSPENDED: "suspended, a person is needed",
     errors.ExitCode.INVALID: "invalid definition or output",
     errors.ExitCode.LIMIT: "limit reached",
-    errors.ExitCode.AGENT: "agent fault",
+    errors.ExitCode.AGENT: "the agent failed",
     errors.ExitCode.BUSY: "busy, or not finished in time",
     errors.ExitCode.INTERRUPTED: "interrupted",
 }
@@ -21,9 +21,9 @@ EXIT_CODES = {
 INTRODUCTION = """\
 # Errors and exit codes
 
-Every error says what is wrong, where, and what helps. With `--format json` it is a document on
-stderr: `{"error": {"code", "message", "where", "hint", "exitCode"}}`. `--debug` adds the traceback.
-A usage, state or busy error prints nothing on stdout and changes nothing.
+Every error contains what is wrong, where, and how to fix it. With `--format json` it is a document
+on stderr: `{"error": {"code", "message", "where", "hint", "exitCode"}}`. `--debug` adds the
+traceback. A usage, state or busy error prints nothing on stdout and changes nothing.
 """
 
 
@@ -46,7 +46,7 @@ def markdown() -> str:
                 f"`{kind.word}`",
                 kind.meaning,
                 f"`{kind.exit_code}`",
-                "continues the session, where there is one"
+                "continues the session, if there is one"
                 if kind.keeps_session
                 else "begins a fresh session",
             )
@@ -61,9 +61,9 @@ def markdown() -> str:
             "## Errors",
             kinds,
             "## How an agent can fail",
-            "A closed list: an adapter says which of these it was, and nothing is guessed from "
-            "text. The thread is then suspended (reason `failure`), and the next "
-            "`uwf thread exec` runs the role again.",
+            "A closed list: the adapter reports the kind; uwf never guesses it from a text. The "
+            "thread is then suspended (reason `failure`), and the next `uwf thread exec` runs "
+            "the role again.",
             failures,
         ]
     )

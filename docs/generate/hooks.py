@@ -13,12 +13,12 @@ INTRODUCTION = """\
 # Hooks
 
 A plugin is a module that implements hooks: functions of these names, marked with
-`uwf_core.api.hookimpl`. It is found by an entry point of its distribution; the group of the entry
-point says which hook is asked. A function that begins with `uwf_` and is no hook is an error, and
-so is an argument that the hook does not have.
+`uwf_core.api.hookimpl`. uwf finds it by an entry point of its distribution; the group of the entry
+point decides which hook uwf calls. A function whose name begins with `uwf_` but is not a hook is an
+error, and so is an argument that the hook does not have.
 
-How such a distribution is made: [Writing a plugin](../guides/plugins.md). What a version of the
-contract promises: [Versions of the contract](../guides/plugins.md#versions-of-the-contract).
+See [Plugins](../guides/plugins.md) to write one, and
+[Versions of the contract](../guides/plugins.md#versions-of-the-contract) for its stability.
 """
 
 _GROUP = re.compile(r"\(group `(?P<group>uwf\.\w+)`\)|\((?P<any>any group)\)")

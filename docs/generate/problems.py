@@ -14,11 +14,11 @@ SEVERITIES = {"error_at": "error", "warning_at": "warning"}
 INTRODUCTION = """\
 # What check finds
 
-`uwf workflow check FILE` names every fault of a file in one run, each as
+`uwf workflow check FILE` reports every error of a file together, each as
 `file:line:column code message` with a hint, or as `problems[]` with `--format json`. Codes are
 stable. Warnings alone leave a workflow valid (exit 0); an error makes it invalid (exit 4).
 
-`…` stands for what the message names: a role, a status, a key.
+`…` represents a name: a role, a status, a key.
 """
 
 
@@ -39,7 +39,7 @@ def markdown() -> str:
         (f"`{finding.code}`", finding.severity, finding.message, finding.hint)
         for finding in findings
     ]
-    return INTRODUCTION + "\n" + table(["code", "severity", "message", "cure"], rows)
+    return INTRODUCTION + "\n" + table(["code", "severity", "message", "hint"], rows)
 
 
 def all_findings() -> Iterator[Finding]:
@@ -68,7 +68,7 @@ def _name(function: ast.expr) -> str:
 
 
 def _text(expression: ast.expr | None) -> str:
-    """A text as it stands in the source; what it fills in is `…`."""
+    """A text from the source, with `…` for each value that it fills in."""
     match expression:
         case None:
             return ""

@@ -1,6 +1,7 @@
-"""Lets the tests of this folder share `sources.py`, and count with `benchmarks/size.py`."""
+"""Lets the tests of this folder share its modules, `benchmarks/size.py` and `docs/generate`."""
 
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(Path(__file__).parent), str(ROOT), str(ROOT / "docs")]

@@ -1,7 +1,7 @@
 """Calls the program's new option as a user would, with texts that no agent saw.
 
-`judge.py <folder> <thread-id>`. Which option it is stands in the thread's task, and the thread is
-asked for with `uwf`, whose store is that of the trial.
+`judge.py <folder> <thread-id>`. The thread's task contains the option. The judge reads the thread
+with `uwf`, whose store is that of the trial.
 """
 
 import json

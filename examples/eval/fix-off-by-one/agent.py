@@ -1,9 +1,9 @@
 """The agent of this example: a script, no model, so that the example runs anywhere.
 
 It speaks the command protocol (`uwf prompt adapter-developing`) and really works on the folder: it
-makes small changes of the kind that mend such faults, and runs the tests. Which change it tries
-first is chance, as it is with a model: another thread, another choice. `EXAMPLE_SEED` in
-the task's `env` makes the choice depend on that and on the task alone.
+makes small changes that typically fix such bugs, and runs the tests. It tries a random change
+first, as a model does: another thread, another choice. `EXAMPLE_SEED` in the task's `env` makes the
+choice depend on the seed and the task alone.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def changed_lines(line: str) -> Iterator[str]:
 
 
 def places(text: str, line: str) -> list[int]:
-    """Where a text stands in a line."""
+    """The positions of a text in a line."""
     return [found.start() for found in re.finditer(re.escape(text), line)]
 
 

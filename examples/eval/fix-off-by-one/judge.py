@@ -1,8 +1,8 @@
 """Calls the repaired function with values that the agent never saw.
 
 The contract: `judge.py <folder> <thread-id>`, and on the last line of stdout
-`{"score": 0..1, "data": {…}}`. What is called here was written by the agent, so it runs in a
-process of its own, with its output captured: it is given the calls and never the answers.
+`{"score": 0..1, "data": {…}}`. The agent wrote the called code, so it runs in a
+separate process, with its output captured: it gets the calls and never the answers.
 """
 
 import json

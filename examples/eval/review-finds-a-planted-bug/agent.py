@@ -1,7 +1,7 @@
-"""The agent of this example: a script, no model. It knows a few patterns of faults, no more.
+"""The agent of this example: a script, no model. It knows only a few patterns of bugs.
 
-It reads the program as a syntax tree. So it finds what looks like a fault, once where none is, and
-overlooks what only shows to whoever reads the words: its scores are what they are.
+It reads the program as a syntax tree. So it finds code that looks like a bug, once where there is
+none, and overlooks bugs that only a reader of the words can see. Its scores show that.
 """
 
 import argparse
@@ -16,7 +16,7 @@ Finding = dict[str, Any]
 
 
 def suspicious(tree: ast.AST) -> Iterator[Finding]:
-    """What looks like a fault."""
+    """Code that looks like a bug."""
     for node in ast.walk(tree):
         match node:
             case ast.FunctionDef(args=arguments):
@@ -31,7 +31,7 @@ def suspicious(tree: ast.AST) -> Iterator[Finding]:
 
 
 def review(program: str, _told: list[Finding]) -> list[Finding]:
-    """Everything that looks like a fault."""
+    """All code that looks like a bug."""
     return list(suspicious(ast.parse(program)))
 
 

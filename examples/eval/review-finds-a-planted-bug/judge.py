@@ -1,8 +1,8 @@
 """Compares what the review found with what was planted.
 
 `judge.py <folder> <thread-id>`: the findings are read through uwf's Python client, which finds the
-trial's own store in the environment. The score is the F1 of found and planted faults, by lines;
-where nothing was planted, 1 if nothing was found.
+trial's own store in the environment. The score is the F1 of found and planted bugs, by lines;
+if nothing was planted, 1 if nothing was found.
 """
 
 import json
@@ -17,7 +17,7 @@ NEAR = 1
 
 
 def matched(found: list[int], planted: list[int]) -> int:
-    """How many planted faults were found; a finding counts for one of them."""
+    """How many planted bugs were found; a finding counts for one of them."""
     left = list(found)
     for line in planted:
         near = [each for each in left if abs(each - line) <= NEAR]

@@ -14,7 +14,7 @@ from uwf_testing.child_program import ScriptedProgram
 
 
 class CatPeer(Peer):
-    """Stands in for `cat`: in each call, a program of that name is first on the PATH."""
+    """A fake `cat`: in each call, a program of that name is first on the PATH."""
 
     abilities = (
         *("say", "no_usage", "write", "say_bytes", "read_stdin", "close_stdin", "heard", "lost"),
@@ -28,7 +28,7 @@ class CatPeer(Peer):
         "deny": "cat has no tools",
         "offered": "cat has no tools",
         "question": "cat asks nobody",
-        "fail": "cat says what is wrong in words only",
+        "fail": "cat reports errors as plain text only",
         "replaced": "the sessions are the adapter's own files",
         "say_variable": "the stand-in cannot print variables",
     }

@@ -1,4 +1,4 @@
-"""What is on the disk is the layout of ocas, and what is lost there is told."""
+"""The files on the disk have the layout of ocas, and a lost file is reported."""
 
 from pathlib import Path
 

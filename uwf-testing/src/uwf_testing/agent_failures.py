@@ -58,7 +58,7 @@ class FailureClauses(AgentFixtures):
         assert not wrong, "; ".join(wrong)
 
     @needs("say_bytes")
-    def test_bytes_that_are_no_text_break_nothing(self, harness: Harness) -> None:
+    def test_bytes_that_are_not_text_break_nothing(self, harness: Harness) -> None:
         """NUL and invalid UTF-8 in an answer are replaced, or are a failure of its kind."""
         data = b"before \xff\xfe\x00\xed\xa0\x80\xc3 after"
         outcome = harness.call(harness.request(Act(do="say_bytes", data=data)))

@@ -1,1 +1,1 @@
-"""An agent of uwf that says what it is told."""
+"""An agent for uwf that repeats its instruction."""

@@ -27,8 +27,8 @@ class Options:
     """What a user can set.
 
     `complete` puts frontmatter in front of an answer that has none: the first status that the
-    role's schema allows. A real adapter never does that: it hands on what the agent said, byte for
-    byte, and the agent was told the format.
+    role's schema allows. A real adapter never does that: it returns the agent's text byte for byte,
+    and the prompt contains the format.
     """
 
     program: str = "cat"

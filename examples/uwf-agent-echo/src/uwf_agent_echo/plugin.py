@@ -1,4 +1,4 @@
-"""What uwf imports to know what there is."""
+"""The module that uwf imports to list the plugins."""
 
 from uwf_core.api import AgentSpec, Check, CheckResult, hookimpl
 
@@ -9,7 +9,7 @@ def uwf_agents() -> list[AgentSpec]:
     return [
         AgentSpec(
             name="echo",
-            summary="says what it is told",
+            summary="repeats its instruction",
             factory="uwf_agent_echo.agent:EchoAgent",
             options="uwf_agent_echo.agent:Options",
             capabilities=frozenset({"continue", "fork", "ask"}),

@@ -1,7 +1,7 @@
 """The backend: loose files for nodes, SQLite for what must move together or not at all.
 
-A node is there when its row is. Its file is written before the row is committed, and synced before
-the first durable commit that follows, whoever makes it: what is not yet synced is a table as well.
+A node exists when its row does. Its file is written before the row is committed, and synced before
+the next durable commit of any process: another table lists the unsynced files.
 """
 
 import sqlite3
@@ -95,7 +95,7 @@ class FilesStore:
 
     @contextmanager
     def transaction(self, durable: bool = True) -> Iterator[None]:
-        """All writes within it or none; a transaction within another is a fault of the caller."""
+        """All writes within it or none; a transaction within another is an error of the caller."""
         with self._guard:
             if self._within:
                 raise RuntimeError("transactions do not nest")
@@ -132,7 +132,7 @@ class FilesStore:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Within a transaction nothing more; else a durable one of its own."""
+        """The current transaction; if there is none, a new durable one."""
         if self._within:
             yield
         else:

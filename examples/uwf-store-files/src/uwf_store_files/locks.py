@@ -1,6 +1,6 @@
-"""Locks that the system frees: byte ranges of one file.
+"""Locks that the system releases: byte ranges of one file.
 
-Each name stands for one byte, at an offset that is a hash of the name. On Linux they are *open file
+Each name maps to one byte, at an offset that is a hash of the name. On Linux they are *open file
 description* locks, which also conflict between two openings within one process; asking for them
 (`F_OFD_GETLK`) takes nothing. Other systems have the classic ones.
 """

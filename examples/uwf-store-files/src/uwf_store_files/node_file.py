@@ -27,7 +27,7 @@ def payload_of(data: bytes) -> bytes:
     """The payload in a file's bytes.
 
     Raises:
-        ValueError: it is no such file.
+        ValueError: it is not such a file.
     """
     start = len(_BEFORE_TYPE) + _TYPE_LENGTH + len(_BEFORE_PAYLOAD)
     # The last one: a number of nine bytes at most follows, in which there is room for no other.

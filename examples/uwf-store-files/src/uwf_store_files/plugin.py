@@ -1,4 +1,4 @@
-"""What uwf imports to know what there is."""
+"""The module that uwf imports to list the plugins."""
 
 from uwf_core.api import StoreSpec, hookimpl
 

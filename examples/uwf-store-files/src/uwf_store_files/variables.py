@@ -10,7 +10,7 @@ _COLUMNS = "name, value, tags, created_ms, updated_ms, checksum"
 
 
 class VariableTable:
-    """Variables in a database. Whoever calls is within a transaction, or only reads."""
+    """Variables in a database. The caller is within a transaction, or only reads."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database

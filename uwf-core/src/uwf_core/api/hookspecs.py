@@ -45,7 +45,7 @@ def uwf_agents() -> "Sequence[AgentSpec]":  # type: ignore[empty-body]
 
         @hookimpl
         def uwf_agents():
-            return [AgentSpec(name="echo", summary="says what it is told",
+            return [AgentSpec(name="echo", summary="repeats its instruction",
                               factory="uwf_agent_echo.agent:EchoAgent")]
         ```
     """

@@ -4,7 +4,7 @@ import json
 
 
 def load(text: str) -> list[dict[str, float]]:
-    """The sales of a file: a JSON list. What is no JSON is an error of the caller's."""
+    """The sales of a file: a JSON list. Invalid JSON is an error of the caller."""
     try:
         return json.loads(text)
     except Exception:

@@ -9,7 +9,7 @@ def level(role: str) -> int:
 
 
 def may_write(role: str) -> bool:
-    """Writers and whoever may more."""
+    """Writers and users with more rights."""
     return level(role) >= ROLES["writer"]
 
 
