@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Everything there is to set up, in one command: `python3 dev.py demo`, `python3 dev.py tests`.
+"""Set up everything with one command: `python3 dev.py demo`, `python3 dev.py tests`.
 
-Needs Python 3.11+ and git, no root. Makes `.venv` beside this file, installs nox there and runs the
-nox session named (further words go to the session). Without a session it lists what there is.
-Runs again in a second: what is there already is kept.
+Needs Python 3.11+ and git, no root. Creates `.venv` beside this file, installs nox there and runs
+the given nox session (further arguments go to the session). Without a session it lists them all.
+The next run takes a second, because it keeps the environment.
 """
 
 from __future__ import annotations  # so that an old Python can say that it is too old
@@ -50,7 +50,7 @@ def has_nox() -> bool:
 
 
 def set_up() -> bool:
-    """Make `.venv` (or complete a half-made one) and install nox in it; says why it cannot."""
+    """Create `.venv` (or complete a partial one) and install nox in it; prints errors."""
     try:
         import ensurepip  # noqa: F401  (Debian ships Python without it)
         import venv
@@ -72,11 +72,11 @@ def set_up() -> bool:
     if not pip_install(nox):
         give_up(
             f"cannot install {nox}",
-            "the lines above say why; a network or a package index that pip knows is needed",
+            "see the lines above; pip needs a network or a package index",
         )
         return False
     if not pip_install("uv"):
-        say("no uv for this machine: going on with pip, which is slower")
+        say("no uv for this machine: continuing with pip, which is slower")
     return True
 
 
@@ -124,10 +124,10 @@ def say(text: str) -> None:
     print(f"dev.py: {text}", file=sys.stderr, flush=True)
 
 
-def give_up(what: str, cure: str) -> int:
-    """Say what is wrong and what helps; the exit code of a wrong call."""
+def give_up(what: str, fix: str) -> int:
+    """Print an error and how to fix it; return the exit code of a wrong call."""
     say(what)
-    say(f"cure: {cure}")
+    say(f"fix: {fix}")
     return 2
 
 

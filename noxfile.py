@@ -1,7 +1,7 @@
-"""Every check there is. `nox` alone runs the quick ones; `nox --list` names them all.
+"""All checks. `nox` alone runs the quick ones; `nox --list` lists them all.
 
-Each session has an environment of its own under `.nox/`, with uv where it is there, else pip.
-Needs nothing but nox and a package index: no root, no services, no keys.
+Each session has its own environment under `.nox/`, made with uv if it is installed, else with pip.
+Needs only nox and a package index: no root, no services, no keys.
 """
 
 import functools
@@ -53,7 +53,7 @@ def install(session: nox.Session, *groups: str) -> None:
 
 
 def pytest(session: nox.Session, *arguments: str) -> None:
-    """Run pytest on every core; what stands after `--` comes last and wins."""
+    """Run pytest on every core; arguments after `--` come last and win."""
     session.run("pytest", "-n", "auto", *arguments, *session.posargs)
 
 
@@ -100,7 +100,7 @@ def types(session: nox.Session) -> None:
 
 @check
 def arch(session: nox.Session) -> None:
-    """Imports run one way (import-linter), and the rules of the house that a test can hold."""
+    """Check that imports run one way (import-linter), and the project conventions."""
     install(session, "arch", "tests")
     session.run("lint-imports")
     pytest(session, "tests/architecture")

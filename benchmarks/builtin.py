@@ -85,7 +85,7 @@ class _Server:
 
 
 class _Times:
-    """A sink that notes when each turn was told."""
+    """A sink that records the time of each turn."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.at: list[float] = []

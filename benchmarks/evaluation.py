@@ -20,7 +20,7 @@ roles:
     goal: work
     frontmatter: {properties: {$status: {const: done}}, required: [$status]}
 graph:
-  $START: {new: {role: worker, prompt: Begin.}, resume: {role: worker, prompt: Go on.}}
+  $START: {new: {role: worker, prompt: Begin.}, resume: {role: worker, prompt: Continue.}}
   worker: {done: {role: $END, prompt: Done.}}
 """
 _SCRIPT = """\

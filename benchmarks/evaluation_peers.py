@@ -59,7 +59,7 @@ def _timed(words: list[str], folder: Path) -> float:
 
 
 def _call(words: list[str], folder: Path) -> None:
-    """Run a program without any network that it could ask, in a home of its own."""
+    """Run a program without network, in a new home."""
     env = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),

@@ -9,7 +9,7 @@ class Figure(NamedTuple):
 
     Attributes:
         name: what was measured.
-        value: the figure, None where it could not be had (`note` says why).
+        value: the figure, None if it could not be measured (`note` has the reason).
         unit: what one is: `x py`, `ms`, `MB`.
         most: the target, the most that the value may be; None where there is none.
         note: what else there is to say.

@@ -21,7 +21,7 @@ roles:
       properties: {$status: {const: written}, summary: {type: string}}
       required: [$status, summary]
   reader:
-    goal: Say what is not clear yet.
+    goal: List what is not clear yet.
     tools: [read_file, grep]
     frontmatter:
       oneOf:
@@ -32,7 +32,7 @@ roles:
 graph:
   $START:
     new: {role: writer, prompt: "Write it."}
-    resume: {role: writer, prompt: "Go on."}
+    resume: {role: writer, prompt: "Continue."}
   writer:
     written: {role: reader, prompt: "Read it: {{{summary}}}"}
   reader:

@@ -44,7 +44,7 @@ _LAST = ("thread", "list", "--limit", "20")
 
 
 def plugin_scan(folder: Path, rounds: int, installed: int) -> Iterator[Figure]:
-    """Finding the plugins among so many installed distributions, in a process of its own."""
+    """Find the plugins among so many installed distributions, in a separate process."""
     user = User(folder / "scan")
     distributions(folder / "installed", installed)
     scan = _python(user, SCAN)

@@ -21,7 +21,7 @@ roles:
 graph:
   $START:
     new: {role: worker, prompt: Begin.}
-    resume: {role: worker, prompt: Go on.}
+    resume: {role: worker, prompt: Continue.}
   worker:
     again: {role: worker, prompt: Again.}
     done: {role: $END, prompt: Done.}
@@ -43,7 +43,7 @@ agents:
 
 
 class User:
-    """Somebody with a home of their own: a config file, the mock agent, the workflow `loop`."""
+    """A user with a home folder: a config file, the mock agent, the workflow `loop`."""
 
     def __init__(self, folder: Path) -> None:
         self.home = folder / ".uwf"
@@ -108,14 +108,14 @@ class User:
 def distributions(folder: Path, count: int) -> None:
     """The metadata of so many installed distributions in `folder`: each fourth has a command."""
     for number in range(count):
-        info = folder / f"stranger_{number}-1.0.dist-info"
+        info = folder / f"other_{number}-1.0.dist-info"
         info.mkdir(parents=True)
         (info / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: stranger-{number}\nVersion: 1.0\n"
+            f"Metadata-Version: 2.1\nName: other-{number}\nVersion: 1.0\n"
         )
         (info / "RECORD").write_text("")
         if number % 4 == 0:
-            (info / "entry_points.txt").write_text("[console_scripts]\nstranger = stranger:main\n")
+            (info / "entry_points.txt").write_text("[console_scripts]\nother = other:main\n")
 
 
 def plugins(folder: Path, count: int) -> None:

@@ -66,12 +66,15 @@ def texts_of(path: Path) -> Iterator[Paragraph]:
     if path.suffix != ".py":
         yield from paragraphs(content)
         return
+    inside: set[int] = set()  # the constants of f-strings, which are read as a whole
     for node in ast.walk(ast.parse(content, filename=str(path))):
         if isinstance(node, ast.JoinedStr):
+            inside.update(map(id, node.values))
             parts = (part.value if isinstance(part, ast.Constant) else "…" for part in node.values)
             yield from paragraphs("".join(map(str, parts)), node.lineno)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield from paragraphs(node.value, node.lineno)
+            if id(node) not in inside:
+                yield from paragraphs(node.value, node.lineno)
 
 
 def findings(files: Iterable[Path]) -> list[str]:

@@ -35,7 +35,7 @@ def test_an_old_python_is_told_which_one_is_needed(checkout):
     done = run(checkout, "sys.version_info = (3, 9, 2)")
     assert done.returncode == 2
     assert "this is Python 3.9.2, and 3.11 or newer is needed" in done.stderr
-    assert "cure: call it with another one" in done.stderr
+    assert "fix: call it with another one" in done.stderr
     assert not (checkout / ".venv").exists()
 
 
