@@ -72,9 +72,12 @@ def texts_of(path: Path) -> Iterator[Paragraph]:
             inside.update(map(id, node.values))
             parts = (part.value if isinstance(part, ast.Constant) else "…" for part in node.values)
             yield from paragraphs("".join(map(str, parts)), node.lineno)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if id(node) not in inside:
-                yield from paragraphs(node.value, node.lineno)
+        elif (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in inside
+        ):
+            yield from paragraphs(node.value, node.lineno)
 
 
 def findings(files: Iterable[Path]) -> list[str]:
