@@ -82,6 +82,7 @@ def test_answers_come_as_json_file_or_fields(uwf, project):
         ['{"$status": "done", "summary": "s"}'],
         ["@answer.json"],
         ["$status=done", "summary=s"],
+        ["status=done", "summary=s"],
     ):
         (project.folder / "answer.json").write_text('{"$status": "done", "summary": "s"}')
         assert uwf("run", "pair", "-p", "x", "--agent", "human").code == 3
@@ -90,6 +91,28 @@ def test_answers_come_as_json_file_or_fields(uwf, project):
         assert answer.document["steps"][0]["failure"] is None, answer.err
         assert answer.document["status"] == "idle"
         assert answer.document["steps"][0]["step"]
+
+
+def test_status_is_short_for_that_field_of_an_answer(uwf):
+    assert uwf("run", "pair", "-p", "x", "--agent", "human").code == 3
+    both = uwf("thread", "resume", "@last", "--status", "done", "--answer", '{"$status": "done"}')
+    assert both.code == 2 and "--status" in both.err
+    answer = uwf("thread", "resume", "@last", "--status", "done", "--answer", "summary=s")
+    assert answer.document["steps"][0]["failure"] is None, answer.err
+
+
+@pytest.mark.parametrize("background", [(), ("--background",)])
+def test_a_call_has_its_own_working_folder(uwf, project, tmp_path, background):
+    project.script([ASKS, WROTE])
+    thread = uwf("thread", "start", "pair", "-p", "x").document["thread"]
+    (tmp_path / "elsewhere").mkdir()
+    elsewhere = str(tmp_path / "elsewhere")
+    uwf("thread", "exec", thread, "--cwd", elsewhere, *background)
+    step = uwf("thread", "wait", thread).document["steps"][0]["step"]
+    assert uwf("step", "show", step).document["cwd"] == elsewhere
+    for words in (("resume", "-p", "a"), ("poke", "-p", "b")):
+        done = uwf("thread", words[0], thread, *words[1:], "--cwd", "nowhere")
+        assert done.code == 2 and "nowhere" in done.err
 
 
 def test_a_role_that_asks_suspends_the_thread_with_code_three(uwf, project):

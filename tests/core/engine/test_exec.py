@@ -9,7 +9,7 @@ from tests.core.engine.conftest import APPROVED, DONE, LOOP, REJECTED, UNSURE
 
 from uwf_core.client import Client
 from uwf_core.engine.results import Outcome
-from uwf_core.errors import BusyError, WrongStateError
+from uwf_core.errors import BusyError, UsageError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
 from uwf_core.thread.lock import thread_lock
@@ -249,3 +249,45 @@ def test_a_start_in_a_folder_that_does_not_exist_changes_nothing(
     with pytest.raises(Exception, match="does not exist"):
         uwf.start("loop", "x", cwd=tmp_path / "nowhere")
     assert uwf.list() == []
+
+
+@pytest.mark.parametrize("how", ["exec", "resume", "poke"])
+def test_a_thread_whose_folder_is_gone_continues_in_the_folder_of_a_call(
+    project: Project, uwf: Client, thread: str, tmp_path: Path, how: str
+) -> None:
+    """As after an import on another machine; a role's folder below the old one moves along."""
+    old, new = project.folder, tmp_path / "elsewhere"
+    (old / "sub").mkdir()
+    (new / "sub").mkdir(parents=True)
+    answer = {"$status": "done", "worktree": str(old / "sub")}
+    second = REJECTED if how != "resume" else UNSURE
+    project.script([{"role": "developer", "output": answer}, second, DONE])
+    done = uwf.exec(thread, count=1 if how == "exec" else 2).document["steps"]
+    old.rename(tmp_path / "gone")
+    outcome = {
+        "exec": lambda: uwf.exec(thread, cwd=str(new)),
+        "resume": lambda: uwf.resume(thread, "go", cwd=str(new)),
+        "poke": lambda: uwf.poke(thread, "again", cwd=str(new)),
+    }[how]()
+    (end,) = outcome.document["steps"]
+    assert end["step"], end
+    assert uwf.step(end["step"])["cwd"] == str(new / "sub")
+    assert uwf.step(done[0]["step"])["cwd"] == str(old)
+
+
+def test_a_folder_of_a_call_bounds_where_a_step_may_work(
+    project: Project, uwf: Client, thread: str, tmp_path: Path
+) -> None:
+    (tmp_path / "outside").mkdir()
+    answer = {"$status": "done", "worktree": str(tmp_path / "outside")}
+    project.script([{"role": "developer", "output": answer}, APPROVED])
+    (tmp_path / "elsewhere").mkdir()
+    uwf.exec(thread, cwd=str(tmp_path / "elsewhere"))
+    failed = uwf.exec(thread, cwd=str(tmp_path / "elsewhere")).document["steps"][0]["failure"]
+    assert failed["kind"] == "routing"
+
+
+def test_a_folder_of_a_call_that_does_not_exist_changes_nothing(uwf: Client, thread: str) -> None:
+    with pytest.raises(UsageError, match="does not exist"):
+        uwf.exec(thread, cwd="nowhere")
+    assert uwf.show(thread)["steps"] == 0

@@ -6,6 +6,7 @@ from tests.core.engine.conftest import APPROVED, DONE, LOOP, UNSURE
 from uwf_core.client import Client
 from uwf_core.errors import PayloadError, WrongStateError
 from uwf_core.testing.project import Project
+from uwf_core.threads.resume import parse_answer
 
 
 def instruction(uwf: Client, thread: str) -> str:
@@ -90,6 +91,24 @@ def test_an_answer_goes_through_the_roles_schema_like_any_output(uwf: Client, th
     outcome = uwf.resume(thread, answer="$status=done\ncount=3", agent="human")
     assert (outcome.exit_code, outcome.document["status"]) == (0, "idle")
     assert uwf.step(uwf.steps(thread)[-1]["step"])["output"] == {"$status": "done", "count": 3}
+
+
+def test_status_in_an_answer_means_the_status(uwf: Client, thread: str) -> None:
+    uwf.exec(thread, agent="human")
+    assert uwf.resume(thread, answer="status=done\ncount=3").exit_code == 0
+    assert uwf.step(uwf.steps(thread)[-1]["step"])["output"] == {"$status": "done", "count": 3}
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [("status=x", {"status": "x"}), ("status=x\n$status=done", {"status": "x", "$status": "done"})],
+)
+def test_status_in_an_answer_is_a_field_where_the_form_has_it(text: str, answer: object) -> None:
+    form = {
+        "properties": {"$status": {"const": "done"}, "status": {"type": "string"}},
+        "required": ["$status"],
+    }
+    assert parse_answer(text, form) == answer
 
 
 def test_an_answer_reaches_the_agent_that_asked_whatever_the_default_says(

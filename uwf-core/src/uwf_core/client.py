@@ -19,7 +19,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from uwf_core.engine.engine import Engine, open_engine
@@ -137,12 +136,7 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -212,12 +206,10 @@ class Client:
         count: int = 1,
         until_done: bool = False,
         agent: str | None = None,
+        cwd: str | None = None,
         cancel: Cancel | None = None,
     ) -> Outcome:
-        """Run the next step or steps.
-
-        Returns:
-            The document, and the exit code that `uwf thread exec` would end with.
+        """Run the next step or steps; `cwd` replaces the thread's folder for this call.
 
         Raises:
             BusyError: somebody runs the thread. WrongStateError: it is cancelled.
@@ -225,7 +217,7 @@ class Client:
         """
         from uwf_core.engine import run
 
-        options = run.RunOptions(count, until_done, agent)
+        options = run.RunOptions(count, until_done, agent, cwd)
         return run.exec_thread(self._engine, thread, options, self._watch, cancel or Cancel())
 
     def resume(
@@ -235,19 +227,23 @@ class Client:
         *,
         answer: str | None = None,
         agent: str | None = None,
+        cwd: str | None = None,
         cancel: Cancel | None = None,
     ) -> Outcome:
         """Let a suspended or completed thread go on. Errors as `uwf thread resume`."""
         from uwf_core.threads import resume
 
-        options = resume.ResumeOptions(text, answer, agent)
+        options = resume.ResumeOptions(text, answer, agent, cwd)
         return resume.resume_thread(self._engine, thread, options, self._watch, cancel or Cancel())
 
-    def poke(self, thread: str, text: str, *, cancel: Cancel | None = None) -> Outcome:
+    def poke(
+        self, thread: str, text: str, *, cwd: str | None = None, cancel: Cancel | None = None
+    ) -> Outcome:
         """Run the head step again with a further instruction. Errors as `uwf thread poke`."""
         from uwf_core.threads import resume
 
-        return resume.poke_thread(self._engine, thread, text, self._watch, cancel or Cancel())
+        engine, watch = self._engine, self._watch
+        return resume.poke_thread(engine, thread, text, watch, cancel or Cancel(), cwd)
 
     def fork(self, step: str) -> StartedDocument:
         """A new thread that shares the chain up to a step."""

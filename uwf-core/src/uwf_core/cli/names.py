@@ -64,7 +64,7 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         "thread.exec:exec_",
         "Run the next step, or several",
         _THREAD,
-        ("--count=text", "--agent=agent", "--background", "--until-done"),
+        ("--count=text", "--agent=agent", "--cwd=dir", "--background", "--until-done"),
     ),
     "export": Row(
         "thread.export:export", "Write a thread into one file", _THREAD, ("--output=file",)
@@ -90,7 +90,7 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         "thread.resume:poke",
         "Run the last step again with a further instruction",
         _THREAD,
-        ("--prompt=text",),
+        ("--prompt=text", "--cwd=dir"),
     ),
     "read": Row(
         "thread.read:read", "Read a thread as Markdown", _THREAD, ("--quota=text", "--before=step")
@@ -99,7 +99,7 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         "thread.resume:resume",
         "Go on with a thread that waits, or reopen a finished one",
         _THREAD,
-        ("--prompt=text", "--answer=text", "--agent=agent"),
+        ("--prompt=text", "--answer=text", "--status=text", "--agent=agent", "--cwd=dir"),
     ),
     "rm": Row("thread.control:rm", "Forget a finished thread", _THREAD),
     "show": Row("thread.show:show", "Show where a thread stands", _THREAD),

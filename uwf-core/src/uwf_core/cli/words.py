@@ -31,6 +31,12 @@ def agent_option(text: str = "Agent for this call: an alias, a name or a command
     return click.option("--agent", metavar="AGENT", help=text)
 
 
+def cwd_option() -> Decorator:
+    """The option --cwd of what runs a step."""
+    text = "Working folder for this call, in place of the thread's."
+    return click.option("--cwd", metavar="DIR", help=text)
+
+
 def prompt_option(text: str, *, required: bool = True) -> Decorator:
     """The option -p/--prompt."""
     return click.option(

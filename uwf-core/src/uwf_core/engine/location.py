@@ -1,12 +1,40 @@
 """Where a step may work: an output can name any folder, and most are none of its business."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from uwf_core.config.repository import is_same_repository
-from uwf_core.errors import RoutingFailed
+from uwf_core.errors import RoutingFailed, UsageError
 
 _GIT = ".git"
+
+
+def named_folder(cwd: str, folder: str) -> str:
+    """The folder that `--cwd` names, absolute; `cwd` is the caller's.
+
+    Raises:
+        UsageError: it does not exist, or cannot be stored.
+    """
+    path = Path(cwd, folder)
+    if not path.is_dir():
+        raise UsageError(f"the folder {str(path)!r} does not exist", hint="--cwd names a folder")
+    absolute = os.path.normpath(path)
+    try:
+        absolute.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"the folder {absolute!r} has a name that is no UTF-8", hint="rename it"
+        ) from error
+    return absolute
+
+
+def moved_folder(folder: str, old: str, new: str) -> str:
+    """Where `folder` is in a call that replaces the thread's folder `old` by `new`: below the new
+    one if it is below the old one, else where it was.
+    """
+    path = os.path.normpath(folder)
+    return str(Path(new, Path(path).relative_to(old))) if Path(path).is_relative_to(old) else path
 
 
 def working_folder(folder: str, thread_folder: str, allowed: Sequence[str]) -> str:
@@ -26,7 +54,8 @@ def working_folder(folder: str, thread_folder: str, allowed: Sequence[str]) -> s
     if not real.is_dir():
         raise RoutingFailed(
             f"the working folder {folder!r} does not exist",
-            hint="create it or change the edge's location, then repeat the command",
+            hint="create it or change the edge's location, then repeat the command; "
+            "--cwd DIR replaces the thread's folder for one call",
         )
     if real == own:
         return thread_folder

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from uwf_core.engine.location import working_folder
+from uwf_core.engine.location import moved_folder, working_folder
 from uwf_core.errors import FailureKind, RoutingFailed
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import End, Route, Suspend, first
@@ -70,10 +70,12 @@ def moderate(
     head: Head,
     intent: Intent = GO_ON,
     allowed: Sequence[str] = (),
+    cwd: str | None = None,
 ) -> Task:
     """Who is next, with which instruction, and where.
 
     Args:
+        cwd: the folder that replaces the thread's, None for that itself.
         allowed: `allowedFolders` of the configuration.
 
     Raises:
@@ -81,7 +83,9 @@ def moderate(
             is missing or not allowed.
     """
     task = _task(store, definition, head, intent)
-    return task._replace(cwd=working_folder(task.cwd, head.state.cwd, allowed))
+    own = head.state.cwd if cwd is None else cwd
+    folder = task.cwd if cwd is None else moved_folder(task.cwd, head.state.cwd, cwd)
+    return task._replace(cwd=working_folder(folder, own, allowed))
 
 
 def _task(store: "Store", definition: "Definition", head: Head, intent: Intent) -> Task:

@@ -9,6 +9,7 @@ from uwf_core.api.events import ThreadEnded
 from uwf_core.engine.advance import fail_to_route
 from uwf_core.engine.event import happen
 from uwf_core.engine.find import find_thread
+from uwf_core.engine.location import named_folder
 from uwf_core.engine.names import check_run
 from uwf_core.engine.plan import GO_ON, Intent
 from uwf_core.engine.recover import recover
@@ -47,11 +48,14 @@ UNTIL_DONE_STEPS = 100
 
 
 class RunOptions(NamedTuple):
-    """How far to run: `steps` of them, or until done; on which agent (the word of `--agent`)."""
+    """How far to run: `steps` of them, or until done; on which agent (the word of `--agent`); in
+    which folder instead of the thread's (`--cwd`).
+    """
 
     steps: int = 1
     until_done: bool = False
     agent: str | None = None
+    cwd: str | None = None
 
 
 def exec_thread(
@@ -234,8 +238,10 @@ def check_step(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent
 
 
 def _run_of(held: Held, options: RunOptions, cancel: "Cancel") -> Run:
-    definition = held.engine.definition(Ref(held.head.state.workflow))
-    return Run(held.engine, definition, held.watch, cancel, options.agent)
+    engine, cwd = held.engine, options.cwd
+    definition = engine.definition(Ref(held.head.state.workflow))
+    folder = None if cwd is None else named_folder(engine.cwd, cwd)
+    return Run(engine, definition, held.watch, cancel, options.agent, folder)
 
 
 def _step(run: Run, head: Head, intent: Intent) -> StepEnd:

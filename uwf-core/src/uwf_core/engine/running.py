@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 class Run(NamedTuple):
     """One command's run over one thread, whose lock it holds.
 
-    `agent` is the word of `--agent`, None if it was not given.
+    `agent` is the word of `--agent`, `cwd` the folder of `--cwd`; None if they were not given.
     """
 
     engine: "Engine"
@@ -58,11 +58,16 @@ class Run(NamedTuple):
     watch: "Watch"
     cancel: "Cancel"
     agent: str | None = None
+    cwd: str | None = None
+
+    def folder(self, head: "Head") -> str:
+        """The thread's folder in this run."""
+        return head.state.cwd if self.cwd is None else self.cwd
 
     def moderate(self, head: "Head", intent: "Intent") -> "Task":
         """Stage 5: what is to be run from `head`; errors as `uwf_core.engine.plan.moderate`."""
         allowed = self.engine.settings.allowed_folders
-        return moderate(self.engine.store, self.definition, head, intent, allowed)
+        return moderate(self.engine.store, self.definition, head, intent, allowed, self.cwd)
 
     def choose_agent(self, head: "Head", task: "Task") -> Choice:
         """The agent for a task: by the usual order; a poked step keeps the agent it had, and an
@@ -71,7 +76,7 @@ class Run(NamedTuple):
         Raises:
             UsageError: there is no such agent, or its plugin may not be used.
         """
-        known = self.engine.known_agents(head.state.cwd)
+        known = self.engine.known_agents(self.folder(head))
         if task.agent is not None and task.answer is not None:
             choice = self._asker(task.agent, task.alias, known)
         else:
@@ -252,7 +257,7 @@ def announce(run: Run, attempt: Attempt) -> None:
                 thread=payload["thread"],
                 workflow=state.workflow,
                 workflow_name=state.workflow_name,
-                cwd=state.cwd,
+                cwd=run.folder(attempt.head),
                 at_ms=payload["startedAtMs"],
             )
         )

@@ -79,6 +79,8 @@ def _arguments(thread: ThreadId, options: RunOptions, writer: int) -> list[str]:
     arguments += ["--announce", str(writer), *how_far]
     if options.agent is not None:
         arguments += ["--agent", options.agent]
+    if options.cwd is not None:
+        arguments += ["--cwd", options.cwd]
     return arguments
 
 

@@ -16,6 +16,7 @@ from uwf_core.thread.lifecycle import check_poke, check_resume
 from uwf_core.thread.next import runs
 from uwf_core.thread.state import Suspension
 from uwf_core.views.show import form_of
+from uwf_core.workflow.variants import STATUS
 
 if TYPE_CHECKING:
     from uwf_core.api.extract import ExtractProblem
@@ -27,12 +28,13 @@ if TYPE_CHECKING:
 
 class ResumeOptions(NamedTuple):
     """What a person adds: a text, or an answer to the pending question (JSON, or `field=value`
-    per line); and the word that chooses an agent.
+    per line); the word that chooses an agent; and a folder instead of the thread's.
     """
 
     text: str | None = None
     answer: str | None = None
     agent: str | None = None
+    cwd: str | None = None
 
 
 def resume_thread(
@@ -50,7 +52,8 @@ def resume_thread(
     def work(held: Held) -> Outcome:
         check_resume(held.head.state, held.head.thread)
         intent = Intent("resume", _clean(engine, options.text), _answer(engine, held, options))
-        wanted, waits = RunOptions(agent=options.agent), held.head.state.suspension
+        wanted = RunOptions(agent=options.agent, cwd=options.cwd)
+        waits = held.head.state.suspension
         if waits is not None and waits.reason == "limit":
             state = held.head.state._replace(
                 status="idle", current_role=waits.role, suspension=None
@@ -63,8 +66,16 @@ def resume_thread(
     return with_thread(engine, word, watch, work)
 
 
-def poke_thread(engine: "Engine", word: str, text: str, watch: Watch, cancel: "Cancel") -> Outcome:
-    """Run the head step again with a further instruction; the new step replaces it.
+def poke_thread(
+    engine: "Engine",
+    word: str,
+    text: str,
+    watch: Watch,
+    cancel: "Cancel",
+    cwd: str | None = None,
+) -> Outcome:
+    """Run the head step again with a further instruction; the new step replaces it. `cwd`: a folder
+    instead of the thread's.
 
     Raises:
         WrongStateError: there is no step yet, a question is pending, or the state is another one
@@ -76,7 +87,7 @@ def poke_thread(engine: "Engine", word: str, text: str, watch: Watch, cancel: "C
 
     def work(held: Held) -> Outcome:
         check_poke(held.head.state, held.head.thread)
-        return go(held, RunOptions(), cancel, Intent("poke", _clean(engine, text)))
+        return go(held, RunOptions(cwd=cwd), cancel, Intent("poke", _clean(engine, text)))
 
     return with_thread(engine, word, watch, work)
 
@@ -137,7 +148,8 @@ def parse_answer(text: str, form: Mapping[str, Any]) -> dict[str, Any]:
                 f"{line!r} is no answer",
                 hint=_WRITE,
             )
-        answer[name.strip()] = _value(value, name.strip(), form)
+        field = _field(name.strip(), form)
+        answer[field] = _value(value, field, form)
     if not answer:
         raise PayloadError("the answer is empty", hint=_WRITE)
     return answer
@@ -151,6 +163,13 @@ def _json_answer(text: str) -> dict[str, Any]:
     if not isinstance(answer, dict):
         raise PayloadError("the answer is no JSON object", hint=_WRITE)
     return answer
+
+
+def _field(name: str, form: Mapping[str, Any]) -> str:
+    """The field that a person means: `status` is short for `$status` where the form has no such."""
+    if name == "status" and _variants(form) and not any(name in each for each in _shapes(form)):
+        return STATUS
+    return name
 
 
 def _value(text: str, name: str, form: Mapping[str, Any]) -> Any:

@@ -1,10 +1,9 @@
 """Stage 4: a thread begins. Nothing is run."""
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.event import begin_thread
+from uwf_core.engine.location import named_folder
 from uwf_core.engine.watch import Watch
 from uwf_core.engine.workflows import find_workflow
 from uwf_core.errors import UnknownIdError, UsageError
@@ -36,7 +35,7 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
         DefinitionError: the workflow file has faults.
     """
     prompt = _checked_prompt(options.prompt)
-    cwd = _checked_folder(engine, options.cwd)
+    cwd = named_folder(engine.cwd, options.cwd)
     if options.agent is not None:
         _check_agent(engine, options.agent, cwd)
     workflow = find_workflow(engine, options.workflow, watch)
@@ -89,17 +88,3 @@ def _checked_prompt(prompt: str) -> str:
     if not prompt.strip():
         raise UsageError("the prompt is blank", hint="say the task with -p TEXT, -p @file or -p -")
     return prompt
-
-
-def _checked_folder(engine: "Engine", folder: str) -> str:
-    path = Path(engine.cwd, folder)
-    if not path.is_dir():
-        raise UsageError(f"the folder {str(path)!r} does not exist", hint="--cwd names a folder")
-    absolute = os.path.normpath(path)
-    try:
-        absolute.encode()
-    except UnicodeEncodeError as error:
-        raise UsageError(
-            f"the folder {absolute!r} has a name that is no UTF-8", hint="rename it"
-        ) from error
-    return absolute

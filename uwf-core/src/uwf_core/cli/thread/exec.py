@@ -5,7 +5,7 @@ import click
 from uwf_core.cli.frame import command
 from uwf_core.cli.outcome import run_and_tell, tell
 from uwf_core.cli.session import Session
-from uwf_core.cli.words import agent_option, thread_argument
+from uwf_core.cli.words import agent_option, cwd_option, thread_argument
 from uwf_core.errors import UsageError
 
 
@@ -21,6 +21,7 @@ from uwf_core.errors import UsageError
     "-c", "--count", type=click.IntRange(min=1), metavar="N", help="Run N steps; 1 by default."
 )
 @agent_option()
+@cwd_option()
 @click.option("--background", is_flag=True, help="Come back at once; `wait` and `stop` work on it.")
 @click.option("--until-done", is_flag=True, help="Go on to the end, at most 100 steps.")
 @click.option("--announce", type=int, hidden=True, help="Descriptor to tell that the lock is held.")
@@ -29,6 +30,7 @@ def exec_(
     thread: str,
     count: int | None,
     agent: str | None,
+    cwd: str | None,
     background: bool,
     until_done: bool,
     announce: int | None,
@@ -46,7 +48,7 @@ def exec_(
             "-c and --until-done exclude each other",
             hint="-c N runs N steps; --until-done runs to the end",
         )
-    options = RunOptions(steps=count or 1, until_done=until_done, agent=agent)
+    options = RunOptions(steps=count or 1, until_done=until_done, agent=agent, cwd=cwd)
     if background:
         from uwf_core.threads.background import exec_in_background
 
