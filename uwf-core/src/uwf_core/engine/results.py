@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from uwf_core.errors import UwfError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.head import Head
-from uwf_core.thread.state import ThreadState
+from uwf_core.thread.state import ThreadState, ThreadSummary
 from uwf_core.thread.types import UsagePayload
 from uwf_core.thread.usage import Totals
 
@@ -48,7 +48,7 @@ def failure_document(failure: "AgentFailure", message: str) -> "FailureDocument"
     return {"kind": failure.kind.word, "message": message, "until": failure.until_ms}
 
 
-def standing(state: ThreadState) -> "Standing":
+def standing(state: ThreadState | ThreadSummary) -> "Standing":
     """Where a thread stands."""
     suspension = state.suspension
     return {

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from uwf_core.api.store import Variable
     from uwf_core.cas.store import Store
 
-_DAMAGE = "damage"
+DAMAGE = "damage"
 """The tag by which `cas verify` marks a thread: it is no part of the state."""
 
 
@@ -58,7 +58,7 @@ def read_head(store: "Store", thread: ThreadId) -> Head:
         )
     if not is_current(variable.tags):
         state = state_of_thread(store, thread, Ref(variable.value))
-        return Head(thread, Ref(variable.value), state, variable.tags.get(_DAMAGE), variable)
+        return Head(thread, Ref(variable.value), state, variable.tags.get(DAMAGE), variable)
     return head_of(variable)
 
 
@@ -72,8 +72,13 @@ def head_of(variable: "Variable") -> Head:
     try:
         state = from_tags(thread, variable.tags)
     except ValueError as error:
-        raise CorruptNodeError(f"the head of thread {thread} is damaged: {error}") from error
-    return Head(thread, Ref(variable.value), state, variable.tags.get(_DAMAGE), variable)
+        raise damaged_head(thread, error) from error
+    return Head(thread, Ref(variable.value), state, variable.tags.get(DAMAGE), variable)
+
+
+def damaged_head(thread: str, why: ValueError) -> CorruptNodeError:
+    """The error for a head whose tags are not those of a thread."""
+    return CorruptNodeError(f"the head of thread {thread} is damaged: {why}")
 
 
 def is_whole(store: "Store", head: Head) -> bool:
@@ -101,6 +106,6 @@ def mark_head(store: "Store", head: Head, damage: str | None) -> Head:
 def _moved(store: "Store", head: Head, ref: Ref, state: ThreadState, damage: str | None) -> Head:
     tags = to_tags(state)
     if damage is not None:
-        tags[_DAMAGE] = damage
+        tags[DAMAGE] = damage
     variable = store.set_variable(head.variable.name, ref, tags, head.variable)
     return Head(head.thread, ref, state, damage, variable)

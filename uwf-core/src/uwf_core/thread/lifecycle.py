@@ -2,15 +2,19 @@
 nodes say. Pure; the life of a thread is drawn in `thread.state`.
 """
 
+from typing import TypeVar
+
 from uwf_core.errors import CorruptNodeError, ExitCode, FailureKind, WrongStateError
-from uwf_core.thread.state import Suspension, ThreadState
+from uwf_core.thread.state import Suspension, ThreadState, ThreadSummary
 from uwf_core.thread.status import FINISHED
+
+Shown = TypeVar("Shown", ThreadState, ThreadSummary)
 
 INTERRUPTED_MESSAGE = "the run was interrupted in the middle of this step"
 _FORK = "`uwf thread fork STEP` goes on from one of its steps in a new thread"
 
 
-def effective(state: ThreadState, *, is_running: bool, is_sound: bool = True) -> ThreadState:
+def effective(state: Shown, *, is_running: bool, is_sound: bool = True) -> Shown:
     """The state as it is to be shown.
 
     Args:

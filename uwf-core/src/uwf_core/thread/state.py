@@ -134,6 +134,20 @@ class ThreadState(NamedTuple):
         return self._replace(roles={**self.roles, name: state})
 
 
+class ThreadSummary(NamedTuple):
+    """The part of a state that a row of a list shows: read for thousands of threads at once."""
+
+    status: Status
+    workflow: str
+    workflow_name: str
+    started_ms: int
+    current_role: str | None
+    steps: int
+    totals: Totals
+    attempt: OpenAttempt | None
+    suspension: Suspension | None
+
+
 def begin(event: Event, inherited: Iterable[Event] = ()) -> ThreadState:
     """The state after a thread's first event.
 

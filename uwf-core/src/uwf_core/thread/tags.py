@@ -1,8 +1,8 @@
 """The state of a thread as tags of its head, lossless: lists and decisions need nothing else."""
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from uwf_core.thread.state import (
     FOLD_VERSION,
@@ -11,8 +11,11 @@ from uwf_core.thread.state import (
     Session,
     Suspension,
     ThreadState,
+    ThreadSummary,
 )
 from uwf_core.thread.usage import Totals
+
+_Kind = TypeVar("_Kind")
 
 # The tag of each field.
 _TEXT_TAGS = {
@@ -79,15 +82,45 @@ def from_tags(thread: str, tags: Mapping[str, str]) -> ThreadState:
         values["roles"] = {
             tag[len(_ROLE) :]: _role(text) for tag, text in tags.items() if tag.startswith(_ROLE)
         }
-        if "usage" in tags:
-            values["totals"] = Totals(*json.loads(tags["usage"]))
-        if "attempt" in tags:
-            values["attempt"] = OpenAttempt(*json.loads(tags["attempt"]))
-        if "suspension" in tags:
-            values["suspension"] = Suspension(*json.loads(tags["suspension"]))
+        values["totals"] = _listed(tags, "usage", Totals) or _NOTHING_USED
+        values["attempt"] = _listed(tags, "attempt", OpenAttempt)
+        values["suspension"] = _listed(tags, "suspension", Suspension)
         return ThreadState(thread=thread, **values)
     except (KeyError, TypeError) as error:
         raise ValueError(f"not the tags of a thread: {error}") from error
+
+
+def summary_of(tags: Mapping[str, str]) -> ThreadSummary:
+    """What a list shows of the state that these tags say; reads nothing else.
+
+    Raises:
+        ValueError: they are not the tags of a thread.
+    """
+    if not tags.keys() >= _TEXTS:
+        raise ValueError(f"not the tags of a thread: {', '.join(sorted(_TEXTS - tags.keys()))}")
+    try:
+        return ThreadSummary(
+            tags["status"],  # type: ignore[arg-type]
+            tags["workflow"],
+            tags["workflowName"],
+            int(tags.get("startedMs", 0)),
+            tags.get("currentRole"),
+            int(tags.get("steps", 0)),
+            _listed(tags, "usage", Totals) or _NOTHING_USED,
+            _listed(tags, "attempt", OpenAttempt),
+            _listed(tags, "suspension", Suspension),
+        )
+    except TypeError as error:
+        raise ValueError(f"not the tags of a thread: {error}") from error
+
+
+_TEXTS = frozenset(_TEXT_TAGS.values())
+_NOTHING_USED = Totals.none()
+
+
+def _listed(tags: Mapping[str, str], tag: str, kind: Callable[..., _Kind]) -> "_Kind | None":
+    """The tuple that a tag holds as a list, None where there is no such tag."""
+    return kind(*json.loads(tags[tag])) if tag in tags else None
 
 
 def _role(text: str) -> RoleState:

@@ -28,6 +28,9 @@ def usage_payload(usage: "Usage") -> UsagePayload:
     return payload  # type: ignore[no-any-return]
 
 
+_ZERO = {name: 0 for name, _ in FIELDS}
+
+
 class Totals(NamedTuple):
     """Sums over many calls: `known` of what was reported, `unknown` how many calls did not."""
 
@@ -51,9 +54,7 @@ class Totals(NamedTuple):
 
     def payload(self) -> UsagePayload:
         """The sums; a field that any call left unknown is null."""
-        payload: Any = {
-            name: None if self.unknown.get(name) else self.known.get(name, 0) for name, _ in FIELDS
-        }
+        payload: Any = {**_ZERO, **self.known, **dict.fromkeys(self.unknown)}
         return payload  # type: ignore[no-any-return]
 
     def at_least(self, *names: str) -> float:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.find import find_thread
@@ -11,12 +11,13 @@ from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.chain import read_step
-from uwf_core.thread.head import Head, head_of, is_whole, read_head
+from uwf_core.thread.head import DAMAGE, Head, damaged_head, is_whole, read_head
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of, running_threads
 from uwf_core.thread.names import HEADS, attempts_prefix
-from uwf_core.thread.state import Suspension, ThreadState
+from uwf_core.thread.state import Suspension, ThreadState, ThreadSummary
 from uwf_core.thread.status import FINISHED, OPEN, STATUSES
+from uwf_core.thread.tags import summary_of
 from uwf_core.thread.usage import Totals
 
 if TYPE_CHECKING:
@@ -52,8 +53,10 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
         row = _corrupt(thread, error.message)
         return {**row, "form": None, "hint": _hint(row, None, None)}
     holder = holder_of(engine.store, thread)
-    row = _document(head, holder, is_whole=is_whole(engine.store, head))
-    waits = _effective(head, holder).suspension if row["status"] == "suspended" else None
+    is_sound = head.damage is None and is_whole(engine.store, head)
+    state = effective(head.state, is_running=holder is not None, is_sound=is_sound)
+    row = _document(head.variable, state, holder)
+    waits = state.suspension if row["status"] == "suspended" else None
     failed = None if waits is None else _failed_attempt(engine, head)
     form = form_of(engine, head, waits)
     hint = _hint(row, waits, failed)
@@ -103,16 +106,16 @@ def _fitting(
     engine: "Engine",
     page: "Sequence[Variable]",
     statuses: Sequence[str],
-    running: "dict[ThreadId, Holder]",
+    running: Mapping[str, "Holder"],
 ) -> "Iterator[ThreadRow]":
     needed = {v.value for v in page} | {v.tags.get("workflow", "") for v in page}
     present = engine.store.present(needed)
     for variable in page:
-        thread = ThreadId(variable.name.removeprefix(HEADS))
+        holder = running.get(variable.name[len(HEADS) :])
         is_whole = variable.value in present and variable.tags.get("workflow") in present
-        if _is_hidden(variable, statuses) and is_whole and thread not in running:
+        if holder is None and is_whole and _is_hidden(variable, statuses):
             continue
-        row = _row(variable, running.get(thread), is_whole)
+        row = _row(variable, holder, is_whole)
         if row["status"] in statuses:
             yield row
 
@@ -156,29 +159,30 @@ def _first_name(wanted: ThreadFilter) -> str | None:
 
 def _row(variable: "Variable", holder: "Holder | None", is_whole: bool) -> "ThreadRow":
     try:
-        return _document(head_of(variable), holder, is_whole=is_whole)
-    except CorruptNodeError as error:
-        return _corrupt(ThreadId(variable.name.removeprefix(HEADS)), error.message)
+        stored = summary_of(variable.tags)
+    except ValueError as error:
+        thread = ThreadId(variable.name[len(HEADS) :])
+        return _corrupt(thread, damaged_head(thread, error).message)
+    is_sound = is_whole and DAMAGE not in variable.tags
+    return _document(
+        variable, effective(stored, is_running=holder is not None, is_sound=is_sound), holder
+    )
 
 
-def _effective(head: Head, holder: "Holder | None", is_whole: bool = True) -> ThreadState:
-    is_sound = is_whole and head.damage is None
-    return effective(head.state, is_running=holder is not None, is_sound=is_sound)
-
-
-def _document(head: Head, holder: "Holder | None", *, is_whole: bool) -> "ThreadRow":
-    state = _effective(head, holder, is_whole)
+def _document(
+    variable: "Variable", state: ThreadState | ThreadSummary, holder: "Holder | None"
+) -> "ThreadRow":
     return {
-        "thread": head.thread,
+        "thread": variable.name[len(HEADS) :],
         "workflow": state.workflow,
         "workflowName": state.workflow_name,
-        "head": head.ref,
+        "head": variable.value,
         **standing(state),
         "steps": state.steps,
         "usage": state.totals.payload(),
         "running": _running(holder),
         "startedAtMs": state.started_ms,
-        "updatedAtMs": head.variable.updated_ms,
+        "updatedAtMs": variable.updated_ms,
     }
 
 
