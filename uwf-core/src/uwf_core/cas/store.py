@@ -190,9 +190,9 @@ class Store:
             payload = self.types.decode(record.type, record.data)
         except CorruptNodeError as error:
             raise damaged(ref, error.message) from error
-        if self.types.is_worth_knowing(record.type):
-            with suppress(StoreError):  # a damaged type is told where it is needed
-                self.types.of(record.type, self.schema(record.type))
+        if self.types.is_worth_learning(record.type):
+            with suppress(StoreError, PayloadError):  # a damaged type is reported where it matters
+                self.types.learn(record.type, self.schema(record.type))
         return Node(Ref(record.ref), Ref(record.type), payload, record.created_ms)
 
     def record(self, ref: str) -> Record:

@@ -108,6 +108,7 @@ class Types:
         self._known: dict[str, KnownType] = {}
         self._data: dict[str, bytes] = {}
         self._decoded: Counter[str] = Counter()
+        self._decoders: dict[str, Callable[[bytes], Any]] = {}
 
     def data(self, ref: str) -> bytes:
         """A known schema as it is stored."""
@@ -118,19 +119,24 @@ class Types:
 
     def decode(self, ref: str, data: bytes) -> Any:
         """As `codec.decode`, quicker where the type `ref` is known."""
-        known = self._known.get(ref)
+        known = self._decoders.get(ref)
         if known is not None:
-            return known.decode(data)
+            return known(data)
         self._decoded[ref] += 1
         return decode(data)
 
-    def is_worth_knowing(self, ref: str) -> bool:
-        """Whether so many payloads of an unknown type were decoded that `of` pays."""
-        return self._decoded[ref] == _FEW and ref not in self._known
+    def is_worth_learning(self, ref: str) -> bool:
+        """Whether so many payloads of an unknown type were decoded that `learn` pays."""
+        return self._decoded[ref] == _FEW and ref not in self._decoders
+
+    def learn(self, ref: str, schema: Mapping[str, Any]) -> None:
+        """Decode the payloads of the type `ref` the quickest way from now on."""
+        self._decoders[ref] = _decoder(schema)
 
     def of(self, ref: str, schema: Mapping[str, Any]) -> KnownType:
         """The type `ref`, whose schema is `schema`."""
         found = self._known.get(ref)
         if found is None:
             found = self._known[ref] = KnownType(ref, schema)
+            self._decoders[ref] = found.decode
         return found

@@ -184,9 +184,12 @@ def row_of_variable(variable: Variable) -> Row:
 def variable_of_row(row: Row) -> Variable:
     """The variable of a row; what is damaged no longer fits its checksum, which the core sees."""
     name, value, _, tags, created, updated, checksum = row
-    parts = iter(_text(tags).split("\0") if tags else ())
+    if not type(name) is type(value) is type(tags) is bytes:
+        name, value, tags = (_text(each).encode() for each in (name, value, tags))
+    parts = iter(tags.decode("utf-8", "replace").split("\0") if tags else ())
     found = dict(zip(parts, parts, strict=False))  # keys and values in turn
-    return _variable((_text(name), _text(value), found, created, updated, checksum))
+    texts = name.decode("utf-8", "replace"), value.decode("utf-8", "replace")
+    return _variable((*texts, found, created, updated, checksum))
 
 
 _variable: Callable[[tuple[Any, ...]], Variable] = partial(tuple.__new__, Variable)

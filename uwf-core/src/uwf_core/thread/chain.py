@@ -63,6 +63,8 @@ def newest_first(store: "Store", head: Ref, start: Ref) -> Iterator[Step]:
 
 def failure_of(store: "Store", step: Step) -> ErrorPayload | None:
     """The error of a failed attempt, None for a step that succeeded."""
+    if step.payload["failure"] is None:
+        return None
     payload = store.get(Ref(step.payload["output"])).payload
     if isinstance(payload, dict) and "$status" not in payload and set(payload) == _ERROR_KEYS:
         return payload  # type: ignore[return-value]

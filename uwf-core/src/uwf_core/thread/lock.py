@@ -42,11 +42,11 @@ def holder_of(store: "Store", thread: ThreadId) -> "Holder | None":
     return store.holder(lock_name(thread))
 
 
-def running_threads(store: "Store") -> "dict[ThreadId, Holder]":
+def running_threads(store: "Store") -> "dict[str, Holder]":
     """All threads that run now, with who runs them."""
     prefix = lock_name(ThreadId(""))
     return {
-        ThreadId(name.removeprefix(prefix)): holder
+        name.removeprefix(prefix): holder
         for name, holder in store.held().items()
         if name.startswith(prefix)
     }

@@ -1,0 +1,90 @@
+"""What showing many threads, or a long one, costs: counts, which are the same on every machine."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from uwf_core.cli.render.json_text import as_json
+from uwf_core.client import ThreadFilter
+from uwf_core.testing.project import Project
+
+WORKFLOW = """
+version: 1
+name: loop
+description: one role, again and again
+roles:
+  worker:
+    goal: Work.
+    frontmatter:
+      oneOf:
+        - {properties: {$status: {const: again}}, required: [$status]}
+        - {properties: {$status: {const: done}}, required: [$status]}
+graph:
+  $START:
+    new: {role: worker, prompt: Begin.}
+    resume: {role: worker, prompt: Go on.}
+  worker:
+    again: {role: worker, prompt: Again.}
+    done: {role: $END, prompt: Done.}
+"""
+CALLS_OF_A_ROW = 24
+CALLS_OF_A_STEP = 125
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project with the workflow `loop`."""
+    project = Project(tmp_path)
+    project.workflow("loop", WORKFLOW)
+    project.script(
+        [
+            {"role": "worker", "output": {"$status": "again"}, "body": f"Text {number}."}
+            for number in range(60)
+        ]
+    )
+    return project
+
+
+def calls_of(work: Callable[[], Any]) -> int:
+    """How many functions and methods of Python this calls."""
+    count = 0
+
+    def seen(_frame: Any, event: str, _argument: Any) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(seen)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def test_a_row_more_of_a_list_of_threads_takes_few_calls(project: Project):
+    with project.client() as uwf:
+        for _ in range(160):
+            uwf.start("loop", "a task")
+
+        def shown(limit: int) -> int:
+            wanted = ThreadFilter(all=True, limit=limit)
+            return calls_of(lambda: as_json({"threads": uwf.list(wanted)}))
+
+        shown(160)
+        assert (shown(160) - shown(110)) / 50 <= CALLS_OF_A_ROW
+
+
+def test_a_step_more_of_a_thread_takes_few_calls(project: Project):
+    def shown() -> int:
+        with project.client() as reader:
+            return calls_of(lambda: reader.read(thread, quota=10**8))
+
+    with project.client() as uwf:
+        thread = uwf.start("loop", "a task")["thread"]
+        uwf.exec(thread, count=20)
+        shown()
+        short = shown()
+        uwf.exec(thread, count=30)
+    assert (shown() - short) / 30 <= CALLS_OF_A_STEP
