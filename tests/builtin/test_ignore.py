@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from uwf_agent_builtin.protection import Protection
+from uwf_agent_builtin.tools.ignore import Rules
 from uwf_agent_builtin.tools.walk import files_below
 from uwf_agent_builtin.workspace import Workspace
 
@@ -72,3 +73,13 @@ def test_a_walk_finds_the_files_that_git_does_not_ignore(
     (repository / "a" / ".gitignore").write_text(below)
     (repository / ".git" / "info" / "exclude").write_text(own)
     assert walked(repository) == not_ignored_by_git(repository)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("pattern", ["*a" * 20 + "*b", "**/a/" * 20 + "b"])
+def test_no_pattern_takes_more_than_a_moment(pattern: str) -> None:
+    """Seven stars took minutes: a stranger's repository could stop the agent."""
+    rules = Rules([pattern])
+    assert rules.verdict("a" * 200, folder=False) is None
+    assert rules.verdict("a/" * 60 + "c", folder=False) is None
+    assert rules.verdict("a/" * 60 + "b", folder=False) is (True if "/" in pattern else None)

@@ -80,7 +80,21 @@ def _alternatives(pattern: str) -> str:
 
 
 def _translated(pattern: str) -> str:
-    return "".join(_piece(match) for match in _PIECE.finditer(pattern))
+    """For a star that another of its kind follows, the first place that fits is right. It is never
+    tried again, so a pattern of many stars takes no longer than one of few.
+    """
+    text, star, fixed = "", "", ""
+    for match in _PIECE.finditer(pattern):
+        if match.lastgroup not in ("any", "folders"):
+            fixed += _piece(match)
+            continue
+        again = star == match.lastgroup
+        text += f"(?>{_STARS[star]}?{fixed})" if again else _STARS[star] + fixed
+        star, fixed = match.lastgroup, ""
+    return text + _STARS[star] + fixed
+
+
+_STARS = {"": "", "any": "[^/]*", "folders": r"(?:[^/]+/)*"}
 
 
 _PIECE = re.compile(
@@ -95,7 +109,7 @@ _PIECE = re.compile(
 def _piece(match: re.Match[str]) -> str:
     if match["set"] is not None:
         return _set(match["set"], negated=bool(match["not"]))
-    fixed = {"folders": r"(?:[^/]+/)*", "all": ".*", "any": "[^/]*", "one": "[^/]", "never": "(?!)"}
+    fixed = {"all": ".*", "one": "[^/]", "never": "(?!)"}
     return fixed.get(match.lastgroup or "") or re.escape(match["escaped"] or match["literal"])
 
 
