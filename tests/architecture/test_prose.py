@@ -21,7 +21,10 @@ PAGES = (
     *(f"{distribution.name}/README.md" for distribution in sorted(ROOT.glob("uwf-*"))),
     *(f"tests/{name}/README.md" for name in ("compat", "faults", "mutants")),
 )
-SOURCES = ("benchmarks", "dev.py", "noxfile.py")
+SOURCES = (
+    *("benchmarks", "dev.py", "noxfile.py"),
+    *("uwf-agent-claude-code/src", "uwf-agent-hermes/src"),
+)
 """The folders of code whose docstrings and strings keep the rule by now."""
 
 GLOSSARY = ROOT / "docs" / "glossary.md"

@@ -41,9 +41,9 @@ def command_line(
     """The program with its arguments; the prompt is not among them, it goes in by stdin.
 
     Args:
-        options: what the user said.
-        session: the arguments that say which session.
-        tools: the only tools to offer; None does not narrow.
+        options: the user's options.
+        session: the arguments that select the session.
+        tools: the only tools to offer; None does not restrict.
         schema: of the object to deliver; None for text.
         trusted: whether the working folder's own settings, hooks and servers may take effect: with
             `-p` the program asks nobody whether it trusts them.

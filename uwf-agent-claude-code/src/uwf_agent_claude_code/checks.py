@@ -96,7 +96,7 @@ class _Checks:
             source = found.get("apiKeySource") or found.get("apiProvider")
         except (ValueError, KeyError, TypeError, AttributeError):
             return CheckResult(
-                state="warning", message="this version does not say whether it is signed in"
+                state="warning", message="this version does not report whether it is signed in"
             )
         if not is_in:
             return CheckResult(

@@ -61,7 +61,7 @@ class Hearing:
         self._take(line)
 
     def told(self) -> Told:
-        """What was told beside the result."""
+        """The events beside the result."""
         resumed = self._plan.resumes is not None
         return Told(self._plan.session, resumed, self._error, self._until_ms)
 

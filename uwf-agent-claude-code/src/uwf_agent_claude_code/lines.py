@@ -1,9 +1,9 @@
 """What the program prints with `--output-format stream-json`, line by line. Pure.
 
-Format, as versions 2.1.197 to 2.1.330 write it: one JSON object per line, told apart by `type` (and
-`subtype`); keys in any order; unknown types and keys come and go between versions and are passed
-over. `assistant` lines hold one block of a message each, `user` lines the results of tools, and the
-last line is the `result`, which alone says how the run ended.
+Format, as versions 2.1.197 to 2.1.330 write it: one JSON object per line, distinguished by `type`
+(and `subtype`); keys in any order; unknown types and keys differ between versions and are skipped.
+`assistant` lines hold one block of a message each, `user` lines the results of tools, and the last
+line is the `result`, which alone decides how the run ended.
 """
 
 import json
@@ -37,7 +37,7 @@ class Message(NamedTuple):
     Attributes:
         id: of the message; its blocks share it.
         error: the word for what went wrong, where the program wrote the message itself.
-        is_inner: it is of an agent that the model started, not of its own loop.
+        is_inner: it is of an agent that the model started, not of its loop.
     """
 
     id: str
@@ -65,7 +65,7 @@ class Results(NamedTuple):
 
 
 class Retry(NamedTuple):
-    """A request failed and is tried again after `delay_ms`; `error` and `status` say why."""
+    """A request failed and is tried again after `delay_ms`; `error` and `status` are the cause."""
 
     error: str | None
     status: int | None
@@ -99,7 +99,7 @@ class Result(NamedTuple):
     """The last line.
 
     Attributes:
-        subtype: `success` also where `is_error`: only both together say how it ended.
+        subtype: `success` also where `is_error`: only both together decide how it ended.
         status: of the last refused request, where one was refused.
         stop_reason: the model's (`end_turn`, `refusal`); terminal_reason: the program's
             (`completed`, `prompt_too_long`, `aborted_tools`); newer versions have more of them.

@@ -40,7 +40,7 @@ class Told(NamedTuple):
     Attributes:
         session: the one that was asked for; is_resumed: whether it was to be there already.
         error: the word of its last error (`authentication_failed`, `rate_limit`, …).
-        until_ms: when a limit of the service ends, where it said so.
+        until_ms: when a limit of the service ends, if reported.
     """
 
     session: str

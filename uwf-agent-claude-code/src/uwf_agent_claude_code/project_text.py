@@ -21,7 +21,7 @@ def with_project_text(prompt: str, folder: str) -> str:
 
 
 def has_settings(folder: str) -> bool:
-    """Whether the folder has something of its own that the program would obey."""
+    """Whether the folder has settings that the program would obey."""
     return any(os.path.lexists(os.path.join(folder, name)) for name in _SETTINGS)  # noqa: PTH118
 
 

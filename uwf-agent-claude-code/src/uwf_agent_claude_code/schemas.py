@@ -11,7 +11,7 @@ _STATUS, _RENAMED = "$status", "_status"
 _WRAPPED = "output"
 _SUSPEND: Mapping[str, Any] = {
     "type": "object",
-    "description": "only if you cannot go on without a person",
+    "description": "only if you cannot continue without a person",
     "properties": {_RENAMED: {"const": "$SUSPEND"}, "reason": {"type": "string"}},
     "required": [_RENAMED, "reason"],
 }

@@ -36,14 +36,14 @@ class Plan(NamedTuple):
         return self.before.ledger if self.before else Ledger()
 
     def arguments(self) -> list[str]:
-        """How the program is told."""
+        """The arguments that select the session."""
         if self.resumes is None:
             return ["--session-id", self.session]
         fork = ["--fork-session", "--session-id", self.session] if self.is_fork else []
         return ["--resume", self.resumes, *fork]
 
     def proof(self, folder: Path, used: str) -> str | None:
-        """What shows that the run went on from that history; None for a new session.
+        """The proof that the run continued that history; None for a new session.
 
         Args:
             folder: the program's folder.
@@ -56,7 +56,7 @@ class Plan(NamedTuple):
             return None
         after = find_transcript(folder, self.session)
         if used != self.session or after is None or not self.before.entries <= after.entries:
-            raise lost(self.session, f"Claude Code went on in {used} without its history")
+            raise lost(self.session, f"Claude Code continued {used} without its history")
         origin = f", forked from {self.resumes}" if self.is_fork else ""
         count = len(self.before.entries)
         return f"the transcript of {used}{origin} holds the {count} entries from before"
@@ -78,7 +78,7 @@ class Sessions:
         self._folder = folder
 
     def plan(self, session: str | None) -> Plan:
-        """The plan for a new session (None), or to go on in one.
+        """The plan for a new session (None), or to continue one.
 
         Raises:
             SessionLost: there is no record of it.

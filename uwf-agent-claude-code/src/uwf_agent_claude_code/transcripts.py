@@ -37,7 +37,7 @@ def find_transcript(folder: Path, session: str) -> Transcript | None:
 
     Args:
         folder: the program's folder.
-        session: the session's id; what could lead elsewhere is no id.
+        session: the session's id; a path is rejected.
     """
     if not session or not all(letter.isalnum() or letter == "-" for letter in session):
         return None

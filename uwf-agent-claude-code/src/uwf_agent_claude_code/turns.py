@@ -8,7 +8,7 @@ from uwf_agent_claude_code.lines import SYNTHETIC, Message, Results, Retry
 from uwf_core.api import ToolCall, Turn, TurnSink
 
 _RESULTS_AT_ONCE = 200_000
-"""Each state of a turn counts in full against what a run may report: long ones are told once."""
+"""Each state of a turn counts in full against the limit of a run: long ones are reported once."""
 
 
 class Turns:

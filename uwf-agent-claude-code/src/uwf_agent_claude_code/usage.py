@@ -8,7 +8,7 @@ from uwf_core.api import Usage
 
 
 class Ledger(NamedTuple):
-    """What a session had cost before a run, where its transcript says so.
+    """The cost of a session before a run, if its transcript has it.
 
     Newer versions note it there and count on from it: `modelUsage` and the cost of a result are
     then of the whole session, while `usage` is always of the run alone.

@@ -30,7 +30,7 @@ from uwf_core.api import (
     Unavailable,
 )
 
-_NO_COMMAND = "This message begins with a slash, and is no command:\n\n"
+_NO_COMMAND = "This message begins with a slash, but is not a command:\n\n"
 
 
 class HermesAgent:
@@ -50,7 +50,7 @@ class HermesAgent:
 
         Raises:
             AgentFailure: by kind; the session's id is in it.
-            NeedsAnswer: Hermes asks leave, and the option `permission` is `ask`.
+            NeedsAnswer: Hermes asks permission, and the option `permission` is `ask`.
         """
         decided = self._decided(request)
         talk = _Talk(request, self._options_of(request), sink, decided, self._questions.keep)
@@ -69,8 +69,8 @@ class HermesAgent:
         return _Talk(request, options, NoSink(), {}, self._questions.keep).fork(session)
 
     def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
-        """Answer a question, from the session where one is given, else from the record. Nothing is
-        allowed to it that needs leave.
+        """Answer a question, from the session if given, else from the record. It may not use
+        anything that needs permission.
 
         Raises:
             AgentFailure: by kind.
@@ -191,7 +191,7 @@ class _Talk:
         except RpcError as error:
             raise Unavailable(
                 f"Hermes cannot begin a session: {error}",
-                hint="`uwf agent check hermes` says what is missing; `hermes setup` repairs it",
+                hint="`uwf agent check hermes` shows what is missing; `hermes setup` fixes it",
             ) from error
 
     def _load(self, visit: Visit, session: str) -> _Opened:
@@ -234,7 +234,7 @@ class _Talk:
             return TimedOut(
                 f"Hermes was not done within {self._call.limits.seconds:g} s",
                 session=self._session,
-                hint="raise the role's `timeout` or the agent's; the next exec goes on",
+                hint="raise the role's `timeout` or the agent's; the next exec continues",
             )
         if self._visit.ended == "cancelled":
             why = self._call.cancel.reason or "asked to stop"

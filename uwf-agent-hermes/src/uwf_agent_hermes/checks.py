@@ -108,7 +108,7 @@ def _names_of_keys(request: CheckRequest, options: HermesOptions, home: Path) ->
 
 
 def _trial(request: CheckRequest, options: HermesOptions) -> CheckResult:
-    """One tiny request to the model, in a session of its own."""
+    """One tiny request to the model, in a new session."""
     agent = HermesAgent(options, AgentContext(name=request.name, state_dir=request.state_dir))
     prompt = "Answer with the one word: ok"
     call = AgentRequest(

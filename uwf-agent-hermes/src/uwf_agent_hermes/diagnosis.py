@@ -1,7 +1,7 @@
 """What Hermes writes to its log about the end of a turn. Pure.
 
-Over the protocol a failed call of the model looks like an answer. Its log, on stderr, says which
-error it was; the forms below are those of 0.18 and 0.19.
+Over the protocol a failed call of the model looks like an answer. Its log, on stderr, shows the
+error; the forms below are those of 0.18 and 0.19.
 """
 
 import re

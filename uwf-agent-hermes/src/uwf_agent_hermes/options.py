@@ -10,7 +10,7 @@ Permission = Literal["allow", "deny", "ask"]
 
 @record
 class HermesOptions:
-    """What a user may say. Whatever is not said here is as Hermes' own configuration has it.
+    """The options of an alias. The rest comes from Hermes' own configuration.
 
     Attributes:
         command: the program, looked up on the PATH.
@@ -22,7 +22,7 @@ class HermesOptions:
         mode: Hermes' rule for file edits: `default` asks for each, `accept_edits` for those
             outside the working folder and /tmp and for sensitive files, `dont_ask` for sensitive
             ones alone. None is `accept_edits`, or `default` where `permission` is `deny`.
-        permission: the answer when Hermes asks leave: yes, no, or a person's (the thread waits).
+        permission: the answer to a request of Hermes: yes, no, or a person's (the thread waits).
         max_turns: turns of the model with tools in one call of the agent, at most; Hermes itself
             ends after 90.
         timeout: seconds for one call of the agent; the session is kept.

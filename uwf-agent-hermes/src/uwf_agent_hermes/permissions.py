@@ -78,7 +78,7 @@ class Policy:
         word = self._decided.get(fingerprint(request), self._permission)
         if word == "ask":
             if self.question is None:
-                self.question = NeedsAnswer(f"Hermes asks leave: {described(request)}", FORM)
+                self.question = NeedsAnswer(f"Hermes asks permission: {described(request)}", FORM)
                 self._on_question(request)
             return None
         if word == "allow":

@@ -1,6 +1,6 @@
 """One run of the program for one call of the agent: started, talked with, and gone at the end.
 
-Hermes keeps its sessions on disk, so each call has a process of its own: a session that a cancel
+Hermes keeps its sessions on disk, so each call has a new process: a session that a cancel
 has left wedged is whole again in the next one, and nothing outlives a call.
 
 When its turn is over it is ended at once: the session is recorded by then, and what it would still
@@ -35,7 +35,7 @@ Ended = Literal["cancelled", "timeout", "by us"]
 
 
 class Visit:
-    """The program, running; as a context manager it is gone on leaving.
+    """The program, running; as a context manager it ends on exit.
 
     Raises:
         Unavailable: there is no such program.
@@ -95,7 +95,7 @@ class Visit:
     def end_prompt(self) -> None:
         """Let the prompt under way come to an end; called from within a listener.
 
-        Hermes is told before it gets the listener's answer: else it would go on with that.
+        Hermes gets the cancel before the listener's answer: else it would continue with that.
         """
         if self._prompting is not None and not self._ending.is_set():
             self.client.cancel(self._prompting)
@@ -167,7 +167,7 @@ def hermes_home(options: HermesOptions, env: Mapping[str, str]) -> str:
 
 
 def _own(call: Call, stop: Cancel) -> Call:
-    """The call as the program is held to it: the limits of the whole are kept here, and a replayed
+    """The call with the program's limits: the limits of the whole are kept here, and a replayed
     transcript may be longer than a reply.
     """
     limits = replace(

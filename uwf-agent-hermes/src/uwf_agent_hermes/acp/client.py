@@ -44,7 +44,7 @@ class SessionState(NamedTuple):
 
 
 class TokenCounts(NamedTuple):
-    """`usage` of a prompt's answer, as it stands there; None is what it does not say."""
+    """`usage` of a prompt's answer, unchanged; None for what is missing."""
 
     input: int | None = None
     output: int | None = None
@@ -62,7 +62,7 @@ class PromptEnd(NamedTuple):
 
 
 class PermissionRequest(NamedTuple):
-    """The agent asks leave. `options` are pairs of kind and id: allow_once, allow_always,
+    """The agent asks permission. `options` are pairs of kind and id: allow_once, allow_always,
     reject_once, reject_always.
     """
 
@@ -76,10 +76,10 @@ class PermissionRequest(NamedTuple):
 
 
 class Listener(Protocol):
-    """Who is told what the agent says and asks. Called while a request is under way."""
+    """Gets the agent's updates and questions. Called while a request is running."""
 
     def update(self, session: str, update: Update) -> None:
-        """The agent tells something of a session."""
+        """An update of a session."""
 
     def permission(self, request: PermissionRequest) -> str | None:
         """The id of the chosen option; None where the prompt is being cancelled."""
@@ -90,7 +90,7 @@ class AcpClient:
 
     Args:
         channel: carries the lines.
-        listener: is told updates and asked for permissions.
+        listener: gets updates and requests for permission.
         services: what else the agent may ask for, by method (`fs/read_text_file`,
             `fs/write_text_file`); what is there is announced.
     """
@@ -137,7 +137,7 @@ class AcpClient:
         return _with_id("session/new", self._opened("session/new", None, cwd))
 
     def load_session(self, session: str, cwd: str) -> SessionState:
-        """A session of earlier. The listener is told its whole transcript before this returns.
+        """An earlier session. The listener gets its whole transcript before this returns.
 
         An agent that does not know it may answer with an error or with an empty object.
 
@@ -147,7 +147,7 @@ class AcpClient:
         return self._opened("session/load", session, cwd)._replace(id=session)
 
     def fork_session(self, session: str, cwd: str) -> SessionState:
-        """A copy of a session under an id of its own; "" where the agent gives none.
+        """A copy of a session under a new id; "" where the agent gives none.
 
         Raises:
             AcpError: no answer, or an error.
@@ -155,7 +155,7 @@ class AcpClient:
         return self._opened("session/fork", session, cwd)
 
     def set_model(self, session: str, model: str) -> None:
-        """Let the session go on with another model.
+        """Let the session continue with another model.
 
         Raises:
             AcpError: no answer, or an error.

@@ -56,7 +56,7 @@ class Connection:
 
         Raises:
             RpcError: the agent answers with an error.
-            BadAnswer: the result is no object.
+            BadAnswer: the result is not an object.
             ConnectionClosed: the agent ends before it answers.
         """
         id_, self._next_id = self._next_id, self._next_id + 1

@@ -35,7 +35,7 @@ class Response(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """A line that is no message; the beginning of it, for an error to show."""
+    """A line that is not a message; its beginning, for an error to show."""
 
     text: str
 
