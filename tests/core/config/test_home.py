@@ -45,6 +45,18 @@ def test_a_folder_that_everybody_can_write_is_refused(tmp_path: Path, mode: int)
     assert f"chmod go-w {tmp_path}" in (caught.value.hint or "")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a folder to another user")
+def test_a_folder_of_another_user_is_refused_but_for_the_one_that_called_sudo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.chown(tmp_path, 1234, -1)
+    with pytest.raises(ConfigError, match="another user") as caught:
+        find_home({"UWF_HOME": str(tmp_path)})
+    assert f"chown -R 0 {tmp_path}" in (caught.value.hint or "")
+    monkeypatch.setenv("SUDO_UID", "1234")
+    assert find_home({"UWF_HOME": str(tmp_path)}) == str(tmp_path)
+
+
 def test_a_folder_that_a_group_can_write_is_refused_but_for_the_users_own(tmp_path: Path) -> None:
     user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(os.getegid())
     is_private = group.gr_name == user.pw_name and set(group.gr_mem) <= {user.pw_name}

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from uwf_core.errors import ConfigError
 from uwf_core.process import crash_points
 from uwf_core.process.private import make_lasting_folder, sync_names
+from uwf_core.workflow.owner import is_own
 
 CONFIG_FILE = "config.yaml"
 ENV_FILE = ".env"
@@ -40,7 +41,10 @@ def _refuse_shared(home: str) -> None:
         status = os.stat(home)
     except OSError:
         return  # whatever needs it says why it cannot be used
-    if status.st_mode & 0o002:
+    cure = f"chmod go-w {home}"
+    if not is_own(home):
+        who, cure = "another user", f"chown -R {os.geteuid()} {home}"
+    elif status.st_mode & 0o002:
         who = "every user"
     elif status.st_mode & 0o020 and not _is_private_group(status.st_gid):
         who = "a group with other members"
@@ -49,7 +53,7 @@ def _refuse_shared(home: str) -> None:
     raise ConfigError(
         f"{who} of this machine can write to uwf's folder, and so choose what uwf runs",
         where=home,
-        hint=f"look through what is in it, then: chmod go-w {home}",
+        hint=f"look through what is in it, then: {cure}",
     )
 
 
