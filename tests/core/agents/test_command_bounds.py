@@ -8,6 +8,7 @@ import pytest
 from uwf_core.agents.cleaning import clean_reply
 from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import run_call
+from uwf_core.agents.wire import read_reply
 from uwf_core.api.agent import AgentReply, AgentRequest, RunLimits, Usage
 from uwf_core.extract.typed import check_structured
 
@@ -46,3 +47,14 @@ def test_events_are_read_up_to_a_limit_and_the_run_goes_on(
 def test_a_count_that_no_node_could_hold_is_unknown() -> None:
     reply = clean_reply(AgentReply(text="a", usage=Usage(turns=2**60, output_tokens=3)))
     assert reply.usage == Usage(output_tokens=3)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e400", "-" + "9" * 5_000])
+def test_a_count_or_time_that_is_no_finite_number_is_unknown(number: str) -> None:
+    counts = f'{{"inputTokens": {number}, "costUsd": {number}, "turns": 2}}'
+    reply = read_reply(f'{{"output": "paid", "usage": {counts}}}'.encode())
+    assert (reply.output, reply.usage) == ("paid", Usage(turns=2))
+    error = f'{{"kind": "rate_limited", "message": "later", "until": {number}}}'
+    failed = read_reply(f'{{"error": {error}, "sessionId": "s"}}'.encode()).error
+    assert failed is not None
+    assert (failed.kind, failed.until) == ("rate_limited", None)

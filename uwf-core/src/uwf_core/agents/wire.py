@@ -91,7 +91,7 @@ def read_reply(line: bytes) -> CommandReply:
     turns = mapping.get("turns")
     if isinstance(turns, list):
         mapping["turns"] = [_with_defaults(turn, index) for index, turn in enumerate(turns)]
-    reply = read_record(CommandReply, _with_known_usage(mapping), lenient=True)
+    reply = read_record(CommandReply, _with_known(mapping), lenient=True)
     for index, turn in enumerate(reply.turns):
         _check_turn(turn, ("turns", index))
     if reply.usage is not None:
@@ -109,7 +109,7 @@ def read_event(line: bytes, next_index: int) -> CommandEvent:
     """
     mapping = clean_value(_object(line))
     mapping["turn"] = _with_defaults(mapping.get("turn"), next_index)
-    event = read_record(CommandEvent, _with_known_usage(mapping), lenient=True)
+    event = read_record(CommandEvent, _with_known(mapping), lenient=True)
     if event == CommandEvent():
         raise FieldFault((), "has none of turn, session, usage")
     if event.session == "":
@@ -126,16 +126,25 @@ def _with_defaults(turn: Any, index: int) -> Any:
     if not isinstance(turn, Mapping):
         return turn
     said = {key: item for key, item in turn.items() if item is not None}
-    return _with_known_usage({"index": index, "role": "assistant", **said})
+    return _with_known({"index": index, "role": "assistant", **said})
 
 
-def _with_known_usage(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    """`mapping` with null for a count in its `usage` that is too long to be a number here."""
-    usage = mapping.get("usage")
-    if not isinstance(usage, dict):
-        return dict(mapping)
-    known = {key: None if number == math.inf else number for key, number in usage.items()}
-    return {**mapping, "usage": known}
+def _with_known(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """`mapping` with null for each count and time beside the output that is no finite number: a
+    reply that was paid for is not thrown away for it.
+    """
+    return {
+        **mapping,
+        **{
+            field: {key: None if _is_beyond(each) else each for key, each in mapping[field].items()}
+            for field in ("usage", "error")
+            if isinstance(mapping.get(field), dict)
+        },
+    }
+
+
+def _is_beyond(number: Any) -> bool:
+    return isinstance(number, float) and not math.isfinite(number)
 
 
 def _check_turn(turn: Turn, path: Path) -> None:
