@@ -13,8 +13,8 @@ from uwf_core.errors import PayloadError
 from uwf_core.ids import Ref, number_of
 
 _FEW = 8
-"""How many payloads of a type are checked before jsonschema-rs is loaded for them, or decoded before
-their type is looked up. A process that runs one step checks two of a type.
+"""How many payloads of a type are checked before jsonschema-rs is loaded for them, or decoded
+before their type is looked up. A process that runs one step checks two of a type.
 """
 
 
