@@ -59,7 +59,7 @@ def record(run: "Run", told: Told) -> Recorded:
 def advance(run: "Run", told: Told, recorded: Recorded) -> StepEnd:
     """Stage 11: move the head to the step. Within a transaction."""
     attempt, step, failure = told.attempt, recorded.step, recorded.failure
-    forget_attempts(run.engine, attempt.head)
+    forget_attempts(run.engine, attempt, told.loose)
     crash_points.reach("advance")
     state = fold(attempt.head.state, step)
     head = move_head(run.engine.store, attempt.head, Ref(step.ref), state)

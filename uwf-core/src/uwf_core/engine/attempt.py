@@ -1,7 +1,7 @@
 """An attempt at a step: begun before the agent starts, ended with a step or with a failure."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.ids import Ref
@@ -9,7 +9,7 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.process.identity import ProcessId, hostname
 from uwf_core.thread.head import Head, move_head
-from uwf_core.thread.names import ALIAS_TAG, attempt_name, attempts_prefix, turns_prefix
+from uwf_core.thread.names import ALIAS_TAG, attempt_name, attempts_prefix
 from uwf_core.thread.state import Event, OpenAttempt, fold
 from uwf_core.thread.types import AttemptPayload
 
@@ -29,10 +29,18 @@ class Attempt(NamedTuple):
     head: Head
 
 
-def begin(engine: "Engine", head: Head, task: "Task", choice: "Choice") -> Attempt:
-    """Write down that an attempt begins, without waiting for the disk.
+class Given(NamedTuple):
+    """What an agent is given: the whole prompt, and the session that it continues."""
 
-    The prompt is stored by `told`, once it is assembled; until then it is the instruction.
+    prompt: str | None = None
+    session: str | None = None
+    own_session: bool = False
+
+
+def begin(engine: "Engine", head: Head, task: "Task", choice: "Choice", given: Given) -> Attempt:
+    """Write down that an attempt begins and what the agent is told, without waiting for the disk.
+
+    An agent that could not be asked has been told nothing but the instruction.
     """
     store, now = engine.store, engine.now_ms()
     open_attempt = OpenAttempt(task.number, head.state.tries + 1, task.role)
@@ -52,13 +60,13 @@ def begin(engine: "Engine", head: Head, task: "Task", choice: "Choice") -> Attem
             "replaces": task.replaces,
             "edgePrompt": store.put_text(task.base),
             "instruction": instruction,
-            "prompt": instruction,
+            "prompt": instruction if given.prompt is None else store.put_text(given.prompt),
             "said": None,
             "answer": None if task.answer is None else store.put_text(dumped(task.answer)),
             "by": None,
             "cwd": task.cwd,
-            "session": None,
-            "ownSession": False,
+            "session": given.session,
+            "ownSession": given.own_session,
             "startedAtMs": now,
             "engine": {"pid": own.pid, "start": own.start, "host": hostname()},
             "marker": marker(head, open_attempt),
@@ -78,27 +86,6 @@ def begin(engine: "Engine", head: Head, task: "Task", choice: "Choice") -> Attem
 def dumped(answer: Mapping[str, Any]) -> str:
     """A person's answer as text."""
     return json.dumps(answer, ensure_ascii=False)
-
-
-def told(
-    engine: "Engine", attempt: Attempt, prompt: str, session: str | None, *, own_session: bool
-) -> Attempt:
-    """Write down what the agent is told and which session it continues, without waiting for the
-    disk.
-    """
-    store = engine.store
-    with store.transaction(durable=False):
-        payload: AttemptPayload = {
-            **attempt.payload,
-            "prompt": store.put_text(prompt),
-            "session": session,
-            "ownSession": own_session,
-        }
-        ref = engine.nodes.put("attempt", payload)
-        crash_points.reach("told")
-        tags = attempt.variable.tags
-        variable = store.set_variable(attempt.variable.name, ref, tags, attempt.variable)
-    return attempt._replace(variable=variable, payload=payload)
 
 
 def marker(head: Head, attempt: OpenAttempt) -> str:
@@ -135,6 +122,8 @@ def _close(engine: "Engine", attempt: Attempt, payload: AttemptPayload) -> Ref:
 
 def failed_steps(engine: "Engine", head: Head) -> list[Ref]:
     """The failed attempts at the pending step, oldest first."""
+    if head.state.tries == 0:
+        return []
     variables = sorted(
         engine.store.variables(attempts_prefix(head.thread)),
         key=lambda variable: int(variable.name.rpartition(".")[2]),
@@ -143,9 +132,11 @@ def failed_steps(engine: "Engine", head: Head) -> list[Ref]:
     return [Ref(payload["step"]) for payload in payloads if payload["step"] is not None]
 
 
-def forget_attempts(engine: "Engine", head: Head) -> None:
+def forget_attempts(engine: "Engine", attempt: Attempt, loose: Sequence["Variable"]) -> None:
     """Remove the attempts and loose turns of a step that is stored now. Within a transaction."""
     store = engine.store
-    for prefix in (attempts_prefix(head.thread), turns_prefix(head.thread)):
-        for variable in store.variables(prefix):
-            store.delete_variable(variable)
+    gone = [*loose, attempt.variable]
+    if attempt.head.state.tries:
+        gone = [*loose, *store.variables(attempts_prefix(attempt.head.thread))]
+    for variable in gone:
+        store.delete_variable(variable)

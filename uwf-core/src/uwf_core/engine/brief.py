@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from uwf_core.api.agent import AgentRequest, PromptParts, RunLimits
-from uwf_core.engine.attempt import told
+from uwf_core.engine.attempt import Given
 from uwf_core.engine.converse import Briefing
 from uwf_core.engine.extraction import open_extractors
 from uwf_core.ids import Ref
@@ -50,15 +50,14 @@ def plan_session(state: RoleState, agent: "OpenAgent") -> SessionPlan:
     return SessionPlan(forks=own.id, knows=own.number) if can_fork else SessionPlan()
 
 
-def assemble(ending: "Ending", task: "Task", agent: "OpenAgent") -> Briefing:
-    """What `agent` is told for `task`; written down before it starts."""
-    run, head = ending.run, ending.attempt.head
+def assemble(ending: "Ending", agent: "OpenAgent") -> Briefing:
+    """What `agent` is told for the task; stored before it starts."""
+    task = ending.task
+    run, head = ending.run, ending.head
     engine, role = run.engine, run.definition.roles[task.role]
     plan = plan_session(head.state.role(task.role), agent)
     prompt = _prompt(ending, task, role, plan)
-    ending.attempt = told(
-        engine, ending.attempt, prompt.text, plan.continues, own_session=plan.is_own
-    )
+    attempt = ending.begin(Given(prompt.text, plan.continues, plan.is_own))
     _notice_tools(ending, role, agent)
     request = AgentRequest(
         thread=head.thread,
@@ -69,7 +68,7 @@ def assemble(ending: "Ending", task: "Task", agent: "OpenAgent") -> Briefing:
         model=engine.model_of(agent.capabilities),
         options=agent.options,
         limits=_limits(ending, role, agent),
-        env={**engine.agent_env(agent.env), "UWF_ATTEMPT": ending.attempt.payload["marker"]},
+        env={**engine.agent_env(agent.env), "UWF_ATTEMPT": attempt.payload["marker"]},
         trusted=engine.trusts(task.cwd),
         cancel=run.cancel,
         on_process=ending.progress.process,
@@ -89,7 +88,7 @@ def assemble(ending: "Ending", task: "Task", agent: "OpenAgent") -> Briefing:
 
 
 def _prompt(ending: "Ending", task: "Task", role: "Role", plan: SessionPlan) -> Assembled:
-    engine, head = ending.run.engine, ending.attempt.head
+    engine, head = ending.run.engine, ending.head
     state = head.state.role(task.role)
     steps, earlier = _history(engine.store, task, plan.knows)
     start = read_start(engine.store, Ref(head.state.start))

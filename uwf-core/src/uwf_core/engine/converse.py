@@ -13,7 +13,6 @@ from uwf_core.api.price import priced
 from uwf_core.engine.extraction import OpenExtractor, extract
 from uwf_core.errors import AgentFailure, EmptyReply, InvalidOutput, SessionLost, TimedOut
 from uwf_core.extract.correction import correction_text, correction_without_session
-from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.thread.types import CorrectionPayload
@@ -46,7 +45,7 @@ class Talk:
     request: AgentRequest
     prompt: str
     reply: AgentReply | None = None
-    raw: Ref | None = None
+    raw: str | None = None
     session: str | None = None
     continuation: str = "new"
     usage: Usage | None = None
@@ -128,7 +127,9 @@ class Conversation:
         return session if is_clean else None
 
     def keep(self) -> None:
-        """Stage 8: store what the agent said and its turns, redacted, before anybody reads it.
+        """Stage 8: keep what the agent said, redacted, before anything reads it.
+
+        It is stored with the step or the correction that refers to it.
 
         Raises:
             EmptyReply: it said nothing.
@@ -143,10 +144,8 @@ class Conversation:
         else:
             text = redactor.text(reply.text or "")
             self.talk.reply = replace(reply, text=text)
-        with self._engine.store.transaction(durable=False):
-            crash_points.reach("keep")
-            self._progress.flush()
-            self.talk.raw = self._engine.store.put_text(text)
+        self.talk.raw = text
+        crash_points.reach("keep")
         if not text.strip():
             raise EmptyReply("the agent answered with nothing")
 
@@ -189,8 +188,7 @@ class Conversation:
             except SessionLost:
                 talk.corrections = talk.corrections[:-1]
                 continuation = "restarted"
-        raw = "" if talk.raw is None else self._engine.store.text(talk.raw)
-        appendix = correction_without_session(problems, count, MAX_CORRECTIONS, raw)
+        appendix = correction_without_session(problems, count, MAX_CORRECTIONS, talk.raw or "")
         again = again.with_(prompt=f"{self._briefing.fresh().prompt}\n{appendix}")
         self._send_back(again, problems)
         talk.continuation = continuation
@@ -200,7 +198,7 @@ class Conversation:
         with self._engine.store.transaction(durable=False):
             correction: CorrectionPayload = {
                 "prompt": self._engine.store.put_text(request.prompt),
-                "raw": self.talk.raw,
+                "raw": self._engine.store.put_text(self.talk.raw),
                 "errors": [_words(problem) for problem in problems],
             }
         self.talk.corrections = (*self.talk.corrections, correction)

@@ -38,6 +38,16 @@ class Place(NamedTuple):
     attempt: str
 
 
+class Finished(NamedTuple):
+    """What is left when an attempt has ended: its turn nodes in their order, the names of those
+    that were stored as they came, and the attempt's own variable.
+    """
+
+    turns: list[Ref]
+    loose: "list[Variable]"
+    variable: "Variable"
+
+
 class Progress:
     """The turn sink of one attempt; its calls may come from any thread."""
 
@@ -53,7 +63,7 @@ class Progress:
         self._turns: dict[int, Variable] = {}
         self._base = 0
         self._next = 0
-        self._stored_at = -FLUSH_SECONDS
+        self._stored_at = time.monotonic()
         self._last_usage: Usage | None = None
         self._session: str | None = None
 
@@ -111,16 +121,21 @@ class Progress:
         with self._lock:
             self._store_waiting()
 
-    def finish(self) -> tuple[list[Ref], "Variable"]:
-        """Stop listening; the turn nodes in their order, and the attempt's variable.
+    def finish(self) -> "Finished":
+        """Stop listening. What waits is stored as turns of the step that comes now, without names.
 
         Raises:
             StoreError: progress could not be kept.
         """
         with self._lock:
-            self._store_waiting()
-            turns = [Ref(self._turns[place].value) for place in sorted(self._turns)]
-            return turns, self._variable
+            turns = {place: Ref(each.value) for place, each in self._turns.items()}
+            if self._waiting:
+                with self._place.store.transaction(durable=False):
+                    for index, turn in sorted(self._waiting.items()):
+                        turns[index] = put_turn(self._place, index, turn)
+                self._waiting = {}
+            ordered = [turns[place] for place in sorted(turns)]
+            return Finished(ordered, list(self._turns.values()), self._variable)
 
     def _store_if_due(self) -> None:
         if time.monotonic() - self._stored_at >= FLUSH_SECONDS:

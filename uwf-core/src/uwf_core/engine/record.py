@@ -1,6 +1,6 @@
 """Stage 10: the step node, of a step that succeeded or of an attempt that failed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core import __version__
@@ -16,6 +16,7 @@ from uwf_core.thread.usage import usage_payload
 from uwf_core.workflow.variants import SUSPEND
 
 if TYPE_CHECKING:
+    from uwf_core.api.store import Variable
     from uwf_core.engine.attempt import Attempt
     from uwf_core.engine.converse import Talk
     from uwf_core.engine.engine import Engine
@@ -24,13 +25,15 @@ if TYPE_CHECKING:
 class Told(NamedTuple):
     """What is known of an attempt when it ends, however it ends.
 
-    `start` is the thread's start node, `turns` the turn nodes, `completed_ms` when it ended.
+    `turns` are the turn nodes, `loose` the names of those that were stored as they came;
+    `completed_ms` is when it ended.
     """
 
     attempt: "Attempt"
     talk: "Talk | None"
     turns: list[Ref]
     completed_ms: int
+    loose: "Sequence[Variable]" = ()
 
     @property
     def session(self) -> str | None:
@@ -82,7 +85,7 @@ def put_step(engine: "Engine", told: Told, verdict: Verdict) -> Event:
         "role": given["role"],
         "purpose": given["purpose"],
         "output": verdict.output,
-        "raw": None if talk is None else talk.raw,
+        "raw": None if talk is None or talk.raw is None else engine.store.put_text(talk.raw),
         "body": _body(engine, talk),
         "detail": engine.nodes.put("detail", {"session": told.session, "turns": told.turns}),
         "failure": None if failure is None else failure.kind.word,

@@ -234,14 +234,20 @@ def check_step(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent
     run = _run_of(held, options, cancel)
     task = run.moderate(held.head, intent)
     check_agent(held.engine, run.choose_agent(held.head, task))
-    check_run(run, held.head)
 
 
 def _run_of(held: Held, options: RunOptions, cancel: "Cancel") -> Run:
+    """The run, once everything that the configuration names for it is resolved.
+
+    Raises:
+        ConfigError: something that is named is unknown or may not be used.
+    """
     engine, cwd = held.engine, options.cwd
     definition = engine.definition(Ref(held.head.state.workflow))
     folder = None if cwd is None else named_folder(engine.cwd, cwd)
-    return Run(engine, definition, held.watch, cancel, options.agent, folder)
+    run = Run(engine, definition, held.watch, cancel, options.agent, folder)
+    check_run(run, held.head)
+    return run
 
 
 def _step(run: Run, head: Head, intent: Intent) -> StepEnd:

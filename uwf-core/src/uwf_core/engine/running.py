@@ -16,11 +16,13 @@ from uwf_core.agents.open import OpenAgent, check_options, open_agent
 from uwf_core.agents.supervise import close_call
 from uwf_core.api.agent import AgentContext
 from uwf_core.api.events import StepStarted, ThreadStarted, TurnTaken
-from uwf_core.engine.attempt import Attempt
+from uwf_core.api.store import Variable
+from uwf_core.engine.attempt import Attempt, Given, begin, withdraw
 from uwf_core.engine.imported import check_choice
 from uwf_core.engine.plan import moderate
 from uwf_core.engine.progress import Place, Progress
 from uwf_core.engine.record import Told
+from uwf_core.engine.run_file import forget_run
 from uwf_core.engine.tools import plugin_tools
 from uwf_core.errors import (
     AgentFailure,
@@ -185,28 +187,40 @@ def _file_name(word: str) -> str:
 
 
 class Ending:
-    """What an attempt has gathered so far, and when it ends."""
+    """What an attempt has gathered so far, and when it ends. It begins with `begin`."""
 
-    def __init__(self, run: Run, attempt: Attempt) -> None:
+    def __init__(self, run: Run, head: "Head", task: "Task", choice: Choice) -> None:
         self.run = run
-        self.attempt = attempt
+        self.head = head
+        self.task = task
+        self.choice = choice
+        self._attempt: Attempt | None = None
         self._progress: Progress | None = None
         self._conversation: Conversation | None = None
         self._told: Told | None = None
+
+    def begin(self, given: Given | None = None) -> Attempt:
+        """Store that the attempt begins, once, and tell it."""
+        if self._attempt is None:
+            engine = self.run.engine
+            self._attempt = begin(engine, self.head, self.task, self.choice, given or Given())
+            forget_run(engine.home, self.head.thread)
+            announce(self.run, self._attempt)
+        return self._attempt
+
+    def withdraw(self) -> None:
+        """The agent cannot be asked: the attempt has never been."""
+        if self._attempt is not None:
+            withdraw(self.run.engine, self.told().attempt)
 
     @property
     def progress(self) -> Progress:
         """The sink of this attempt."""
         if self._progress is None:
-            engine, payload = self.run.engine, self.attempt.payload
-            place = Place(
-                engine.store,
-                engine.nodes,
-                engine.redactor,
-                ThreadId(payload["thread"]),
-                self.attempt.name,
-            )
-            self._progress = Progress(place, self.attempt.variable, self._tell_turn)
+            engine, attempt = self.run.engine, self.begin()
+            thread = ThreadId(attempt.payload["thread"])
+            place = Place(engine.store, engine.nodes, engine.redactor, thread, attempt.name)
+            self._progress = Progress(place, attempt.variable, self._tell_turn)
         return self._progress
 
     def listen(self, conversation: "Conversation") -> "Conversation":
@@ -221,13 +235,12 @@ class Ending:
             StoreError: the agent's progress could not be kept.
         """
         if self._told is None:
-            turns, talk = list[Ref](), None
+            attempt, turns, loose = self.begin(), list[Ref](), list[Variable]()
             if self._progress is not None:
-                turns, variable = self._progress.finish()
-                self.attempt = self.attempt._replace(variable=variable)
-            if self._conversation is not None:
-                talk = self._conversation.talk
-            self._told = Told(self.attempt, talk, turns, self.run.engine.now_ms())
+                turns, loose, variable = self._progress.finish()
+                attempt = attempt._replace(variable=variable)
+            talk = None if self._conversation is None else self._conversation.talk
+            self._told = Told(attempt, talk, turns, self.run.engine.now_ms(), loose)
         return self._told
 
     def why_stuck(self, stuck: AgentStuck) -> AgentFailure:
@@ -237,7 +250,7 @@ class Ending:
         return TimedOut(stuck.message)
 
     def _tell_turn(self, turn: "Turn") -> None:
-        payload = self.attempt.payload
+        payload = self.begin().payload
         self.run.watch.event(
             TurnTaken(
                 thread=payload["thread"],

@@ -6,14 +6,11 @@ Read `run_step` from top to bottom; stages 1 to 4 made the thread.
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.advance import advance, fail, finished_event, record, wait_for_answer
-from uwf_core.engine.attempt import begin, withdraw
 from uwf_core.engine.brief import assemble
 from uwf_core.engine.converse import Conversation
-from uwf_core.engine.names import check_run
 from uwf_core.engine.plan import Intent
 from uwf_core.engine.results import StepEnd
-from uwf_core.engine.run_file import forget_run
-from uwf_core.engine.running import Ending, announce, opened_agent
+from uwf_core.engine.running import Ending, opened_agent
 from uwf_core.errors import (
     AgentFailure,
     AgentStuck,
@@ -39,21 +36,18 @@ def run_step(run: "Run", head: Head, intent: Intent) -> StepEnd:
     """
     task = run.moderate(head, intent)  # 5
     choice = run.choose_agent(head, task)
-    check_run(run, head)
-    ending = Ending(run, begin(run.engine, head, task, choice))
-    forget_run(run.engine.home, head.thread)
-    announce(run, ending.attempt)
+    ending = Ending(run, head, task, choice)
     try:
         with opened_agent(run.engine, choice) as agent:
-            briefing = assemble(ending, task, agent)  # 6
+            briefing = assemble(ending, agent)  # 6
             talk = ending.listen(Conversation(run.engine, agent, ending.progress, briefing))
             talk.run()  # 7
             talk.keep()  # 8
             while problems := talk.extract():  # 9
                 talk.correct(problems)
                 talk.keep()
-        told = ending.told()
         with run.engine.store.transaction():
+            told = ending.told()
             recorded = record(run, told)  # 10
             end = advance(run, told, recorded)  # 11
     except NeedsAnswer as question:
@@ -63,7 +57,7 @@ def run_step(run: "Run", head: Head, intent: Intent) -> StepEnd:
     except AgentStuck as stuck:
         return fail(run, ending.told(), ending.why_stuck(stuck))._replace(error=stuck)
     except UsageError:
-        withdraw(run.engine, ending.told().attempt)
+        ending.withdraw()
         raise
     except UwfError:
         raise

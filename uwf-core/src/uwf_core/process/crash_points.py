@@ -21,8 +21,7 @@ POINTS = (
     "commit",  # everything is written, nothing is committed
     "committed",  # … and is
     "start",  # a thread is about to get its head
-    "begin",  # an attempt is about to become the thread's
-    "told",  # what the agent is told is about to be kept
+    "begin",  # an attempt, with what the agent is told, is about to become the thread's
     "spawn",  # a program is about to be started
     "spawned",  # … and runs
     "exchange",  # the files for a command are written

@@ -175,10 +175,10 @@ def row_of_variable(variable: Variable) -> Row:
     """
     name, value, tags, created, updated, checksum = variable
     parts = [part for item in sorted(tags.items()) for part in item]
-    if any("\0" in part for part in parts):
+    joined = "\0".join(parts)
+    if joined.count("\0") != max(0, len(parts) - 1):
         raise StoreError(f"a tag of {name} holds a NUL, so that it cannot be stored")
-    status = tags.get("status")
-    return (name, value, status, "\0".join(parts).encode(), created, updated, checksum)
+    return (name, value, tags.get("status"), joined.encode(), created, updated, checksum)
 
 
 def variable_of_row(row: Row) -> Variable:

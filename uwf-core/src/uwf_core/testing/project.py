@@ -85,9 +85,9 @@ class Project:
         file.write_text(text, encoding="utf-8")
         return file
 
-    def script(self, steps: Sequence[Mapping[str, Any]]) -> Path:
-        """Write what the mock agent plays, step by step; the script's file."""
-        text = json.dumps({"steps": list(steps)}, ensure_ascii=False)
+    def script(self, steps: Sequence[Mapping[str, Any]], *, repeat: bool = False) -> Path:
+        """Write what the mock agent plays, step by step, over and over if `repeat`; the file."""
+        text = json.dumps({"steps": list(steps), "repeat": repeat}, ensure_ascii=False)
         self._script.write_text(text, encoding="utf-8")
         return self._script
 

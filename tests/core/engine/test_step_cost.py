@@ -1,0 +1,112 @@
+"""What a step costs inside a process: counts that are the same on every machine."""
+
+import gc
+import sqlite3
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from uwf_core.client import Client
+from uwf_core.testing.project import Project
+
+STEPS = 8
+WORKFLOW = """
+version: 1
+name: loop
+roles:
+  worker:
+    goal: Work.
+    frontmatter:
+      oneOf:
+        - {properties: {$status: {const: again}}, required: [$status]}
+        - {properties: {$status: {const: done}}, required: [$status]}
+graph:
+  $START:
+    new: {role: worker, prompt: Begin.}
+    resume: {role: worker, prompt: Continue.}
+  worker:
+    again: {role: worker, prompt: Again.}
+    done: {role: $END, prompt: Done.}
+"""
+AGAIN = {"role": "worker", "output": "---\n$status: again\n---\n" + "x" * 200}
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """The statements that SQLite is given; many rows in one call are one."""
+    found: Counter[str] = Counter()
+
+    class Counting(sqlite3.Connection):
+        def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+            found["statements"] += 1
+            found["reads"] += sql.startswith("SELECT") and " FROM node " in sql
+            return super().execute(sql, *values)
+
+        def executemany(self, sql: str, *values: Any) -> sqlite3.Cursor:
+            found["statements"] += 1
+            return super().executemany(sql, *values)
+
+    real = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: real(*a, factory=Counting, **k))
+    return found
+
+
+@pytest.fixture
+def run(project: Project) -> Callable[[int], None]:
+    project.workflow("loop", WORKFLOW)
+    project.script([AGAIN], repeat=True)
+    uwf = project.client()
+    thread = uwf.start("loop", "The task.")["thread"]
+    uwf.exec(thread, count=4)  # what only the first steps of a process cost
+    return lambda count: _done(uwf, thread, count)
+
+
+def _done(uwf: Client, thread: str, count: int) -> None:
+    assert len(uwf.exec(thread, count=count).document["steps"]) == count
+
+
+def per_step(measure: Callable[[int], Counter[str]]) -> dict[str, float]:
+    """What one step more costs: what all steps of a call have in common falls out."""
+    few, many = measure(STEPS), measure(2 * STEPS)
+    return {key: (many[key] - few[key]) / STEPS for key in many}
+
+
+def test_a_step_takes_at_most_2500_calls_of_python_functions(run) -> None:
+    """A profiler that counts calls of builtin functions as well sees twice as many."""
+
+    def measure(count: int) -> Counter[str]:
+        calls: Counter[str] = Counter()
+
+        def count_call(_frame: Any, event: str, _argument: Any) -> None:
+            calls[event] += event in ("call", "c_call")
+
+        gc.disable()  # what others left behind is not freed within our count
+        threading.setprofile(count_call)
+        sys.setprofile(count_call)
+        try:
+            run(count)
+        finally:
+            sys.setprofile(None)
+            threading.setprofile(None)
+            gc.enable()
+        return calls
+
+    cost = per_step(measure)
+    print(f"{cost['call']:.0f} calls of Python, {cost['c_call']:.0f} of builtin functions")
+    assert cost["call"] <= 2500
+
+
+def test_a_step_takes_at_most_15_statements_and_reads_no_node_back(counted, run) -> None:
+    def measure(count: int) -> Counter[str]:
+        counted.clear()
+        run(count)
+        return Counter(counted)
+
+    cost = per_step(measure)
+    print(cost)
+    assert 0 < cost["statements"] <= 15
+    assert cost.get("reads", 0) <= 1
