@@ -141,6 +141,24 @@ def test_commands_that_run_things_are_logged_and_readers_are_not(uwf, project):
     assert "run pair" in uwf("log", "show", "@last", "--format", "text").out
 
 
+def test_the_log_is_narrowed_to_a_thread_and_a_time(uwf, project):
+    first = uwf("run", "pair", "-p", "x").document["thread"]
+    second = uwf("thread", "start", "pair", "-p", "x").document["thread"]
+    project.script([{"role": "writer", "fail": {"kind": "auth", "message": "no key"}}])
+    assert uwf("thread", "exec", "@last").code == 6
+    uwf("thread", "cancel", second[:22])
+
+    def logged(*words: str) -> list[tuple[str, int]]:
+        entries = uwf("log", "list", *words).document["entries"]
+        return [(each["thread"], each["exitCode"]) for each in entries]
+
+    assert logged("--thread", first) == [(first, 0)]
+    of_second = [(second, 0), (second, 6), (second, 0)]
+    assert logged("--thread", "@last") == logged("--thread", second) == of_second
+    assert logged("--thread", "@last", "--errors", "--since", "1h") == [(second, 6)]
+    assert logged("--since", "2999-01-01") == []
+
+
 def test_a_failed_run_is_logged_with_its_failure(uwf, project):
     project.script([{"role": "writer", "fail": {"kind": "auth", "message": "no key"}}])
     assert uwf("run", "pair", "-p", "x").code == 6

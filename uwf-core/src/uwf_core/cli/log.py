@@ -9,23 +9,36 @@ import click
 from uwf_core.cli.frame import command
 from uwf_core.cli.render.style import Screen
 from uwf_core.cli.session import Session
+from uwf_core.cli.words import Moment
 
 if TYPE_CHECKING:
     from uwf_core.engine.log_file import LogFile
 
 
-@command("list", "uwf log list", "uwf log list --errors --limit 5")
+@command(
+    "list",
+    "uwf log list",
+    "uwf log list --errors --limit 5",
+    "uwf log list --thread @last --since 7d",
+)
 @click.option(
     "--limit", type=click.IntRange(min=1), default=20, show_default=True, metavar="N",
     help="At most so many.",
 )  # fmt: skip
+@click.option("--thread", metavar="THREAD", help="Only what was done to this thread.")
+@click.option("--since", type=Moment(), metavar="WHEN", help="Not older: a date, or 7d, 12h.")
 @click.option("--errors", is_flag=True, help="Only what failed.")
-def list_(session: Session, limit: int, errors: bool) -> None:
+def list_(
+    session: Session, limit: int, thread: str | None, since: int | None, errors: bool
+) -> None:
     """List what commands did that ran or changed something, newest first."""
+    of_thread = _id_or_prefix(session, thread) if thread is not None else ""
     entries = (
         {key: value for key, value in entry.items() if key != "traceback"}
         for entry in _log(session).entries()
-        if entry["exitCode"] or not errors
+        if (entry["exitCode"] or not errors)
+        and entry["atMs"] >= (since or 0)
+        and (entry["thread"] or "").startswith(of_thread)
     )
     session.emit({"entries": list(islice(entries, limit))}, _entries_text)
 
@@ -38,6 +51,13 @@ def show(session: Session, entry: str) -> None:
     ENTRY is an id of `log list`, a unique prefix of one, or @last.
     """
     session.emit(_log(session).find(entry), _entry_text)
+
+
+def _id_or_prefix(session: Session, thread: str) -> str:
+    """What the ids of the thread's entries begin with; it may be gone from the store."""
+    from uwf_core.engine.find import LAST, find_thread
+
+    return find_thread(session.engine, thread) if thread == LAST else thread.upper()
 
 
 def _log(session: Session) -> "LogFile":

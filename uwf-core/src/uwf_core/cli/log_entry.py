@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from uwf_core.cli.session import Session, now_ms
-from uwf_core.errors import BusyError, DefinitionError, PayloadError, StoreError, UsageError
+from uwf_core.errors import (
+    BusyError,
+    DefinitionError,
+    PayloadError,
+    StoreError,
+    UsageError,
+    UwfError,
+)
 from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -54,7 +61,7 @@ def _entry(session: Session, call: Call) -> "LogEntry":
         "atMs": call.started_ms,
         "command": list(call.arguments),
         "cwd": session.opened.cwd if session.opened else "",
-        "thread": session.thread,
+        "thread": _thread(session),
         "exitCode": call.code,
         "durationMs": now_ms() - call.started_ms,
         "pid": os.getpid(),
@@ -62,6 +69,20 @@ def _entry(session: Session, call: Call) -> "LogEntry":
         "error": _error(session, call),
         "traceback": traceback_of(call.error) if call.error else None,
     }
+
+
+def _thread(session: Session) -> str | None:
+    """The thread's id, also where the command had no more than a word for it."""
+    from uwf_core.engine.find import find_thread
+    from uwf_core.ids import ThreadId
+
+    word = session.thread
+    if word is None or session.opened is None or ThreadId.matches(word):
+        return word
+    try:
+        return find_thread(session.opened, word)
+    except UwfError:
+        return word
 
 
 def _error(session: Session, call: Call) -> "LoggedError | None":

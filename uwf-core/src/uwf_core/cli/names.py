@@ -198,7 +198,10 @@ _BUNDLE_ROWS: Final[Mapping[str, Entry]] = {
 
 _LOG_ROWS: Final[Mapping[str, Entry]] = {
     "list": Row(
-        "log:list_", "List what commands did, newest first", (), ("--limit=text", "--errors")
+        "log:list_",
+        "List what commands did, newest first",
+        (),
+        ("--limit=text", "--thread=thread", "--since=text", "--errors"),
     ),
     "show": Row("log:show", "Show one entry of the log, with its traceback"),
 }
