@@ -39,6 +39,25 @@ graph:
     unsure: {role: $SUSPEND, prompt: "Please decide: {{{comments}}}"}
 """
 
+ONE_ROLE = """
+version: 1
+name: one-role
+roles:
+  worker:
+    goal: Work.
+    frontmatter:
+      oneOf:
+        - {properties: {$status: {const: again}}, required: [$status]}
+        - {properties: {$status: {const: done}}, required: [$status]}
+graph:
+  $START:
+    new: {role: worker, prompt: Begin.}
+    resume: {role: worker, prompt: Continue.}
+  worker:
+    again: {role: worker, prompt: Again.}
+    done: {role: $END, prompt: Done.}
+"""
+
 DONE = {"role": "developer", "output": {"$status": "done"}}
 APPROVED = {"role": "reviewer", "output": {"$status": "approved"}}
 REJECTED = {"role": "reviewer", "output": {"$status": "rejected", "comments": "a < b & c"}}

@@ -9,29 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.core.engine.conftest import ONE_ROLE
 
 from uwf_core.client import Client
 from uwf_core.testing.project import Project
 
 STEPS = 8
-WORKFLOW = """
-version: 1
-name: loop
-roles:
-  worker:
-    goal: Work.
-    frontmatter:
-      oneOf:
-        - {properties: {$status: {const: again}}, required: [$status]}
-        - {properties: {$status: {const: done}}, required: [$status]}
-graph:
-  $START:
-    new: {role: worker, prompt: Begin.}
-    resume: {role: worker, prompt: Continue.}
-  worker:
-    again: {role: worker, prompt: Again.}
-    done: {role: $END, prompt: Done.}
-"""
 AGAIN = {"role": "worker", "output": "---\n$status: again\n---\n" + "x" * 200}
 
 
@@ -57,10 +40,10 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 @pytest.fixture
 def run(project: Project) -> Callable[[int], None]:
-    project.workflow("loop", WORKFLOW)
+    project.workflow("one-role", ONE_ROLE)
     project.script([AGAIN], repeat=True)
     uwf = project.client()
-    thread = uwf.start("loop", "The task.")["thread"]
+    thread = uwf.start("one-role", "The task.")["thread"]
     uwf.exec(thread, count=4)  # what only the first steps of a process cost
     return lambda count: _done(uwf, thread, count)
 

@@ -1,7 +1,7 @@
 """The state of a thread is what its stored events say, to the last field."""
 
 import pytest
-from tests.core.engine.conftest import APPROVED, DONE, REJECTED, UNSURE
+from tests.core.engine.conftest import APPROVED, DONE, ONE_ROLE, REJECTED, UNSURE
 
 from uwf_core.client import Client
 from uwf_core.ids import ThreadId
@@ -10,25 +10,7 @@ from uwf_core.thread.head import read_head
 from uwf_core.thread.history import state_of_thread
 from uwf_core.thread.state import OpenAttempt, Session, ThreadState, differences
 
-LIMITED = """
-version: 1
-name: short
-limits: {maxSteps: 1}
-roles:
-  worker:
-    goal: Work.
-    frontmatter:
-      oneOf:
-        - {properties: {$status: {const: again}}, required: [$status]}
-        - {properties: {$status: {const: done}}, required: [$status]}
-graph:
-  $START:
-    new: {role: worker, prompt: Work.}
-    resume: {role: worker, prompt: Work.}
-  worker:
-    again: {role: worker, prompt: Again.}
-    done: {role: $END, prompt: Done.}
-"""
+LIMITED = ONE_ROLE.replace("name: one-role", "name: short\nlimits: {maxSteps: 1}")
 AGAIN = {"role": "worker", "output": {"$status": "again"}}
 
 

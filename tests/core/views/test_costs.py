@@ -5,39 +5,21 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.core.engine.conftest import ONE_ROLE
 
 from uwf_core.cli.render.json_text import as_json
 from uwf_core.client import ThreadFilter
 from uwf_core.testing.project import Project
 
-WORKFLOW = """
-version: 1
-name: loop
-description: one role, again and again
-roles:
-  worker:
-    goal: Work.
-    frontmatter:
-      oneOf:
-        - {properties: {$status: {const: again}}, required: [$status]}
-        - {properties: {$status: {const: done}}, required: [$status]}
-graph:
-  $START:
-    new: {role: worker, prompt: Begin.}
-    resume: {role: worker, prompt: Go on.}
-  worker:
-    again: {role: worker, prompt: Again.}
-    done: {role: $END, prompt: Done.}
-"""
 CALLS_OF_A_ROW = 24
 CALLS_OF_A_STEP = 125
 
 
 @pytest.fixture
 def project(tmp_path):
-    """A project with the workflow `loop`."""
+    """A project with a workflow of one role."""
     project = Project(tmp_path)
-    project.workflow("loop", WORKFLOW)
+    project.workflow("one-role", ONE_ROLE)
     project.script(
         [
             {"role": "worker", "output": {"$status": "again"}, "body": f"Text {number}."}
@@ -66,7 +48,7 @@ def calls_of(work: Callable[[], Any]) -> int:
 def test_a_row_more_of_a_list_of_threads_takes_few_calls(project: Project):
     with project.client() as uwf:
         for _ in range(160):
-            uwf.start("loop", "a task")
+            uwf.start("one-role", "a task")
 
         def shown(limit: int) -> int:
             wanted = ThreadFilter(all=True, limit=limit)
@@ -82,7 +64,7 @@ def test_a_step_more_of_a_thread_takes_few_calls(project: Project):
             return calls_of(lambda: reader.read(thread, quota=10**8))
 
     with project.client() as uwf:
-        thread = uwf.start("loop", "a task")["thread"]
+        thread = uwf.start("one-role", "a task")["thread"]
         uwf.exec(thread, count=20)
         shown()
         short = shown()
