@@ -8,6 +8,7 @@ import pytest
 from tests.core.engine.conftest import APPROVED, DONE, LOOP, REJECTED, UNSURE
 
 from uwf_core.client import Client
+from uwf_core.engine.location import moved_folder
 from uwf_core.engine.results import Outcome
 from uwf_core.errors import BusyError, UsageError, WrongStateError
 from uwf_core.ids import ThreadId
@@ -285,6 +286,11 @@ def test_a_folder_of_a_call_bounds_where_a_step_may_work(
     uwf.exec(thread, cwd=str(tmp_path / "elsewhere"))
     failed = uwf.exec(thread, cwd=str(tmp_path / "elsewhere")).document["steps"][0]["failure"]
     assert failed["kind"] == "routing"
+
+
+def test_a_relative_location_is_relative_to_the_folder_of_a_call() -> None:
+    assert moved_folder("/old/../tree", "/old", "/new/here") == "/new/here/../tree"
+    assert moved_folder("/older/sub", "/old", "/new") == "/older/sub"
 
 
 def test_a_folder_of_a_call_that_does_not_exist_changes_nothing(uwf: Client, thread: str) -> None:

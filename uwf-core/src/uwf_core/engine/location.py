@@ -33,8 +33,8 @@ def moved_folder(folder: str, old: str, new: str) -> str:
     """Where `folder` is in a call that replaces the thread's folder `old` by `new`: below the new
     one if it is below the old one, else where it was.
     """
-    path = os.path.normpath(folder)
-    return str(Path(new, Path(path).relative_to(old))) if Path(path).is_relative_to(old) else path
+    path = Path(folder)  # `..` as it is: a location beside the old folder is one beside the new one
+    return str(Path(new, path.relative_to(old))) if path.is_relative_to(old) else folder
 
 
 def working_folder(folder: str, thread_folder: str, allowed: Sequence[str]) -> str:
