@@ -59,6 +59,7 @@ read -r _ < "$UWF_REQUEST"
 case "$*" in *"--role writer"*) o='---\\n$status: done\\nnote: x\\n---\\nWritten.';;
 *) o='---\\n$status: again\\n---\\nChecked.';; esac
 echo '{"session": "s-1"}' >> "$UWF_EVENTS"
+sleep 0.15 # long enough for uwf to store what it was told
 printf '%s\\n' "{\\"output\\": \\"$o\\", \\"sessionId\\": \\"s-1\\"}"
 """
 

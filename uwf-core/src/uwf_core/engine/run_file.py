@@ -29,11 +29,15 @@ def write_run(engine: "Engine", thread: ThreadId, outcome: "Outcome") -> None:
     error = outcome.error and engine.redactor.value(outcome.error.document()["error"])
     run = {"document": outcome.document, "exitCode": outcome.exit_code, "error": error}
     text = json.dumps(run)
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-    crash_points.reach("run-file")
-    fresh.replace(folder / f"{thread}.json")
+    try:
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        crash_points.reach("run-file")
+        fresh.replace(folder / f"{thread}.json")
+    except OSError:
+        fresh.unlink(missing_ok=True)  # a full disk must not keep half of it
+        raise
 
 
 def read_run(home: str, thread: ThreadId) -> "Outcome | None":
