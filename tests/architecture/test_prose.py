@@ -24,6 +24,19 @@ PAGES = (
 SOURCES = (
     *("benchmarks", "dev.py", "noxfile.py"),
     *("uwf-agent-claude-code/src", "uwf-agent-hermes/src"),
+    *(
+        f"uwf-core/src/uwf_core/{room}"
+        for room in [
+            "cas",
+            "cli",
+            "config",
+            "extract",
+            "moderator",
+            "process",
+            "prompt",
+            "workflow",
+        ]
+    ),
 )
 """The folders of code whose docstrings and strings keep the rule by now."""
 

@@ -79,11 +79,11 @@ def test_the_wizard_asks_lists_the_models_and_tries_one(project):
     with ScriptedModel(script=script) as model:
         terminal = Terminal(project, "setup", "--format", "json")
         terminal.answer("number or name", "another")
-        terminal.answer("your name for it", "mine")
+        terminal.answer("a name for it", "mine")
         terminal.answer("its address", model.openai_url)
         terminal.answer("API key", KEY)
         terminal.answer("model, number or name", "2")
-        terminal.wait_for("the model answers")
+        terminal.wait_for("the model answered")
         everything = terminal.seen
         code, out = terminal.end()
         assert model.requests[-1].body["model"] == "large"
@@ -102,13 +102,13 @@ def test_a_known_service_is_chosen_by_its_number_and_a_wrong_word_asked_again(pr
     with ScriptedModel(script=script) as model:
         terminal = Terminal(project, "setup", "--base-url", model.openai_url)
         terminal.answer("number or name", "nonsense")
-        terminal.answer("there is no", "")
+        terminal.answer("unknown choice", "")
         terminal.process.kill()
         terminal.end()
         terminal = Terminal(project, "setup", "--base-url", model.openai_url)
         terminal.answer("number or name", "13")
         terminal.answer("model, number or name", "")
-        terminal.wait_for("the model answers")
+        terminal.wait_for("the model answered")
         code, _ = terminal.end()
     assert code == 0
     assert "ollama" in (project.home / "config.yaml").read_text()

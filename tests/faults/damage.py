@@ -323,6 +323,6 @@ _COMMANDS = (
 def _crashes(world: World) -> str | None:
     """Whether a command answers with a traceback."""
     ended, acks = world.play(_COMMANDS)
-    if ended.code or "Traceback" in ended.err or "a fault of uwf itself" in ended.err:
+    if ended.code or "Traceback" in ended.err or "internal error in uwf" in ended.err:
         return f"{ended.code} after {len(acks)} of {_COMMANDS}: {ended.err[-600:]}"
     return None

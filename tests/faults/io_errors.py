@@ -118,7 +118,7 @@ def _bad_end(wanted: int, code: int, err: str, acks: list[Ack]) -> str | None:
     """What is wrong with how the commands ended: each must, with a code and words of ours."""
     if code != 0 or len(acks) < wanted:
         return f"ended with {code} after {len(acks)} of {wanted} commands: {err[-500:]}"
-    if "Traceback" in err or "a fault of uwf itself" in err:
+    if "Traceback" in err or "internal error in uwf" in err:
         return f"not an error of ours: {err[-700:]}"
     for ack in acks:
         if ack.code and ack.document is None and '"error"' not in err:

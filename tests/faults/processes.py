@@ -85,7 +85,7 @@ def _uwf(world: World, words: Sequence[str], env: Mapping[str, str] = {}, **how:
         line, cwd=world.project, env=_env(world, **env), stdin=subprocess.DEVNULL,
         capture_output=True, text=True, timeout=_SECONDS, check=False, **how,
     )  # fmt: skip
-    if "Traceback" in done.stderr or "a fault of uwf itself" in done.stderr:
+    if "Traceback" in done.stderr or "internal error in uwf" in done.stderr:
         raise AssertionError(f"{' '.join(words)}: {done.stderr[-700:]}")
     try:
         return Ack(tuple(words), done.returncode, json.loads(done.stdout))
@@ -181,7 +181,7 @@ def _printed(world: World, out: int) -> str | None:
     ack = _started(world)
     running = _open(world, ("thread", "exec", "@last"), stdout=out)
     _, err = running.communicate(timeout=_SECONDS)
-    if "Traceback" in err or "a fault of uwf itself" in err:
+    if "Traceback" in err or "internal error in uwf" in err:
         return err[-500:]
     shown = _uwf(world, ("thread", "show", "@last"))
     if shown.document["steps"] != 1:

@@ -176,8 +176,8 @@ STORAGE = (
         "locks",
         "a lock that is let go stays",
         "stores/sqlite.py",
-        "            self._locks.free(offset)\n            # Nobody",
-        "            # Nobody",
+        "            self._locks.free(offset)\n            # The row is",
+        "            # The row is",
         "tests/core/stores/test_contract.py::TestSqlite::test_a_lock_is_held_by_one",
     ),
     # -- compare-and-set

@@ -125,7 +125,7 @@ def test_a_demand_without_a_ceiling_is_a_warning_of_doctor(installation):
     check = next(each for each in done.document["checks"] if "unbounded" in each["name"])
     assert check["state"] == "warning"
     assert "uwf-agent-unbounded 1.2" in check["message"]
-    assert "ceiling" in check["message"]
+    assert "no upper bound" in check["message"]
     assert "uwf-core>=0.1,<1" in check["hint"]
 
 

@@ -89,7 +89,7 @@ def played(world):
     reviews = [deliver("rejected", comments="more"), deliver("approved")]
     world.plan("PLAN it.", said(deliver("planned", plan="a file")))
     world.plan("BUILD-1", said("I write.", write), said("no frontmatter"))
-    world.plan("Your reply was not accepted", said(deliver("built", file="made.txt")))
+    world.plan("Your reply was rejected", said(deliver("built", file="made.txt")))
     world.plan("BUILD-2", said("I mend.", mend), said(deliver("built", file="made.txt")))
     world.plan("REVIEW", *(said(each) for each in reviews))
     outcome = project.uwf("run", "./.workflow/build.yaml", "-p", "the task", seconds=400)

@@ -3,7 +3,7 @@
 It speaks the command protocol (`uwf prompt adapter-developing`) and really works on the folder: it
 makes small changes that typically fix such bugs, and runs the tests. It tries a random change
 first, as a model does: another thread, another choice. `EXAMPLE_SEED` in the task's `env` makes the
-choice depend on the seed and the task alone.
+choice depend on the seed and the program alone.
 """
 
 import argparse
@@ -139,7 +139,8 @@ def main() -> None:
     call = parser.parse_known_args()[0]
     request = json.loads(Path(os.environ["UWF_REQUEST"]).read_text(encoding="utf-8"))
     seed = os.environ.get("EXAMPLE_SEED", call.thread)
-    chance = random.Random(f"{seed} {request['parts']['task']} {request['stepNumber']}")
+    names = sorted(file.name for file in Path.cwd().glob("*.py"))
+    chance = random.Random(f"{seed} {names} {request['stepNumber']}")
     fields = ROLES[call.role](Path.cwd(), call.prompt, chance)
     lines = [f"{key}: {json.dumps(value)}" for key, value in fields.items()]
     output = "\n".join(["---", *lines, "---", f"As the {call.role} I looked at every line.", ""])

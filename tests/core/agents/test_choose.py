@@ -121,8 +121,8 @@ def test_an_unknown_agent_gets_near_misses() -> None:
         ("hermse", "did you mean hermes? install uwf-agent-hermes: ", "uwf-agent-hermes"),
         ("claude", "did you mean claude-code? install uwf-agent-c", "uwf-agent-claude-code"),
         ("uwf-agent-hermse", "did you mean uwf-agent-hermes? install ", "uwf-agent-hermes"),
-        ("hermes", "install it: ", "uwf-agent-hermes"),
-        ("uwf-agent-hermes", "install it: ", "uwf-agent-hermes"),
+        ("hermes", "next: ", "uwf-agent-hermes"),
+        ("uwf-agent-hermes", "next: ", "uwf-agent-hermes"),
     ],
 )
 def test_an_adapter_that_is_not_installed_comes_with_the_command_that_installs_it(
@@ -139,8 +139,8 @@ def test_an_adapter_that_is_not_installed_comes_with_the_command_that_installs_i
 @pytest.mark.parametrize(
     ("alias", "where", "words"),
     [
-        (Alias(use="hermse"), "agents -> mine -> use", "no such agent is installed"),
-        (Alias(), "agents -> mine", "neither an agent nor a command"),
+        (Alias(use="hermse"), "agents -> mine -> use", "unknown agent 'hermse'"),
+        (Alias(), "agents -> mine", "neither `use` nor `command`"),
         (
             Alias(command="x", capabilities=("structured",)),
             "agents -> mine -> capabilities",

@@ -157,7 +157,7 @@ def test_where_no_files_can_be_written_the_folder_is_named(
     command: Command, request_for: RequestFor, told: Any, tmp_path: Path
 ) -> None:
     (tmp_path / "state").write_text("a file where a folder should be")
-    with pytest.raises(InternalFailure, match="cannot be written") as failure:
+    with pytest.raises(InternalFailure, match="cannot write") as failure:
         run_call(command("text"), request_for(), told)
     assert str(tmp_path / "state") in (failure.value.hint or "")
 
@@ -172,7 +172,7 @@ def test_a_long_prompt_is_cut_between_characters_with_a_pointer_to_the_file(
     prompt = given["argv"][5]
     assert PROMPT_BYTES - 4 < len(prompt.encode()) <= PROMPT_BYTES
     assert "UWF_REQUEST" in prompt
-    assert text.startswith(prompt[: prompt.index("\n\n[cut")])
+    assert text.startswith(prompt[: prompt.index("\n\n[truncated")])
     assert given["request"]["parts"]["instruction"] == text
 
 
@@ -385,11 +385,11 @@ def test_a_crash_tells_the_end_of_stderr_with_nothing_unprintable(
         ("crash_after_reply", Crashed, "exit code 4"),
         ("killed", Crashed, "SIGKILL"),
         ("nothing", EmptyReply, "printed nothing"),
-        ("blank", EmptyReply, "delivered nothing"),
-        ("garbage", Crashed, r"is no JSON.*Traceback \\x1b"),
+        ("blank", EmptyReply, "returned nothing"),
+        ("garbage", Crashed, r"is not JSON.*Traceback \\x1b"),
         ("binary", Crashed, "is not UTF-8"),
-        ("cut", Truncated, "is no JSON"),
-        ("a_list", Crashed, "is a list, no JSON object"),
+        ("cut", Truncated, "is not JSON"),
+        ("a_list", Crashed, "is a list, not a JSON object"),
         ("deep", Crashed, "cannot be read"),
     ],
 )
@@ -462,7 +462,7 @@ def test_a_session_that_nobody_asked_for_is_not_taken_over(
     command: Command, request_for: RequestFor, told: Any
 ) -> None:
     request = says(request_for, output="x", sessionId="s", continuation="continued")
-    with pytest.raises(InternalFailure, match="a new one was due"):
+    with pytest.raises(InternalFailure, match="instead of a new one"):
         run_call(command("wrong"), request, told)
 
 

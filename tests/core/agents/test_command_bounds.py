@@ -33,7 +33,10 @@ def test_a_count_of_thousands_of_digits_is_unknown_and_in_an_output_a_correction
 
 @pytest.mark.parametrize(
     ("scenario", "words"),
-    [("noise_in_events", "the first 8388608 bytes"), ("noisy_lines_in_events", "line 1001")],
+    [
+        ("noise_in_events", "only the first 8388608 bytes were read"),
+        ("noisy_lines_in_events", "after line 1001 were not read"),
+    ],
 )
 def test_events_are_read_up_to_a_limit_and_the_run_goes_on(
     command: Command, request_for: RequestFor, told: Any, scenario: str, words: str
@@ -41,7 +44,7 @@ def test_events_are_read_up_to_a_limit_and_the_run_goes_on(
     limits = RunLimits(reply_bytes=1 << 20)
     reply = run_call(command(scenario, "stream"), request_for(limits=limits), told)
     assert reply.text == "done"
-    assert f"what follows {words} was not read" in told.turns[-1].text
+    assert words in told.turns[-1].text
 
 
 def test_a_count_that_no_node_could_hold_is_unknown() -> None:

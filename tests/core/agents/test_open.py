@@ -105,14 +105,14 @@ def test_options_for_an_agent_without_any_are_refused(opened: Open) -> None:
         ("raise SystemExit(3)", "SystemExit: 3"),
         ("1 / 0", "ZeroDivisionError"),
         ("Options = 5", "has no attribute 'Agent'"),
-        ("class Agent: ...\nOptions = 5", "no dataclass"),
+        ("class Agent: ...\nOptions = 5", "not a dataclass"),
         (
             "from dataclasses import dataclass\nclass Agent: ...\n@dataclass\nclass Options:\n"
             "    max_turns: 'NoSuchType' = 1",
             "NoSuchType",
         ),
         (GOOD.replace("class Agent:", "class Agent0:") + "\nAgent = 5", "not callable"),
-        (GOOD.replace("def close(self)", "def shut(self)"), "which is no Agent"),
+        (GOOD.replace("def close(self)", "def shut(self)"), "not an Agent"),
         (GOOD.replace('print("and while it is made")', "raise SystemExit"), "SystemExit"),
     ],
 )

@@ -130,15 +130,15 @@ def test_a_typed_failure_stays_what_it_is_and_learns_its_session(
 def test_a_question_is_no_failure(request_for: RequestFor, told: Any) -> None:
     with pytest.raises(NeedsAnswer, match="may I"):
         run_call(raising(NeedsAnswer("may I", {"type": "object"})), request_for(), told)
-    with pytest.raises(InternalFailure, match="asks with a form"):
+    with pytest.raises(InternalFailure, match="asks with an invalid form"):
         run_call(raising(NeedsAnswer("may I", {"x": object()})), request_for(), told)
 
 
 @pytest.mark.parametrize(
     ("fields", "failure", "words"),
     [
-        ({}, EmptyReply, "delivered nothing"),
-        ({"text": " \n"}, EmptyReply, "delivered nothing"),
+        ({}, EmptyReply, "returned nothing"),
+        ({"text": " \n"}, EmptyReply, "returned nothing"),
         ({"text": "a", "structured": {"a": 1}}, InternalFailure, "both text and structured"),
         ({"text": 5}, InternalFailure, "text is 5"),
         ({"text": b"bytes"}, InternalFailure, "text is of the type bytes"),
@@ -152,9 +152,9 @@ def test_a_question_is_no_failure(request_for: RequestFor, told: Any) -> None:
         ({"text": "a", "usage": Usage(turns=-1)}, InternalFailure, "usage.turns is -1"),
         ({"text": "a", "usage": Usage(cost_usd=float("inf"))}, InternalFailure, "usage.costUsd"),
         ({"text": "a", "denials": "one"}, InternalFailure, "denials is 'one'"),
-        ({"text": "x" * 2000}, TooLarge, "2000 bytes; at most 1000"),
+        ({"text": "x" * 2000}, TooLarge, "2000 bytes; the limit is 1000"),
         ({"text": "é" * 600}, TooLarge, "1200 bytes"),
-        ({"structured": {"a": "x" * 2000}}, TooLarge, "at most 1000"),
+        ({"structured": {"a": "x" * 2000}}, TooLarge, "limit is 1000"),
     ],
 )
 def test_a_reply_that_cannot_be_kept_is_refused_by_name(
@@ -169,7 +169,7 @@ def test_a_reply_that_cannot_be_kept_is_refused_by_name(
 
 
 def test_something_else_than_a_reply_is_refused(request_for: RequestFor, told: Any) -> None:
-    with pytest.raises(InternalFailure, match="gave dict, no AgentReply"):
+    with pytest.raises(InternalFailure, match="returned dict, not an AgentReply"):
         run_call(agent(lambda *_: {"text": "a"}), request_for(), told)
 
 
@@ -200,9 +200,9 @@ CONTINUED = {"text": "a", "session": "s", "continuation": "continued", "proof": 
     ("changes", "words"),
     [
         ({"session": "t"}, "used 't'"),
-        ({"session": None}, "names none"),
-        ({"continuation": "new"}, "is new"),
-        ({"continuation": "forked"}, "is forked"),
+        ({"session": None}, "returned none"),
+        ({"continuation": "new"}, "reported new"),
+        ({"continuation": "forked"}, "reported forked"),
         ({"proof": None}, "no proof"),
         ({"proof": ""}, "no proof"),
     ],
@@ -217,7 +217,7 @@ def test_a_continuation_is_believed_only_with_proof(
 
 
 def test_nobodys_session_is_continued_unasked(request_for: RequestFor, told: Any) -> None:
-    with pytest.raises(InternalFailure, match="a new one was due"):
+    with pytest.raises(InternalFailure, match="instead of a new one"):
         run_call(replying(**CONTINUED), request_for(), told)
 
 
@@ -337,7 +337,7 @@ def test_an_agent_that_ignores_its_cancel_token_is_stuck_and_said_why(
     if capability:
         limits = replace(limits, seconds=60, idle_seconds=0.1)
     try:
-        with pytest.raises(AgentStuck, match="still works") as stuck:
+        with pytest.raises(AgentStuck, match="still runs") as stuck:
             run_call(agent(lambda *_: over.wait(10), capability), request_for(limits=limits), told)
     finally:
         over.set()

@@ -48,7 +48,7 @@ KINDS = [
 ]  # fmt: skip
 CHANGES = {
     "another reference": lambda each: {"ref": OTHER},
-    "no reference": lambda each: {"ref": "none"},
+    "not a reference": lambda each: {"ref": "none"},
     "another digest": lambda each: {"sha256": bytes(32)},
     "no digest": lambda each: {"sha256": b""},
     "another type": lambda each: {"type": OTHER},
@@ -100,17 +100,17 @@ def named(type_: str, data: bytes, edges: tuple[int, ...]) -> Record:
 @pytest.mark.parametrize(
     ("kind", "data", "why"),
     [
-        ("text", encode(5), "no text"),
-        ("text", b"\x78\x05short", "no text"),
-        ("text", b"\x61\xff", "no text"),
-        ("number", encode("five"), "refuses it"),
+        ("text", encode(5), "not text"),
+        ("text", b"\x78\x05short", "not text"),
+        ("text", b"\x61\xff", "not text"),
+        ("number", encode("five"), "rejects it"),
         ("object", encode({"to": 5}), "to: "),
-        ("object", encode({"to": "0" * 13, "more": 1}), "refuses it"),
-        ("object", encode({"to": "Z" * 13}), "no reference"),
-        ("nested", encode({"to": ["0" * 13, "Z" * 13]}), "no reference"),
-        ("object", b"\xbf\xff", "no payload"),
-        ("schema", encode({"$ref": "#"}), "no schema"),
-        ("schema", encode(META_SCHEMA), "another reference"),
+        ("object", encode({"to": "0" * 13, "more": 1}), "rejects it"),
+        ("object", encode({"to": "Z" * 13}), "not a reference"),
+        ("nested", encode({"to": ["0" * 13, "Z" * 13]}), "not a reference"),
+        ("object", b"\xbf\xff", "not a payload"),
+        ("schema", encode({"$ref": "#"}), "not a valid schema"),
+        ("schema", encode(META_SCHEMA), "do not match its reference"),
     ],
 )
 def test_digests_that_fit_make_no_node_of_what_is_none(store, records, kind, data, why):

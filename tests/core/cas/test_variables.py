@@ -51,7 +51,7 @@ def test_what_is_no_name_of_a_variable_is_refused(store, name):
 @pytest.mark.parametrize(
     ("value", "tags"),
     [
-        ("no reference", {}),
+        ("not a reference", {}),
         ("95ST8MZ0QTKP9", {"a": 1}),
         ("95ST8MZ0QTKP9", {"a": "\0"}),
         ("95ST8MZ0QTKP9", {"\ud800": "a"}),

@@ -115,6 +115,6 @@ def test_an_alias_of_an_agent_that_is_not_installed_hides_no_other_agent(project
     assert listed.exit_code == 0, listed.stderr
     rows = {each["name"]: each for each in listed.document["agents"]}
     assert (rows["lost"]["status"], rows["lost"]["use"]) == ("broken", "nosuch")
-    assert "no such agent is installed" in rows["lost"]["reason"]
+    assert "unknown agent 'nosuch'" in rows["lost"]["reason"]
     assert (rows["fine"]["status"], rows["mock"]["status"]) == ("ready", "ready")
     assert "lost" in project.uwf("agent", "list", "--format", "text").stdout

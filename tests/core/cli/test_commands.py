@@ -275,4 +275,4 @@ def test_a_number_of_steps_and_until_done_exclude_each_other(uwf):
     for background in ((), ("--background",)):
         done = uwf("thread", "exec", "@last", "-c", "1", "--until-done", *background)
         assert (done.code, done.out) == (2, "")
-        assert "exclude each other" in done.error["message"]
+        assert "cannot be combined" in done.error["message"]

@@ -76,7 +76,7 @@ def test_completing_imports_no_command_and_no_click(project):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     lines = done.stdout.splitlines()
-    assert "exec\tRun the next step, or several" in lines
+    assert "exec\tRun the next step or steps" in lines
     assert lines[-1] == "[]"
 
 

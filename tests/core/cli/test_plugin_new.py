@@ -39,13 +39,13 @@ def test_the_distribution_may_be_named_instead(uwf, project):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("agent", "My-Agent"), "cannot be the name of a plugin"),
-        (("agent", "my_agent"), "cannot be the name of a plugin"),
+        (("agent", "My-Agent"), "is not a valid plugin name"),
+        (("agent", "my_agent"), "is not a valid plugin name"),
         (("agent", "-x"), ""),
-        (("agent", "9lives"), "cannot be the name of a plugin"),
-        (("agent", "a--b"), "cannot be the name of a plugin"),
-        (("agent", "../out"), "cannot be the name of a plugin"),
-        (("agent", ""), "cannot be the name of a plugin"),
+        (("agent", "9lives"), "is not a valid plugin name"),
+        (("agent", "a--b"), "is not a valid plugin name"),
+        (("agent", "../out"), "is not a valid plugin name"),
+        (("agent", ""), "is not a valid plugin name"),
         (("agent", "mock"), "the name 'mock' is taken by uwf-core"),
         (("store", "sqlite"), "the name 'sqlite' is taken by uwf-core"),
         (("store", "memory"), "the name 'memory' is taken by uwf-core"),
@@ -69,7 +69,7 @@ def test_a_folder_that_is_there_is_left_as_it_is(uwf, project):
     (there / "notes.txt").write_text("my own")
     refused = uwf("plugin", "new", "agent", "mine")
     assert refused.code == 2
-    assert "there already" in refused.error["message"]
+    assert "exists already" in refused.error["message"]
     assert refused.error["where"] == str(there)
     assert [path.name for path in there.iterdir()] == ["notes.txt"]
 
@@ -78,5 +78,5 @@ def test_a_place_that_cannot_be_written_is_named(uwf, project):
     (project.folder / "file").write_text("")
     refused = uwf("plugin", "new", "agent", "mine", "--dir", "file")
     assert refused.code == 2
-    assert "cannot be written" in refused.error["message"]
+    assert "cannot write" in refused.error["message"]
     assert str(project.folder / "file") in refused.error["where"]

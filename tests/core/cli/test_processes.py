@@ -183,7 +183,7 @@ def test_a_removed_working_folder_is_said(project):
         ["bash", "-c", command], cwd=project.folder, env=project.env, capture_output=True
     )
     assert done.returncode == 2
-    assert b"the current folder does not exist any more" in done.stderr
+    assert b"the current folder no longer exists" in done.stderr
 
 
 def test_output_that_the_terminal_cannot_encode_is_escaped(project):

@@ -229,5 +229,5 @@ def test_a_thread_that_can_go_on_says_who_is_next_and_how():
     )
     assert shown.splitlines()[1:] == [
         f"{FAILED['thread']} idle; next: reviewer",
-        f"go on: uwf thread exec {FAILED['thread']}",
+        f"next: uwf thread exec {FAILED['thread']}",
     ]

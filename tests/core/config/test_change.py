@@ -60,9 +60,9 @@ def test_the_first_setting_makes_a_private_file_in_a_private_folder(world: World
         ("store.x", "x", "'store.x'"),
         ("", "x", "''"),
         ("limits.runSeconds", "soon", "limits.runSeconds must be"),
-        ("limits.runSeconds", "[", "no YAML"),
+        ("limits.runSeconds", "[", "invalid YAML"),
         ("store", "here.db", "store must be"),
-        ("agents.a.args", "[x]", "it needs `use`"),
+        ("agents.a.args", "[x]", "`use` (an installed agent) or"),
         ("plugins.block", "mock", "plugins.block must be a list"),
     ],
 )

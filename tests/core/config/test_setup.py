@@ -124,10 +124,10 @@ def test_all_promised_services_are_known() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{}", "there is no model 'm'"),
+        ("{}", "unknown model 'm'"),
         ("models: {m: {provider: p}}", "models.m has no name"),
         ("models: {m: {name: x}}", "models.m has no provider"),
-        ("models: {m: {name: x, provider: p}}", "of the provider 'p', which is not there"),
+        ("models: {m: {name: x, provider: p}}", "unknown provider 'p' of the model"),
         (
             "models: {m: {name: x, provider: p}}\nproviders: {p: {apiKeyEnv: K}}",
             "providers.p has no baseUrl",

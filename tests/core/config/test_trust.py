@@ -104,8 +104,7 @@ def test_no_project_allows_its_roles_what_only_the_user_can(world: World) -> Non
     assert settings.agents["mine"].options == {"allowProtected": ["r"]}
     (notice,) = settings.notices
     assert notice == (
-        f"{file}: agents.a.options.allowProtected ignored, since only your own configuration can "
-        "set that"
+        f"{file}: ignored agents.a.options.allowProtected: only your own configuration can set that"
     )
 
 
@@ -114,7 +113,7 @@ def test_a_project_does_not_widen_where_agents_may_work(world: World) -> None:
     world.project_config("allowedFolders: [/]\n")
     settings = world.settings()
     assert settings.allowed_folders == (str(world.user / "trees"),)
-    assert "allowedFolders ignored" in settings.notices[0]
+    assert "ignored allowedFolders" in settings.notices[0]
 
 
 def test_the_nearest_project_file_is_found_from_below(world: World) -> None:

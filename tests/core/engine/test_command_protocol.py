@@ -234,7 +234,7 @@ def test_poke_shows_the_replaced_reply_to_an_agent_that_cannot_continue(command:
         uwf.exec(thread)
         uwf.poke(thread, "shorter")
     prompt = command.calls[1]["request"]["prompt"]
-    assert "what you said before is told below" in prompt
+    assert "your earlier replies are below" in prompt
     assert "DONE BODY" in prompt
 
 

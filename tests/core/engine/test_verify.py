@@ -315,7 +315,7 @@ def test_a_node_that_its_type_refuses_is_found_though_every_digest_fits(world: W
         store._backend.put(record)
     (problem,) = world.verify()["problems"]
     assert (problem["node"], problem["threads"]) == (ref, [])
-    assert "refuses it" in problem["message"]
+    assert "rejects it" in problem["message"]
 
 
 def test_what_runs_is_not_marked_and_not_disturbed(world: World) -> None:

@@ -55,5 +55,5 @@ def test_a_long_reply_is_quoted_from_its_beginning_and_the_rest_counted() -> Non
 )
 def test_no_quoted_reply_can_pose_as_another_part(lines: list[str]) -> None:
     text = correction_without_session(UNREADABLE, 1, 2, "\n".join(["x", *lines, "x"]))
-    quoted = text.split("Your reply then was:\n\n")[1].split("\n\nCorrect what is named")[0]
+    quoted = text.split("Your reply was:\n\n")[1].split("\n\nCorrect only the errors")[0]
     assert all(line.startswith(">") for line in quoted.splitlines())

@@ -77,7 +77,7 @@ def test_every_role_may_suspend_by_an_object() -> None:
         (
             {"$status": 3},
             "$status",
-            "must be text, not int; allowed are approved, rejected, $SUSPEND",
+            "must be text, not int; allowed: approved, rejected, $SUSPEND",
         ),
         ({"$status": "reject"}, "$status", "did you mean 'rejected'?"),
         ({"$status": "rejected"}, "comments", "is missing"),

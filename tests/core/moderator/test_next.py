@@ -92,7 +92,7 @@ def test_every_role_may_suspend_without_an_edge_for_it(role: str) -> None:
 @pytest.mark.parametrize("fields", [{}, {"reason": ""}, {"reason": None}, {"reason": 3}])
 def test_a_suspension_without_a_reason_still_says_who_asks(fields: dict[str, Any]) -> None:
     assert after("developer", "$SUSPEND", **fields) == Suspend(
-        "Role 'developer' asks for a person.", "developer"
+        "Role 'developer' needs a person.", "developer"
     )
 
 
@@ -108,7 +108,7 @@ def test_a_suspension_without_a_reason_still_says_who_asks(fields: dict[str, Any
         (
             "reviewer",
             "broken",
-            ["graph.reviewer.broken.prompt", "never closed", "line 1, column 1"],
+            ["graph.reviewer.broken.prompt", "not closed", "line 1, column 1"],
         ),
     ],
 )

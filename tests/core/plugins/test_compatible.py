@@ -57,11 +57,11 @@ def test_the_usual_demand_costs_no_import() -> None:
 @pytest.mark.parametrize(
     ("requires", "warning"),
     [
-        ([], "does not say which uwf-core it needs"),
-        (["uwf-core"], "no ceiling on uwf-core (uwf-core)"),
-        (["uwf-core>=0.1"], "no ceiling on uwf-core (uwf-core>=0.1)"),
-        (["uwf-core>=0.1; python_version<'4'"], "no ceiling"),
-        (["uwf-core!=0.3"], "no ceiling"),
+        ([], "declares no requirement on uwf-core"),
+        (["uwf-core"], "no upper bound on uwf-core (uwf-core)"),
+        (["uwf-core>=0.1"], "no upper bound on uwf-core (uwf-core>=0.1)"),
+        (["uwf-core>=0.1; python_version<'4'"], "no upper bound"),
+        (["uwf-core!=0.3"], "no upper bound"),
         (["uwf-core==0.1"], "pins uwf-core to one version (uwf-core==0.1)"),
         (["uwf-core===0.1"], "pins uwf-core"),
         (["uwf-core>=0.1,<1"], None),

@@ -11,7 +11,7 @@ from uwf_core.plugins.scan import AGENTS, COMMANDS
     ("word", "group", "hint"),
     [
         ("mok", AGENTS, "did you mean mock?"),
-        ("hermes", AGENTS, "install it: PIP install uwf-agent-hermes"),
+        ("hermes", AGENTS, "next: PIP install uwf-agent-hermes"),
         (
             "hermse",
             AGENTS,
@@ -22,7 +22,7 @@ from uwf_core.plugins.scan import AGENTS, COMMANDS
             AGENTS,
             "did you mean uwf-agent-hermes? install uwf-agent-hermes: PIP install uwf-agent-hermes",
         ),
-        ("eval", COMMANDS, "install it: PIP install uwf-eval"),
+        ("eval", COMMANDS, "next: PIP install uwf-eval"),
         ("evla", COMMANDS, "did you mean eval? install uwf-eval: PIP install uwf-eval"),
         ("evla", AGENTS, None),
         ("nothing-of-the-kind", AGENTS, None),

@@ -50,7 +50,7 @@ def test_an_observer_that_exits_is_reported_and_stops_nothing(site: Site) -> Non
     observer(site, "b")
     done = site.run(NOTIFY)
     assert done.stderr.count("told of T completed") == 4
-    assert "exits with 3" in done.stdout
+    assert "called exit(3)" in done.stdout
 
 
 def test_an_observer_that_cannot_be_loaded_is_reported_and_stops_nothing(site: Site) -> None:

@@ -85,7 +85,7 @@ def test_nobody_can_take_the_name_of_a_built_in(site: Site) -> None:
 def test_an_unknown_name_is_answered_with_near_misses(site: Site) -> None:
     site.agent("hermit")
     error = site.error("found('uwf.agents', 'hermt')")
-    assert error["message"] == "no agent 'hermt' is installed"
+    assert error["message"] == "unknown agent 'hermt'"
     assert "hermit" in error["hint"]
 
 

@@ -37,10 +37,10 @@ def test_a_missing_program_is_named_with_the_path_that_was_looked_at(runner: Run
     ("text", "mode", "message", "cure"),
     [
         ("#!/bin/sh\n", 0o644, "is not executable", "chmod +x"),
-        ("echo no shebang\n", 0o755, "no program that this machine can run", "#!"),
+        ("echo no shebang\n", 0o755, "not a program that this machine can run", "#!"),
         ("#!/opt/none/python3\n", 0o755, "interpreter '/opt/none/python3'", "first line"),
         ("#!/bin/sh\r\necho\r\n", 0o755, r"interpreter '/bin/sh\r'", "Unix line ends"),
-        ("", 0o755, "no program that this machine can run", "built for this system"),
+        ("", 0o755, "not a program that this machine can run", "built for this system"),
     ],
 )
 def test_a_file_that_cannot_be_executed_is_refused_with_the_cure(
@@ -98,8 +98,8 @@ def test_a_working_folder_that_vanishes_at_the_last_moment_is_named(
         ("working folder", {"cwd": "/tmp/\udcff"}, ()),
         ("environment variable 'X'", {"env": {"X": "a\0b"}}, ()),
         ("environment variable 'X'", {"env": {"X": "\ud800"}}, ()),
-        ("'A=B' cannot be the name", {"env": {"A=B": "x"}}, ()),
-        ("'' cannot be the name", {"env": {"": "x"}}, ()),
+        ("'A=B' is not a valid name", {"env": {"A=B": "x"}}, ()),
+        ("'' is not a valid name", {"env": {"": "x"}}, ()),
     ],
 )
 def test_a_text_that_no_program_can_be_given_is_refused_by_its_place(
@@ -146,7 +146,7 @@ def test_a_reaper_that_cannot_start_is_told_and_leaves_nothing(
     with pytest.raises(InternalFailure, match="died before it could start it"):
         runner.run("/bin/true")
     monkeypatch.setattr("sys.executable", "/nowhere/python")
-    with pytest.raises(InternalFailure, match="cannot be started"):
+    with pytest.raises(InternalFailure, match="cannot start the reaper"):
         runner.run("/bin/true")
     assert open_files() == before
     assert marked(runner.marker) == []

@@ -49,7 +49,7 @@ def of_version(path, version):
     [
         (lambda path: path.write_text("# my notes\n" * 100), StoreError, "not an SQLite"),
         (lambda path: path.write_bytes(b"SQLite format 3\0" + b"\0" * 500), StoreError, None),
-        (foreign, StoreError, "no store of uwf"),
+        (foreign, StoreError, "not a store of uwf"),
         (from_the_future, StoreVersionError, "newer uwf"),
         (from_the_past, StoreVersionError, "older uwf"),
         (lambda path: path.mkdir(), StoreError, "is a folder"),

@@ -133,7 +133,7 @@ for turn in range(25):
             store.set_variable("@uwf/all", seen.value, {"n": str(int(seen.tags["n"]) + 1)}, seen)
             break
         except BusyError as error:
-            assert "changed by somebody else" in error.message
+            assert "another process changed" in error.message
 store.close()
 print(json.dumps(turn))
 """,

@@ -79,9 +79,9 @@ def test_reading_needs_no_leave_to_write(open_store, public_home, log):
     assert held == {}
     for kind, message, where, hint in (put, lock):
         assert kind == "StoreError"
-        assert "written" in message or "lock file" in message
+        assert "read-only" in message or "lock file" in message
         assert where.startswith(str(public_home))
-        assert "yours" in hint or "writable" in hint
+        assert "permission" in hint or "writable" in hint
     assert {file.name: file.read_bytes() for file in public_home.iterdir()} == before
 
 

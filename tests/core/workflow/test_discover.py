@@ -126,12 +126,12 @@ def test_a_reference_comes_before_a_name(tmp_path: Path, write: Write) -> None:
 
 
 def test_a_reference_to_something_else_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnknownIdError, match="no workflow"):
+    with pytest.raises(UnknownIdError, match="is not a workflow"):
         _resolve(TEXT_NODE, tmp_path)
 
 
 def test_a_reference_that_is_not_there_says_so(tmp_path: Path) -> None:
-    with pytest.raises(UnknownIdError, match="no node has it"):
+    with pytest.raises(UnknownIdError, match="not a known reference"):
         _resolve("7777777777777", tmp_path)
 
 

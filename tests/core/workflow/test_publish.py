@@ -90,7 +90,7 @@ def test_registering_the_same_again_changes_nothing(store: Store) -> None:
 def test_a_node_that_is_no_workflow_is_refused(store: Store) -> None:
     text = store.put_text("hello")
     assert not is_workflow(store, text)
-    with pytest.raises(UnknownIdError, match="no workflow"):
+    with pytest.raises(UnknownIdError, match="is not a workflow"):
         read_definition(store, text)
     names = StoreRegistry(store)
     assert (names.holds(text), names.is_workflow(text), names.names()) == (True, False, {})

@@ -26,7 +26,7 @@ def test_a_starter_passes_the_check_without_a_warning(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "$END", "-a", "ä", "a\n"])
 def test_a_starter_needs_a_name_that_is_one(name: str) -> None:
-    with pytest.raises(UsageError, match="no name"):
+    with pytest.raises(UsageError, match="is not a valid workflow name"):
         starter(name)
 
 

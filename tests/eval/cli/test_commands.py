@@ -61,7 +61,7 @@ def test_check_tells_every_fault_and_stores_nothing(call: Call, tmp_path: Path) 
     [
         ("run nowhere", 2, "unknown task 'nowhere'"),
         ("run mine mine", 2, "'mine' and 'mine' have the same name 'mine'"),
-        ("run mine --agent nobody", 2, "there is no agent 'nobody'"),
+        ("run mine --agent nobody", 2, "unknown agent 'nobody'"),
         ("run mine --model nothing", 2, "nothing"),
         ("run mine --workflow nothing", 2, "nothing"),
         ("run mine --budget much", 2, "'much' is not a valid part of a budget"),

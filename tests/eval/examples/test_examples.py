@@ -17,7 +17,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples" / "eval"
 NAMES = ("add-a-feature", "debate", "fix-off-by-one", "review-finds-a-planted-bug")
 UNTRIED = ("pairs", "shorten")
 """Cases of fix-off-by-one that are left out here, for time: six are enough to tell."""
-SEED = "59"
+SEED = "9"
 """With it, the first change that the scripted developer tries is the wrong one in every case."""
 
 

@@ -8,6 +8,7 @@ Schemas, and faults that name their place.
 
 from uwf_core.cas.schemas import CompiledSchema, SchemaProblem, schema_problems
 from uwf_core.workflow.load import Loaded, load_file
+from uwf_core.workflow.parsed import node_at, place_at, suggestion
 from uwf_core.workflow.problem import (
     Place,
     Problem,
@@ -15,7 +16,6 @@ from uwf_core.workflow.problem import (
     error_at,
     warning_at,
 )
-from uwf_core.workflow.sketch import node_at, place_at, suggestion
 from uwf_core.workflow.yaml_nodes import is_bad_number
 from uwf_core.workflow.yaml_source import (
     Composed,

@@ -1,1 +1,1 @@
-"""Stage 7: choose, open, run and supervise an agent; redact what it says."""
+"""Stage 7: choose, open, run and supervise an agent; redact its output."""

@@ -1,4 +1,4 @@
-"""What a command's end means: a reply, or one of the failures. Pure."""
+"""Interpret the end of a command: a reply, or one of the failures. Pure."""
 
 from dataclasses import replace
 
@@ -21,14 +21,14 @@ NEEDS_ANSWER = "needs_answer"
 
 
 class Ended(NamedTuple):
-    """A call that is over.
+    """A finished call.
 
     Attributes:
         who: the command, for messages.
         result: how the program ended.
-        asked: the session that it was asked for, if any.
-        proves: whether answering that session is proof of it (`continue` is declared).
-        session, usage: the last that its events told.
+        asked: the requested session, if any.
+        proves: whether the same session in the answer is proof (`continue` is declared).
+        session, usage: the last ones in its events.
     """
 
     who: str
@@ -43,7 +43,7 @@ def reply_of(ended: Ended) -> CommandReply:
     """The reply on the last line of stdout; it may report an error (`check_error`).
 
     Raises:
-        AgentFailure: there is none, or the program failed and its reply does not say how.
+        AgentFailure: there is none, or the program failed and its reply has no error.
     """
     failure = _failure(ended)
     if failure is not None and ended.result.end is not End.EXITED:
@@ -60,7 +60,7 @@ def reply_of(ended: Ended) -> CommandReply:
 
 
 def check_error(reply: CommandReply, ended: Ended) -> None:
-    """Raise what a reply reports beside its session and usage.
+    """Raise the error that a reply reports.
 
     Raises:
         AgentFailure: it reports one.
@@ -71,13 +71,13 @@ def check_error(reply: CommandReply, ended: Ended) -> None:
 
 
 def agent_reply(reply: CommandReply, ended: Ended) -> AgentReply:
-    """A command's reply as the record that every agent gives."""
+    """Convert a command's reply to the record of every agent."""
     session = reply.session_id if reply.session_id is not None else ended.session
     same = ended.asked is not None and session == ended.asked
     usual: Continuation = "continued" if same else "new"
     proof = reply.proof
     if proof is None and same and ended.proves:
-        proof = "it answered the sessionId that it was asked for"
+        proof = "it returned the sessionId of the request"
     usage = reply.usage or ended.usage or Usage()
     if usage.duration_ms is None:
         usage = replace(usage, duration_ms=ended.result.duration_ms)
@@ -96,7 +96,7 @@ def agent_reply(reply: CommandReply, ended: Ended) -> AgentReply:
 
 
 def malformed(ended: Ended, fault: FieldFault) -> Crashed:
-    """The failure that a field of a wrong type is."""
+    """The failure for a field of a wrong type."""
     return Crashed(
         f"{ended.who} printed a reply in which {fault.place() or 'the whole'} {fault.message}",
         session=ended.session,
@@ -149,9 +149,9 @@ def _reported(error: CommandError, session: str | None, ended: Ended) -> AgentFa
     except ValueError:
         kinds = ", ".join(kind.word for kind in FailureKind)
         return Crashed(
-            f"{ended.who} reports {error.kind!r}, which is no kind of failure: {error.message}",
+            f"{ended.who} reports {error.kind!r}, which is not a kind of failure: {error.message}",
             session=session,
-            hint=f"there are: {kinds}, {NEEDS_ANSWER}",
+            hint=f"use one of: {kinds}, {NEEDS_ANSWER}",
         )
     message = error.message or f"{ended.who}: {kind.meaning}"
     return AgentFailure.of(kind, message, until_ms=error.until, session=session)

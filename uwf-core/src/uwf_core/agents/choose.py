@@ -1,4 +1,4 @@
-"""Which agent runs a role: a word out of the command line or the configuration, resolved. Pure."""
+"""Choose the agent of a role: resolve a word of the command line or the configuration. Pure."""
 
 import posixpath
 import shlex
@@ -10,11 +10,11 @@ from uwf_core.named_tuple import NamedTuple
 
 
 class Candidates(NamedTuple):
-    """The words that may choose, strongest first; None is not said.
+    """The words that may select an agent, strongest first; None: not given.
 
     Attributes:
         flag: `--agent` of this command.
-        thread: the thread's own binding (`thread start --agent`).
+        thread: the binding of the thread (`thread start --agent`).
         overrides: `agentOverrides` of the configuration: workflow -> role -> word.
         default: `defaultAgent` of the configuration.
     """
@@ -29,12 +29,12 @@ class Alias(NamedTuple):
     """An entry of `agents` in the configuration: `use` with options, or a command.
 
     Attributes:
-        use: an installed agent's name; None where it is a command.
-        options: what is handed to that agent.
+        use: an installed agent's name; None if it is a command.
+        options: the options of that agent.
         command: the program, exactly one word; it may hold blanks.
         args: its arguments, before those of the protocol.
         capabilities: what the command is declared to do; see `COMMAND_CAPABILITIES`.
-        env: names of the environment variables that are passed on to it.
+        env: names of the environment variables that it gets.
     """
 
     use: str | None = None
@@ -46,12 +46,12 @@ class Alias(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What a word can resolve to.
+    """The agents that a word can resolve to.
 
     Attributes:
         aliases: `agents` of the configuration.
-        installed: gives the names of the installed agents; asked only where it matters.
-        folder: what a relative path to a program is relative to (the thread's folder).
+        installed: returns the names of the installed agents; called only if needed.
+        folder: the base of a relative path to a program (the thread's folder).
     """
 
     aliases: Mapping[str, Alias]
@@ -63,14 +63,14 @@ class Choice(NamedTuple):
     """An agent that was chosen, not yet opened.
 
     Attributes:
-        word: what was said. source: who said it, for messages.
-        name: what it resolved to, as each step records it: the plugin's name, or the command line.
-            A session is continued by an agent of the same name only.
-        plugin: the installed agent's name; None where it is a command.
-        command: program and arguments; empty where it is a plugin.
+        word: the given word. source: its origin, for messages.
+        name: the resolved name, as each step records it: the plugin's name, or the command line.
+            Only an agent of the same name continues a session.
+        plugin: the installed agent's name; None if it is a command.
+        command: program and arguments; empty if it is a plugin.
         options: the plugin's options; where: their place in the configuration.
-        capabilities: of a command, as declared; a plugin's are known once it is loaded.
-        env: names of the environment variables that the configuration passes on to it.
+        capabilities: of a command, as declared; those of a plugin are known once it is loaded.
+        env: names of the environment variables that the configuration passes to it.
     """
 
     kind: Literal["plugin", "command"]
@@ -86,21 +86,25 @@ class Choice(NamedTuple):
 
 
 COMMAND_CAPABILITIES = frozenset(("continue", "fork", "ask", "stream", "tools", "model"))
-"""What a command can be declared to do."""
+"""The capabilities that a command can declare."""
+
+THREAD_AGENT = "the thread's agent"
+STEP_AGENT = "the step's agent"
+"""The sources of a choice that a node names; a bundle can contain the node."""
 
 
 def choose_agent(candidates: Candidates, known: Known, *, workflow: str, role: str) -> Choice:
-    """The agent for `role` of `workflow`: the strongest word that is said, resolved.
+    """Choose the agent for `role` of `workflow`: resolve the strongest word.
 
     Raises:
-        ConfigError: nobody says which agent, or an alias is at fault.
-        UnknownIdError: there is no agent of that name.
-        UsageError: the word is blank or no command line.
+        ConfigError: no agent is set, or an alias is invalid.
+        UnknownIdError: the agent is unknown.
+        UsageError: the word is blank or not a command line.
     """
     override = candidates.overrides.get(workflow, {}).get(role)
     sources = (
         ("--agent", candidates.flag),
-        ("the thread's own agent", candidates.thread),
+        (THREAD_AGENT, candidates.thread),
         (f"agentOverrides -> {workflow} -> {role}", override),
         ("defaultAgent", candidates.default),
     )
@@ -108,22 +112,21 @@ def choose_agent(candidates: Candidates, known: Known, *, workflow: str, role: s
         if word is not None:
             return resolve_agent(word, known, source=source)
     raise ConfigError(
-        f"no agent is chosen for the role {role!r}",
+        f"no agent set for the role {role!r}",
         where="defaultAgent",
-        hint="say one with --agent NAME or `uwf config set defaultAgent NAME`; "
-        "`uwf agent list` shows what there is",
+        hint="use --agent NAME or `uwf config set defaultAgent NAME`; next: uwf agent list",
     )
 
 
 def resolve_agent(word: str, known: Known, *, source: str = "--agent") -> Choice:
-    """What `word` stands for: a command line (a blank or a separator in it), else an alias, else
+    """Resolve `word`: a command line (it has a blank or a separator), else an alias, else
     an installed agent.
 
     Raises:
         ConfigError, UnknownIdError, UsageError: as `choose_agent`.
     """
     if not word.strip() or "\0" in word:
-        raise UsageError("the agent's name is blank", where=source, hint="`uwf agent list`")
+        raise UsageError("the agent name is blank", where=source, hint="next: uwf agent list")
     if "/" in word or any(letter.isspace() for letter in word):
         return _command_line(word, known, source)
     if word in known.aliases:
@@ -134,9 +137,9 @@ def resolve_agent(word: str, known: Known, *, source: str = "--agent") -> Choice
     raise _unknown(word, known, source)
 
 
-def recorded_agent(name: str, known: Known, *, source: str = "the step's agent") -> Choice:
-    """The agent that a step recorded as `name`: a command of the configuration with what is
-    declared of it, else the installed agent of that very name, else a command line.
+def recorded_agent(name: str, known: Known, *, source: str = STEP_AGENT) -> Choice:
+    """The agent that a step recorded as `name`: a command of the configuration with its
+    declarations, else the installed agent of that name, else a command line.
 
     Raises:
         ConfigError, UnknownIdError, UsageError: as `choose_agent`.
@@ -156,10 +159,10 @@ def _command_line(word: str, known: Known, source: str) -> Choice:
         argv = shlex.split(word)
     except ValueError as fault:
         raise UsageError(
-            f"{word!r} is no command line: {fault}", where=source, hint="close the quotes"
+            f"{word!r} is not a command line: {fault}", where=source, hint="close the quotes"
         ) from fault
     if not argv or not argv[0]:
-        raise UsageError(f"{word!r} names no program", where=source, hint="`uwf agent list`")
+        raise UsageError(f"{word!r} has no program", where=source, hint="next: uwf agent list")
     return _command(word, source, argv, known.folder)
 
 
@@ -185,13 +188,13 @@ def _aliased(word: str, known: Known, source: str) -> Choice:
         return _declared(choice, alias, where)
     if alias.use is None:
         raise ConfigError(
-            f"the alias {word!r} names neither an agent nor a command",
+            f"the alias {word!r} has neither `use` nor `command`",
             where=where,
             hint="write `use: NAME` or `command: PROGRAM`",
         )
     if alias.use not in known.installed():
         raise ConfigError(
-            f"the alias {word!r} uses {alias.use!r}, and no such agent is installed",
+            f"unknown agent {alias.use!r} in the alias {word!r}",
             where=f"{where} -> use",
             hint=_near(alias.use, known.installed()),
         )
@@ -212,9 +215,9 @@ def _declared(choice: Choice, alias: Alias, where: str) -> Choice:
     foreign = sorted(set(alias.capabilities) - COMMAND_CAPABILITIES)
     if foreign:
         raise ConfigError(
-            f"{foreign[0]!r} is nothing that a command can be declared to do",
+            f"{foreign[0]!r} is not a capability of commands",
             where=f"{where} -> capabilities",
-            hint=f"there are: {', '.join(sorted(COMMAND_CAPABILITIES))}",
+            hint=f"use: {', '.join(sorted(COMMAND_CAPABILITIES))}",
         )
     capabilities = frozenset(alias.capabilities)
     return choice._replace(
@@ -224,7 +227,7 @@ def _declared(choice: Choice, alias: Alias, where: str) -> Choice:
 
 def _unknown(word: str, known: Known, source: str) -> UnknownIdError:
     return UnknownIdError(
-        f"there is no agent {word!r}, neither as an alias of the configuration nor installed",
+        f"unknown agent {word!r}: neither an alias of the configuration nor installed",
         where=source,
         hint=_near(word, {*known.aliases, *known.installed()}),
     )
@@ -234,6 +237,6 @@ def _near(word: str, names: Collection[str]) -> str:
     from uwf_core.plugins.plugins import near_hint
     from uwf_core.plugins.scan import AGENTS
 
-    listed = f" ({', '.join(sorted(names))})" if names else ""
-    usual = f"`uwf agent list` shows what there is{listed}; a program is named by its path"
+    listed = f"known: {', '.join(sorted(names))}; " if names else ""
+    usual = f"{listed}give a program by its path; next: uwf agent list"
     return near_hint(word, names, (AGENTS,)) or usual

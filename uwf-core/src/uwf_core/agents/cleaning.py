@@ -1,7 +1,7 @@
-"""What an agent hands over, checked and made storable. Pure.
+"""Validate the output of an agent and make it storable. Pure.
 
-A NUL or a lone surrogate within a text becomes U+FFFD, as the node format does it: neither can be
-an argument of a program or a character of a prompt. Everything else stays as it came.
+A NUL or a lone surrogate in a text becomes U+FFFD, as in the node format: neither can be
+an argument of a program or a character of a prompt. Everything else stays unchanged.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ def clean_value(value: Any, path: Path = ()) -> Any:
     """A JSON value with all its texts and keys cleaned.
 
     Raises:
-        FieldFault: something in it is no JSON.
+        FieldFault: a value in it is not JSON.
     """
     if isinstance(value, str):
         return clean_text(value)
@@ -42,7 +42,7 @@ def clean_value(value: Any, path: Path = ()) -> Any:
         return [clean_value(item, (*path, index)) for index, item in enumerate(value)]
     if isinstance(value, Mapping):
         return _clean_mapping(value, path)
-    raise FieldFault(path, f"is of the type {type(value).__name__}, which JSON cannot say")
+    raise FieldFault(path, f"is of the type {type(value).__name__}, which JSON cannot represent")
 
 
 def clean_turn(turn: Turn) -> Turn:
@@ -75,14 +75,16 @@ def known_usage(usage: Usage, path: Path = ()) -> Usage:
     """`usage`; a number that is too large to be stored counts as unknown.
 
     Raises:
-        FieldFault: a negative number, or none at all.
+        FieldFault: a negative number, or not a number.
     """
     unknown: dict[str, None] = {}
     for each in fields(Usage):
         value = getattr(usage, each.name)
         if value is not None and not 0 <= value <= LARGEST:
             if not value > LARGEST:
-                raise FieldFault((*path, camel(each.name)), f"is {shown(value)}; wanted 0 or more")
+                raise FieldFault(
+                    (*path, camel(each.name)), f"is {shown(value)}; expected 0 or more"
+                )
             unknown[each.name] = None
     return replace(usage, **unknown) if unknown else usage
 
@@ -91,21 +93,21 @@ def _clean_record(cls: type[_Record], record: _Record) -> _Record:
     try:
         return read_record(cls, clean_value(write_record(record)))
     except RecursionError as fault:
-        raise FieldFault((), "is nested too deeply, or within itself") from fault
+        raise FieldFault((), "is nested too deeply, or contains itself") from fault
 
 
 def _clean_mapping(mapping: Mapping[Any, Any], path: Path) -> dict[str, Any]:
     cleaned: dict[str, Any] = {}
     for key, item in mapping.items():
         if not isinstance(key, str):
-            raise FieldFault(path, f"has the key {shown(key)}, which is no text")
+            raise FieldFault(path, f"has the key {shown(key)}, which is not text")
         name = clean_text(key)
         if name in cleaned:
-            raise FieldFault((*path, name), "is there twice")
+            raise FieldFault((*path, name), "is duplicate")
         cleaned[name] = clean_value(item, (*path, name))
     return cleaned
 
 
 def _whole(key: str, value: int | None, least: int) -> None:
     if value is not None and not least <= value <= LARGEST:
-        raise FieldFault((key,), f"is {shown(value)}; wanted {least} or more")
+        raise FieldFault((key,), f"is {shown(value)}; expected {least} or more")

@@ -1,4 +1,4 @@
-"""Commands as agents: any program in any language, talked with by the command protocol.
+"""Commands as agents: any program in any language that speaks the command protocol.
 
     <command> <args…> --thread ID --role R --prompt TEXT --mode run|fork|ask [--session ID]
 
@@ -20,10 +20,10 @@ from uwf_core.api.agent import AgentContext, AgentReply, AgentRequest, AskReques
 from uwf_core.errors import Crashed, FailureKind
 
 EVENTS_PER_REPLY = 8
-"""How many times the limit of a reply its events file may be read: turns have half as much room."""
+"""The limit of the events file, as a multiple of the reply limit: turns have half of it."""
 PROMPT_BYTES = 32 * 1024
-"""An argument is limited by the system (128 KB on Linux); the whole text is in the file."""
-_POINTER = "\n\n[cut here; the whole text is in the file that UWF_REQUEST names]"
+"""The system limits an argument (128 KB on Linux); the whole text is in the file."""
+_POINTER = "\n\n[truncated; the whole text is in the file that UWF_REQUEST names]"
 
 
 class CommandAgent:
@@ -31,9 +31,9 @@ class CommandAgent:
 
     Args:
         argv: the program and its arguments, before those of the protocol.
-        capabilities: as declared; nothing else is asked of it.
+        capabilities: as declared; uwf uses no others.
         context: its name for messages, and the folder for the files of its calls.
-        options: what the request file says as `options`.
+        options: the `options` of the request file.
     """
 
     def __init__(
@@ -60,21 +60,21 @@ class CommandAgent:
         """One call with `--mode fork --session`; the new session's id.
 
         Raises:
-            Crashed: it answers none.
+            Crashed: it returns none.
         """
         request = request.with_(session=session)
         reply, ended = self._call("fork", request, _instruction(request), NoSink())
         if not reply.session_id:
-            raise Crashed(f"{ended.who} forked a session and answered no sessionId")
+            raise Crashed(f"{ended.who} forked a session but returned no sessionId")
         return reply.session_id
 
     def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
-        """One call with `--mode ask`, with `--session` where there is one to ask."""
+        """One call with `--mode ask`, with `--session` if there is a session."""
         reply, ended = self._call("ask", request, request.question, sink)
         return agent_reply(reply, ended)
 
     def close(self) -> None:
-        """Nothing is held open between calls."""
+        """Do nothing: no resources stay open between calls."""
 
     def _call(
         self, mode: Mode, request: AgentRequest | AskRequest, prompt: str, sink: TurnSink
@@ -82,7 +82,7 @@ class CommandAgent:
         """Run the program once.
 
         Raises:
-            AgentFailure, NeedsAnswer: it failed, or reports so.
+            AgentFailure, NeedsAnswer: it failed, or reports one of them.
         """
         document = request_document(mode, request, self._options)
         argv = (*self._argv, *_arguments(mode, request, prompt))
@@ -114,7 +114,7 @@ class CommandAgent:
             reply = reply_of(ended)
             for turn in reply.turns:
                 events.turn(turn)
-            if reply.error is not None:  # no reply will carry these: they go the way of events
+            if reply.error is not None:  # no reply will carry these, so pass them on as events
                 _report(reply, sink)
             check_error(reply, ended)
         finally:
@@ -123,7 +123,7 @@ class CommandAgent:
 
 
 def _report(reply: CommandReply, sink: TurnSink) -> None:
-    """Keep the session and usage that a reply tells beside its error."""
+    """Keep the session and usage that a reply has besides its error."""
     if reply.session_id:
         sink.session(reply.session_id)
     if reply.usage is not None:
@@ -133,7 +133,7 @@ def _report(reply: CommandReply, sink: TurnSink) -> None:
 def cut_prompt(text: str) -> str:
     """`text` as an argument: without NUL, at most `PROMPT_BYTES` in UTF-8, cut between characters.
 
-    What is cut ends with a pointer to the request file.
+    A truncated text ends with a pointer to the request file.
     """
     text = clean_text(text)
     data = text.encode()
@@ -150,8 +150,8 @@ def _arguments(mode: Mode, request: AgentRequest | AskRequest, prompt: str) -> t
 
 
 def _instruction(request: AgentRequest) -> str:
-    """What this call alone asks for: a correction is its whole text, since it goes on where the
-    session is, or says everything again.
+    """The prompt of this call alone: a correction is its whole text, since it continues the
+    session, or repeats everything.
     """
     if request.purpose == "correction":
         return request.prompt
@@ -159,10 +159,10 @@ def _instruction(request: AgentRequest) -> str:
 
 
 def _note_bad_lines(events: EventFollower) -> None:
-    """Leave a note among the turns: the author of a command must see what was not understood."""
+    """Add a note to the turns: the author of a command must see the rejected lines."""
     notes = []
     if events.bad_lines:
-        text = f"{events.bad_lines} lines of UWF_EVENTS were not understood; the first: "
+        text = f"{events.bad_lines} lines of UWF_EVENTS are invalid; the first: "
         notes.append(text + events.first_problem)
     if events.unread:
         notes.append(f"UWF_EVENTS is too large: {events.unread}")

@@ -1,7 +1,7 @@
-"""The forms in which a value is found again: plain, JSON, URL, base64. Pure.
+"""The encoded forms of a value: plain, JSON, URL, base64. Pure.
 
 A JSON text that is a value of another one, and that of a third, differ in their backslashes alone.
-So forms are looked for in a text without any (`Folded`), at whatever depth they stand.
+So forms are searched in a text without any (`Folded`), at any depth.
 """
 
 import base64
@@ -16,18 +16,18 @@ from urllib.parse import quote, quote_plus
 from uwf_core.named_tuple import NamedTuple
 
 SHORTEST_FOLDED = 4
-"""Less than this without its backslashes is in every text."""
+"""Shorter forms without backslashes occur in every text."""
 
 _TO_URL_SAFE = str.maketrans("+/", "-_")
 _TO_HTML_SAFE = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&"})
 _ESCAPED = re.compile(r"%[0-9A-F]{2}|\\u[0-9a-f]{4}")
 _SAFE_IN_URLS = ("", "/", "!'()*", ";,/?:@&=+$!*'()#")
-"""What is left as it is by: `quote` with nothing safe, `quote`, JavaScript's encodeURIComponent
-and encodeURI."""
+"""The characters left unchanged by: `quote` with nothing safe, `quote`, JavaScript's
+encodeURIComponent and encodeURI."""
 
 
 class Form(NamedTuple):
-    """What to look for in a folded text.
+    """A form to search for in a folded text.
 
     Attributes:
         text: without backslashes.
@@ -41,7 +41,7 @@ class Form(NamedTuple):
 
 
 class Folded:
-    """A text without its backslashes, and the way back to where things stand in it."""
+    """A text without its backslashes, with the mapping to the original positions."""
 
     def __init__(self, whole: str) -> None:
         self.text = whole.replace("\\", "")
@@ -55,7 +55,7 @@ class Folded:
         return list(accumulate(map(len, self._whole.split("\\"))))
 
     def stretches(self, form: Form) -> Iterator[tuple[int, int]]:
-        """From where to where in the whole a form stands, each time that it does."""
+        """The spans of a form in the whole text."""
         start = self.text.find(form.text)
         while start >= 0:
             stop = start + len(form.text)

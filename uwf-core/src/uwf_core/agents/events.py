@@ -1,4 +1,4 @@
-"""Follows the events file of a command while it runs, and tells the sink."""
+"""Follow the events file of a command while it runs, and notify the sink."""
 
 import threading
 from collections.abc import Callable
@@ -10,21 +10,21 @@ from uwf_core.api.fields import FieldFault
 
 POLL_SECONDS = 0.05
 MOST_BAD_LINES = 1_000
-"""After more lines that are no events, the rest is not read."""
+"""After more invalid lines than this, the rest is not read."""
 
 
 class EventFollower:
-    """Reads JSON lines as they are appended. As a context manager it follows in a thread of its
-    own; on leaving it reads what is still there.
+    """Reads JSON lines as they are appended. As a context manager it follows in a separate
+    thread; on exit it reads the rest.
 
-    A line that is no event is counted and passed over: `problems` has the first ones. Once there is
-    `enough`, the rest is left unread: who writes without end is ahead of whoever reads. So is what
-    comes after `most_bytes`, which `unread` says; the run goes on.
+    An invalid line is counted and skipped: `problems` has the first ones. Once there is
+    `enough`, the rest is not read: an endless writer stays ahead of the reader. The same holds
+    after `most_bytes`, which `unread` reports; the run continues.
 
     Attributes:
-        session, usage: the last that were told.
+        session, usage: the last ones reported.
         next_index: one more than the largest index of a turn.
-        fault: what the sink raised; nothing is told after it.
+        fault: the error that the sink raised; the sink gets nothing after it.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class EventFollower:
         self._file.close()
 
     def turn(self, turn: Turn) -> None:
-        """Tell the sink a turn."""
+        """Report a turn to the sink."""
         self._sink.turn(turn)
         self.next_index = max(self.next_index, turn.index + 1)
 
@@ -80,7 +80,7 @@ class EventFollower:
             self.fault = fault
 
     def _read(self) -> None:
-        """Read what was appended; a line that is too long is passed over."""
+        """Read the appended lines; skip one that is too long."""
         while not self._enough() and self._left and (chunk := self._chunk()):
             self._alive()
             *lines, self._rest = (self._rest + chunk).split(b"\n")
@@ -96,11 +96,11 @@ class EventFollower:
                 self._rest = b""
 
     def _chunk(self) -> bytes:
-        """What was appended, as far as there is room for it; says once where it ends."""
+        """Read the appended bytes up to the limit; report once where it ends."""
         chunk = self._file.read(min(1 << 20, self._left))
         self._left -= len(chunk)
         if not self._left and self._file.read(1):
-            self.unread = f"what follows the first {self._most_bytes} bytes was not read"
+            self.unread = f"only the first {self._most_bytes} bytes were read"
         return chunk
 
     def _take(self, line: bytes) -> None:
@@ -132,4 +132,4 @@ class EventFollower:
             self.first_problem = f"line {self._line} {problem}"
         if self.bad_lines > MOST_BAD_LINES:
             self._left = 0
-            self.unread = f"what follows line {self._line} was not read"
+            self.unread = f"the lines after line {self._line} were not read"

@@ -1,7 +1,7 @@
 """The folder of one call of a command: the request file it reads, the events file it appends to.
 
-The folder is 0700, the files 0600, and all is gone when the call is over. What a killed process
-left behind is removed by the next call, by the process that is written in `owner.json`.
+The folder is 0700, the files 0600, and all is removed after the call. The next call removes the
+folder of a killed process, which it finds in `owner.json`.
 """
 
 import json
@@ -28,7 +28,7 @@ class Exchange(NamedTuple):
     events: Path
 
     def environment(self) -> dict[str, str]:
-        """What names them to the command."""
+        """The variables that name them to the command."""
         return {"UWF_REQUEST": str(self.request), "UWF_EVENTS": str(self.events)}
 
 
@@ -49,8 +49,8 @@ def exchange(state_dir: str, document: bytes) -> Iterator[Exchange]:
             crash_points.reach("exchange")
         except OSError as fault:
             raise InternalFailure(
-                f"the files of a call cannot be written: {fault}",
-                hint=f"make room, or make {state_dir} writable",
+                f"cannot write the files of a call: {fault}",
+                hint=f"free disk space, or make {state_dir} writable",
             ) from fault
         yield files
     finally:
@@ -59,7 +59,7 @@ def exchange(state_dir: str, document: bytes) -> Iterator[Exchange]:
 
 
 def _new_folder(state_dir: str) -> Path:
-    """A folder of our own, which says whose it is."""
+    """Create a folder that records its owner."""
     calls = Path(state_dir, "calls")
     make_folder(str(calls))
     _sweep(calls)
@@ -68,7 +68,7 @@ def _new_folder(state_dir: str) -> Path:
     try:
         _write(folder / _OWNER, json.dumps(owner).encode())
     except OSError:
-        _remove(folder)  # nobody would know whose it was
+        _remove(folder)  # its owner would be unknown
         raise
     return folder
 
@@ -79,13 +79,13 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove the request before all else; what a command put beside it may resist."""
+    """Remove the request first; removing the files of the command may fail."""
     (folder / "request.json").unlink(missing_ok=True)
     shutil.rmtree(folder, ignore_errors=True)
 
 
 def _sweep(calls: Path) -> None:
-    """Remove the folders whose process is gone; one without a readable owner is being made."""
+    """Remove the folders whose process is gone; one without a readable owner is being created."""
     for folder in calls.iterdir():
         with suppress(OSError, ValueError, TypeError, KeyError):
             owner = json.loads((folder / _OWNER).read_bytes())

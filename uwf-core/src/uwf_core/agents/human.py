@@ -1,4 +1,4 @@
-"""The `human` agent: a person plays the role. It asks, and the answer is the role's output."""
+"""The `human` agent: a person plays the role, and the answer is the role's output."""
 
 from collections.abc import Sequence
 
@@ -29,7 +29,7 @@ def uwf_agents() -> Sequence[AgentSpec]:
 
 
 class HumanAgent:
-    """Raises `NeedsAnswer` with the role's schema as the form; given the answer, returns it."""
+    """Raises `NeedsAnswer` with the role's schema as the form, or returns the given answer."""
 
     def __init__(self, _options: None, _context: AgentContext) -> None:
         pass
@@ -46,20 +46,20 @@ class HumanAgent:
         return AgentReply(structured=request.answer, usage=NO_USAGE, stop_reason="answered")
 
     def fork(self, session: str, request: AgentRequest) -> str:
-        """Never asked for: a person has no session.
+        """Never called: a person has no session.
 
         Raises:
             BadRequest: always.
         """
-        raise BadRequest("a person has no session that could be forked")
+        raise BadRequest("a person has no session to fork")
 
     def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
-        """Never asked for.
+        """Never called.
 
         Raises:
             BadRequest: always.
         """
-        raise BadRequest("a person cannot be asked about a past step here; ask them yourself")
+        raise BadRequest("uwf cannot ask a person about a past step; ask them directly")
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing."""

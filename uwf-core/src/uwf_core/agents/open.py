@@ -1,4 +1,4 @@
-"""From a choice to an agent that can be called: import its factory, read its options, make it."""
+"""Open a chosen agent: import its factory, read its options, create it."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -20,15 +20,15 @@ class OpenAgent(NamedTuple):
     """An agent ready to be called.
 
     Attributes:
-        agent: what to call (through `uwf_core.agents.supervise`, never directly).
-        capabilities: the ones it has; nothing else is ever asked of it.
+        agent: the agent to call (through `uwf_core.agents.supervise`, never directly).
+        capabilities: its capabilities; uwf uses no others.
         spec: the plugin's record; None for a command.
         name: as each step records it.
         origin: how messages name it, with its distribution where known.
-        guard: keeps what it prints off our stdout.
-        thread: where it is called.
-        options: the plugin's options as its own record; of a command, the mapping.
-        env: names of the environment variables that it gets besides the usual ones.
+        guard: keeps its output off our stdout.
+        thread: the thread that calls it.
+        options: the plugin's options as its options class; of a command, the mapping.
+        env: names of the environment variables that it gets besides the standard ones.
     """
 
     agent: Agent
@@ -51,21 +51,21 @@ def open_agent(
     load_attribute: Callable[[str, str], Any] | None = None,
     guard: AbstractContextManager[None] | None = None,
 ) -> OpenAgent:
-    """The agent that was chosen.
+    """Open the chosen agent.
 
     Args:
-        choice: what `choose_agent` gave.
-        load_plugin: gives the record of the installed agent of a name.
-        context: what the agent is made with.
+        choice: the result of `choose_agent`.
+        load_plugin: returns the record of an installed agent.
+        context: the argument of the factory.
         distribution: the plugin's distribution and version (`uwf-agent-hermes 1.2`), for messages.
-        load_attribute: imports a `module:attribute` for the plugin of a name (with the notes that
-            `Plugins.attribute` keeps); a plain import where there is none.
-        guard: the process's own `StdoutGuard` (`Plugins.guard`); a new one where there is none.
+        load_attribute: imports a `module:attribute` for the plugin of a name (with the markers that
+            `Plugins.attribute` keeps); default: a plain import.
+        guard: the `StdoutGuard` of the process (`Plugins.guard`); default: a new one.
 
     Raises:
-        ConfigError: the options do not fit.
-        PluginBroken: the plugin is broken: it cannot be imported or makes no agent.
-        AgentFailure: as the plugin's factory raised it.
+        ConfigError: the options are invalid.
+        PluginBroken: the plugin cannot be imported or creates no agent.
+        AgentFailure: raised by the plugin's factory.
     """
     guard = guard or StdoutGuard()
     if choice.plugin is None:
@@ -93,10 +93,10 @@ def check_options(
     load_plugin: Callable[[str], AgentSpec],
     load_attribute: Callable[[str, str], Any],
 ) -> Any:
-    """The plugin's options as its own record, without making the agent; None for a command.
+    """The plugin's options as its options class, without creating the agent; None for a command.
 
     Raises:
-        ConfigError: the options do not fit.
+        ConfigError: the options are invalid.
         PluginBroken: the plugin cannot be imported.
     """
     if choice.plugin is None:
@@ -136,7 +136,7 @@ def _origin(choice: Choice, spec: AgentSpec, distribution: str | None) -> str:
 
 
 def _imported(path: str, origin: str) -> Any:
-    """What `module:attribute` names."""
+    """Import `module:attribute`."""
     module_name, _, attribute = path.partition(":")
     try:
         found: Any = import_module(module_name)
@@ -150,7 +150,7 @@ def _imported(path: str, origin: str) -> Any:
 
 
 def _options(choice: Choice, cls: Any, origin: str) -> Any:
-    """The plugin's options as an instance of its own class; None where it has no such class."""
+    """The plugin's options as an instance of its class; None if it has no class."""
     if cls is None:
         if choice.options:
             raise ConfigError(
@@ -160,7 +160,7 @@ def _options(choice: Choice, cls: Any, origin: str) -> Any:
             )
         return None
     if not (isinstance(cls, type) and is_dataclass(cls)):
-        raise _broken(origin, f"its options ({cls!r}) are no dataclass")
+        raise _broken(origin, f"its options ({cls!r}) are not a dataclass")
     try:
         return read_options(cls, choice.options, where=choice.where)
     except (TypeError, NameError, AttributeError) as fault:
@@ -176,13 +176,13 @@ def _made(factory: Any, options: Any, context: AgentContext, origin: str) -> Age
         cause = f"its factory failed: {type(fault).__name__}: {fault}"
         raise _broken(origin, cause) from fault
     if not isinstance(agent, Agent):
-        raise _broken(origin, f"its factory gave {type(agent).__name__}, which is no Agent")
+        raise _broken(origin, f"its factory returned {type(agent).__name__}, not an Agent")
     return agent
 
 
 def _broken(origin: str, cause: str) -> PluginBroken:
     return PluginBroken(
         f"{origin} is broken: {cause}",
-        hint="`uwf plugin list` shows its distribution: install that again or another version of "
-        "it, or block it (uwf config set plugins.block) and choose another agent",
+        hint="`uwf plugin list` shows its distribution: reinstall it, install another version of "
+        "it, or block it (uwf config set plugins.block) and use another agent",
     )

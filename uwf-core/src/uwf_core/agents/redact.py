@@ -1,6 +1,6 @@
-"""Takes secrets out of everything that an agent says, before it is stored.
+"""Redact secrets in everything that an agent returns, before it is stored.
 
-What is known (`Redactor`) goes wherever it stands, plain and in the forms in which programs pass
+Known values (`Redactor`) are replaced everywhere, plain and in the forms in which programs pass
 values on: JSON at any depth, URL, base64 (in one line). By shape alone (`guess`) is for logs and
 errors only, where a wrong guess costs nothing.
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 REPLACEMENT = "[redacted]"
 SHORTEST = 8
-"""Shorter values are not taken out: they would hit ordinary words and numbers."""
+"""Shorter values are not redacted: they would match ordinary words and numbers."""
 SHORTEST_LINE = 16
-"""A line of a value with several lines (a PEM key) is a value of its own from this length on."""
+"""A line of a multi-line value (a PEM key) is a separate value from this length on."""
 
 
 class Redactor:
@@ -51,8 +51,8 @@ class Redactor:
         return _without(text, self.spans(text))
 
     def partial(self, text: str) -> str:
-        """As `text`, for a text that is still growing: a beginning of a known value at its very
-        end (of `SHORTEST` characters or more) goes as well.
+        """Like `text`, for a text that is still growing: a prefix of a known value at its
+        end (of `SHORTEST` characters or more) is redacted as well.
         """
         if not self.forms:
             return text
@@ -87,7 +87,7 @@ class Redactor:
         return chain.from_iterable(map(folded.stretches, self.forms))
 
     def _mapping(self, mapping: Mapping[Any, Any]) -> dict[Any, Any]:
-        """A mapping whose keys stay apart even where several become `[redacted]`."""
+        """A mapping whose keys stay distinct even if several become `[redacted]`."""
         clean: dict[Any, Any] = {}
         for key, item in mapping.items():
             name = plain = self.text(key) if isinstance(key, str) else key
@@ -100,8 +100,8 @@ class Redactor:
 
 
 class StreamRedactor:
-    """Redacts a text in chunks, however it is cut: all that `feed` and `end` give, put together,
-    is what `Redactor.text` gives for the whole. Holds back as much as the longest known value.
+    """Redacts a text in arbitrary chunks: the results of `feed` and `end` together
+    equal `Redactor.text` of the whole. Holds back as much as the longest known value.
     """
 
     def __init__(self, redactor: Redactor) -> None:
@@ -111,7 +111,7 @@ class StreamRedactor:
         self._covered = 0
 
     def feed(self, chunk: str) -> str:
-        """What is certain by now, redacted."""
+        """Return the text that is final by now, redacted."""
         self._text += chunk
         if not self._hold:
             return self._give(len(self._text))
@@ -119,11 +119,11 @@ class StreamRedactor:
         return self._give(folded.after(max(0, len(folded.text) - self._hold)))
 
     def end(self) -> str:
-        """The rest, redacted."""
+        """Return the rest, redacted."""
         return self._give(len(self._text))
 
     def _give(self, until: int) -> str:
-        """Give what lies before `until`; a value that starts there is wholly known by now."""
+        """Return the text before `until`; a value that starts there is complete by now."""
         parts, end = [], self._covered
         for start, stop in self._redactor.spans(self._text):
             if start >= until:
@@ -139,7 +139,7 @@ class StreamRedactor:
 
 
 def _parts_of(secret: str) -> Iterator[str]:
-    """A secret, and what of it is one by itself: without blanks around it, its long lines."""
+    """A secret, and its parts that are secrets: stripped of blanks, its long lines."""
     yield secret
     yield secret.strip()
     lines = secret.splitlines()
@@ -156,7 +156,7 @@ def _folded(text: str) -> "Folded":
 
 
 def _merged(stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Stretches in their order; those that overlap are one."""
+    """Sort the spans and merge those that overlap."""
     merged: list[tuple[int, int]] = []
     for start, stop in sorted(stretches):
         if merged and start < merged[-1][1]:
@@ -167,7 +167,7 @@ def _merged(stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _without(text: str, stretches: Iterable[tuple[int, int]]) -> str:
-    """`text` with `[redacted]` in the place of each stretch."""
+    """Replace each span of `text` with `[redacted]`."""
     parts, end = [], 0
     for start, stop in stretches:
         parts += [text[end:start], REPLACEMENT]

@@ -1,4 +1,4 @@
-"""What looks like a secret, by its shape alone: for logs and errors, never for what is stored."""
+"""Guess secrets by their pattern only: for logs and errors, never for stored data."""
 
 import re
 from functools import cache
@@ -7,7 +7,7 @@ from uwf_core.agents.redact import REPLACEMENT
 
 
 def guess(text: str) -> str:
-    """`text` without what has the shape of a secret: keys of known services, tokens after
+    """Redact what looks like a secret in `text`: keys of known services, tokens after
     `Bearer`, values after `password=`, passwords in addresses, private keys. For logs and errors.
     """
     return _shapes().sub(lambda found: (found["keep"] or "") + REPLACEMENT, text)
@@ -15,12 +15,12 @@ def guess(text: str) -> str:
 
 @cache
 def _shapes() -> re.Pattern[str]:
-    """The shapes; compiled when there is something to guess about."""
+    """The patterns, compiled when first needed."""
     return re.compile(
         r"""
           (?P<keep>\b(?:Bearer|Basic)\s+ | \b(?:api[_-]?key|access[_-]?key|(?:auth|access)[_-]?token
             |token|secret|password|passwd)\b["']?\s*[=:]\s*["']?
-            # A port and a path are no password: that one ends with an `@`.
+            # A port or a path is not a password: a password ends with an `@`.
             | ://[^\s/:@?\#]{1,256}: (?=[^\s"'&,;@]{8,256}@) )
           (?P<value>[^\s"'&,;@]{8,})
         | \b(?: sk-[\w-]{16,} | gh[oprsu]_\w{20,} | github_pat_\w{20,} | glpat-[\w-]{16,}

@@ -1,6 +1,6 @@
-"""Calls an agent under supervision: in its own thread, with limits, and with its word checked.
+"""Call an agent under supervision: in a separate thread, with limits, and validate its reply.
 
-Whatever an adapter does, what comes out is a reply that can be stored, one of the failures of the
+Whatever an adapter does, the result is a reply that can be stored, one of the failures of the
 closed table, `NeedsAnswer`, or `AgentStuck`.
 """
 
@@ -38,9 +38,9 @@ _Result = TypeVar("_Result")
 _CallType = TypeVar("_CallType", bound=Call)
 
 TICK_SECONDS = 0.05
-"""How often limits and the cancel token are looked at; an agent that ends is noticed at once."""
+"""The interval of checks of limits and the cancel token; the end of an agent is noticed at once."""
 TURNS_PER_REPLY = 4
-"""All turns of a call together may be this many times as large as its reply."""
+"""The limit of all turns of a call, as a multiple of the reply limit."""
 
 
 def run_call(
@@ -54,8 +54,8 @@ def run_call(
     Raises:
         AgentFailure: one of the closed table. `SessionLost` also where `request.session` was to be
             continued and the reply does not prove that it was.
-        NeedsAnswer: the agent asks a person.
-        AgentStuck: it went on after it was asked to stop; its cause is the reason to stop.
+        NeedsAnswer: the agent needs an answer of a person.
+        AgentStuck: it kept running after the cancel token was set; its cause is the reason.
     """
     reply = _Supervised(opened, request, sink, on_tick).result(
         lambda call, watched: opened.agent.run(call, watched)
@@ -66,7 +66,7 @@ def run_call(
 
 
 def ask_call(opened: OpenAgent, request: AskRequest, sink: TurnSink) -> AgentReply:
-    """One call of `Agent.ask`; raises as `run_call`, save that no session need be proven."""
+    """One call of `Agent.ask`; raises like `run_call`, but needs no proof of a session."""
     reply = _Supervised(opened, request, sink).result(
         lambda call, watched: opened.agent.ask(call, watched)
     )
@@ -74,7 +74,7 @@ def ask_call(opened: OpenAgent, request: AskRequest, sink: TurnSink) -> AgentRep
 
 
 def fork_call(opened: OpenAgent, session: str, request: AgentRequest) -> str:
-    """One call of `Agent.fork`: the id of the new session, another one than `session`.
+    """One call of `Agent.fork`: the id of the new session, which differs from `session`.
 
     Raises:
         AgentFailure, NeedsAnswer, AgentStuck: as `run_call`.
@@ -83,18 +83,18 @@ def fork_call(opened: OpenAgent, session: str, request: AgentRequest) -> str:
         lambda call, watched: opened.agent.fork(session, call)
     )
     if not isinstance(forked, str) or not forked.strip():
-        raise InternalFailure(f"{opened.origin} forked a session and gave {forked!r} as its id")
+        raise InternalFailure(f"{opened.origin} forked a session and returned {forked!r} as its id")
     forked = clean_text(forked)
     if forked == session:
         raise SessionLost(
-            f"{opened.origin} forked the session {session!r} and gave the same id again",
+            f"{opened.origin} forked the session {session!r} but returned the same id",
             session=session,
         )
     return forked
 
 
 def close_call(opened: OpenAgent, *, grace_seconds: float = 5.0) -> AgentFailure | None:
-    """Call `Agent.close`; what went wrong, for the log: a result in hand is not lost by it."""
+    """Call `Agent.close`; return an error for the log instead of losing the result."""
     from uwf_core.api.agent import RunLimits
 
     limits = RunLimits(seconds=grace_seconds, idle_seconds=None, grace_seconds=0.0)
@@ -111,7 +111,7 @@ def close_call(opened: OpenAgent, *, grace_seconds: float = 5.0) -> AgentFailure
 
 
 def speaks_from(reply: AgentReply, session: str | None) -> bool:
-    """Whether an answer is proven to come from `session` itself (`original`), or from a fork that
+    """Whether an answer provably comes from `session` (`original`), or from a fork that
     was made of it for this question; otherwise it is `reconstructed`.
     """
     if session is None or not reply.proof:
@@ -122,14 +122,14 @@ def speaks_from(reply: AgentReply, session: str | None) -> bool:
 
 
 class _Outcome(NamedTuple, Generic[_Result]):
-    """How a call ended: one of both."""
+    """The end of a call: one of both."""
 
     result: _Result | None
     error: BaseException | None
 
 
 class _Supervised(Generic[_CallType]):
-    """One call under way."""
+    """One running call."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class _Supervised(Generic[_CallType]):
         self._outcome: _Outcome[object] = _Outcome(None, None)
 
     def result(self, method: Callable[[_CallType, TurnSink], _Result]) -> _Result:
-        """Call it and wait: what it returned.
+        """Call it and wait for the result.
 
         Raises:
             AgentFailure, NeedsAnswer, AgentStuck: see `run_call`.
@@ -174,7 +174,7 @@ class _Supervised(Generic[_CallType]):
             except AgentStuck:
                 raise
             except BaseException:
-                if done is not None:  # else it could not even be started
+                if done is not None:  # otherwise it could not be started
                     self._stop(done, "interrupted")
                 raise
             finally:
@@ -194,7 +194,7 @@ class _Supervised(Generic[_CallType]):
             self._outcome = _Outcome(None, error)
 
     def _wait(self, done: threading.Event) -> AgentFailure | None:
-        """Wait for the end; the reason why the call was stopped, None if it ended by itself."""
+        """Wait for the end; return the reason for stopping the call, None if it ended by itself."""
         deadline = time.monotonic() + self._limits.seconds
         while not done.wait(min(TICK_SECONDS, max(0.0, deadline - time.monotonic()))):
             if self._on_tick is not None:
@@ -218,19 +218,19 @@ class _Supervised(Generic[_CallType]):
         if self._sink.too_large:
             return self._too_large()
         if self._sink.fault is not None:
-            return InternalFailure(f"what {origin} says cannot be kept", session=session)
+            return InternalFailure(f"cannot store the output of {origin}", session=session)
         if now >= deadline:
             return TimedOut(
-                f"{origin} was not done within {round(self._limits.seconds, 1):g} s",
+                f"{origin} did not finish within {round(self._limits.seconds, 1):g} s",
                 session=session,
                 hint="raise the role's `timeout` or `limits -> runSeconds`; "
                 "the next exec continues its session",
             )
         idle = self._limits.idle_seconds
-        # Of a program every byte is a sign of life, which the process itself is watched for.
+        # Every byte of a program is a sign of life; its process is watched for them.
         if idle is not None and not self._runs_programs and now - self._sink.last_life >= idle:
             return Stalled(
-                f"nothing was heard of {origin} for {idle:g} s",
+                f"{origin} was idle for {idle:g} s",
                 session=session,
                 hint="raise `limits -> idleSeconds`; the next exec continues its session",
             )
@@ -250,25 +250,25 @@ class _Supervised(Generic[_CallType]):
         )
 
     def _stop(self, done: threading.Event, word: str, reason: AgentFailure | None = None) -> None:
-        """Set the cancel token and wait until the call is over.
+        """Set the cancel token and wait for the end of the call.
 
-        A call that runs programs gets longer: each signal to them has a grace of its own.
+        A call that runs programs gets longer: each signal has a separate grace period.
 
         Raises:
-            AgentStuck: it goes on.
+            AgentStuck: it keeps running.
         """
         self._cancel.set(word)
         grace = self._limits.grace_seconds
         patience = 3 * grace + 2 if self._runs_programs else grace
         if not done.wait(patience):
             raise AgentStuck(
-                f"{self._opened.origin} still works {patience:g} s after it was asked to stop "
+                f"{self._opened.origin} still runs {patience:g} s after it was asked to stop "
                 f"({word})",
-                hint="end this process; the thread goes on with the next `uwf thread exec`",
+                hint="end this process; the next `uwf thread exec` continues the thread",
             ) from reason
 
     def _failure(self, error: BaseException) -> BaseException:
-        """What the caller gets for what an adapter raised."""
+        """Convert an error of an adapter for the caller."""
         if isinstance(error, NeedsAnswer):
             return self._checked_question(error)
         if isinstance(error, AgentFailure):
@@ -279,43 +279,45 @@ class _Supervised(Generic[_CallType]):
         return InternalFailure(
             f"{self._opened.origin} failed with {type(error).__name__}: {error}",
             session=self._sink.last_session,
-            hint="a fault of the plugin, not of the agent's work; --debug shows where",
+            hint="this is a bug in the plugin; --debug shows the traceback",
         )
 
     def _checked_question(self, question: NeedsAnswer) -> BaseException:
         try:
             form = clean_value(question.form)
         except (FieldFault, RecursionError) as fault:
-            return InternalFailure(f"{self._opened.origin} asks with a form that {fault}")
+            return InternalFailure(
+                f"{self._opened.origin} asks with an invalid form, which {fault}"
+            )
         return NeedsAnswer(clean_text(str(question.message)), form)
 
 
 def _checked_reply(reply: object, opened: OpenAgent, limit_bytes: int) -> AgentReply:
-    """A reply that can be stored.
+    """Validate a reply and make it storable.
 
     Raises:
-        InternalFailure: it is no reply. EmptyReply, TooLarge: it is none to keep.
+        InternalFailure: it is not a reply. EmptyReply, TooLarge: it cannot be stored.
     """
     if not isinstance(reply, AgentReply):
-        raise InternalFailure(f"{opened.origin} gave {type(reply).__name__}, no AgentReply")
+        raise InternalFailure(f"{opened.origin} returned {type(reply).__name__}, not an AgentReply")
     try:
         reply = clean_reply(reply)
     except FieldFault as fault:
         raise InternalFailure(
-            f"{opened.origin} gave a reply in which {fault.place() or 'the whole'} {fault}",
+            f"{opened.origin} returned a reply in which {fault.place() or 'the whole'} {fault}",
             session=clean_text(reply.session) if isinstance(reply.session, str) else None,
         ) from fault
     if reply.text is not None and reply.structured is not None:
         raise InternalFailure(
-            f"{opened.origin} gave both text and structured output; it must be one of them",
+            f"{opened.origin} returned both text and structured output; return one of them",
             session=reply.session,
         )
     if reply.structured is None and not (reply.text or "").strip():
-        raise EmptyReply(f"{opened.origin} delivered nothing", session=reply.session)
+        raise EmptyReply(f"{opened.origin} returned nothing", session=reply.session)
     size = len((reply.text or json.dumps(reply.structured, ensure_ascii=False)).encode())
     if size > limit_bytes:
         raise TooLarge(
-            f"{opened.origin} delivered {size} bytes; at most {limit_bytes} are taken",
+            f"{opened.origin} returned {size} bytes; the limit is {limit_bytes}",
             session=reply.session,
             hint="raise `limits -> replyBytes`",
         )
@@ -323,27 +325,27 @@ def _checked_reply(reply: object, opened: OpenAgent, limit_bytes: int) -> AgentR
 
 
 def _check_session(reply: AgentReply, asked: str | None, opened: OpenAgent) -> None:
-    """Hold the rule that a role is a session: the one asked for and proven, or a new one.
+    """Enforce that a role has one session: the requested and proven one, or a new one.
 
     Raises:
-        SessionLost: a session was to be continued and is not shown to be.
-        InternalFailure: the agent continued one that nobody asked for.
+        SessionLost: a session should be continued, and the reply does not prove it.
+        InternalFailure: the agent continued one that was not requested.
     """
     if asked is None:
         if reply.continuation == "continued":
             raise InternalFailure(
-                f"{opened.origin} continued the session {reply.session!r} though a new one was due",
+                f"{opened.origin} continued the session {reply.session!r} instead of a new one",
                 session=reply.session,
             )
         return
     if reply.session != asked:
-        what = f"used {reply.session!r}" if reply.session else "names none"
+        what = f"used {reply.session!r}" if reply.session else "returned none"
     elif reply.continuation != "continued":
-        what = f"says that it is {reply.continuation}"
+        what = f"reported {reply.continuation}"
     elif not reply.proof:
-        what = "shows no proof of it"
+        what = "returned no proof"
     else:
         return
     raise SessionLost(
-        f"{opened.origin} was to continue the session {asked!r} and {what}", session=reply.session
+        f"{opened.origin} should continue the session {asked!r} but {what}", session=reply.session
     )

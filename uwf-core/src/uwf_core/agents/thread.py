@@ -1,4 +1,4 @@
-"""The thread in which an agent is called."""
+"""The thread that calls an agent."""
 
 import threading
 from collections.abc import Callable
@@ -8,11 +8,11 @@ _Work = Callable[[], None]
 
 
 class AgentThread:
-    """Makes all calls of one agent, one after the other, in one thread: what an agent keeps for a
-    thread (an event loop, a connection) is there at its next call.
+    """Make all calls of one agent, one after the other, in one thread: what an agent keeps for a
+    thread (an event loop, a connection) is available at its next call.
 
-    The thread is begun at the first call, and ends with `end` or once nobody holds this object any
-    more. One that does not come back from a call is left behind, and the next call gets another.
+    The thread starts at the first call, and ends with `end` or when this object is deleted. A
+    thread that does not return from a call is abandoned, and the next call gets another.
     """
 
     def __init__(self, name: str) -> None:
@@ -21,10 +21,10 @@ class AgentThread:
         self._done = threading.Event()
 
     def call(self, work: _Work) -> threading.Event:
-        """Begin `work`, which raises nothing; the event is set when it is done.
+        """Start `work`, which raises nothing; return the event of its end.
 
         Raises:
-            RuntimeError: no further thread can be started.
+            RuntimeError: no more threads can be started.
         """
         if self._queue is None or not self._done.is_set():
             self._begin()
@@ -34,7 +34,7 @@ class AgentThread:
         return done
 
     def end(self) -> None:
-        """Let the thread end once its call is over."""
+        """End the thread after its call."""
         if self._queue is not None:
             self._queue.put(None)
             self._queue = None
@@ -57,7 +57,7 @@ def _do(work: _Work, done: threading.Event) -> None:
 
 
 def _work_off(queue: "SimpleQueue[_Work | None]") -> None:
-    """Refers to no object whose end is the sign to stop."""
+    """Keep no reference to the object whose end is the signal to stop."""
     while (work := queue.get()) is not None:
         work()
         del work

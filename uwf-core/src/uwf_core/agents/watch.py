@@ -1,4 +1,4 @@
-"""The sink that an agent is given: it checks, counts, notes signs of life, and can be closed."""
+"""The sink of an agent: it validates, counts, records signs of life, and can be closed."""
 
 import threading
 import time
@@ -9,24 +9,24 @@ from uwf_core.api.agent import Turn, TurnSink, Usage
 
 
 class NoSink:
-    """A sink for calls that say nothing."""
+    """A sink for calls without events."""
 
     def turn(self, turn: Turn) -> None:
-        """Nothing to keep."""
+        """Do nothing."""
 
     def session(self, session: str) -> None:
-        """Nothing to keep."""
+        """Do nothing."""
 
     def usage(self, usage: Usage) -> None:
-        """Nothing to keep."""
+        """Do nothing."""
 
 
 class WatchedSink:
     """Passes on to another sink, one call at a time.
 
     Once closed it drops what still comes: a thread that an agent left behind cannot write into a
-    run that is over. What the other sink raises (a full disk) is kept in `fault`, for that is no
-    fault of the agent's.
+    run that is over. An error of the other sink (a full disk) is kept in `fault`, since it is not
+    an error of the agent.
     """
 
     def __init__(self, sink: TurnSink, limit_bytes: int) -> None:
@@ -42,7 +42,7 @@ class WatchedSink:
     def turn(self, turn: Turn) -> None:
         """Pass on a turn, its text made storable."""
         if not isinstance(turn, Turn):
-            raise TypeError(f"a sink takes a Turn, not {type(turn).__name__}")
+            raise TypeError(f"a sink expects a Turn, not {type(turn).__name__}")
         turn = clean_turn(turn)
         with self._lock:
             if self._closed or self.too_large:
@@ -56,7 +56,7 @@ class WatchedSink:
     def session(self, session: str) -> None:
         """Pass on the session's id."""
         if not isinstance(session, str) or not session:
-            raise TypeError(f"a sink takes a session's id as text, not {session!r}")
+            raise TypeError(f"a sink expects a session id as text, not {session!r}")
         session = clean_text(session)
         with self._lock:
             if not self._closed:
@@ -66,14 +66,14 @@ class WatchedSink:
     def usage(self, usage: Usage) -> None:
         """Pass on what was used so far."""
         if not isinstance(usage, Usage):
-            raise TypeError(f"a sink takes a Usage, not {type(usage).__name__}")
+            raise TypeError(f"a sink expects a Usage, not {type(usage).__name__}")
         usage = known_usage(usage)
         with self._lock:
             if not self._closed:
                 self._pass_on(lambda: self._sink.usage(usage))
 
     def close(self) -> None:
-        """Drop everything from now on."""
+        """Drop all further events."""
         with self._lock:
             self._closed = True
 
@@ -87,6 +87,6 @@ class WatchedSink:
 
 
 def _size(turn: Turn) -> int:
-    """Roughly how many bytes a turn is."""
+    """The approximate size of a turn in bytes."""
     calls = sum(len(call.arguments) + len(call.result or "") for call in turn.tool_calls)
     return len(turn.text) + len(turn.reasoning or "") + calls

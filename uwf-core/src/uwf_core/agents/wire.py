@@ -1,8 +1,8 @@
-"""The command protocol, version 1, as JSON: requests written, replies and events read. Pure.
+"""The command protocol, version 1, as JSON: write requests, read replies and events. Pure.
 
 All JSON uses the field names of the records of `uwf_core.api` in camelCase; `session` of a reply
-is `sessionId`. A field that is missing or null has its default, a field that is not known here is
-passed over, and one of a wrong type is a fault.
+is `sessionId`. A missing or null field has its default, an unknown field is
+ignored, and one of a wrong type is an error.
 """
 
 import json
@@ -20,7 +20,7 @@ from uwf_core.api.record import record
 PROTOCOL = 1
 Mode = Literal["run", "fork", "ask"]
 _NOT_SENT = frozenset(("env", "cancel", "onProcess"))
-"""Fields of a request that mean something within one process only."""
+"""Fields of a request that are only for one process."""
 
 
 @record
@@ -60,7 +60,7 @@ class CommandEvent:
 
 
 class NoJson(ValueError):
-    """A line that is no JSON object; `cut` if it begins as one and just ends."""
+    """A line that is not a JSON object; `cut` if it is the beginning of one."""
 
     def __init__(self, message: str, cut: bool) -> None:
         super().__init__(message)
@@ -70,7 +70,7 @@ class NoJson(ValueError):
 def request_document(mode: Mode, request: AgentRequest | AskRequest, options: Any) -> bytes:
     """The JSON of the file that `UWF_REQUEST` names.
 
-    All fields of the request, besides `protocol`, `mode` and, where the request has none,
+    All fields of the request, besides `protocol`, `mode` and, if the request has none,
     `options`.
     """
     fields = {key: item for key, item in write_record(request).items() if key not in _NOT_SENT}
@@ -81,10 +81,10 @@ def request_document(mode: Mode, request: AgentRequest | AskRequest, options: An
 
 
 def read_reply(line: bytes) -> CommandReply:
-    """The reply that a line says; a turn without an index has that of its place in the list.
+    """Read the reply of a line; a turn without an index gets its position in the list.
 
     Raises:
-        NoJson: it is no JSON object.
+        NoJson: it is not a JSON object.
         FieldFault: a field is of a wrong type or out of range.
     """
     mapping = clean_value(_object(line))
@@ -97,12 +97,14 @@ def read_reply(line: bytes) -> CommandReply:
     if reply.usage is not None:
         reply = replace(reply, usage=known_usage(reply.usage, ("usage",)))
     if reply.error is not None and reply.error.until is not None and reply.error.until < 0:
-        raise FieldFault(("error", "until"), f"is {shown(reply.error.until)}; wanted ms since 1970")
+        raise FieldFault(
+            ("error", "until"), f"is {shown(reply.error.until)}; expected ms since 1970"
+        )
     return reply
 
 
 def read_event(line: bytes, next_index: int) -> CommandEvent:
-    """The event that a line says; a turn without an index gets `next_index`.
+    """Read the event of a line; a turn without an index gets `next_index`.
 
     Raises:
         NoJson, FieldFault: as `read_reply`.
@@ -122,7 +124,7 @@ def read_event(line: bytes, next_index: int) -> CommandEvent:
 
 
 def _with_defaults(turn: Any, index: int) -> Any:
-    """A turn with what may be left out."""
+    """A turn with its optional fields."""
     if not isinstance(turn, Mapping):
         return turn
     said = {key: item for key, item in turn.items() if item is not None}
@@ -130,8 +132,8 @@ def _with_defaults(turn: Any, index: int) -> Any:
 
 
 def _with_known(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    """`mapping` with null for each count and time beside the output that is no finite number: a
-    reply that was paid for is not thrown away for it.
+    """`mapping` with null for each count and time that is not a finite number: a reply that was
+    paid for is not discarded because of it.
     """
     return {
         **mapping,
@@ -155,7 +157,7 @@ def _check_turn(turn: Turn, path: Path) -> None:
 
 
 def _object(line: bytes) -> dict[str, Any]:
-    """The JSON object that a line is."""
+    """Parse a line as a JSON object."""
     try:
         value = json.loads(line.decode("utf-8-sig"), parse_int=integer)
     except UnicodeDecodeError as fault:
@@ -164,9 +166,9 @@ def _object(line: bytes) -> dict[str, Any]:
         text = fault.doc.rstrip()
         begun = text.startswith("{")
         cut = begun and (fault.pos >= len(text) or fault.msg.startswith("Unterminated"))
-        raise NoJson(f"is no JSON: {fault.msg} at character {fault.pos}", cut=cut) from fault
+        raise NoJson(f"is not JSON: {fault.msg} at character {fault.pos}", cut=cut) from fault
     except (ValueError, RecursionError) as fault:
         raise NoJson(f"is JSON that cannot be read: {fault}", cut=False) from fault
     if not isinstance(value, dict):
-        raise NoJson(f"is {shown(value)}, no JSON object", cut=False)
+        raise NoJson(f"is {shown(value)}, not a JSON object", cut=False)
     return value

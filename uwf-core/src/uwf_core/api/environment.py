@@ -1,5 +1,5 @@
-"""Which variables of the environment a program gets that a workflow or task names: those that
-every program needs, and those that are declared for it. Pure.
+"""Select the environment variables of a program that a workflow or task names: those that every
+program needs, and those that are declared for it. Pure.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,13 +12,13 @@ USUAL = (
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"),
     *("NODE_EXTRA_CA_CERTS", "GIT_SSL_CAINFO"),
 )
-"""What every program gets. With `UWF_HOME` an agent can read the thread that it works for; what is
-blocked here is blocked where it calls uwf."""
+"""The variables of every program. With `UWF_HOME` an agent can read its thread; plugins that
+are blocked here are also blocked when it calls uwf."""
 
 
 def passed_on(env: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
-    """The variables of `env` that are usual or that `names` declares; `*` at the end of a name
-    stands for whatever follows.
+    """The variables of `env` that are standard or that `names` declares; `*` at the end of a name
+    matches any suffix.
     """
     wanted = (*USUAL, *names)
     exact = {name for name in wanted if not name.endswith("*")}

@@ -1,6 +1,6 @@
-"""How much one schema, or the schemas of one file, may ask of whoever checks and compiles them.
+"""The limits of schemas: the work to check and compile one, or all of one file.
 
-A budget of work and not of time: the same schema is taken or refused on every machine.
+A budget of work, not of time: every machine accepts or rejects the same schema.
 """
 
 from collections.abc import Iterator
@@ -14,10 +14,10 @@ MAX_VALUES = 10_000
 """The most values (mappings, lists, texts, numbers) that schemas checked together may hold."""
 
 MAX_PROBLEMS = 200
-"""The most problems that are told of one schema."""
+"""The maximum number of problems reported for one schema."""
 
 MAX_LISTED = 50
-"""The most faults that are listed of one value."""
+"""The maximum number of errors reported for one value."""
 
 MAX_MATCHED = 200_000_000
 """The most characters of a value, times the cost of all patterns of its schema: half a second."""
@@ -27,12 +27,12 @@ MAX_COMPARED = 500_000_000
 list is tried on each item."""
 
 MAX_EXPLAINED = 200_000
-"""The most values of a value, times those of its schema, of which every fault is found: a second.
-Else it is the first one."""
+"""The most values of a value, times those of its schema, of which every error is found: a second.
+Above it, only the first one is."""
 
 
 class Excess(NamedTuple):
-    """Where a schema goes beyond its budget, why, and what to do."""
+    """The place where a schema exceeds its budget, the reason, and a hint."""
 
     keys: Keys
     message: str
@@ -62,7 +62,7 @@ class Work(NamedTuple):
         return f"{what} are too many to be checked against this schema"
 
     def explains(self, value: Any) -> bool:
-        """Whether every fault of the value is found."""
+        """Whether every error of the value is found."""
         return self.values * _values_in(value, MAX_EXPLAINED) <= MAX_EXPLAINED
 
 
@@ -76,7 +76,7 @@ class Budget:
         files: of how many files like that of a workflow they may come.
 
     Attributes:
-        is_spent: whether there were too many values, which is told once; nothing more is looked at.
+        is_spent: whether there were too many values, reported once; then the check stops.
     """
 
     __slots__ = ("_cost", "_max_cost", "_max_values", "_values", "is_spent")
@@ -92,7 +92,7 @@ class Budget:
         return Work(self._max_values - self._values, self._max_cost - self._cost)
 
     def excesses(self, schema: Any) -> Iterator[Excess]:
-        """Take what `schema` asks for; everything in it counts, also what is only data."""
+        """Charge the budget for `schema`; everything in it counts, also plain data."""
         waiting: list[tuple[Keys, Any]] = [] if self.is_spent else [((), schema)]
         while waiting:
             keys, value = waiting.pop()
@@ -152,7 +152,7 @@ def _too_large(keys: Keys, most: int) -> Excess:
     return Excess(
         keys,
         f"the schema holds more than {most:,} values, which would take too long to check",
-        "say less in it; a long list of words can be a `pattern`",
+        "shorten it; a long list of words can be a `pattern`",
     )
 
 

@@ -1,4 +1,4 @@
-"""Records on their way to the backend, and those that are known to be there.
+"""Buffer records for the backend, and cache those that it is known to have.
 
 A transaction writes its records in one batch, and nothing is asked for or written twice.
 """
@@ -97,7 +97,7 @@ class Buffer:
             self._bytes -= len(oldest.data)
 
     def clear(self) -> None:
-        """Forget everything: a transaction failed, records were deleted, the backend is closed."""
+        """Drop everything: a transaction failed, records were deleted, the backend is closed."""
         self._pending.clear()
         self._known.clear()
         self._bytes = 0

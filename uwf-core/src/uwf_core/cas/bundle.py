@@ -1,4 +1,4 @@
-"""Bundles: a thread as one file that anybody can check, in the layout of ocas 0.4 export.
+"""Bundles: a thread as one file that anyone can verify, in the layout of ocas 0.4 export.
 
 A plain tar of `cas/<REF>.bin` sorted by reference, `vars.jsonl`, `tags.jsonl` (always empty here),
 and `manifest.json`, which ocas ignores. A bundle is read in place: its nodes are a store that can
@@ -47,11 +47,11 @@ class Bundle:
     It is also the reading half of a `StoreBackend`: `Store(bundle, clock)` reads its nodes.
 
     Attributes:
-        manifest: what it promises. contents: the variables, sorted by name. size: in bytes.
+        manifest: its manifest. contents: the variables, sorted by name. size: in bytes.
         schemas: the references of its schemas.
 
     Raises:
-        BundleError: it is no bundle, or not what it promises.
+        BundleError: it is not a bundle, or does not match its manifest.
     """
 
     def __init__(self, path: str, caps: Caps = CAPS) -> None:
@@ -88,11 +88,11 @@ class Bundle:
             entry = self._next()
         variables = bundle_lines.from_bytes(self._content(entry, VARIABLES), self._type_of)
         if self._content(self._next(), TAGS):
-            raise BundleError("the bundle has tags of nodes, which mean nothing here")
+            raise BundleError("the bundle has tags of nodes, which uwf does not support")
         nodes = [(ref, place.sha256.hex()) for ref, place in self._places.items()]
         promised = manifest.from_bytes(self._content(self._next(), MANIFEST), nodes)
         if self._archive.next() is not None:
-            raise BundleError("the bundle goes on after its manifest")
+            raise BundleError("the bundle has data after its manifest")
         return promised, variables
 
     def _next(self) -> tar.Entry:
@@ -100,13 +100,13 @@ class Bundle:
         if entry is None:
             raise BundleError(
                 f"the bundle has no {MANIFEST}",
-                hint="only bundles of `uwf thread export` can be proven to be whole",
+                hint="only bundles of `uwf thread export` can be verified",
             )
         return entry
 
     def _content(self, entry: tar.Entry, name: str) -> bytes:
         if entry.name != name or entry.mtime:
-            raise BundleError(f"{entry.name} is where {name} has to be in a bundle")
+            raise BundleError(f"the bundle has {entry.name} in place of {name}")
         if entry.size > self._caps.file_bytes:
             raise BundleError(f"{name} is larger than {self._caps.file_bytes} bytes")
         return self._archive.read(entry.offset, entry.size)
@@ -114,9 +114,9 @@ class Bundle:
     def _add(self, entry: tar.Entry) -> None:
         ref = entry.name.removeprefix(FOLDER).removesuffix(ENDING)
         if entry.name != f"{FOLDER}{ref}{ENDING}" or number_of(ref) is None:
-            raise BundleError(f"{entry.name!r} is no name of a node")
+            raise BundleError(f"{entry.name!r} is not a name of a node")
         if self._places and ref <= next(reversed(self._places)):
-            raise BundleError(f"the node {ref} is not in its place, or comes twice")
+            raise BundleError(f"the node {ref} is out of order or duplicate")
         if len(self._places) >= self._caps.nodes:
             raise BundleError(f"the bundle has more than {self._caps.nodes} nodes")
         if entry.size > self._caps.node_bytes:
@@ -125,7 +125,7 @@ class Bundle:
         if node.timestamp_ms // 1000 != entry.mtime:
             raise BundleError(f"the node {ref} has two times")
         if ref_of(node.type, node.data) != ref:
-            raise BundleError(f"the node {ref} has another reference by its content")
+            raise BundleError(f"the content of the node {ref} does not match its reference")
         if node.type == META:
             self.schemas.append(ref)
         self._places[ref] = _Place(entry.offset, entry.size, sha256_of(node.type, node.data))
@@ -189,9 +189,9 @@ def _opened(path: str) -> tuple[BinaryIO, int]:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             os.close(descriptor)
-            raise BundleError("this is no file", where=path)
+            raise BundleError("this is not a file", where=path)
         return os.fdopen(descriptor, "rb"), found.st_size
     except OSError as error:
         raise BundleError(
-            f"the bundle cannot be read: {error.strerror}", where=path, hint="name a file"
+            f"cannot read the bundle: {error.strerror}", where=path, hint="give the path of a file"
         ) from error

@@ -20,8 +20,8 @@ def store_of(bundle: Bundle) -> Store:
 
 
 def check_nodes(bundle: Bundle) -> Graph:
-    """Check each node against its type, and that there are exactly those that the variables lead
-    to; which refers to which.
+    """Check each node against its type, and that exactly the nodes reachable from the variables
+    exist; return their graph.
 
     Raises:
         BundleError: a node is invalid, missing, or does not belong there.
@@ -35,9 +35,7 @@ def check_nodes(bundle: Bundle) -> Graph:
     reached, _ = scan.graph.mark(roots, marks, 1)
     if reached < len(scan.graph):
         stray = scan.graph.ref(marks.find(0))
-        raise BundleError(
-            f"the node {stray} does not belong to what the bundle holds", where=bundle.location()
-        )
+        raise BundleError(f"the node {stray} is not part of the thread", where=bundle.location())
     return scan.graph
 
 

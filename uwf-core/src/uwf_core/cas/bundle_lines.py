@@ -31,19 +31,19 @@ def to_bytes(variables: Iterable[Variable], type_of: Callable[[str], str]) -> by
 
 
 def from_bytes(content: bytes, type_of: Callable[[str], str | None]) -> list[Variable]:
-    """The variables, sorted by name; `type_of` gives None where there is no such node.
+    """The variables, sorted by name; `type_of` gives None for an unknown node.
 
     Raises:
-        BundleError: they have another form, or point to what is not in the bundle.
+        BundleError: they are invalid, or refer to a node that is not in the bundle.
     """
     found: list[Variable] = []
     for number, line in enumerate(content.split(b"\n")[:-1], 1):
         variable = _variable(line, type_of, f"line {number} of vars.jsonl")
         if found and found[-1].name >= variable.name:
-            raise BundleError("the variables of the bundle are not sorted, or one comes twice")
+            raise BundleError("the variables of the bundle are not sorted, or have a duplicate")
         found.append(variable)
     if content and not content.endswith(b"\n"):
-        raise BundleError("vars.jsonl is cut")
+        raise BundleError("vars.jsonl is truncated")
     return found
 
 
@@ -51,21 +51,21 @@ def _variable(line: bytes, type_of: Callable[[str], str | None], where: str) -> 
     try:
         document = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise BundleError(f"it is no JSON: {error}", where=where) from error
+        raise BundleError(f"invalid JSON: {error}", where=where) from error
     if not isinstance(document, dict) or tuple(document) != _KEYS:
-        raise BundleError(f"it must have {', '.join(_KEYS)}, in this order", where=where)
+        raise BundleError(f"it must have the keys {', '.join(_KEYS)}, in this order", where=where)
     name, value, tags = document["name"], document["value"], document["tags"]
     created, updated = document["created"], document["updated"]
     if not (_is_time(created) and _is_time(updated)):
-        raise BundleError("its times are none", where=where)
+        raise BundleError("its times are invalid", where=where)
     if not isinstance(tags, dict) or document["labels"] != []:
-        raise BundleError("its tags are no mapping, or it has labels", where=where)
+        raise BundleError("its tags are not a mapping, or it has labels", where=where)
     try:
         check_form(name, value, tags)
     except PayloadError as error:
         raise BundleError(error.message, where=where) from error
     if type_of(value) is None or document["schema"] != type_of(value):
-        raise BundleError(f"{name} points to what is not in the bundle", where=where)
+        raise BundleError(f"{name} refers to a node that is not in the bundle", where=where)
     checksum = variable_checksum(name, value, tags, created, updated)
     return Variable(name, value, tags, created, updated, checksum)
 

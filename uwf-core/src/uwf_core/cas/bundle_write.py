@@ -1,4 +1,4 @@
-"""Writing bundles: the same store gives the same thread the same bytes."""
+"""Write bundles: the same thread of the same store gives the same bytes."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from uwf_core.cas.store import Store
 
 Inspect = Callable[[str, Any], None]
-"""Is given each node's reference and payload before it is written, and may raise."""
+"""Called with each node's reference and payload before it is written; may raise."""
 
 
 def write_bundle(
@@ -27,7 +27,7 @@ def write_bundle(
     variables: Sequence[Variable],
     inspect: Inspect,
 ) -> Manifest:
-    """Write everything that `variables` lead to.
+    """Write everything reachable from `variables`.
 
     Args:
         store: where it is.
@@ -38,7 +38,7 @@ def write_bundle(
         inspect: looks at each payload first.
 
     Raises:
-        CorruptNodeError: something of it is damaged or missing.
+        CorruptNodeError: a node is damaged or missing.
         BundleError: a node is too large for a bundle.
     """
     nodes: list[tuple[str, str]] = []
@@ -61,7 +61,7 @@ def _closure(store: "Store", roots: Sequence[str]) -> list[str]:
     for fault in scan.faults:
         raise CorruptNodeError(
             f"the node {fault.ref} is {fault.kind}: {fault.message}",
-            hint="`uwf cas verify` names all that is damaged",
+            hint="next: uwf cas verify",
         )
     return sorted(map(scan.graph.ref, range(len(scan.graph))))
 

@@ -1,4 +1,4 @@
-"""One node, looked at from all sides: what must be true of it whoever has stored it."""
+"""Verify one node completely, whatever program stored it."""
 
 from collections.abc import Callable, Mapping
 from hashlib import sha256
@@ -22,9 +22,9 @@ class _Kind(NamedTuple):
     """How nodes of one type are checked.
 
     Attributes:
-        prefix: what stands before the payload where it is hashed.
+        prefix: the bytes before the payload in what is hashed.
         edges: the references in a payload and the type, sorted, after its form and its schema
-            were checked; None where they cannot be told.
+            were checked; None if they are unknown.
     """
 
     prefix: bytes
@@ -32,7 +32,7 @@ class _Kind(NamedTuple):
 
 
 class NodeCheck:
-    """Checks nodes; knows the types that it has met.
+    """Check nodes; cache their types.
 
     Args:
         schema_of: the schema of a type.
@@ -52,14 +52,14 @@ class NodeCheck:
         schema and its edges were checked.
 
         A node whose type is missing or damaged is not checked against it, and its edges are
-        believed: that is the type's damage, not the node's.
+        trusted: the type is damaged, not the node.
 
         Raises:
-            CorruptNodeError: something is wrong; the message says what.
+            CorruptNodeError: with the reason.
         """
         ref, type_, digest, data, stored, _, _ = record
         if not digest:
-            raise CorruptNodeError("its columns are not what their checksum says")
+            raise CorruptNodeError("its columns do not match their checksum")
         kind = self._kinds.get(type_) or self._kind(type_)
         hashed = kind.prefix + data
         number = number_of(ref)
@@ -73,14 +73,14 @@ class NodeCheck:
         if edges is None:
             edges = stored or _only(type_)
         if edges != stored and self._has_edges:
-            raise CorruptNodeError("its edges are not the references in it")
+            raise CorruptNodeError("its edges do not match its references")
         return number, edges, 0
 
     def _kind(self, type_: str) -> _Kind:
         try:
             known = KnownType(type_, self._schema_of(type_))
         except PayloadError as error:
-            raise CorruptNodeError(f"its type {type_} is no schema") from error
+            raise CorruptNodeError(f"its type {type_} is not a schema") from error
         except StoreError:
             kind = _Kind(type_.encode(), _edges_of_unknown)
         else:
@@ -90,31 +90,31 @@ class NodeCheck:
 
 
 def _checked_number(record: Record) -> int:
-    """The reference as a number; by the definition, and says what differs.
+    """The reference as a number, computed by the definition.
 
     Raises:
         CorruptNodeError: a digest is wrong.
     """
     number = number_of(record.ref)
     if number is None:
-        raise CorruptNodeError("its reference is none")
+        raise CorruptNodeError("its reference is invalid")
     if ref_of(record.type, record.data) != record.ref:
-        raise CorruptNodeError("its bytes have another reference")
+        raise CorruptNodeError("its bytes do not match its reference")
     if sha256_of(record.type, record.data) != record.sha256:
-        raise CorruptNodeError("its bytes have another SHA-256")
+        raise CorruptNodeError("its bytes do not match its SHA-256")
     return number
 
 
 def _edges_of_schema(data: bytes) -> tuple[int, ...]:
     problem = first_problem(decode(data))
     if problem is not None:
-        raise CorruptNodeError(f"it is no schema that can be a type: {problem.message}")
+        raise CorruptNodeError(f"it is not a valid schema of a type: {problem.message}")
     return _EDGES_OF_SCHEMA
 
 
 def _edges_of_text(data: bytes) -> tuple[int, ...]:
     if not is_text(data):
-        raise CorruptNodeError("it is no text, though its type says so")
+        raise CorruptNodeError("it is not text, but its type is string")
     return _EDGES_OF_TEXT
 
 
@@ -135,7 +135,7 @@ def _edges_by(type_: KnownType, name: str) -> Callable[[bytes], tuple[int, ...]]
         if not accepts(payload):
             found = type_.violations(payload)[0]
             place = f"{found.path}: " if found.path else ""
-            raise CorruptNodeError(f"its type {name} refuses it: {place}{found.message}")
+            raise CorruptNodeError(f"its type {name} rejects it: {place}{found.message}")
         try:
             return edges_of(payload)
         except PayloadError as error:

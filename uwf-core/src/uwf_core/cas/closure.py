@@ -14,7 +14,7 @@ def walk(store: Store, roots: Iterable[str]) -> Iterator[Ref]:
     Each node is read and checked before it is given.
 
     Raises:
-        MissingNodeError: a reference on the way points to nothing.
+        MissingNodeError: a node on the way is missing.
         CorruptNodeError: a node on the way is damaged.
     """
     waiting = deque(dict.fromkeys(roots))

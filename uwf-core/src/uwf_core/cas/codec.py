@@ -1,4 +1,4 @@
-"""Payloads as bytes: deterministic CBOR (RFC 8949, section 4.2.1) of what JSON can say.
+"""Payloads as bytes: deterministic CBOR (RFC 8949, section 4.2.1) of JSON values.
 
 Definite lengths, shortest heads, map keys sorted by their encoded bytes. A number that is whole
 and within ±(2^53-1) is an integer, every other number a 64-bit float. Text is UTF-8 without
@@ -52,7 +52,7 @@ Keys = tuple[str | int, ...]
 
 
 def dotted(keys: Keys) -> str:
-    """A place as people read it: `items.2.name`; empty for the whole. Always printable."""
+    """A place for people: `items.2.name`; empty for the whole. Always printable."""
     return ".".join(str(key) for key in keys).encode("utf-8", "backslashreplace").decode()
 
 
@@ -60,7 +60,7 @@ def encode(payload: Any) -> bytes:
     """The bytes of `payload`.
 
     Raises:
-        PayloadError: JSON cannot say it; `where` is the place within the payload.
+        PayloadError: it is not JSON; `where` is the place within the payload.
     """
     return encode_telling(payload)[0]
 
@@ -82,13 +82,13 @@ def decode(data: bytes) -> Any:
     """The payload of `data`, which must be exactly the bytes that `encode` gives for it.
 
     Raises:
-        CorruptNodeError: the bytes are cut, not CBOR, or not in the one allowed form.
+        CorruptNodeError: the bytes are truncated, not CBOR, or not in the one allowed form.
     """
     reader = _Reader(data)
     try:
         value = reader.value(MAX_DEPTH)
     except (IndexError, struct.error, UnicodeDecodeError) as error:
-        raise _corrupt("the bytes are cut or no UTF-8") from error
+        raise _corrupt("the bytes are truncated or not UTF-8") from error
     if reader.position != len(data):
         raise _corrupt("bytes follow the payload's end")
     return value
@@ -116,7 +116,7 @@ def is_text(data: bytes) -> bool:
 class MappingDecoder:
     """`decode` for mappings that nearly always have the same keys: in about half the time.
 
-    What one mapping has often stands in the next one as well: the bytes of the key and the value
+    What one mapping has is often in the next one as well: the bytes of the key and the value
     that came last are compared before anything is read.
     """
 
@@ -155,9 +155,9 @@ class MappingDecoder:
                     kept = value if type(value) not in _MUTABLE else value.copy()
                     last[index] = data[begin:at], kept
         except (IndexError, struct.error, UnicodeDecodeError) as error:
-            raise _corrupt("the bytes are cut or no UTF-8") from error
+            raise _corrupt("the bytes are truncated or not UTF-8") from error
         if at != len(data):
-            raise _corrupt("the bytes are cut, or more follow the payload's end")
+            raise _corrupt("the bytes are truncated, or more follow the payload's end")
         return found
 
 
@@ -175,12 +175,12 @@ _NO_VALUE = b"\xff"
 
 def _corrupt(message: str) -> CorruptNodeError:
     return CorruptNodeError(
-        f"these bytes are no payload: {message}", hint="restore the store from a copy"
+        f"these bytes are not a payload: {message}", hint="restore the store from a copy"
     )
 
 
 class _Reader:
-    """Reads one item after the other, refusing what `encode` would never write."""
+    """Read one item after the other; reject what `encode` never writes."""
 
     __slots__ = ("data", "position")
 
@@ -224,7 +224,7 @@ class _Reader:
         end = self.position + width
         number = int.from_bytes(self.data[self.position : end], "big")
         if end > len(self.data):
-            raise _corrupt("the bytes are cut")
+            raise _corrupt("the bytes are truncated")
         self.position = end
         if number < (24 if width == 1 else 1 << (4 * width)):
             raise _corrupt("a head is longer than needed")
@@ -233,7 +233,7 @@ class _Reader:
     def take(self, length: int) -> bytes:
         end = self.position + length
         if end > len(self.data):
-            raise _corrupt("the bytes are cut")
+            raise _corrupt("the bytes are truncated")
         part = self.data[self.position : end]
         self.position = end
         return part
@@ -244,7 +244,7 @@ class _Reader:
             return self.take(self.head(TEXT)).decode()
         end = self.position + 1 + short  # most texts: worth saving two calls
         if end > len(self.data):
-            raise _corrupt("the bytes are cut")
+            raise _corrupt("the bytes are truncated")
         part = self.data[self.position + 1 : end]
         self.position = end
         return part.decode()
@@ -258,7 +258,7 @@ class _Reader:
     def double(self) -> float:
         number: float = FLOAT.unpack(self.take(8))[0]
         if not isfinite(number) or (number.is_integer() and abs(number) <= SAFE_INTEGER):
-            raise _corrupt("a float that should not be one")
+            raise _corrupt("a float that should be an integer")
         return number
 
     def array(self, depth: int) -> list[Any]:
@@ -290,7 +290,7 @@ class _Reader:
                 found[key] = self.value(depth - 1)
                 at = self.position
         if at > len(data):
-            raise _corrupt("the bytes are cut")
+            raise _corrupt("the bytes are truncated")
         self.position = at
         return found
 

@@ -1,9 +1,9 @@
-"""Collection: what nobody reaches from a variable goes, unless it is young.
+"""Garbage collection: delete nodes that are unreachable from variables, unless they are young.
 
 Marking takes no lock and reads no payload. Sweeping is one transaction, under the lock of all
-writers: either all that is to go is gone or nothing is, whenever the process dies; and whoever
-finds a node there finds all that it leads to. A writer who met an old node has touched it, so
-that it stays, and so does what hangs from a variable that came or moved while marking went on.
+writers: all of them are deleted or none, whenever the process dies; and a process that
+finds a node finds all nodes reachable from it. A writer that reused an old node has touched it,
+so it stays, and so do the nodes of a variable that was created or moved during marking.
 """
 
 from array import array
@@ -31,12 +31,12 @@ _CHUNK = 10_000
 
 
 class Rules(NamedTuple):
-    """What the variables mean to whoever collects.
+    """The meaning of variables for the collection.
 
     Attributes:
         reasons: why variables are kept, in the order in which they claim nodes.
         reason_of: one of these, for the name of a variable.
-        anchor_of: the node for whose sake alone a variable is there, None: it stands for itself.
+        anchor_of: the only node for which a variable exists; None: it exists for itself.
             Once nothing else reaches that node, the variable goes as well.
     """
 
@@ -63,25 +63,25 @@ class Collected(NamedTuple):
 
 
 YOUNG = "young"
-"""The reason of nodes that nobody reaches and that are not old enough to go."""
+"""The reason of unreachable nodes that are not old enough to delete."""
 
 
 def collect(
     store: "Store", rules: Rules, since_ms: int, now_ms: int, *, dry_run: bool
 ) -> Collected:
-    """Free what nobody reaches and nobody has put since `since_ms`.
+    """Delete unreachable nodes that were not put since `since_ms`.
 
     Args:
         store: the store.
         rules: what its variables mean.
-        since_ms: nodes that were put then or later stay, with all that they lead to.
+        since_ms: nodes put then or later stay, with all nodes reachable from them.
         now_ms: the time.
-        dry_run: change nothing, say what would be freed.
+        dry_run: change nothing, only report what would be deleted.
 
     Raises:
-        CorruptNodeError: something that is reached is missing, a variable or the edges of a node
+        CorruptNodeError: a reachable node is missing, or a variable or the edges of a node
             are damaged; nothing was freed.
-        BusyError: others kept using what was to go.
+        BusyError: other processes kept using the nodes to delete.
     """
     graph = Graph()
     graph.extend(store.graph())
@@ -98,7 +98,7 @@ def collect(
             continue
         return marking.result(freed)
     raise BusyError(
-        "others keep using what is to be freed", hint="repeat it when there is less going on"
+        "other processes keep using the nodes to delete", hint="repeat it when fewer threads run"
     )
 
 
@@ -107,7 +107,7 @@ class _StillUsedError(Exception):
 
 
 class _Marking:
-    """Who keeps what: a mark for each node of the graph, 0 for what is to go."""
+    """The reason that keeps each node: a mark per node of the graph, 0 for nodes to delete."""
 
     def __init__(
         self, store: "Store", graph: Graph, rules: Rules, since_ms: int, now_ms: int
@@ -155,7 +155,7 @@ class _Marking:
         return roots, anchored
 
     def _young(self) -> Iterator[int]:
-        """What was put lately, and types that somebody may still know without looking."""
+        """Nodes put recently, and types that a process may still have cached."""
         graph, schemas_since = self.graph, self._now_ms - SCHEMA_GRACE_MS
         for position in graph.young(min(self._since_ms, schemas_since)):
             is_young = graph.touched_ms(position) >= self._since_ms
@@ -226,8 +226,8 @@ class _Marking:
     def _check(missing: Iterable[str]) -> None:
         for ref in missing:
             raise CorruptNodeError(
-                f"the node {ref} is missing though it is referred to; nothing was freed",
-                hint="`uwf cas verify` names the threads; repair or remove them first",
+                f"the referenced node {ref} is missing; nothing was deleted",
+                hint="next: uwf cas verify; repair or remove the threads that it lists",
             )
 
 

@@ -1,4 +1,4 @@
-"""Which node refers to which: the whole store as numbers, small enough for a million nodes.
+"""The graph of all nodes as numbers, small enough for a million nodes.
 
 A node is a position; its reference and edges are 64-bit integers in flat arrays, so that a node
 takes some 40 bytes and 8 for each edge, where texts in sets take four times that. References are
@@ -75,7 +75,7 @@ class Graph:
             table[slot] = after
 
     def position(self, ref: str) -> int:
-        """Where a node is, `NOWHERE` if it is not there."""
+        """The position of a node, or `NOWHERE`."""
         self._seal()
         number = number_of(ref)
         return NOWHERE if number is None else self._position(number)
@@ -122,7 +122,7 @@ class Graph:
             stamp: 1 to 255.
 
         Returns:
-            How many were marked, and references on the way that point to nothing.
+            How many were marked, and the dangling references on the way.
         """
         self._seal()
         refs, edges, ends = self._refs, self._edges, self._ends
@@ -158,7 +158,7 @@ class Graph:
         return count, missing
 
     def dangling(self) -> dict[str, list[int]]:
-        """References that point to nothing, each with the positions of the nodes that hold it."""
+        """Dangling references, each with the positions of the nodes that hold it."""
         self._seal()
         missing = set(self._unknown())
         found: dict[str, list[int]] = {}
@@ -196,7 +196,7 @@ class Graph:
         return marks
 
     def _reversed(self) -> tuple["array[int]", "array[int]"]:
-        """Who refers to whom: sources, and where those of each position begin among them."""
+        """The reverse edges: sources, and where those of each position begin among them."""
         count = len(self._refs)
         first = array("I", bytes(4 * (count + 1)))
         for number in self._edges:

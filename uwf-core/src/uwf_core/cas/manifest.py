@@ -1,4 +1,4 @@
-"""What a bundle promises: its nodes with their SHA-256, and the root over all of them.
+"""The manifest of a bundle: its nodes with their SHA-256, and the root over all of them.
 
 `{version, thread, head, root, nodes: [[ref, sha256], …]}`, nodes sorted by reference. The root is
 SHA-256 over the head and a line feed, then for each node its reference, a space, its SHA-256 in
@@ -50,26 +50,26 @@ def from_bytes(content: bytes, nodes: Sequence[tuple[str, str]]) -> Manifest:
     """The manifest of an archive that holds `nodes`.
 
     Raises:
-        BundleError: it has another form, or promises something else.
+        BundleError: it is invalid, or does not match the nodes.
     """
     document = _document(content)
     if document.get("version") != VERSION:
         raise BundleError(
-            f"this bundle has version {document.get('version')!r}; this uwf knows {VERSION}",
+            f"unsupported bundle version {document.get('version')!r}; this uwf supports {VERSION}",
             hint="upgrade uwf",
         )
     if tuple(document) != _KEYS:
-        raise BundleError(f"the manifest must have {', '.join(_KEYS)}, in this order")
+        raise BundleError(f"the manifest must have the keys {', '.join(_KEYS)}, in this order")
     thread, head = document["thread"], document["head"]
     if not (isinstance(thread, str) and ThreadId.matches(thread)):
-        raise BundleError("the manifest names no thread")
+        raise BundleError("the manifest has no thread")
     if not (isinstance(head, str) and Ref.matches(head)):
-        raise BundleError("the manifest names no head")
+        raise BundleError("the manifest has no head")
     if document["nodes"] != [list(node) for node in nodes]:
-        raise BundleError("the nodes of the bundle are not those that its manifest lists")
+        raise BundleError("the nodes of the bundle do not match its manifest")
     manifest = manifest_of(thread, head, nodes)
     if document["root"] != manifest.root:
-        raise BundleError("the root of the manifest is not that of its nodes")
+        raise BundleError("the root of the manifest does not match its nodes")
     return manifest
 
 
@@ -77,7 +77,7 @@ def _document(content: bytes) -> dict[str, Any]:
     try:
         document = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise BundleError(f"the manifest is no JSON: {error}") from error
+        raise BundleError(f"the manifest is not JSON: {error}") from error
     if not isinstance(document, dict):
-        raise BundleError("the manifest is no mapping")
+        raise BundleError("the manifest is not a mapping")
     return document

@@ -42,7 +42,7 @@ def from_bytes(content: bytes) -> NodeFile:
         node = NodeFile(type_, content[_DATA : end - len(_TIMESTAMP)], _integer(content[end:]))
         if Ref.matches(type_) and node.timestamp_ms >= 0 and to_bytes(node) == content:
             return node
-    raise CorruptNodeError("it is no file of a node")
+    raise CorruptNodeError("it is not a node file")
 
 
 def _integer(data: bytes) -> int:

@@ -1,4 +1,4 @@
-"""Which patterns may be compiled: bounded by their text, before any engine reads them.
+"""Limit patterns by their text, before an engine compiles them.
 
 Values are matched in linear time, but compiling is not linear: a pattern of 4 KB can hold the
 process for a minute, and no signal gets through. So each pattern gets a cost first: what the
@@ -41,7 +41,7 @@ _TOKEN = re.compile(
 
 
 class Refused(Exception):
-    """A pattern that is not compiled; the text says why, `hint` what to do."""
+    """A rejected pattern, with the reason as text and a hint."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -49,10 +49,10 @@ class Refused(Exception):
 
 
 def pattern_cost(pattern: str) -> int:
-    """What compiling `pattern` costs at the most; whether it is a pattern at all is not asked.
+    """The maximum cost of compiling `pattern`; does not check its syntax.
 
     Raises:
-        Refused: it is over a limit, or in a form whose cost cannot be told.
+        Refused: it exceeds a limit, or has a form of unknown cost.
     """
     if len(pattern) > MAX_LENGTH:
         raise Refused(f"is longer than {MAX_LENGTH:,} characters", "split it with `allOf`")
@@ -64,7 +64,7 @@ def pattern_cost(pattern: str) -> int:
     cost = scan.once + sum(scan.open)
     if cost > MAX_COST:
         raise Refused(
-            f"costs more than {MAX_COST:,} to compile, its repetitions written out",
+            f"costs more than {MAX_COST:,} to compile, with its repetitions expanded",
             "use smaller counts, or `maxLength` and `*`",
         )
     return cost
@@ -122,7 +122,7 @@ class _Scan:
 
 
 def _times(token: re.Match[str]) -> int:
-    """How often a counted repetition is written out, at the most; `{}` is no repetition."""
+    """How often a counted repetition is written out, at the most; `{}` is not a repetition."""
     counts = [count for count in (token["least"], token["most"]) if count]
     if any(len(count) > 6 for count in counts):
         return MAX_COST + 1

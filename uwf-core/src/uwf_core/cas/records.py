@@ -28,13 +28,13 @@ def verify_record(record: Record, ref: str) -> None:
     """
     has_ref, has_sha256 = has_digests(record.type, record.data, ref, record.sha256)
     if record.ref != ref or not has_ref:
-        raise damaged(ref, "its bytes have another reference")
+        raise damaged(ref, "its bytes do not match its reference")
     if not has_sha256:
-        raise damaged(ref, "its bytes have another SHA-256")
+        raise damaged(ref, "its bytes do not match its SHA-256")
 
 
 def damaged(ref: str, why: str) -> CorruptNodeError:
-    """The error for a node whose stored bytes are not to be believed."""
+    """The error for a node with damaged bytes."""
     return CorruptNodeError(
         f"the node {ref} is damaged: {why}",
         hint="restore the store from a copy",
@@ -42,14 +42,14 @@ def damaged(ref: str, why: str) -> CorruptNodeError:
 
 
 def check_same(before: Record, record: Record) -> None:
-    """The collision check: what lies under the reference must be the very same bytes."""
+    """Detect a collision: the record of the reference must have the same bytes."""
     if before.type == record.type and before.data == record.data:
         if before.sha256 != record.sha256:
-            raise damaged(record.ref, "its stored SHA-256 is another one")
+            raise damaged(record.ref, "its stored SHA-256 differs")
         return
     verify_record(before, record.ref)
     raise CollisionError(
-        f"the reference {record.ref} belongs to another payload: stored is SHA-256 "
-        f"{before.sha256.hex()}, to be stored was {record.sha256.hex()}",
-        hint="two payloads with one XXH64 do not happen by chance: somebody made this pair",
+        f"the reference {record.ref} belongs to another payload: the stored SHA-256 is "
+        f"{before.sha256.hex()}, the new one {record.sha256.hex()}",
+        hint="two payloads with one XXH64 do not occur by chance: this pair was made on purpose",
     )

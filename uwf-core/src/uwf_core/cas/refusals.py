@@ -1,5 +1,5 @@
-"""How the Store says no: to schemas that cannot be types, to payloads that are not of theirs, to
-whoever comes second to a lock.
+"""The errors of the Store: for schemas that cannot be types, payloads that do not match theirs, and
+held locks.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,10 +11,10 @@ from uwf_core.errors import BusyError, PayloadError
 
 
 def check_schema(schema: Any) -> None:
-    """Let a schema pass that can be a type.
+    """Raise if a schema cannot be a type.
 
     Raises:
-        PayloadError: it cannot; the message lists every fault.
+        PayloadError: it cannot; the message lists every error.
     """
     problems = schema_problems(schema)
     if not problems:
@@ -34,13 +34,13 @@ def refused(type_: str, schema: Mapping[str, Any], found: Sequence[Violation]) -
     name = f"{type_} ({title})" if isinstance(title, str) else type_
     lines = [f"{each.path}: {each.message}" if each.path else each.message for each in found]
     return PayloadError(
-        f"this is no {name}: " + "; ".join(lines),
+        f"this is not a {name}: " + "; ".join(lines),
         where=found[0].path or None,
-        hint=f"`uwf cas schema show {type_}` shows what it must be",
+        hint=f"next: uwf cas schema show {type_}",
     )
 
 
 def held_by(name: str, holder: Holder | None) -> BusyError:
-    """The error for a lock that somebody holds; `holder`: who, as far as it is known."""
+    """The error for a held lock; `holder`: its holder, if known."""
     who = f"process {holder.pid} on {holder.host}" if holder and holder.pid else "another process"
-    return BusyError(f"{name} is held by {who}", hint="wait until it is done, or stop it")
+    return BusyError(f"{name} is in use by {who}", hint="wait until it is done, or stop it")

@@ -1,4 +1,4 @@
-"""Schema nodes: which JSON Schemas may be types, and what they say about values.
+"""Schema nodes: which JSON Schemas may be types, and the validation of values.
 
 A type is a valid JSON Schema (draft 2020-12) that uses, at every depth, only the 40 keywords that
 the meta-schema of ocas 0.4 names. jsonschema checks schemas, thoroughly; jsonschema-rs checks
@@ -83,36 +83,36 @@ _ONE = ("additionalProperties", "items", "if", "then", "else", "not", "contains"
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _NAMED = ("properties", "patternProperties")
 
-_INLINE = "write the schema that it points to in its place"
+_INLINE = "replace it by the schema that it refers to"
 _REWRITES = {
     "$ref": _INLINE,
     "$dynamicRef": _INLINE,
     "$defs": "write each definition where it is used",
     "definitions": "write each definition where it is used",
-    "$schema": "leave it out: every schema here is draft 2020-12",
-    "$id": "leave it out: a schema's name is its reference",
-    "id": "leave it out: a schema's name is its reference",
-    "$anchor": "leave it out, and write the schema where it is used",
-    "$dynamicAnchor": "leave it out, and write the schema where it is used",
-    "$vocabulary": "leave it out",
+    "$schema": "remove it: every schema is draft 2020-12",
+    "$id": "remove it: the name of a schema is its reference",
+    "id": "remove it: the name of a schema is its reference",
+    "$anchor": "remove it, and write the schema where it is used",
+    "$dynamicAnchor": "remove it, and write the schema where it is used",
+    "$vocabulary": "remove it",
     "unevaluatedProperties": "list all properties in one place with `additionalProperties: false`",
     "unevaluatedItems": "use `prefixItems` with `maxItems`",
     "additionalItems": "use `prefixItems` for the first items and `items` for the others",
     "dependentRequired": "use `if: {required: [a]}` with `then: {required: [b]}`",
     "dependentSchemas": "use `if: {required: [a]}` with `then: {…}`",
     "dependencies": "use `if: {required: [a]}` with `then: {…}`",
-    "minContains": "use `contains`, which asks for at least one",
-    "maxContains": "use `contains`, which asks for at least one, and `maxItems`",
-    "contentEncoding": "say it in `description`",
-    "contentMediaType": "say it in `description`",
-    "contentSchema": "say it in `description`, or make the content a field of its own",
+    "minContains": "use `contains`, which requires at least one",
+    "maxContains": "use `contains`, which requires at least one, and `maxItems`",
+    "contentEncoding": "write it in `description`",
+    "contentMediaType": "write it in `description`",
+    "contentSchema": "write it in `description`, or make the content a separate field",
     "nullable": 'use a list of types, such as `type: [string, "null"]`',
     "example": "use `examples` with a list",
 }
 
 
 class SchemaProblem(NamedTuple):
-    """A fault of a schema: where it is (`properties.a.$ref`), what is wrong, the rewrite.
+    """An error in a schema: its place (`properties.a.$ref`), message and hint.
 
     `keys` is the same place as a tuple of keys and positions.
     """
@@ -124,7 +124,7 @@ class SchemaProblem(NamedTuple):
 
 
 class Violation(NamedTuple):
-    """A fault of a value: `path` is its place (`items.2.name`, "" for the whole)."""
+    """An error in a value: `path` is its place (`items.2.name`, "" for the whole)."""
 
     path: str
     message: str
@@ -146,7 +146,7 @@ def subschemas(schema: Mapping[str, Any]) -> Iterator[tuple[Keys, Any]]:
 def schema_problems(
     schema: Any, path: str = "", budget: Budget | None = None
 ) -> list[SchemaProblem]:
-    """What keeps `schema` from being a type, `MAX_PROBLEMS` at the most; `path` is put before each
+    """Why `schema` cannot be a type, at most `MAX_PROBLEMS` errors; `path` is put before each
     place. `budget` is what this schema may take, shared with others that are checked with it.
 
     Loads jsonschema, which is slow to load, where there is a problem.
@@ -158,8 +158,8 @@ def schema_problems(
 
 
 def first_problem(schema: Any) -> SchemaProblem | None:
-    """One of the things that keep a value that `decode` gave from being a type, None if nothing
-    does; jsonschema-rs judges alone, which is quick to load.
+    """A reason why a decoded value cannot be a type, or None;
+    only jsonschema-rs decides, which loads quickly.
     """
     if not isinstance(schema, dict):
         return SchemaProblem("", f"a schema is a mapping, not a {type(schema).__name__}")
@@ -251,7 +251,7 @@ def _rewrite(word: str) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(word, KEYWORDS, 1)
-    return f"did you mean `{near[0]}`?" if near else "leave it out, or say it in `description`"
+    return f"did you mean `{near[0]}`?" if near else "remove it, or write it in `description`"
 
 
 def _pattern_problems(pattern: str, keys: Keys) -> Iterator[SchemaProblem]:
@@ -260,7 +260,7 @@ def _pattern_problems(pattern: str, keys: Keys) -> Iterator[SchemaProblem]:
     except PayloadError:
         yield SchemaProblem(
             dotted(keys),
-            f"{_short(repr(pattern))} is no regular expression that runs in linear time",
+            f"{_short(repr(pattern))} is not a regular expression of linear time",
             "look-ahead, look-behind and back-references are not available",
             keys,
         )
@@ -276,7 +276,10 @@ def _by_meta_schema(schema: Any) -> Iterator[SchemaProblem]:
         keys = tuple(error.absolute_path)
         if keys and keys[-1] == "type" and "anyOf" in error.absolute_schema_path:
             yield SchemaProblem(
-                dotted(keys), f"{error.instance!r} is no type", f"one of {', '.join(_TYPES)}", keys
+                dotted(keys),
+                f"{error.instance!r} is not a type",
+                f"use one of {', '.join(_TYPES)}",
+                keys,
             )
         else:
             yield SchemaProblem(dotted(keys), _short(error.message), None, keys)
@@ -291,14 +294,14 @@ def _by_compiling(schema: Any) -> list[SchemaProblem]:
 
 
 class CompiledSchema:
-    """A schema, ready to check values. Its patterns run in linear time; it fetches nothing. A value
+    """A compiled schema. Its patterns run in linear time; it fetches nothing. A value
     that would take seconds to check is refused, since no signal gets through meanwhile.
 
     Attributes:
-        accepts: whether nothing is wrong with a value that `decode` gave.
+        accepts: whether a decoded value is valid.
 
     Raises:
-        PayloadError: it is no valid schema.
+        PayloadError: it is not a valid schema.
     """
 
     __slots__ = ("_validator", "_work", "accepts")
@@ -317,7 +320,7 @@ class CompiledSchema:
         except (ValidationError, ValueError) as error:
             message = getattr(error, "message", str(error))
             keys = tuple(getattr(error, "instance_path", ()))
-            raise _no_type(message, keys, "`uwf cas schema add` names all its faults") from error
+            raise _no_type(message, keys, "`uwf cas schema add` reports all its errors") from error
         valid = self._validator.is_valid
         self.accepts: Callable[[Any], bool] = valid if self._work.is_cheap else self._accepts
 
@@ -325,14 +328,14 @@ class CompiledSchema:
         return self._work.excess(value) is None and self._validator.is_valid(value)
 
     def violations(self, value: Any) -> list[Violation]:
-        """What is wrong with `value`; whatever JSON cannot say is a violation as well."""
+        """The violations of `value`; a value that is not JSON is one as well."""
         try:
             return self.violations_of_plain(decode(encode(value)))
         except PayloadError as error:
             return [Violation(error.where or "", error.message)]
 
     def violations_of_plain(self, value: Any) -> list[Violation]:
-        """As `violations`, for a value that `decode` gave."""
+        """Like `violations`, for a decoded value."""
         excess = self._work.excess(value)
         if excess is not None:
             return [Violation("", excess)]
@@ -358,21 +361,21 @@ def pattern_schema(pattern: str) -> CompiledSchema:
     """The schema of texts in which `pattern` is found, compiled once.
 
     Raises:
-        PayloadError: it is no pattern, or takes too much to compile.
+        PayloadError: it is not a pattern, or costs too much to compile.
     """
     return CompiledSchema({"pattern": pattern})
 
 
 def _no_type(message: str, keys: Keys, hint: str) -> PayloadError:
     return PayloadError(
-        f"this is no schema that can be a type: {_short(message)}",
+        f"this schema cannot be a type: {_short(message)}",
         where=dotted(keys) or None,
         hint=hint,
     )
 
 
 def _refuse(uri: str) -> Any:
-    raise ValueError(f"{uri} is not fetched: nothing ever is")
+    raise ValueError(f"{uri} is not available: schemas are never fetched")
 
 
 def _short(message: str) -> str:
@@ -384,7 +387,7 @@ def violations(schema: Mapping[str, Any], value: Any) -> list[Violation]:
     `CompiledSchema` to ask more than once.
 
     Raises:
-        PayloadError: `schema` is none.
+        PayloadError: `schema` is not a schema.
     """
     try:
         plain = decode(encode(value))

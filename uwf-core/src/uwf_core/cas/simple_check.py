@@ -35,7 +35,7 @@ def fits(schema: Any, value: Any) -> bool | None:
 
 def _fits(schema: Any, value: Any) -> bool:
     if not isinstance(schema, Mapping):
-        raise _UnknownError("a schema that is no mapping")
+        raise _UnknownError("a schema that is not a mapping")
     for word, asked in schema.items():
         if word in _ANNOTATIONS:
             continue

@@ -1,6 +1,6 @@
-"""The Store: nodes, variables and locks over any backend, with the promises that all of them give.
+"""The Store: nodes, variables and locks over any backend, with the guarantees of all backends.
 
-The backend keeps bytes. Here alone lie CBOR, validation, digests, collisions and references.
+The backend stores bytes. CBOR, validation, digests, collisions and references are only here.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -30,7 +30,7 @@ class Store:
     Args:
         backend: where everything is kept.
         now_ms: the clock, ms since 1970. types: what this process shares between its stores.
-        durable: whether anything waits for the disk; not where the store is thrown away.
+        durable: whether commits wait for the disk; False for a temporary store.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Store:
 
     @contextmanager
     def transaction(self, durable: bool = True) -> Iterator[None]:
-        """All writes within become visible and durable together, or none of them does.
+        """All writes within become visible and durable together, or none.
 
         One within another joins it. `durable=False` does not wait for the disk: what it wrote
         survives kill -9, and reaches the disk with the next durable commit.
@@ -77,7 +77,7 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """The transaction under way, or a durable one of its own."""
+        """The current transaction, or a new durable one."""
         with self._lock:
             if self._durability is not None:
                 yield
@@ -89,11 +89,11 @@ class Store:
 
     def put(self, type_: str, payload: Any, *, trusted: bool = False) -> Ref:
         """Store `payload` as a node of `type_`; what is there already stays as it is. `trusted`:
-        the caller's tests hold that it fits its type; the check, which is slow to load, is skipped.
+        the caller's tests ensure that it matches its type; skip the check, which is slow to load.
 
         Raises:
-            PayloadError: JSON cannot say it, its schema refuses it, or `type_` is no schema.
-            MissingNodeError: there is no `type_`.
+            PayloadError: it is not JSON, its schema rejects it, or `type_` is not a schema.
+            MissingNodeError: `type_` is unknown.
             CollisionError: another payload has this reference.
         """
         if type_ == META:
@@ -123,7 +123,7 @@ class Store:
             trusted: it ships with uwf, whose tests check it: skip the check, which is slow to load.
 
         Raises:
-            PayloadError: the schema is none; the message lists every fault.
+            PayloadError: the schema is invalid; the message lists every error.
         """
         data = encode(schema)
         ref = ref_of(META, data)
@@ -182,8 +182,8 @@ class Store:
         """The node, its reference and SHA-256 checked.
 
         Raises:
-            MissingNodeError: there is none.
-            CorruptNodeError: the stored bytes are not what the reference says.
+            MissingNodeError: the node is unknown.
+            CorruptNodeError: the stored bytes do not match the reference.
         """
         record = self.record(ref)
         try:
@@ -204,9 +204,9 @@ class Store:
             record = self.stored(ref)
             if record is None:
                 raise MissingNodeError(
-                    f"there is no node {ref}",
+                    f"unknown node {ref}",
                     where=self.location(),
-                    hint="check the reference, and that this is the store it was put into",
+                    hint="check the reference, and that it is from this store",
                 )
             verify_record(record, ref)
             self._buffer.keep(record)
@@ -226,14 +226,14 @@ class Store:
         """
         payload = self.get(ref).payload
         if not isinstance(payload, str):
-            raise PayloadError(f"the node {ref} is no text", hint=f"`uwf cas get {ref}` shows it")
+            raise PayloadError(f"the node {ref} is not text", hint=f"next: uwf cas get {ref}")
         return payload
 
     def schema(self, ref: str) -> Mapping[str, Any]:
         """The schema of the type `ref`. Not to be changed: it is kept for the next call.
 
         Raises:
-            PayloadError: the node is no schema. Else as `get`.
+            PayloadError: the node is not a schema. Else as `get`.
         """
         known = self._schemas.get(ref)
         if known is not None:
@@ -241,19 +241,19 @@ class Store:
         node = self.get(ref)
         if node.type != META:
             raise PayloadError(
-                f"the node {ref} is no type: it is of type {node.type}, not a schema",
-                hint="`uwf cas schema list` lists all types",
+                f"the node {ref} is not a type: it is of type {node.type}, not a schema",
+                hint="next: uwf cas schema list",
             )
         schema: Mapping[str, Any] = node.payload
         self._schemas[ref] = schema
         return schema
 
     def has(self, ref: str) -> bool:
-        """Whether there is such a node; does not look at its content."""
+        """Whether the node exists; does not read its content."""
         return bool(self.present((ref,)))
 
     def present(self, refs: Collection[str]) -> set[str]:
-        """Those of `refs` that are there; does not look at their content."""
+        """Those of `refs` that exist; does not read their content."""
         with self._lock:
             self._buffer.flush()
             return self._backend.present(refs)
@@ -286,7 +286,7 @@ class Store:
         return self._backend.graph()
 
     def delete(self, refs: Iterable[str], untouched_since_ms: int) -> int:
-        """Remove those of `refs` that nobody has put since; how many."""
+        """Delete those of `refs` that were not put since; return how many."""
         with self._writing():
             self._buffer.flush()
             removed = self._backend.delete(refs, untouched_since_ms)
@@ -311,7 +311,7 @@ class Store:
         """As `StoreBackend.variables`, each checksum verified.
 
         Raises:
-            CorruptNodeError: a row is damaged; `listing` goes on instead.
+            CorruptNodeError: a row is damaged; `variables_lenient` skips it instead.
         """
         found, broken = self.listing(prefix, **choice)
         if broken:
@@ -319,7 +319,7 @@ class Store:
         return found
 
     def listing(self, prefix: str, **choice: Any) -> tuple[list[Variable], list[str]]:
-        """As `variables`, but damaged rows are left out and named beside: (intact, damaged)."""
+        """Like `variables`, but returns damaged rows separately: (intact, damaged)."""
         found = self.rows(prefix, **choice)
         intact = [each for each in found if variables.is_intact(each)]
         if len(intact) == len(found):
@@ -337,14 +337,14 @@ class Store:
         """Move a name: compare-and-set against `expected` (None: it must not exist yet).
 
         Raises:
-            BusyError: somebody else moved it; nothing has changed.
-            MissingNodeError: there is no node `value`.
-            PayloadError: the name, the value or a tag has not the form of one.
+            BusyError: another process moved it; nothing has changed.
+            MissingNodeError: the node `value` is unknown.
+            PayloadError: the name, the value or a tag is invalid.
         """
         new = variables.following(name, value, tags, expected, self._now_ms())
         with self._writing():
             if not (self.is_fresh(value) or self.has(value)):
-                raise MissingNodeError(f"{name} cannot point to {value}: there is no such node")
+                raise MissingNodeError(f"{name} cannot refer to the unknown node {value}")
             if not self._backend.set_variable(new, expected.checksum if expected else None):
                 raise variables.moved(name)
         return new
@@ -353,7 +353,7 @@ class Store:
         """Remove a name, if it still is as `variable` says.
 
         Raises:
-            BusyError: somebody else moved or removed it; nothing has changed.
+            BusyError: another process moved or removed it; nothing has changed.
         """
         with self._writing():
             if not self._backend.delete_variable(variable.name, variable.checksum):
@@ -362,10 +362,10 @@ class Store:
     # -- locks -----------------------------------------------------------------------------------
 
     def lock(self, name: str, holder: Holder) -> LockHandle:
-        """Take the lock `name` now; the system frees it when this process dies.
+        """Acquire the lock `name` now; the system releases it when this process dies.
 
         Raises:
-            BusyError: somebody holds it; the message says who.
+            BusyError: it is held; the message names the holder.
         """
         with self._lock:
             handle = self._backend.lock(name, holder)
@@ -374,23 +374,23 @@ class Store:
         return self._buffer.locked(handle, holder.since_ms)
 
     def holder(self, name: str) -> Holder | None:
-        """Who holds the lock now, without ever taking it; None if nobody does."""
+        """The current holder of the lock, or None; never acquires it."""
         with self._lock:
             return self._backend.holder(name)
 
     def held(self) -> dict[str, Holder]:
-        """All locks that are held now, by name."""
+        """All held locks, by name."""
         with self._lock:
             return self._backend.held()
 
     # -- the store itself ------------------------------------------------------------------------
 
     def location(self) -> str:
-        """Where the store is, for people."""
+        """The place of the store, for people."""
         return self._backend.location()
 
     def close(self) -> None:
-        """Let go of everything. A second call does nothing."""
+        """Close the backend. A second call does nothing."""
         with self._lock:
             self._buffer.clear()
             self._backend.close()

@@ -38,7 +38,7 @@ def header(name: str, size: int, mtime: int) -> bytes:
         BundleError: the time or the size is more than a header can say.
     """
     if not 0 <= mtime <= MOST_SECONDS or not 0 <= size <= MOST_SECONDS:
-        raise BundleError(f"{name} has a time or a size that no archive can say")
+        raise BundleError(f"the time or size of {name} is too large for an archive")
     parts = (
         name.encode("ascii").ljust(100, b"\0"),
         b"0000644\0",
@@ -76,7 +76,7 @@ class Reader:
         """The next entry; None at the end of the archive, which is the end of the file as well.
 
         Raises:
-            BundleError: what is there is no entry of a bundle, or is cut.
+            BundleError: the entry is invalid or truncated.
         """
         block = self.read(self._offset, BLOCK)
         if not any(block):
@@ -85,40 +85,40 @@ class Reader:
         entry = self._entry(block)
         if block != header(entry.name, entry.size, entry.mtime):
             raise BundleError(
-                f"the entry {entry.name} is no plain file of a bundle",
-                hint="it may be a link, a folder or a device, or somebody has changed its header",
+                f"the entry {entry.name} is not a plain file of a bundle",
+                hint="it is a link, a folder or a device, or its header was changed",
             )
         end = entry.offset + entry.size
         self._offset = end + len(padding(entry.size))
         if self._offset > self._size:
-            raise BundleError(f"the bundle is cut within {entry.name}", hint="get it once more")
+            raise BundleError(f"the bundle is truncated within {entry.name}", hint="fetch it again")
         if any(self.read(end, self._offset - end)):
-            raise BundleError(f"something is hidden behind {entry.name}")
+            raise BundleError(f"unexpected data after {entry.name}")
         return entry
 
     def read(self, offset: int, size: int) -> bytes:
         """Bytes of the archive.
 
         Raises:
-            BundleError: it is cut.
+            BundleError: it is truncated.
         """
         self._file.seek(offset)
         data = self._file.read(size)
         if len(data) < size:
-            raise BundleError("the bundle is cut", hint="get it once more")
+            raise BundleError("the bundle is truncated", hint="fetch it again")
         return data
 
     def _check_end(self) -> None:
         rest = self._size - self._offset
         if rest != len(END) or any(self.read(self._offset, rest)):
-            raise BundleError("the bundle does not end where its archive ends")
+            raise BundleError("the bundle has data after its archive")
 
     def _entry(self, block: bytes) -> Entry:
         name = block[:100].partition(b"\0")[0].decode("ascii", "replace")
         size, mtime = block[124:136], block[136:148]
         if not (_NAME.fullmatch(name) and _OCTAL.fullmatch(size) and _OCTAL.fullmatch(mtime)):
             raise BundleError(
-                "this is no bundle: it is no archive of plain files",
-                hint="bundles come from `uwf thread export`",
+                "this is not a bundle: it is not an archive of plain files",
+                hint="create a bundle with `uwf thread export`",
             )
         return Entry(name, self._offset + BLOCK, int(size[:11], 8), int(mtime[:11], 8))

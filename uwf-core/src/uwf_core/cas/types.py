@@ -1,4 +1,4 @@
-"""What a type is good for: to check payloads, and to find the references in them."""
+"""Use a type: validate payloads, and find the references in them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ class KnownType:
     """A schema, made ready when it is first needed.
 
     Attributes:
-        prefix: what stands before a payload where it is hashed.
+        prefix: the bytes before a payload in what is hashed.
         decode: `codec.decode`, the quickest way for this type.
     """
 
@@ -44,7 +44,7 @@ class KnownType:
         """For payloads that `decode` gave.
 
         Raises:
-            PayloadError: the schema is no valid one.
+            PayloadError: the schema is invalid.
         """
         if self._compiled is None:
             self._compiled = CompiledSchema(self._schema)
@@ -80,8 +80,8 @@ def _check_form(texts: Iterable[str]) -> None:
     for text in texts:
         if Ref.matches(text) and number_of(text) is None:
             raise PayloadError(
-                f"{text!r} can be no reference: no node has it",
-                hint="a reference begins with 0 to F",
+                f"{text!r} is not a reference",
+                hint="the first character of a reference is 0 to F",
             )
 
 
@@ -93,8 +93,8 @@ def _decoder(schema: Mapping[str, Any]) -> Callable[[bytes], Any]:
 
 
 class Types:
-    """Schemas by their reference, which says what they are: a process may share them between its
-    stores.
+    """Schemas by their reference, which identifies their content: a process may share them between
+    its stores.
 
     Attributes:
         schemas: the known ones. kinds: the references of those that have a short name.

@@ -18,7 +18,7 @@ def following(
     """The variable that comes after `before`; its checksum differs from that of `before`.
 
     Raises:
-        PayloadError: the name, the value or a tag has not the form of one.
+        PayloadError: the name, the value or a tag is invalid.
     """
     check_form(name, value, tags)
     created = before.created_ms if before else now_ms
@@ -32,20 +32,20 @@ def check_form(name: object, value: object, tags: Mapping[str, str]) -> None:
     """Whether these can be a variable.
 
     Raises:
-        PayloadError: the name, the value or a tag has not the form of one.
+        PayloadError: the name, the value or a tag is invalid.
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise PayloadError(
-            f"{name!r} is no name of a variable",
-            hint="a name is `@scope/segment/…` of letters, digits, `.`, `_` and `-`",
+            f"{name!r} is not a name of a variable",
+            hint="use `@scope/segment/…` of letters, digits, `.`, `_` and `-`",
         )
     if not isinstance(value, str) or not Ref.matches(value):
-        raise PayloadError(f"{name} cannot point to {value!r}: that is no reference")
+        raise PayloadError(f"{name} cannot refer to {value!r}: it is not a reference")
     if _are_sayable(tags):  # all at once: a step writes dozens of them
         return
     for key, text in tags.items():
         if not (_is_sayable(key) and _is_sayable(text)):
-            raise PayloadError(f"the tag {key!r} of {name} is no plain text: {text!r}")
+            raise PayloadError(f"the tag {key!r} of {name} is not plain text: {text!r}")
 
 
 def _are_sayable(tags: Mapping[str, str]) -> bool:
@@ -68,7 +68,7 @@ def _is_sayable(text: object) -> bool:
 
 
 def is_intact(variable: Variable) -> bool:
-    """Whether all columns are what the checksum says."""
+    """Whether all columns match the checksum."""
     name, value, tags, created, updated, checksum = variable
     try:
         return variable_checksum(name, value, tags, created, updated) == checksum
@@ -77,15 +77,13 @@ def is_intact(variable: Variable) -> bool:
 
 
 def damaged(name: str) -> CorruptNodeError:
-    """The error for a row that is not what its checksum says."""
+    """The error for a row that does not match its checksum."""
     return CorruptNodeError(
-        f"the variable {name} is damaged: its columns are not what their checksum says",
+        f"the variable {name} is damaged: its columns do not match their checksum",
         hint="restore the store from a copy",
     )
 
 
 def moved(name: str) -> BusyError:
     """The error for a compare-and-set that came too late."""
-    return BusyError(
-        f"{name} was changed by somebody else in the meantime", hint="look again and repeat"
-    )
+    return BusyError(f"another process changed {name} meanwhile", hint="read it again and repeat")

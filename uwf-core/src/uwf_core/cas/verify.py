@@ -1,6 +1,6 @@
 """Verification: every node's reference, SHA-256, form and schema, its edges, and what is missing.
 
-Nothing stops it: each fault is kept with its place in the graph of nodes, which tells who is
+Continues after errors: each is kept with its place in the graph of nodes, to find who is
 affected by it.
 """
 
@@ -20,10 +20,10 @@ Kind = Literal["damaged", "missing"]
 
 
 class Fault(NamedTuple):
-    """What is wrong with a node.
+    """An error in a node.
 
-    `positions` are places in the graph: whoever leads there is affected. That is the damaged node
-    itself, or the nodes that refer to a missing one.
+    `positions` are places in the graph: all nodes that reach them are affected. They are the
+    damaged node, or the nodes that refer to a missing one.
     """
 
     kind: Kind
@@ -33,14 +33,14 @@ class Fault(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """Nodes that were looked at, what is wrong with them, and why others could not be read."""
+    """The checked nodes, their errors, and why others could not be read."""
 
     graph: Graph
     faults: tuple[Fault, ...]
     unreadable: str | None = None
 
     def affected(self, roots: Mapping[str, Iterable[str]]) -> dict[int, list[str]]:
-        """For each fault, by its index: the names in `roots` whose nodes lead to it, sorted."""
+        """For each error, by its index: the names in `roots` whose nodes reach it, sorted."""
         wanted: dict[int, list[int]] = {}
         for index, fault in enumerate(self.faults):
             for position in fault.positions:
@@ -61,13 +61,13 @@ class Scan(NamedTuple):
 
 
 def scan_all(store: "Store", *, has_edges: bool = True) -> Scan:
-    """Look at every node of the store; `has_edges` says whether its records come with edges."""
+    """Check every node of the store; `has_edges`: whether its records have edges."""
     looking = _Looking(store, has_edges)
     return looking.result(looking.all())
 
 
 def scan_from(store: "Store", roots: Iterable[str]) -> Scan:
-    """Look at the nodes that `roots` lead to; a root that is missing is not among the faults."""
+    """Check the nodes reachable from `roots`; a missing root is not an error."""
     looking = _Looking(store)
     return looking.result(looking.reached(roots))
 
@@ -121,14 +121,14 @@ class _Looking:
             return self._damaged(ref, position, error.message)
 
     def _damaged(self, ref: str, position: int, message: str) -> GraphNode | None:
-        """Keep the fault; what the node refers to is not to be believed."""
+        """Keep the error; the references of the node are not trusted."""
         number = number_of(ref)
         positions = () if number is None else (position,)
         self._faults.append(Fault("damaged", ref, message, positions))
         return None if number is None else (number, (), 0)
 
     def result(self, nodes: Iterable[GraphNode]) -> Scan:
-        """What comes of looking at `nodes`; the faults, with what is missing."""
+        """Check `nodes`; return the errors, including missing nodes."""
         self._graph.extend(nodes)
         if self._unreadable is None:  # else what was not reached would seem to be missing
             self._faults += self._missing()
@@ -141,5 +141,5 @@ class _Looking:
             if not self._store.present([self._graph.ref(holder) for holder in holders]):
                 continue  # they went together: a collection
             first = self._graph.ref(holders[0])
-            message = f"there is no such node, but {first} refers to it"
+            message = f"the node is missing, but {first} refers to it"
             yield Fault("missing", ref, message, tuple(holders))

@@ -22,7 +22,7 @@ _NULL_BYTES, _TRUE_BYTES, _FALSE_BYTES = bytes((NULL,)), bytes((TRUE,)), bytes((
 
 
 class UnsayableError(Exception):
-    """A fault on its way out of the payload; each level adds its key."""
+    """An error on its way out of the payload; each level adds its key."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -34,7 +34,7 @@ class UnsayableError(Exception):
 class Writer:
     """Writes one payload; `is_plain` as long as it reads back as it is, types included.
 
-    Texts and null within mappings, which most values are, cost no call of their own.
+    Texts and null within mappings, which most values are, cost no separate call.
     """
 
     __slots__ = ("is_plain",)
@@ -46,7 +46,7 @@ class Writer:
         """The bytes of a value within which `depth` more levels may lie.
 
         Raises:
-            UnsayableError: JSON cannot say it.
+            UnsayableError: it is not JSON.
         """
         kind = type(value)
         if kind is str:
@@ -73,7 +73,7 @@ class Writer:
             if isinstance(value, base):
                 return self.value(base(value), depth)
         raise UnsayableError(
-            f"a {type(value).__name__} is nothing that JSON can say",
+            f"a {type(value).__name__} is not a JSON value",
             hint="use text, numbers, true, false, null, lists and mappings",
         )
 
@@ -90,9 +90,7 @@ class Writer:
 
     def _float(self, value: float) -> bytes:
         if not isfinite(value):
-            raise UnsayableError(
-                f"{value!r} is no number that JSON can say", hint="use null or text"
-            )
+            raise UnsayableError(f"{value!r} is not a JSON number", hint="use null or text")
         if value.is_integer() and abs(value) <= SAFE_INTEGER:
             self.is_plain = False
             return _integer(int(value))
@@ -140,7 +138,7 @@ class Writer:
     def _key(self, key: Any) -> bytes:
         if not isinstance(key, str):
             raise UnsayableError(
-                f"the key {key!r} is a {type(key).__name__}", hint="keys are text in JSON"
+                f"the key {key!r} is a {type(key).__name__}", hint="keys must be text in JSON"
             )
         was_plain = self.is_plain
         name = self._text(key)
@@ -175,7 +173,7 @@ def _integer(value: int) -> bytes:
     if -SAFE_INTEGER <= value < 0:
         return head(NEGATIVE, -1 - value)
     raise UnsayableError(
-        "a whole number beyond ±(2^53-1) would not survive other readers of JSON",
+        "a whole number beyond ±(2^53-1) is not exact in JSON",
         hint="write it as text",
     )
 
@@ -183,6 +181,6 @@ def _integer(value: int) -> bytes:
 def _check_depth(depth: int) -> None:
     if depth == 0:
         raise UnsayableError(
-            f"lists and mappings lie more than {MAX_DEPTH} deep within each other",
+            f"lists and mappings are nested more than {MAX_DEPTH} levels deep",
             hint="flatten the value, or keep the inner part as text",
         )

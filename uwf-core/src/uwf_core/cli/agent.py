@@ -31,7 +31,7 @@ class AgentRow(TypedDict):
 
 @command("list", "uwf agent list")
 def list_(session: Session) -> None:
-    """List the agents that can be used: installed ones, and the aliases of the configuration."""
+    """List the available agents: installed ones and the aliases of the configuration."""
     from uwf_core.cli.render.agent import agents_text
 
     session.emit({"agents": list(_rows(session.engine))}, agents_text)
@@ -40,10 +40,10 @@ def list_(session: Session) -> None:
 @command("check", "uwf agent check human", "uwf agent check ./my-agent")
 @click.argument("agent", metavar="AGENT")
 @click.option(
-    "--trial", is_flag=True, help="Let it make a tiny request to its model, if it knows how."
+    "--trial", is_flag=True, help="Also send one small request to its model, where supported."
 )
 def check(session: Session, agent: str, trial: bool) -> int:
-    """Say whether an agent is ready, or why not. Loads it in a process of its own.
+    """Check whether an agent is ready. Loads it in a separate process.
 
     AGENT is an alias, an installed agent's name, or a command line.
     """
@@ -81,7 +81,7 @@ def _rows(engine: "Engine") -> Iterator[AgentRow]:
     for name in sorted(engine.settings.agents):
         try:
             choice = resolve_agent(name, known, source="agents")
-        except UsageError as error:  # one wrong alias hides no other agent
+        except UsageError as error:  # an invalid alias must not hide the other agents
             yield _wrong_row(name, engine.settings.agents[name], error, name == default)
         else:
             yield _alias_row(name, choice, installed.get(choice.plugin or ""), name == default)

@@ -9,11 +9,11 @@ from uwf_core.cli.session import Session
 @command("verify", "uwf bundle verify thread.tar")
 @click.argument("file", metavar="FILE")
 def verify(session: Session, file: str) -> None:
-    """Prove that a bundle is whole and unaltered; needs no store and writes nothing.
+    """Verify that a bundle is complete and unchanged; needs no store and writes nothing.
 
-    Checks every reference, every SHA-256, each node against its type, that all that the thread
-    leads to is there and nothing else, and that its index says what its steps say. Compare the
-    root with the one that the sender tells you. Exit code 4 if anything is wrong.
+    Checks every reference, every SHA-256, each node against its type, that all nodes of the thread
+    are present and no others, and that the index agrees with the steps. Compare the root with the
+    one that the sender gave you. Exit code 4 if the bundle has an error.
     """
     from uwf_core.cli.render.bundle import bundle_text
     from uwf_core.upkeep.import_bundle import verify_bundle

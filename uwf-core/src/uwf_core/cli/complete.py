@@ -1,8 +1,8 @@
-"""What a word on the command line can become: `uwf __complete SHELL INDEX WORD…`.
+"""Complete a word of the command line: `uwf __complete SHELL INDEX WORD…`.
 
-Answers one candidate a line: `name`, and for zsh and fish what it means; `:file` and `:dir` leave
-the word to the shell. Reads the static table and imports no command; every fault is silence,
-since a completion that complains spoils the line that somebody is typing.
+Prints one candidate per line: `name`, with a description for zsh and fish; `:file` and `:dir`
+leave the word to the shell. Reads the static table and imports no command. Prints no errors,
+since they would garble the line that the user is typing.
 """
 
 import os
@@ -20,11 +20,11 @@ _SHORT: Final = {"-p": "--prompt", "-c": "--count", "-a": "--all", "-h": "--help
 _MOST_THREADS: Final = 50
 
 Candidates = Sequence[tuple[str, str]]
-"""Words and what each means, "" if that goes without saying."""
+"""Candidates and their descriptions ("" for none)."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print what the word at INDEX of WORD… can become; always 0."""
+    """Print the candidates for the word at INDEX of WORD…; returns 0 always."""
     try:
         shell, index, words = arguments[0], int(arguments[1]), list(arguments[2:])
         words += [""] * (index + 1 - len(words))
@@ -46,7 +46,7 @@ def _line(shell: str, word: str, meaning: str) -> str:
 
 
 class Place(NamedTuple):
-    """Where a word stands: the entry it belongs to, arguments before it, an option it is for."""
+    """The position of a word: its entry, the arguments before it, the option it is a value of."""
 
     entry: Entry
     arguments: int
@@ -54,7 +54,7 @@ class Place(NamedTuple):
 
 
 def candidates(before: Sequence[str], word: str) -> Candidates:
-    """What `word` can become after the words `before` it (without `uwf` itself)."""
+    """The candidates for `word` after the words `before` it (without `uwf`)."""
     place = find_place(before)
     if place.option is not None:
         found = _values(place.option)
@@ -71,7 +71,7 @@ def candidates(before: Sequence[str], word: str) -> Candidates:
 
 
 def find_place(before: Sequence[str]) -> Place:
-    """Walk the table along the words that are there already."""
+    """Follow the words typed so far through the table."""
     entry: Entry = Noun("", COMMANDS)
     arguments, waiting = 0, None
     for word in before:
@@ -87,7 +87,7 @@ def find_place(before: Sequence[str]) -> Place:
 
 
 def _value_kind(entry: Entry, option: str) -> str | None:
-    """What the value of an option completes to; None for a flag."""
+    """The kind of value that an option completes to; None for a flag."""
     names = (*(entry.options if isinstance(entry, Row) else ()), *EVERYWHERE)
     kinds = {name: kind for name, _, kind in (each.partition("=") for each in names)}
     return kinds.get(_SHORT.get(option, option)) or None

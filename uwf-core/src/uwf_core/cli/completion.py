@@ -1,4 +1,4 @@
-"""`uwf completion`: the script that makes a shell ask uwf what a word can become."""
+"""`uwf completion`: the script by which a shell asks uwf for completions."""
 
 import click
 

@@ -11,7 +11,7 @@ from uwf_core.cli.session import Session
 
 
 @command("show", "uwf config show", "uwf config show --origin")
-@click.option("--origin", is_flag=True, help="Name the layer and place of each value.")
+@click.option("--origin", is_flag=True, help="Show the layer and file of each value.")
 def show(session: Session, origin: bool) -> None:
     """Show all settings, defaults included; secrets are masked."""
     from uwf_core.config.show import settings_document, settings_rows
@@ -38,10 +38,10 @@ def get(session: Session, key: str) -> None:
 @click.argument("key", metavar="KEY")
 @click.argument("value", metavar="VALUE")
 def set_(session: Session, key: str, value: str) -> None:
-    """Change one setting of your config.yaml and keep the rest of the file as it is.
+    """Change one setting of your config.yaml; the rest of the file stays unchanged.
 
     VALUE is text where the key takes text, else YAML: [a, b], {use: mock}, 5, or null to unset.
-    The outcome is checked before anything is written: agents, models and extractors must exist.
+    The result is validated before it is written: agents, models and extractors must exist.
     """
     from uwf_core.config.change import config_path, set_value
     from uwf_core.config.show import get_setting
@@ -56,7 +56,7 @@ def set_(session: Session, key: str, value: str) -> None:
 
 @command("path", "uwf config path")
 def path(session: Session) -> None:
-    """Print where your configuration, the project's and the store lie."""
+    """Print the paths of your configuration and of the project's."""
     from uwf_core.config.change import config_path
     from uwf_core.config.project import find_project
 
@@ -74,9 +74,9 @@ def path(session: Session) -> None:
 @command("trust", "uwf config trust", "uwf config trust ~/work/shop")
 @click.argument("folder", metavar="[DIR]", default=".")
 def trust(session: Session, folder: str) -> None:
-    """Trust a folder: its own settings may define agents, its workflows may hide others.
+    """Trust a folder: its settings may define agents, its workflows may hide others.
 
-    Trust is for that very folder (this one by default), not for those below it.
+    Trusts only that folder (default: the current one), not the folders below it.
     """
     from uwf_core.config.trust import trust as trust_folder
 

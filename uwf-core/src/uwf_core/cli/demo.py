@@ -14,17 +14,15 @@ from uwf_core.cli.signals import cancel_on_signals
 
 @command("demo", "uwf demo", "uwf demo --dir /tmp/try-uwf", "uwf demo --live")
 @click.option(
-    "--dir", "folder", metavar="DIR", help="An empty or new folder; a temporary one by default."
+    "--dir", "folder", metavar="DIR", help="An empty or new folder (default: a temporary one)."
 )
-@click.option(
-    "--live", is_flag=True, help="On the model that you have configured (it costs its tokens)."
-)
+@click.option("--live", is_flag=True, help="Use the configured model (this costs tokens).")
 def demo(session: Session, folder: str | None, live: bool) -> int:
-    """See a workflow at work: a failing test in a small project is repaired.
+    """Watch a workflow fix a failing test in a small project.
 
-    Files really change and tests really run; a script decides what is done, so no key, model or
-    server is needed. Where the builtin agent is installed, it does it with its tools. Everything is
-    in one folder, with a store of its own.
+    Files really change and tests really run; a script plays the agent, so no key, model or server
+    is needed. If the builtin agent is installed, it runs the script with its tools. Everything,
+    including a separate store, is in one folder.
     """
     from uwf_core.demo.play import play
 
@@ -53,7 +51,7 @@ def _text(document: Mapping[str, Any], screen: Screen) -> str:
         screen,
     )
     lines = [document["text"].rstrip("\n"), "", screen.paint("─" * 40, "dim"), where, ""]
-    lines.append(screen.paint("go on with", "bold"))
+    lines.append(screen.paint("next", "bold"))
     for each in document["next"]:
         lines += [f"  {each['command']}", screen.paint(f"      {each['shows']}", "dim")]
     return "\n".join(lines)

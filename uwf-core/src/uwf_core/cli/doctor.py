@@ -1,4 +1,4 @@
-"""`uwf doctor`: is this installation in order, and what repairs it?"""
+"""`uwf doctor`: check the installation and suggest repairs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,9 +11,9 @@ from uwf_core.errors import ExitCode
 
 @command("doctor", "uwf doctor", "uwf doctor --format json")
 def doctor(session: Session) -> int:
-    """Check this installation and say what to repair: Python, home, configuration, store, plugins.
+    """Check this installation and suggest repairs: Python, home, configuration, store, plugins.
 
-    Plugins are loaded in processes of their own. Exit code 1 if something is broken.
+    Loads each plugin in a separate process. Exit code 1 if something is broken.
     """
     from uwf_core.cli.examination import examine
 

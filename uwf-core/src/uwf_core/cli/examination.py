@@ -1,4 +1,4 @@
-"""What `doctor` looks at; a part that cannot be looked at is a finding and hides no other."""
+"""The checks of `doctor`; a check that fails is itself a finding and stops no other."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ _AT_ONCE = 4
 
 
 def examine(engine: "Engine") -> list[CheckDocument]:
-    """Look at everything, one after the other."""
+    """Run all checks, one after the other."""
     checks: list[CheckDocument] = []
     for name, look in _LOOKS.items():
         try:
@@ -51,9 +51,9 @@ def _platform(_engine: "Engine") -> Checks:
         yield _check(
             "platform",
             "warning",
-            "macOS: what an agent leaves behind after detaching itself is found only by the "
-            "marker in its environment, by the next command that takes the thread's lock",
-            "nothing to do; on Linux such processes end with the agent",
+            "macOS: a process that detached itself from an agent is found only by the "
+            "marker in its environment, when the next command locks the thread",
+            "no action needed; on Linux such processes end with the agent",
         )
     else:
         yield _check("platform", "ok", sys.platform)
@@ -66,9 +66,9 @@ def _home(engine: "Engine") -> Checks:
 
     home = Path(engine.home)
     if not home.exists():
-        yield _check("home", "ok", f"{home} is not there yet; the first command makes it")
+        yield _check("home", "ok", f"{home} does not exist yet; the first command creates it")
     elif open_to_others(str(home)):
-        yield _check("home", "warning", f"others can read {home}", f"chmod 700 {home}")
+        yield _check("home", "warning", f"other users can read {home}", f"chmod 700 {home}")
     else:
         yield _check("home", "ok", str(home))
 
@@ -108,7 +108,7 @@ def _libraries(engine: "Engine") -> Checks:
 
 
 def _probes(engine: "Engine", plugins: Sequence["Plugin"]) -> dict["Found", Probe]:
-    """What each tells when it is loaded; several at a time, since one may hang."""
+    """Load each plugin and run its checks; several at a time, since one may hang."""
     from concurrent.futures import ThreadPoolExecutor
 
     from uwf_core.process.cancel import Cancel
@@ -145,7 +145,7 @@ def _plugins(engine: "Engine") -> Checks:
             continue
         by = f"{found.distribution} {found.version}"
         if plugin.warning is not None:
-            cure = "ask its author for a version that demands `uwf-core>=0.1,<1`"
+            cure = "ask its author for a version that requires `uwf-core>=0.1,<1`"
             yield _check(name, "warning", f"{by}: {plugin.warning}", cure)
         else:
             yield _check(name, "ok", by)
@@ -160,7 +160,7 @@ def _agent(engine: "Engine") -> Checks:
     word = engine.settings.default_agent
     if word is None:
         hint = "uwf config set defaultAgent NAME; uwf agent list"
-        yield _check("default agent", "warning", "none is chosen", hint)
+        yield _check("default agent", "warning", "not set", hint)
         return
     choice = resolve_agent(word, engine.known_agents(engine.cwd), source="defaultAgent")
     ready = agent_readiness(engine, choice)

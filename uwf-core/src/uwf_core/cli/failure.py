@@ -1,4 +1,4 @@
-"""Errors for people and for programs: what, where, why and the cure; never a traceback."""
+"""Print errors for people and for programs: what, where, why and a hint; no traceback."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,16 +10,16 @@ from uwf_core.errors import ExitCode, RunInterrupted, UsageError, UwfError
 
 
 class InternalError(UwfError):
-    """A fault of uwf itself."""
+    """An internal error in uwf."""
 
     code = "internal"
 
 
 def explain(problem: BaseException) -> UwfError:
-    """Any exception as an error with a message, a place and a cure."""
+    """Convert any exception to an error with a message, a place and a hint."""
     if isinstance(problem, UwfError):
         return problem
-    # Python 3.11 turns what interrupts the making of a class into a RuntimeError.
+    # Python 3.11 wraps an interrupt while a class is created in a RuntimeError.
     if isinstance(problem, KeyboardInterrupt | click.Abort) or isinstance(
         problem.__cause__, KeyboardInterrupt
     ):
@@ -29,8 +29,8 @@ def explain(problem: BaseException) -> UwfError:
     if isinstance(problem, OSError):
         return UwfError(problem.strerror or str(problem), where=_file_of(problem))
     return InternalError(
-        f"a fault of uwf itself: {type(problem).__name__}: {problem}".rstrip(": "),
-        hint="please report it, with the traceback that --debug shows",
+        f"internal error in uwf: {type(problem).__name__}: {problem}".rstrip(": "),
+        hint="please report it with the traceback that --debug prints",
     )
 
 
@@ -38,7 +38,7 @@ def _usage(problem: click.ClickException) -> UwfError:
     context = getattr(problem, "ctx", None)
     path = context.command_path if context else "uwf"
     text = problem.format_message().rstrip(".")
-    return UsageError(text[:1].lower() + text[1:], hint=f"`{path} --help` shows how it is used")
+    return UsageError(text[:1].lower() + text[1:], hint=f"`{path} --help` prints its usage")
 
 
 def _file_of(problem: OSError) -> str | None:
@@ -48,7 +48,7 @@ def _file_of(problem: OSError) -> str | None:
 def report(
     session: Session, error: UwfError, cause: BaseException, arguments: Sequence[str]
 ) -> int:
-    """Print an error on stderr, in the form that is wanted; its exit code."""
+    """Print an error on stderr in the requested format; return its exit code."""
     document = error.document()
     if session.opened is not None:
         document = _redacted(session, document)
@@ -63,7 +63,7 @@ def report(
 
 
 def wanted_format(session: Session, arguments: Sequence[str]) -> Any:
-    """The format of an error; words that could not be parsed may still name it."""
+    """The format of an error; read from the arguments where they could not be parsed."""
     if session.chosen is None:
         for word, following in zip(arguments, [*arguments[1:], ""], strict=False):
             name, _, value = word.partition("=")
@@ -74,14 +74,14 @@ def wanted_format(session: Session, arguments: Sequence[str]) -> Any:
 
 
 def traceback_of(cause: BaseException) -> str:
-    """The traceback with all that led to it."""
+    """The traceback with its causes."""
     from traceback import format_exception
 
     return "".join(format_exception(cause)).rstrip()
 
 
 def _redacted(session: Session, value: Any) -> Any:
-    """`value` without secrets, as far as the configuration can be read."""
+    """`value` without the secrets that the readable configuration names."""
     from uwf_core.cli.redaction import redacted
 
     return redacted(session, value)

@@ -1,4 +1,4 @@
-"""Commands that other distributions add (entry points of `uwf.commands`): found, not imported."""
+"""Commands of plugins (entry points of `uwf.commands`): found without importing them."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING, cast
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def foreign_commands(own: Collection[str]) -> dict[str, list[Found]]:
-    """Who brings which name, sorted; names that uwf has itself are ignored."""
+    """The commands of plugins by name, sorted; the names of uwf's own commands are ignored."""
     commands: dict[str, list[Found]] = {}
     for found in scan((COMMANDS,)):
         if found.name not in own:
@@ -21,11 +21,11 @@ def foreign_commands(own: Collection[str]) -> dict[str, list[Found]]:
 
 
 def load_foreign(session: "Session", name: str) -> "click.Command | None":
-    """The command of that name, imported; None if nobody brings it.
+    """Import the command of that name; None if no plugin has it.
 
     Raises:
-        PluginError: it is blocked, does not fit, or two distributions claim it.
-        PluginBroken: it cannot be imported, or is no click command.
+        PluginError: it is blocked or incompatible, or two distributions claim it.
+        PluginBroken: it cannot be imported, or is not a click command.
     """
     if name not in foreign_commands(()):
         return None

@@ -1,4 +1,4 @@
-"""What all commands have in common: lazy groups, common options, examples, near misses."""
+"""The base of all commands: lazy groups, common options, examples, suggestions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -15,7 +15,7 @@ COLOURS = ("auto", "always", "never")
 
 
 def _remember(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
-    """A callback that sets an attribute of the session; the innermost option that is given wins."""
+    """A callback that sets an attribute of the session; the innermost option wins."""
 
     def keep(context: click.Context, _parameter: click.Parameter, value: Any) -> None:
         if value:
@@ -31,8 +31,8 @@ def _show_help(context: click.Context, _parameter: click.Parameter, value: Any) 
 
 
 def _everywhere(formats: Sequence[str] = FORMATS) -> tuple[click.Parameter, ...]:
-    """The options of every command and group, handled before all others. The option of help is
-    ours, since that of click looks for translations, which costs more than reading a store.
+    """The options of every command and group, handled before all others. The help option is
+    ours, since click's looks for translations, which takes longer than reading a store.
     """
 
     def option(*names: str, target: str, **settings: Any) -> click.Option:
@@ -44,10 +44,13 @@ def _everywhere(formats: Sequence[str] = FORMATS) -> tuple[click.Parameter, ...]
             "--format",
             target="chosen",
             type=click.Choice(formats),
-            help="Form of the result; text on a terminal, else json.",
+            help="Output format (default: text on a terminal, else json).",
         ),
         option(
-            "--color", target="color", type=click.Choice(COLOURS), help="Colours; auto by default."
+            "--color",
+            target="color",
+            type=click.Choice(COLOURS),
+            help="When to use colours (default: auto).",
         ),
         option("--debug", target="debug", is_flag=True, help="Show the traceback of an error."),
         click.Option(
@@ -56,13 +59,13 @@ def _everywhere(formats: Sequence[str] = FORMATS) -> tuple[click.Parameter, ...]
             is_eager=True,
             expose_value=False,
             callback=_show_help,
-            help="Show this text.",
+            help="Show this help.",
         ),
     )
 
 
 OPTIONS: Final = _everywhere()
-"""One set for all: a parameter keeps no state of a call."""
+"""One set for all commands: a parameter keeps no state of a call."""
 
 
 class Command(click.Command):
@@ -88,7 +91,7 @@ class Command(click.Command):
         self.logged = logged
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse, once the session knows what kind of result is to come."""
+        """Parse, after the session knows what kind of result to expect."""
         if session := ctx.find_object(Session):
             session.document = self.document
         return super().parse_args(ctx, args)
@@ -113,13 +116,13 @@ def command(
     logged: bool = False,
     formats: Sequence[str] = (),
 ) -> Callable[[Callable[..., int | None]], Command]:
-    """Make a command of a function.
+    """Make a command from a function.
 
     Args:
         name: what a user types.
         examples: whole command lines, shown by --help.
-        document: its result is a text to read, which is printed unless another format is given.
-        logged: it runs or changes something, so the log tells of it.
+        document: the result is a text to read, printed unless another format is given.
+        logged: it runs or changes something, so it gets an entry in the log.
         formats: further values of --format, which the command itself knows how to write.
     """
 
@@ -140,7 +143,7 @@ def command(
 
 
 class Group(click.Group):
-    """A group out of the static table; a command's module is imported when it is called."""
+    """A group from the static table; a command's module is imported when it is called."""
 
     def __init__(self, name: str, path: tuple[str, ...], noun: Noun, **settings: Any) -> None:
         super().__init__(
@@ -167,7 +170,7 @@ class Group(click.Group):
         return cast(click.Command, found)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Show the help where no command is named; that is no error."""
+        """Show the help if no command is given; this is not an error."""
         rest = super().parse_args(ctx, args)
         if not rest and not ctx.resilient_parsing and not self.given(ctx):
             ctx.ensure_object(Session).write(ctx.get_help())
@@ -182,14 +185,14 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that `args` begin with; unknown names are answered with what is meant."""
+        """Resolve the command that `args` begin with; suggest similar names for unknown ones."""
         found = self.get_command(ctx, args[0])
         if found is not None:
             return args[0], found, args[1:]
         words = ctx.command_path
         if replacement := RETIRED.get((*self.path, args[0])):
             raise UsageError(
-                f"`{words} {args[0]}` is not a command any more", hint=f"use `{replacement}`"
+                f"`{words} {args[0]}` is no longer a command", hint=f"use `{replacement}`"
             )
         raise UsageError(
             f"`{words}` has no command {args[0]!r}",
@@ -197,11 +200,11 @@ class Group(click.Group):
         )
 
     def meant(self, ctx: click.Context, word: str) -> str | None:
-        """Which command may be meant by a word that names none."""
+        """Suggest a command for an unknown word."""
         return near_miss(word, self.list_commands(ctx))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the names and their lines of help without importing a command."""
+        """List the commands and their help lines without importing them."""
         lines = [(name, self.help_of(name)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl(lines)
@@ -212,7 +215,7 @@ class Group(click.Group):
 
 
 def near_miss(word: str, known: Sequence[str]) -> str | None:
-    """A hint at the names that `word` may mean."""
+    """Suggest the names that are similar to `word`."""
     from difflib import get_close_matches
 
     close = get_close_matches(word, known, cutoff=0.5)
@@ -220,7 +223,7 @@ def near_miss(word: str, known: Sequence[str]) -> str | None:
 
 
 def write_lines(formatter: click.HelpFormatter, title: str, lines: Sequence[str]) -> None:
-    """A section of lines that are to stay as they are."""
+    """Write a section of lines without wrapping them."""
     formatter.write_paragraph()
     formatter.write(f"{title}:\n")
     for line in lines:

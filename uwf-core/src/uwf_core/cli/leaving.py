@@ -1,5 +1,5 @@
-"""The end of a call: at once where all that ran is known; where plugins were loaded, they print
-nothing more on stdout, nor keep it alive.
+"""End a process: at once if only our own code ran. Loaded plugins can neither print on stdout
+after the result nor keep the process alive.
 """
 
 import atexit
@@ -15,8 +15,8 @@ _PATIENCE_SECONDS = 2.0
 
 
 def leave(session: Session, code: int) -> None:
-    """Let what plugins print from here on (when the interpreter ends) reach stderr, and end the
-    process where threads of theirs would keep it from ending.
+    """Send what plugins print from here on (when the interpreter ends) to stderr, and end the
+    process if their threads would keep it alive.
     """
     _divert_stdout()
     left = [each for each in threading.enumerate() if _keeps_alive(each)]
@@ -25,18 +25,20 @@ def leave(session: Session, code: int) -> None:
     still = [each.name for each in left if each.is_alive()]
     if still:
         names = ", ".join(still)
-        session.note(f"note: a plugin's thread goes on ({names}); the command ends without it")
+        session.note(
+            f"note: a plugin's thread is still running ({names}); the command ends without it"
+        )
         os._exit(code)
 
 
 def end_process(code: int) -> int:
-    """End this process, which has printed and closed all it wanted to, without taking the
-    interpreter apart: that costs a fifth of a short command. What is registered with `atexit` is
+    """End this process, which has printed and closed everything, without the interpreter's
+    cleanup, which takes a fifth of a short command. Functions registered with `atexit` run.
     done.
 
     Returns:
-        The exit code, where the process is to end as any does: code of other distributions was
-        loaded, which may count on it for files left open, or a thread goes on.
+        The exit code, if the process must end normally: plugins were loaded, which may rely on
+        the cleanup for open files, or a thread is still running.
     """
     loading = sys.modules.get("uwf_core.plugins.loading")
     if (loading and loading.strangers) or any(map(_keeps_alive, threading.enumerate())):
@@ -44,7 +46,7 @@ def end_process(code: int) -> int:
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
-            with suppress(OSError, ValueError):  # whoever wrote to it has said so
+            with suppress(OSError, ValueError):  # the writer has reported it
                 stream.flush()
     os._exit(code)
 
@@ -54,9 +56,9 @@ def _keeps_alive(thread: threading.Thread) -> bool:
 
 
 def _divert_stdout() -> None:
-    if sys.stdout is None:  # closed by whoever called us
+    if sys.stdout is None:  # our caller closed it
         return
-    with suppress(OSError, ValueError):  # a reader who has gone
+    with suppress(OSError, ValueError):  # the reader has gone
         sys.stdout.flush()
     with suppress(OSError):  # no stderr to divert to
         os.dup2(_STDERR, _STDOUT)

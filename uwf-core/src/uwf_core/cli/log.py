@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--limit", type=click.IntRange(min=1), default=20, show_default=True, metavar="N",
-    help="At most so many.",
+    help="Show at most N.",
 )  # fmt: skip
-@click.option("--thread", metavar="THREAD", help="Only what was done to this thread.")
+@click.option("--thread", metavar="THREAD", help="Show only commands on this thread.")
 @click.option("--since", type=Moment(), metavar="WHEN", help="Not older: a date, or 7d, 12h.")
-@click.option("--errors", is_flag=True, help="Only what failed.")
+@click.option("--errors", is_flag=True, help="Show only failed commands.")
 def list_(
     session: Session, limit: int, thread: str | None, since: int | None, errors: bool
 ) -> None:
-    """List what commands did that ran or changed something, newest first."""
+    """List the commands that ran or changed something, newest first."""
     of_thread = _id_or_prefix(session, thread) if thread is not None else ""
     entries = (
         {key: value for key, value in entry.items() if key != "traceback"}
@@ -46,7 +46,7 @@ def list_(
 @command("show", "uwf log show @last")
 @click.argument("entry", metavar="ENTRY")
 def show(session: Session, entry: str) -> None:
-    """Show one entry of the log, with the traceback of an error.
+    """Show one log entry, with the traceback of an error.
 
     ENTRY is an id of `log list`, a unique prefix of one, or @last.
     """

@@ -1,4 +1,4 @@
-"""The log's entry about one call of the command."""
+"""The log entry of one call of the command."""
 
 import os
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from uwf_core.engine.log_file import LogEntry, LoggedError
 
 NOT_LOGGED = (UsageError, DefinitionError, PayloadError, BusyError)
-"""What was asked for wrongly changes nothing, not even the log."""
+"""An invalid call changes nothing, not even the log."""
 
 
 class Call(NamedTuple):
-    """How a call went: its words, when it began (ms since 1970), its exit code, its error."""
+    """The result of a call: its arguments, its start (ms since 1970), exit code and error."""
 
     arguments: Sequence[str]
     started_ms: int
@@ -32,8 +32,8 @@ class Call(NamedTuple):
 
 
 def write_log(session: Session, call: Call) -> None:
-    """Log a call that ran or changed something. A log that cannot be written is said, no more; and
-    not where the call failed, whose error says what is wrong and comes last.
+    """Log a call that ran or changed something. A log that cannot be written only causes a note,
+    and none if the call failed, since its error must come last.
     """
     from uwf_core.cli.failure import explain
     from uwf_core.cli.redaction import redacted

@@ -1,4 +1,4 @@
-"""The way in: parse the words, call the command, answer with an exit code and never a traceback."""
+"""The entry point: parse the arguments, call the command, return an exit code; no traceback."""
 
 import os
 import signal
@@ -18,13 +18,13 @@ from uwf_core.errors import AgentStuck, ExitCode, UsageError
 _STDERR = 2
 EXIT_CODES = (
     "0   done",
-    "1   the thing run failed",
+    "1   the run failed",
     "2   usage, unknown id, wrong state",
-    "3   suspended: a person is needed",
+    "3   suspended: waits for a person",
     "4   invalid definition or output",
     "5   limit reached",
-    "6   agent fault",
-    "75  busy, or not finished in time",
+    "6   agent failure",
+    "75  busy, or timed out",
     "130 interrupted",
 )
 EXAMPLES = (
@@ -36,7 +36,7 @@ EXAMPLES = (
 
 
 class Root(Group):
-    """`uwf` itself, with the commands of other distributions beside its own."""
+    """The command `uwf`, with the commands of plugins after its own."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -50,13 +50,13 @@ class Root(Group):
         )  # fmt: skip
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Our own commands, then those of other distributions."""
+        """Our own commands, then those of plugins."""
         from uwf_core.cli.foreign import foreign_commands
 
         return [*super().list_commands(ctx), *foreign_commands(self.rows)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Our own command of that name, else another distribution's."""
+        """Our own command of that name, else a plugin's."""
         own = super().get_command(ctx, cmd_name)
         if own is not None or cmd_name.startswith("-"):
             return own
@@ -65,14 +65,14 @@ class Root(Group):
         return load_foreign(ctx.ensure_object(Session), cmd_name)
 
     def meant(self, ctx: click.Context, word: str) -> str | None:
-        """Also one that a distribution brings which is not installed."""
+        """Also suggest commands of plugins that are not installed."""
         from uwf_core.plugins.plugins import near_hint
         from uwf_core.plugins.scan import COMMANDS as GROUP
 
         return near_hint(word, self.list_commands(ctx), (GROUP,)) or super().meant(ctx, word)
 
     def help_of(self, name: str) -> str:
-        """A command's line of help; a foreign one names its distribution."""
+        """A command's help line; for a plugin's, its distribution."""
         if name in self.rows:
             return super().help_of(name)
         from uwf_core.cli.foreign import foreign_commands
@@ -94,12 +94,14 @@ def _print_version(context: click.Context, _parameter: click.Parameter, value: A
 
 
 def process(arguments: Sequence[str], make_root: Callable[[], Group] = Root) -> int:
-    """`main` as the whole work of a process, which ends after it."""
+    """Run `main` as the whole work of a process, which ends afterwards."""
     _fill_closed_streams()
     session = Session()
     code = main(arguments, session, make_root)
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)  # all is said; the interpreter would show a traceback
+        signal.signal(
+            number, signal.SIG_DFL
+        )  # the result is printed; the interpreter would show a traceback
     if session.opened is not None and "plugins" in vars(session.opened):
         from uwf_core.cli.leaving import leave
 
@@ -112,7 +114,7 @@ def main(
     session: Session | None = None,
     make_root: Callable[[], Group] = Root,
 ) -> int:
-    """Run `uwf`, or the command that `make_root` makes, with these arguments; its exit code."""
+    """Run `uwf`, or the command that `make_root` makes; return its exit code."""
     started_ms = now_ms()
     session = session or Session()
     raise_on_signals(session)
@@ -137,8 +139,8 @@ def main(
 
 
 def _fill_closed_streams() -> None:
-    """Where we were called without stdin, stdout or stderr, put nothing in its place: else the
-    store would get that number, and what a library prints would go into it.
+    """Open the null device in place of a closed stdin, stdout or stderr: otherwise the
+    store would get that number, and a library's output would be written into it.
     """
     while (free := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
         continue
@@ -149,7 +151,7 @@ def _invoke(session: Session, root: Group, arguments: Sequence[str]) -> int:
     for place, word in enumerate(arguments, 1):
         if not word.isascii() and any("\ud800" <= letter <= "\udfff" for letter in word):
             raise UsageError(
-                f"argument {place} is not valid UTF-8", hint="name files by valid UTF-8 paths"
+                f"argument {place} is not valid UTF-8", hint="use file paths that are valid UTF-8"
             )
     width = min(max(session.screen.width, 40), 90)
     try:
@@ -162,7 +164,7 @@ def _invoke(session: Session, root: Group, arguments: Sequence[str]) -> int:
 
 
 def _end_now(code: int) -> NoReturn:
-    """End the process, whatever a stuck thread does."""
+    """End the process although a thread is stuck."""
     if sys.stdout is not None:
         sys.stdout.flush()
     os._exit(code)

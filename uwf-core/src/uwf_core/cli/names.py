@@ -1,6 +1,6 @@
-"""Every command by name: where it is, its line of help, what its words complete to.
+"""Every command by name: its module, its help line and its completions.
 
-Help and completion read this table and import no command. It imports nothing heavy itself.
+Help and completion read this table and import no command. It imports nothing heavy.
 """
 
 from collections.abc import Mapping
@@ -15,9 +15,9 @@ class Row(NamedTuple):
     Attributes:
         target: `module:attribute` below the group's package.
         help: one line.
-        words: what each argument completes to (see `complete.WORDS`), the last one repeats.
-        options: its own options, without those that every command has; what follows `=` is what
-            its value completes to, without it the option is a flag.
+        words: the kind of each argument for completion (see `complete.WORDS`); the last repeats.
+        options: its options, without those of every command; what follows `=` is the kind of
+            its value for completion; without it the option is a flag.
     """
 
     target: str
@@ -27,7 +27,7 @@ class Row(NamedTuple):
 
 
 class Noun(NamedTuple):
-    """A group of commands; `package` is where the modules of its rows are."""
+    """A group of commands; `package` holds the modules of its rows."""
 
     help: str
     rows: "Mapping[str, Entry]"
@@ -42,16 +42,18 @@ EVERYWHERE: Final = ("--format=format", "--color=color", "--debug", "--help")
 _THREAD = ("thread",)
 _STEP = ("step",)
 _FILE = ("file",)
-_FORK = Row("thread.fork:fork", "Start a new thread that shares what led to a step", _STEP)
+_FORK = Row("thread.fork:fork", "Start a new thread from a step", _STEP)
 
 _WORKFLOW_ROWS: Final[Mapping[str, Entry]] = {
-    "add": Row("workflow.publish:add", "Check a workflow file and register it by its name", _FILE),
-    "check": Row("workflow.check:check", "Report every fault of workflow files", _FILE),
+    "add": Row(
+        "workflow.publish:add", "Check a workflow file and register it under its name", _FILE
+    ),
+    "check": Row("workflow.check:check", "Report every error in workflow files", _FILE),
     "graph": Row("workflow.show:graph", "Draw a workflow as Mermaid text", ("workflow",)),
-    "list": Row("workflow.show:list_", "List the workflows that can be started here"),
+    "list": Row("workflow.show:list_", "List the workflows that you can start here"),
     "new": Row(
         "workflow.new:new",
-        "Write a starter, or an example, that passes the check",
+        "Write a starter workflow or an example",
         (),
         ("--from=text", "--examples"),
     ),
@@ -59,15 +61,15 @@ _WORKFLOW_ROWS: Final[Mapping[str, Entry]] = {
 }
 
 _THREAD_ROWS: Final[Mapping[str, Entry]] = {
-    "cancel": Row("thread.control:cancel", "Stop a thread and close it for good", _THREAD),
+    "cancel": Row("thread.control:cancel", "Cancel a thread permanently", _THREAD),
     "exec": Row(
         "thread.exec:exec_",
-        "Run the next step, or several",
+        "Run the next step or steps",
         _THREAD,
         ("--count=text", "--agent=agent", "--cwd=dir", "--background", "--until-done"),
     ),
     "export": Row(
-        "thread.export:export", "Write a thread into one file", _THREAD, ("--output=file",)
+        "thread.export:export", "Write a thread to one file", _THREAD, ("--output=file",)
     ),
     "fork": _FORK,
     "list": Row(
@@ -88,7 +90,7 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
     ),
     "poke": Row(
         "thread.resume:poke",
-        "Run the last step again with a further instruction",
+        "Rerun the last step with a further instruction",
         _THREAD,
         ("--prompt=text", "--cwd=dir"),
     ),
@@ -97,71 +99,74 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
     ),
     "resume": Row(
         "thread.resume:resume",
-        "Go on with a thread that waits, or reopen a finished one",
+        "Continue a suspended thread or reopen a finished one",
         _THREAD,
         ("--prompt=text", "--answer=text", "--status=text", "--agent=agent", "--cwd=dir"),
     ),
-    "rm": Row("thread.control:rm", "Forget a finished thread", _THREAD),
-    "show": Row("thread.show:show", "Show where a thread stands", _THREAD),
+    "rm": Row("thread.control:rm", "Delete a finished thread", _THREAD),
+    "show": Row("thread.show:show", "Show the status of a thread", _THREAD),
     "start": Row(
         "thread.start:start",
-        "Make a thread of a workflow; runs nothing yet",
+        "Create a thread of a workflow; run nothing yet",
         ("workflow",),
         ("--prompt=text", "--cwd=dir", "--agent=agent"),
     ),
     "stop": Row("thread.control:stop", "Stop a run in the background", _THREAD),
     "wait": Row(
-        "thread.control:wait", "Wait for a run and print its document", _THREAD, ("--timeout=text",)
+        "thread.control:wait",
+        "Wait for the current run and print its result",
+        _THREAD,
+        ("--timeout=text",),
     ),
 }
 
 _STEP_ROWS: Final[Mapping[str, Entry]] = {
     "ask": Row(
         "step.ask:ask",
-        "Put a question to the session of a past step",
+        "Ask the session of a past step a question",
         _STEP,
         ("--prompt=text", "--agent=agent", "--no-fork"),
     ),
     "fork": _FORK,
-    "list": Row("step.show:list_", "List the steps of a thread, first one first", _THREAD),
+    "list": Row("step.show:list_", "List the steps of a thread, oldest first", _THREAD),
     "read": Row(
         "step.read:read", "Read a step as Markdown, or its exact prompt", _STEP,
         ("--quota=text", "--prompt"),
     ),
     "show": Row("step.show:show", "Show a step: output, usage, corrections, turns", _STEP),
     "turns": Row(
-        "step.turns:turns", "Show all turns, those under way included", _THREAD,
+        "step.turns:turns", "Show all turns, also those of the running step", _THREAD,
         ("--role=text", "--live"),
     ),
 }  # fmt: skip
 
 _AGENT_ROWS: Final[Mapping[str, Entry]] = {
-    "check": Row(
-        "agent:check", "Say whether an agent is ready, or why not", ("agent",), ("--trial",)
-    ),
-    "list": Row("agent:list_", "List the agents that can be used"),
+    "check": Row("agent:check", "Check whether an agent is ready", ("agent",), ("--trial",)),
+    "list": Row("agent:list_", "List the available agents"),
 }
 
 _PLUGIN_ROWS: Final[Mapping[str, Entry]] = {
     "check": Row(
-        "plugin.check:check", "Load a plugin and say whether it is ready, or why not", ("plugin",),
+        "plugin.check:check", "Load a plugin and check whether it is ready", ("plugin",),
         ("--timeout=text",),
     ),
     "list": Row(
         "plugin.listing:list_", "List all plugins with version, status and reason", (), ("--all",)
     ),
     "new": Row(
-        "plugin.new:new", "Write a plugin of your own that passes its tests", ("kind",),
+        "plugin.new:new", "Write a new plugin that passes its tests", ("kind",),
         ("--dir=dir",),
     ),
 }  # fmt: skip
 
 _CONFIG_ROWS: Final[Mapping[str, Entry]] = {
     "get": Row("config:get", "Print one setting", ("setting",)),
-    "path": Row("config:path", "Print where the configuration lies"),
-    "set": Row("config:set_", "Change one setting and keep the rest of the file", ("setting",)),
+    "path": Row("config:path", "Print the paths of the configuration"),
+    "set": Row(
+        "config:set_", "Change one setting; the rest of the file stays unchanged", ("setting",)
+    ),
     "show": Row("config:show", "Show all settings", (), ("--origin",)),
-    "trust": Row("config:trust", "Trust a folder's own workflows and settings", ("dir",)),
+    "trust": Row("config:trust", "Trust the workflows and settings of a folder", ("dir",)),
 }
 
 _SCHEMA_ROWS: Final[Mapping[str, Entry]] = {
@@ -171,65 +176,63 @@ _SCHEMA_ROWS: Final[Mapping[str, Entry]] = {
 }
 
 _CAS_ROWS: Final[Mapping[str, Entry]] = {
-    "gc": Row(
-        "cas.gc:gc", "Free the nodes that nothing leads to", (), ("--dry-run", "--grace=text")
-    ),
+    "gc": Row("cas.gc:gc", "Delete unreachable nodes", (), ("--dry-run", "--grace=text")),
     "get": Row("cas.nodes:get", "Print a node"),
-    "has": Row("cas.nodes:has", "Say whether a node is there"),
+    "has": Row("cas.nodes:has", "Check whether a node exists"),
     "hash": Row("cas.put:hash_", "Print a payload's reference; stores nothing", ("type", "file")),
     "import": Row(
-        "cas.import_:import_", "Take over a thread from a bundle", _FILE, ("--dry-run", "--as-new")
+        "cas.import_:import_", "Import a thread from a bundle", _FILE, ("--dry-run", "--as-new")
     ),
     "put": Row("cas.put:put", "Store a payload and print its reference", ("type", "file")),
-    "refs": Row("cas.nodes:refs", "List the nodes that a node points to"),
+    "refs": Row("cas.nodes:refs", "List the nodes that a node refers to"),
     "schema": Noun("The types of nodes", _SCHEMA_ROWS),
     "verify": Row(
         "cas.verify:verify",
-        "Prove that nothing was lost or altered",
+        "Verify that nothing was lost or changed",
         ("thread",),
         ("--repair", "--from=file"),
     ),
-    "walk": Row("cas.nodes:walk", "List a node and all that it leads to"),
+    "walk": Row("cas.nodes:walk", "List a node and all nodes reachable from it"),
 }
 
 _BUNDLE_ROWS: Final[Mapping[str, Entry]] = {
-    "verify": Row("bundle:verify", "Prove that a bundle is whole and unaltered", _FILE),
+    "verify": Row("bundle:verify", "Verify that a bundle is complete and unchanged", _FILE),
 }
 
 _LOG_ROWS: Final[Mapping[str, Entry]] = {
     "list": Row(
         "log:list_",
-        "List what commands did, newest first",
+        "List past commands, newest first",
         (),
         ("--limit=text", "--thread=thread", "--since=text", "--errors"),
     ),
-    "show": Row("log:show", "Show one entry of the log, with its traceback"),
+    "show": Row("log:show", "Show one log entry with its traceback"),
 }
 
 _PROMPT_ROWS: Final[Mapping[str, Entry]] = {
     "adapter-developing": Row("prompt:adapter_developing", "How to write an agent for uwf"),
-    "bootstrap": Row("prompt:bootstrap", "All that an agent needs to use uwf on its own"),
+    "bootstrap": Row("prompt:bootstrap", "Everything an agent needs to use uwf"),
     "list": Row("prompt:list_", "List the documents for agents"),
-    "usage": Row("prompt:usage", "How to drive threads and read their results"),
-    "workflow-authoring": Row("prompt:workflow_authoring", "How to write a workflow that checks"),
+    "usage": Row("prompt:usage", "How to run threads and read their results"),
+    "workflow-authoring": Row("prompt:workflow_authoring", "How to write a workflow"),
 }
 
 COMMANDS: Final[Mapping[str, Entry]] = {
     "run": Row(
         "run:run",
-        "Start a workflow and run it to its end",
+        "Start a workflow and run it until it ends",
         ("workflow",),
         ("--prompt=text", "--cwd=dir", "--agent=agent"),
     ),
-    "thread": Noun("Threads: one run of a workflow each", _THREAD_ROWS),
-    "step": Noun("Steps: one role's turn in a thread", _STEP_ROWS),
-    "workflow": Noun("Workflows: roles and the graph between them", _WORKFLOW_ROWS),
-    "agent": Noun("Agents: what plays the roles", _AGENT_ROWS),
-    "plugin": Noun("Plugins: what is installed beside the core", _PLUGIN_ROWS),
-    "config": Noun("Settings, where each comes from, trusted folders", _CONFIG_ROWS),
+    "thread": Noun("Threads: runs of workflows", _THREAD_ROWS),
+    "step": Noun("Steps: each the work of one role in a thread", _STEP_ROWS),
+    "workflow": Noun("Workflows: roles and the graph that connects them", _WORKFLOW_ROWS),
+    "agent": Noun("Agents: the programs that play the roles", _AGENT_ROWS),
+    "plugin": Noun("Plugins: installed distributions that extend uwf", _PLUGIN_ROWS),
+    "config": Noun("Settings, their origins, and trusted folders", _CONFIG_ROWS),
     "setup": Row(
         "setup:setup",
-        "Write a provider, a model and a default agent into the configuration",
+        "Configure a provider, a model and a default agent",
         (),
         (
             "--provider=provider",
@@ -240,14 +243,14 @@ COMMANDS: Final[Mapping[str, Entry]] = {
             "--no-trial",
         ),
     ),
-    "cas": Noun("The store as it is: nodes and their types", _CAS_ROWS),
-    "bundle": Noun("Bundles: threads as files", _BUNDLE_ROWS),
-    "log": Noun("What commands did, and why they failed", _LOG_ROWS),
-    "doctor": Row("doctor:doctor", "Check this installation and say what to repair"),
+    "cas": Noun("The store: nodes and their types", _CAS_ROWS),
+    "bundle": Noun("Bundles: threads exported to files", _BUNDLE_ROWS),
+    "log": Noun("Past commands and their errors", _LOG_ROWS),
+    "doctor": Row("doctor:doctor", "Check this installation and suggest repairs"),
     "prompt": Noun("Documents that teach an agent to use uwf", _PROMPT_ROWS),
     "demo": Row(
         "demo:demo",
-        "See a workflow at work: a failing test is repaired",
+        "Watch a workflow fix a failing test",
         (),
         ("--dir=dir", "--live"),
     ),
@@ -262,4 +265,4 @@ RETIRED: Final[Mapping[tuple[str, ...], str]] = {
     ("thread", "kill"): "uwf thread cancel THREAD",
     ("thread", "running"): "uwf thread list --status running",
 }
-"""Commands of earlier systems, and what does their work now."""
+"""Commands of earlier systems and their replacements."""

@@ -1,4 +1,4 @@
-"""Running an engine function that works for a while: watched, interruptible, told at its end."""
+"""Run a long engine function: show it live, let signals cancel it, print the result."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 
 
 def watch(session: Session) -> LiveWatch:
-    """What shows a run on stderr."""
+    """The display of a run on stderr."""
     screen = screen_of(session.stderr, session.env, session.color)
     refresh = is_terminal(session.stderr) and session.env.get("TERM") != "dumb"
     return LiveWatch(session.stderr, screen, session.write_error, refresh=refresh)
 
 
 def run_and_tell(session: Session, run: "Callable[[LiveWatch, Cancel], Outcome]") -> int:
-    """Call `run`, print the document that it gives, and answer with its exit code."""
+    """Call `run`, print its document and return its exit code."""
     with cancel_on_signals(session) as cancel, watch(session) as live:
         outcome = run(live, cancel)
     return tell(session, outcome)
 
 
 def tell(session: Session, outcome: "Outcome") -> int:
-    """Print an outcome's document; its exit code.
+    """Print the document of an outcome; return its exit code.
 
     Raises:
-        UwfError: what kept the run from a further step.
+        UwfError: the error that stopped the run.
     """
     from uwf_core.cli.render.thread import exec_text
 

@@ -1,9 +1,9 @@
-"""One plugin, really loaded, in a process of its own:
+"""Load one plugin in a separate process:
 `python -m uwf_core.cli.probe GROUP NAME [AGENT [trial]]`.
 
-Prints one line of JSON, a `Probe`; with AGENT, the word that an agent is chosen by, also how its
-own checks went. Whoever asks runs this as a child with a time limit (`probe`),
-so that a plugin that hangs, exits or crashes at import tells only about itself.
+Prints one line of JSON, a `Probe`; with AGENT, the word that selects an agent, also the results of
+its checks. `probe` runs this as a child with a time limit,
+so that a plugin that hangs, exits or crashes at import affects nothing else.
 """
 
 import json
@@ -26,7 +26,7 @@ _STATES = ("ok", "warning", "error")
 
 
 class CheckDocument(TypedDict):
-    """How a check went; `state` is ok, warning or error."""
+    """The result of a check; `state` is ok, warning or error."""
 
     name: str
     state: str
@@ -35,8 +35,8 @@ class CheckDocument(TypedDict):
 
 
 class Probe(TypedDict):
-    """What loading told: `problem` is null for a plugin that is ready, else `status` says which
-    kind of problem it is.
+    """The result of loading: `problem` is null for a ready plugin, else `status` is the kind
+    of problem.
     """
 
     summary: str | None
@@ -54,9 +54,9 @@ def probe(
     agent: Sequence[str] = (),
     cancel: "Cancel | None" = None,
 ) -> Probe:
-    """Load the plugin in a child process and say how it is; a child that fails says so too.
+    """Load the plugin in a child process and return the result, also if the child fails.
 
-    `agent` is the word that an agent is chosen by, and "trial" where a trial was asked for.
+    `agent` is the word that selects an agent, and "trial" if a trial was requested.
     """
     from uwf_core.process.own_python import own_python
     from uwf_core.process.program import End, ProcessLimits, Program, run_program
@@ -69,28 +69,28 @@ def probe(
     limits = ProcessLimits(total_seconds=seconds, grace_seconds=1.0)
     result = run_program(program, limits, cancel=cancel)
     if result.end is End.TIMED_OUT:
-        return _broken(engine, found, f"it does not load within {seconds:g} s")
+        return _broken(engine, found, f"it did not load within {seconds:g} s")
     if result.end is not End.EXITED:
-        return _broken(engine, found, "it prints without end while it is loaded")
+        return _broken(engine, found, "it printed too much while loading")
     lines = result.stdout.decode("utf-8", "replace").splitlines()
     try:
         answer: Probe = json.loads(lines[-1])
     except (IndexError, ValueError):
         said = result.stderr.decode("utf-8", "replace").strip().splitlines()
         last = f": {said[-1]}" if said else ""
-        return _broken(engine, found, f"{_end_of(result.exit_code)} while it is loaded{last}")
+        return _broken(engine, found, f"{_end_of(result.exit_code)} while loading{last}")
     return answer
 
 
 def _end_of(exit_code: int) -> str:
     if exit_code >= 0:
-        return f"it ends the process ({exit_code})"
+        return f"it ended the process ({exit_code})"
     from signal import Signals
 
     try:
-        return f"it dies by {Signals(-exit_code).name}"
+        return f"it was killed by {Signals(-exit_code).name}"
     except ValueError:  # a real-time signal has no name
-        return f"it dies by signal {-exit_code}"
+        return f"it was killed by signal {-exit_code}"
 
 
 def _broken(engine: "Engine", found: "Found", cause: str) -> Probe:
@@ -100,7 +100,7 @@ def _broken(engine: "Engine", found: "Found", cause: str) -> Probe:
 
 
 def failed(problem: str, hint: str | None, status: str | None = None) -> Probe:
-    """The answer about a plugin that cannot be used."""
+    """The result for a plugin that cannot be used."""
     return {
         "summary": None,
         "capabilities": None,
@@ -116,7 +116,7 @@ def look(engine: "Engine", group: str, name: str, agent: Sequence[str] = ()) -> 
     try:
         return _look(engine, group, name, agent)
     except UwfError as error:
-        # Its metadata fits, else nobody would have asked: so it is its record that does not.
+        # Its metadata is compatible, or it would not be loaded: so its record is not.
         return failed(
             error.message, error.hint, "incompatible" if isinstance(error, PluginError) else None
         )
@@ -146,7 +146,7 @@ def _look(engine: "Engine", group: str, name: str, agent: Sequence[str]) -> Prob
 
 
 def _agent_checks(engine: "Engine", record: Any, word: str, *, trial: bool) -> "Sequence[Check]":
-    """The checks of an agent with the options that the word gives it."""
+    """The checks of an agent with the options that the word selects."""
     from uwf_core.agents.choose import resolve_agent
     from uwf_core.agents.open import check_options
     from uwf_core.api.checks import CheckRequest
@@ -205,8 +205,8 @@ def _checked(check: Any) -> CheckDocument:
 
 
 def main() -> NoReturn:
-    """Answer about the plugin that the command line names, and end: without waiting for threads of
-    the plugin, and without what it prints at the end.
+    """Print the result for the plugin on the command line and exit, without waiting for threads of
+    the plugin and without its output at exit.
     """
     from uwf_core.engine.engine import open_engine
 

@@ -32,15 +32,15 @@ def _document(name: str, summary: str) -> Command:
     return command(name, f"uwf prompt {name}", document=True)(show)
 
 
-bootstrap = _document("bootstrap", "All that an agent needs to use uwf on its own.")
-usage = _document("usage", "How to drive threads and read their results.")
-workflow_authoring = _document("workflow-authoring", "How to write a workflow that checks.")
+bootstrap = _document("bootstrap", "Everything an agent needs to use uwf.")
+usage = _document("usage", "How to run threads and read their results.")
+workflow_authoring = _document("workflow-authoring", "How to write a workflow.")
 adapter_developing = _document("adapter-developing", "How to write an agent for uwf.")
 
 
 @command("list", "uwf prompt list")
 def list_(session: Session) -> None:
-    """List the documents for agents: their names and what each is for."""
+    """List the documents for agents with their descriptions."""
     documents = [{"document": name, **front_of(document_text(name))} for name in DOCUMENTS]
     session.emit({"documents": documents}, _documents_text)
 
@@ -48,5 +48,5 @@ def list_(session: Session) -> None:
 def _documents_text(document: Mapping[str, Any], screen: Screen) -> str:
     from uwf_core.cli.render.table import Column, table
 
-    columns = (Column("document", "DOCUMENT"), Column("description", "WHAT IT IS FOR", least=12))
+    columns = (Column("document", "DOCUMENT"), Column("description", "DESCRIPTION", least=12))
     return table(columns, document["documents"], screen)

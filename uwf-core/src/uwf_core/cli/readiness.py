@@ -1,4 +1,4 @@
-"""Whether an agent is ready, or why not."""
+"""Check whether an agent is ready."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypedDict
@@ -14,7 +14,7 @@ _TRIAL_SECONDS = 150.0
 
 
 class Readiness(TypedDict):
-    """How an agent is: `agent` is the word, `resolved` what it stands for."""
+    """The state of an agent: `agent` is the word, `resolved` its agent."""
 
     agent: str
     resolved: str
@@ -30,7 +30,7 @@ class Readiness(TypedDict):
 def agent_readiness(engine: "Engine", choice: "Choice", *, trial: bool = False) -> Readiness:
     """Load the agent in a child process, or look for its program; run its checks.
 
-    With `trial` its checks may make a request to the model.
+    With `trial` its checks may send a request to the model.
     """
     if choice.plugin is None:
         problem = command_problem(choice)
@@ -65,7 +65,7 @@ def command_problem(choice: "Choice") -> str | None:
     from shutil import which
 
     program = choice.command[0]
-    return None if which(program) else f"there is no program {program!r}"
+    return None if which(program) else f"program {program!r} not found"
 
 
 def _probed(engine: "Engine", name: str, agent: Sequence[str]) -> Probe:
@@ -84,5 +84,5 @@ def _distribution(engine: "Engine", name: str) -> str | None:
     try:
         found = engine.plugins.found(AGENTS, name)
     except UwfError:
-        return None  # the probe has told why
+        return None  # the probe has the reason
     return f"{found.distribution} {found.version}"

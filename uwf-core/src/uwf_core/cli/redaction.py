@@ -1,4 +1,4 @@
-"""Secrets taken out of what goes to stderr and into the log."""
+"""Redact secrets from stderr and the log."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ from uwf_core.cli.session import Session
 
 
 def redacted(session: Session, value: Any) -> Any:
-    """`value` with every known secret, and what looks like one, replaced in all of its texts.
+    """Replace every known secret, and what looks like one, in all texts of `value`.
 
-    Where the configuration cannot be read, only what looks like a secret is known.
+    If the configuration cannot be read, only what looks like a secret is replaced.
     """
     if isinstance(value, str):
         return _redact(session, value)
@@ -26,6 +26,6 @@ def _redact(session: Session, text: str) -> str:
         try:
             text = session.opened.redactor.text(text)
         except Exception:
-            # The settings cannot be read, and an error is being told already: shapes must do.
+            # The settings cannot be read, and an error is being printed already: use patterns only.
             return guess(text)
     return guess(text)

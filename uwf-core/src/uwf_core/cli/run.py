@@ -17,12 +17,14 @@ from uwf_core.cli.words import agent_option, prompt_option
 )
 @click.argument("workflow", metavar="WORKFLOW")
 @prompt_option("The task.")
-@click.option("--cwd", metavar="DIR", help="Working folder of the agents; this one by default.")
-@agent_option("Agent of this thread's roles.")
+@click.option(
+    "--cwd", metavar="DIR", help="Working folder of the agents (default: the current one)."
+)
+@agent_option("Agent for the roles of this thread.")
 def run(session: Session, workflow: str, prompt: str, cwd: str | None, agent: str | None) -> int:
-    """Start a workflow and run it to its end, or until a person is needed.
+    """Start a workflow and run it until it ends or suspends.
 
-    WORKFLOW is a name, a file or a reference. Stops after 100 steps of its own.
+    WORKFLOW is a name, a file or a reference. Stops after 100 steps.
     """
     from uwf_core.engine.run import RunOptions, exec_started
     from uwf_core.threads.start import start_thread

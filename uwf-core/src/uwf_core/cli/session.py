@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
 
 _READER_LEFT = (errno.EPIPE, errno.EIO)
-"""How a pipe and a terminal say that nobody is there any more."""
+"""The errors by which a pipe and a terminal report that the reader has gone."""
 
 Document = TypeVar("Document")
 
 
 class Session:
-    """What a command is given first: where its document goes, and the engine.
+    """The first argument of every command: its output, and the engine.
 
     Attributes:
         color: auto, always or never. debug: whether an error shows its traceback.
-        document: whether the command's result is a text to read, printed as it is by default.
-        logged: whether the log tells of this call.
+        document: whether the command's result is a text to read, printed unchanged by default.
+        logged: whether this call gets a log entry.
         thread: the thread that the call is about, once known, for the log.
         interrupted: whether Ctrl-C or SIGTERM came.
         failure: kind and message of the failure that a run ended with, for the log.
@@ -48,14 +48,14 @@ class Session:
 
     @property
     def format(self) -> str:
-        """The format asked for; else text on a terminal and for documents, else JSON."""
+        """The requested format; else text on a terminal and for documents, else JSON."""
         if self.chosen is not None:
             return self.chosen
         return "text" if self.document or is_terminal(self.stdout) else "json"
 
     @property
     def screen(self) -> Screen:
-        """What stdout can show."""
+        """The screen of stdout."""
         return screen_of(self.stdout, self.env, self.color)
 
     @property
@@ -75,7 +75,7 @@ class Session:
         return self._engine
 
     def reopened(self) -> "Engine":
-        """The engine anew, after its settings were changed."""
+        """Reopen the engine after its settings changed."""
         self.close()
         self._engine = None
         return self.engine
@@ -84,12 +84,12 @@ class Session:
         self.note(f"note: {fault}")
 
     def close(self) -> None:
-        """Let go of the engine."""
+        """Close the engine."""
         if self._engine is not None:
             self._engine.close()
 
     def emit(self, document: Document, text: Callable[[Document, Screen], str]) -> None:
-        """Print the result: `text` of it for people, with foreign control characters made
+        """Print the result: `text` of it for people, with untrusted control characters made
         visible, or the document itself.
         """
         if self.format == "text":
@@ -100,7 +100,7 @@ class Session:
             self.write(self.data(document))
 
     def emit_line(self, document: Document, text: Callable[[Document, Screen], str]) -> None:
-        """As `emit`, for one of several results that come one after the other: JSON on one line."""
+        """Like `emit`, for one of a series of results: JSON on one line."""
         if self.format == "json":
             self.write(self.data(document, compact=True))
         else:
@@ -109,7 +109,7 @@ class Session:
             self.emit(document, text)
 
     def data(self, document: Any, *, compact: bool = False) -> str:
-        """A document as JSON or YAML, whichever is wanted (JSON where text is). What a terminal
+        """A document as JSON or YAML, as requested (JSON for text). What a terminal
         would obey is escaped there; the value is the same.
         """
         text = self._data(document, compact=compact)
@@ -130,10 +130,10 @@ class Session:
         return as_json(document, ascii_only=not wide, compact=compact)
 
     def write(self, text: str) -> None:
-        """Print `text` and a line end on stdout. A reader who has gone is nobody's fault.
+        """Print `text` and a line end on stdout. A reader that has gone is not an error.
 
         Raises:
-            OSError: it cannot be written for any other reason, such as a full disk.
+            OSError: writing failed for another reason, such as a full disk.
         """
         try:
             self.stdout.write(text if text.endswith("\n") or not text else text + "\n")
@@ -154,24 +154,24 @@ class Session:
         try:
             self.stderr.write(text + "\n")
             self.stderr.flush()
-        except OSError:  # nobody is left to be told, and the work goes on without them
+        except OSError:  # the reader has gone; the work continues
             self.stderr = self._nowhere(self.stderr)
 
     @property
     def reader_left(self) -> bool:
-        """Whether whoever read stdout has closed it."""
+        """Whether the reader of stdout has closed it."""
         return self.stdout.name == os.devnull
 
     @staticmethod
     def _nowhere(stream: TextIO) -> TextIO:
-        """Point the stream's descriptor at nothing, so that no later flush fails either."""
+        """Point the stream's descriptor at the null device, so that no later flush fails."""
         sink = open(os.devnull, "w")  # noqa: SIM115 (it replaces the stream until the end)
         os.dup2(sink.fileno(), stream.fileno())
         return sink
 
 
 def _writable(stream: TextIO | None) -> TextIO:
-    """The stream, made to escape what its encoding lacks; nowhere if it is closed."""
+    """The stream, set to escape what its encoding lacks; the null device if it is closed."""
     if stream is None:
         return open(os.devnull, "w")
     if isinstance(stream, TextIOWrapper):
@@ -194,5 +194,5 @@ def working_folder() -> str:
         return os.getcwd()  # noqa: PTH109 (pathlib is not needed to start)
     except FileNotFoundError as error:
         raise UsageError(
-            "the current folder does not exist any more", hint="cd into one that does"
+            "the current folder no longer exists", hint="change to an existing folder"
         ) from error

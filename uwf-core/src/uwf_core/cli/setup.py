@@ -1,4 +1,4 @@
-"""`uwf setup`: by its options, or on a terminal by questions."""
+"""`uwf setup`: by options, or by questions on a terminal."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,12 +19,14 @@ from uwf_core.errors import UsageError
     "uwf setup --provider ollama --model llama3",
     "uwf setup --provider mine --base-url https://llm.example/v1 --model large --agent builtin",
 )
-@click.option("--provider", metavar="NAME", help="A known service, or your name for one.")
-@click.option("--base-url", metavar="URL", help="Its OpenAI-compatible address, if not known.")
-@click.option("--api-key", metavar="KEY", help="`-` reads it from stdin; kept in .env, mode 0600.")
-@click.option("--model", metavar="NAME", help="The model to use by default.")
-@click.option("--agent", metavar="NAME", help="The agent to use by default.")
-@click.option("--no-trial", is_flag=True, help="Do not try the model with one tiny request.")
+@click.option("--provider", metavar="NAME", help="A known service, or a name of your choice.")
+@click.option("--base-url", metavar="URL", help="OpenAI-compatible address of an unknown service.")
+@click.option(
+    "--api-key", metavar="KEY", help="`-` reads it from stdin; stored in .env, mode 0600."
+)
+@click.option("--model", metavar="NAME", help="The default model.")
+@click.option("--agent", metavar="NAME", help="The default agent.")
+@click.option("--no-trial", is_flag=True, help="Do not test the model with one small request.")
 def setup(
     session: Session,
     provider: str | None,
@@ -36,9 +38,9 @@ def setup(
 ) -> None:
     """Write a provider, its key, a model and a default agent into your configuration.
 
-    Without --provider, on a terminal, it asks. Known services: openai, openrouter, xai, venice,
-    dashscope, deepseek, siliconflow, volcengine, kimi, glm, stepfun, minimax, ollama. The rest of
-    the file is kept. The model is tried with one tiny request; that it fails is reported only.
+    Asks on a terminal if --provider is missing. Known services: openai, openrouter, xai, venice,
+    dashscope, deepseek, siliconflow, volcengine, kimi, glm, stepfun, minimax, ollama. Keeps the
+    rest of the file. Tests the model with one small request; a failure is only reported.
     """
     from uwf_core.cli import wizard
     from uwf_core.config.setup import SetupValues, setup_values
@@ -46,7 +48,7 @@ def setup(
 
     if provider is None:
         if not wizard.can_ask(session):
-            raise UsageError("which provider?", where="--provider", hint="uwf setup --help")
+            raise UsageError("--provider is missing", where="--provider", hint="uwf setup --help")
         values = wizard.ask(session, SetupValues("", base_url, api_key, model, agent))
     else:
         if api_key == "-":
@@ -65,10 +67,10 @@ def _trial(session: Session, alias: str) -> dict[str, Any]:
     from uwf_core.cli.trial import try_model
 
     trial = try_model(session.reopened().settings.model(alias))
-    session.note(trial.message if trial.good else f"the model could not be tried: {trial.message}")
+    session.note(trial.message if trial.good else f"the model test failed: {trial.message}")
     return trial.document()
 
 
 def _text(document: Mapping[str, Any], _screen: Screen) -> str:
     model, agent = document["model"] or "–", document["agent"] or "–"
-    return f"model {model}, agent {agent}\ngo on: uwf doctor"
+    return f"model {model}, agent {agent}\nnext: uwf doctor"

@@ -1,5 +1,5 @@
-"""Ctrl-C and its like: an exception that ends a command; while an agent works, a token that stops
-it in good order, and at the second time the end at once.
+"""Ctrl-C and other signals: an exception that ends a command; while an agent works, a token that
+stops it cleanly, and at the second signal an immediate exit.
 """
 
 import os
@@ -17,7 +17,7 @@ _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def raise_on_signals(session: Session) -> None:
     """Make SIGINT and SIGTERM a KeyboardInterrupt, and remember it: Python drops exceptions that
-    are raised within a callback of its own.
+    are raised within its callbacks.
     """
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
@@ -43,7 +43,7 @@ def cancel_on_signals(session: Session) -> Iterator[Cancel]:
             os._exit(ExitCode.INTERRUPTED)
         cancel.set("interrupted by Ctrl-C" if number == signal.SIGINT else "stopped by a signal")
 
-    # Whoever lets us ignore one does so on purpose: nohup, and a shell's `&`.
+    # A signal that we inherit as ignored stays ignored: nohup, and a shell's `&`.
     numbers = [each for each in _STOPS if signal.getsignal(each) is not signal.SIG_IGN]
     before = [(number, signal.signal(number, stop)) for number in numbers]
     try:

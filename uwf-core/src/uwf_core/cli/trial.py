@@ -1,4 +1,4 @@
-"""One tiny request to a model, and the list of those that a service has."""
+"""Test a model with one small request; list the models of a service."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 SECONDS = 20.0
 _QUESTION = "Answer with the one word: ready"
-_NO_CLIENT = "the model client is not installed: it is the extra uwf-core[llm]"
+_NO_CLIENT = "the model client is not installed; install uwf-core[llm]"
 
 
 class Trial(NamedTuple):
-    """How a trial went; `message` is a sentence for people."""
+    """The result of a trial; `message` is a sentence for people."""
 
     good: bool
     message: str
@@ -26,7 +26,7 @@ class Trial(NamedTuple):
 
 
 def try_model(model: "Model") -> Trial:
-    """Ask a model for one word; whatever goes wrong is told, never raised."""
+    """Ask a model for one word; an error is returned, never raised."""
     from uwf_core.llm.chat import ChatRequest, Message
 
     try:
@@ -36,11 +36,11 @@ def try_model(model: "Model") -> Trial:
         return Trial(False, _sentence(failure))
     except ImportError:
         return Trial(False, _NO_CLIENT)
-    return Trial(True, f"the model answers, after {reply.usage.duration_ms} ms")
+    return Trial(True, f"the model answered after {reply.usage.duration_ms} ms")
 
 
 def models_of(model: "Model") -> tuple[list[str], str]:
-    """The names of the models that the service of `model` has; else why they are not known."""
+    """The names of the models of a service, or the reason why they are unknown."""
     try:
         with _client(model) as client:
             return client.list_models(), ""

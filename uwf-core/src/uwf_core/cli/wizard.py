@@ -1,4 +1,4 @@
-"""The questions of `uwf setup` on a terminal. All of it is on stderr: stdout is for the result."""
+"""The questions of `uwf setup` on a terminal, all on stderr: stdout is for the result."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -17,12 +17,12 @@ _MODELS_SHOWN = 40
 
 
 def can_ask(session: "Session") -> bool:
-    """Whether somebody sits there: both ends are a terminal."""
+    """Whether the user can answer: stdin and stderr are a terminal."""
     return sys.stdin.isatty() and session.stderr.isatty()
 
 
 def ask(session: "Session", given: "SetupValues") -> "SetupValues":
-    """Ask for what `given` does not say.
+    """Ask for what `given` lacks.
 
     Raises:
         click.Abort: Ctrl-C or the end of input; nothing was written.
@@ -36,7 +36,7 @@ def ask(session: "Session", given: "SetupValues") -> "SetupValues":
 
 def _provider(session: "Session") -> str:
     names = [*PRESETS, _OTHER]
-    session.note("Which service has your model?")
+    session.note("Which service provides your model?")
     for number, name in enumerate(names, start=1):
         where = PRESETS[name].base_url if name in PRESETS else "any OpenAI-compatible address"
         session.note(f"  {number:2}  {name:12} {where}")
@@ -44,10 +44,10 @@ def _provider(session: "Session") -> str:
         said = _prompt("number or name", default="openai")
         name = names[int(said) - 1] if said.isdecimal() and 0 < int(said) <= len(names) else said
         if name == _OTHER:
-            return _prompt("your name for it")
+            return _prompt("a name for it")
         if name in names:
             return name
-        session.note(f"there is no {said!r} among them")
+        session.note(f"unknown choice {said!r}")
 
 
 def _base_url(provider: str) -> str | None:
@@ -76,12 +76,12 @@ def _key(session: "Session", provider: str) -> str | None:
 
 
 def _model(session: "Session", values: "SetupValues") -> str:
-    """The model, chosen from those that the service says it has."""
+    """Let the user choose one of the models that the service lists."""
     from uwf_core.cli.trial import models_of
 
     names, why = models_of(_somewhere(session, values))
     if not names:
-        session.note(f"the service does not tell its models: {why or 'it has none'}")
+        session.note(f"the service does not list its models: {why or 'the list is empty'}")
         return _prompt("name of the model")
     for number, name in enumerate(names[:_MODELS_SHOWN], start=1):
         session.note(f"  {number:2}  {name}")

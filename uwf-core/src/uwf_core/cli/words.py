@@ -1,4 +1,4 @@
-"""Options and words that several commands share, and what they mean."""
+"""Options and parameter types that several commands share."""
 
 import re
 from collections.abc import Callable
@@ -53,24 +53,24 @@ def quota_option() -> Decorator:
         default=32_000,
         show_default=True,
         metavar="N",
-        help="Characters to show at most.",
+        help="Maximum number of characters to show.",
     )
 
 
 def prompt_text(session: Session, given: str, option: str = "-p") -> str:
-    """The text that `-p` means: itself, stdin's (`-`) or a file's (`@file`).
+    """The text of `-p`: the value, stdin (`-`) or a file (`@file`).
 
     Raises:
         UsageError: it is blank, unreadable or not UTF-8.
     """
     text = _decoded(_stdin(), "stdin") if given == "-" else file_or_text(given, option)
     if not text.strip():
-        raise UsageError(f"the text of {option} is blank", hint="say what is to be done")
+        raise UsageError(f"the text of {option} is blank", hint="describe the task")
     return text
 
 
 def file_or_text(given: str, option: str) -> str:
-    """`given` itself, or with an @ before it the text of that file.
+    """`given`, or the text of the file if it begins with @.
 
     Raises:
         UsageError: the file cannot be read or is not UTF-8.
@@ -89,9 +89,9 @@ def read_file(path: str, option: str) -> str:
             return _decoded(file.read(), path)
     except OSError as error:
         raise UsageError(
-            f"the file of {option} cannot be read: {error.strerror}",
+            f"cannot read the file of {option}: {error.strerror}",
             where=path,
-            hint="text that begins with @ itself can come from stdin: -p -",
+            hint="a text that begins with @ can come from stdin: -p -",
         ) from error
 
 
@@ -108,7 +108,7 @@ def _stdin() -> bytes:
     import sys
 
     if sys.stdin is None:
-        raise UsageError("there is no stdin to read")
+        raise UsageError("stdin is closed")
     return sys.stdin.buffer.read()
 
 
@@ -120,32 +120,32 @@ def _decoded(data: bytes, where: str) -> str:
 
 
 class Span(click.ParamType):  # type: ignore[type-arg]
-    """A span of time such as 7d, 12h, 30m or 0s; its value is in seconds."""
+    """A duration such as 7d, 12h, 30m or 0s; its value is in seconds."""
 
     name = "span"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """The seconds that a text means."""
+        """Convert a text to seconds."""
         if isinstance(value, float):
             return value
         span = re.fullmatch(_SPAN, value)
         if span is None:
-            self.fail(f"{value!r} is no span of time (7d, 12h, 30m, 0s)", param, ctx)
+            self.fail(f"{value!r} is not a duration (7d, 12h, 30m, 0s)", param, ctx)
         return float(int(span[1]) * _SPAN_SECONDS[span[2]])
 
 
 class Moment(click.ParamType):  # type: ignore[type-arg]
-    """A moment: an ISO date or date and time, or a span back from now such as 7d, 12h or 30m.
+    """A moment: an ISO date or date and time, or a duration back from now such as 7d, 12h or 30m.
 
-    Its value is ms since 1970. Without a zone a moment is in local time.
+    Its value is ms since 1970. A moment without a zone is in local time.
     """
 
     name = "moment"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The moment that a text means."""
+        """Convert a text to ms since 1970."""
         if isinstance(value, int):
             return value
         if span := re.fullmatch(_SPAN, value):
@@ -155,5 +155,7 @@ class Moment(click.ParamType):  # type: ignore[type-arg]
             return int(datetime.fromisoformat(value).astimezone().timestamp() * 1000)
         except (ValueError, OverflowError, OSError):
             self.fail(
-                f"{value!r} is neither a date (2026-01-31) nor a span (7d, 12h, 30m)", param, ctx
+                f"{value!r} is neither a date (2026-01-31) nor a duration (7d, 12h, 30m)",
+                param,
+                ctx,
             )

@@ -1,1 +1,1 @@
-"""Settings: who said what (flag, environment, project, user, default), trust, and changing them."""
+"""Settings: layers (flag, environment, project, user, default), trust, and changes."""

@@ -1,4 +1,4 @@
-"""Changing the user's config.yaml: checked before it is written, written as a whole or not."""
+"""Change the user's config.yaml: validate first, then write all of it or nothing."""
 
 # ruff: noqa: PTH118 (one way to write paths in this room)
 
@@ -20,7 +20,7 @@ _LOCK_FILE = "config.lock"
 
 
 class Change(NamedTuple):
-    """A value (JSON-like) to be put at a path."""
+    """A value (JSON-like) to set at a path."""
 
     path: Path
     value: Any
@@ -37,11 +37,11 @@ def set_value(
     text: str,
     check: Callable[[Iterable[tuple[Path, Any]]], None] | None = None,
 ) -> Any:
-    """Set a dotted key to what `text` says, in the user's config.yaml; the value written.
+    """Set a dotted key in the user's config.yaml; return the value written.
 
     Where the key takes text, `text` is that text; else it is YAML (`[a, b]`, `{use: mock}`, `5`,
-    `null` to say nothing). Everything else in the file stays as it is. `check` gets the new values
-    with their keys before anything is written, and may refuse them.
+    `null` to unset it). The rest of the file stays unchanged. `check` gets the new values
+    with their keys before anything is written, and may reject them.
 
     Raises:
         ConfigError: no such key, a wrong value, or a file that cannot be changed; then nothing
@@ -59,7 +59,7 @@ def apply_changes(home: str, changes: Sequence[Change]) -> None:
     """Put all of `changes` into the user's config.yaml, or none.
 
     Raises:
-        ConfigError: the outcome would be faulty, or the file cannot be changed.
+        ConfigError: the result would be invalid, or the file cannot be changed.
     """
     prepare_home(home)
     file = config_path(home)
@@ -96,7 +96,7 @@ def _edited(text: str, change: Change, file: str) -> str:
 
 
 def _check(old: str, new: str, changes: Sequence[Change], file: str) -> None:
-    """Refuse a text with faults; what was good before is refused for what is new in it."""
+    """Reject a text with errors; if the file was valid before, report only the new errors."""
     try:
         read_settings(new.encode(), file)
     except ConfigError as error:
@@ -116,15 +116,15 @@ def _is_good(text: str, file: str) -> bool:
 
 @contextmanager
 def _locked(home: str) -> Iterator[None]:
-    """One writer at a time, so that two changes at once are both kept."""
+    """Lock the file, so that two concurrent changes are both kept."""
     file = os.path.join(home, _LOCK_FILE)
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise ConfigError(
-            f"the configuration cannot be changed: {error.strerror}",
+            f"cannot change the configuration: {error.strerror}",
             where=home,
-            hint="check the folder's permissions",
+            hint="check the permissions of the folder",
         ) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""One file of settings against the table of keys: its values with their places, or every fault."""
+"""Validate a settings file against the table of keys: its values with places, or all errors."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 class _Wrong(Exception):
-    """The value is wrong, and the problem has been noted."""
+    """The value is invalid, and the problem has been recorded."""
 
 
 def read_settings(data: bytes, file: str) -> dict[Path, Leaf]:
     """The values of a settings file, by key.
 
     Raises:
-        ConfigError: it is no YAML, has unknown keys or wrong values; `problems` has all of them.
+        ConfigError: it is not YAML, or has unknown keys or invalid values; see `problems`.
     """
     from uwf_core.workflow.yaml_source import compose_all
 
@@ -48,7 +48,7 @@ def settings_text(data: bytes, file: str) -> str:
     """The bytes of a settings file as text.
 
     Raises:
-        ConfigError: they are not UTF-8, or too many.
+        ConfigError: they are not UTF-8, or too long.
     """
     from uwf_core.workflow.yaml_source import decode
 
@@ -59,12 +59,12 @@ def settings_text(data: bytes, file: str) -> str:
 
 
 def as_config_error(error: DefinitionError) -> ConfigError:
-    """A fault of YAML as one of the configuration."""
+    """A YAML error as a configuration error."""
     return ConfigError(error.message, where=error.where, hint=error.hint, problems=error.problems)
 
 
 def config_error(problems: "Sequence[Problem]", file: str) -> ConfigError:
-    """All faults of a file as one error; one alone keeps its own place and hint."""
+    """All errors of a file as one; a single error keeps its place and hint."""
     documents = [problem.document() for problem in problems]
     first = problems[0]
     if len(problems) == 1:
@@ -73,19 +73,19 @@ def config_error(problems: "Sequence[Problem]", file: str) -> ConfigError:
         )
     lines = "".join(f"\n  {problem}" for problem in problems)
     return ConfigError(
-        f"{len(problems)} faults:{lines}", where=file, hint="correct each", problems=documents
+        f"{len(problems)} errors:{lines}", where=file, hint="fix each of them", problems=documents
     )
 
 
 class _Checker:
-    """Walks a document along the table; gathers leaves and problems."""
+    """Walks a document along the table; collects leaves and problems."""
 
     def __init__(self, problems: "Iterable[Problem]") -> None:
         self.problems = list(problems)
         self.leaves: dict[Path, Leaf] = {}
 
     def section(self, kind: Section | Named, node: "YamlNode", path: Path) -> None:
-        """A mapping whose values are leaves of their own."""
+        """A mapping whose values are separate leaves."""
         mapping = self._mapping(node, path)
         if mapping is None:
             return
@@ -179,7 +179,7 @@ class _Checker:
             return None
         if name in kind.keys:
             return kind.keys[name]
-        message = f"there is no key {key_text((*path, name))!r}"
+        message = f"unknown key {key_text((*path, name))!r}"
         self._report(mapping.keys[name], "unknown-key", message, nearest(name, kind.keys))
         return None
 
@@ -190,18 +190,18 @@ class _Checker:
 
 
 def _is_unset(node: "YamlNode") -> bool:
-    """A key without a value (or null) says nothing: the next layer decides."""
+    """A key without a value (or null) is unset: the next layer decides."""
     from uwf_core.workflow.yaml_source import YamlScalar
 
     return isinstance(node, YamlScalar) and node.value is None
 
 
 def nearest(name: str, known: Mapping[str, Any]) -> str:
-    """A hint that names what was probably meant, else all that there is."""
+    """Suggest the nearest name, else list all names."""
     import difflib
 
     lower = {each.lower(): each for each in known}
     near = difflib.get_close_matches(name.lower(), lower, n=1)
     if near:
         return f"did you mean {lower[near[0]]}?"
-    return f"there are: {', '.join(known)}" if known else "there are none"
+    return f"known: {', '.join(known)}" if known else "none are known"

@@ -1,6 +1,6 @@
 r"""`.env`: lines `NAME=value`, as most tools read them; no references to other variables.
 
-A value may stand in single quotes (taken as it is) or double quotes (with `\n`, `\t`, `\"`,
+A value may be in single quotes (taken literally) or double quotes (with `\n`, `\t`, `\"`,
 `\\` and `\$`); without quotes it ends before ` #`. A line may begin with `export `.
 """
 
@@ -13,7 +13,7 @@ def parse_dotenv(text: str, file: str) -> dict[str, str]:
     """The variables of a `.env` file; the last of a name wins.
 
     Raises:
-        ConfigError: a line is not like that; the message never quotes a value.
+        ConfigError: a line is invalid; the message never quotes a value.
     """
     variables = {}
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
@@ -23,9 +23,9 @@ def parse_dotenv(text: str, file: str) -> dict[str, str]:
         name, value = _assignment(line)
         if value is None:
             raise ConfigError(
-                "this is no line like NAME=value",
+                "not a NAME=value line",
                 where=f"{file}:{number}",
-                hint="close its quotes, or begin a comment with #",
+                hint="close its quotes, or start a comment with #",
             )
         variables[name] = value
     return variables
@@ -40,11 +40,11 @@ def decode_dotenv(data: bytes, file: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ConfigError("it is not UTF-8", where=file, hint="save it as UTF-8") from error
+        raise ConfigError("not UTF-8", where=file, hint="save it as UTF-8") from error
 
 
 def with_variable(text: str, name: str, value: str) -> str:
-    """The text of a `.env` file with one variable set; every other line stays as it is."""
+    """The text of a `.env` file with one variable set; all other lines stay unchanged."""
     new = f"{name}={_quoted(value)}"
     lines = text.splitlines()
     places = [at for at, line in enumerate(lines) if _assignment(line.strip())[0] == name]

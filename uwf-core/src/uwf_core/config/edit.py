@@ -1,9 +1,9 @@
-"""Sets values in the text of config.yaml and leaves every other character as it is.
+"""Set values in the text of config.yaml and keep every other character.
 
 Libraries that keep comments (ruamel.yaml 0.19 was tried) rebuild the text: they change the
-indentation, drop quotes, and move a comment that stands above the next section into the one that
+indentation, drop quotes, and move a comment above the next section into the one that
 a key is added to. Here the spans of the nodes come from PyYAML's events, the text is cut there,
-and what comes out is read again: unless it says exactly what was meant, nothing is changed.
+and the result is parsed again: unless it has exactly the new value, nothing is changed.
 """
 
 import json
@@ -20,10 +20,10 @@ _STEP = "  "
 
 
 def with_value(text: str, path: Path, value: Any, *, file: str) -> str:
-    """The text with `value` (JSON-like) at `path`, and nothing else changed.
+    """Return the text with `value` (JSON-like) at `path`, and nothing else changed.
 
     Raises:
-        DefinitionError: `text` is no YAML that uwf reads.
+        DefinitionError: `text` is not YAML that uwf reads.
         ConfigError: the place cannot be changed without touching others (an anchor, an alias).
     """
     before = parse_yaml(text, file=file)
@@ -44,7 +44,7 @@ class _CannotEdit(Exception):
 
 
 class _Span:
-    """A node of the text: its kind (scalar, alias, list, map) and where it stands.
+    """A node of the text: its kind (scalar, alias, list, map) and its span.
 
     `entries` are a map's keys (text and end of the key) with their values, in order.
     """
@@ -64,7 +64,7 @@ class _Span:
 
 def _refused(path: Path, file: str) -> ConfigError:
     return ConfigError(
-        f"{key_text(path)} cannot be set without changing more than that",
+        f"{key_text(path)} cannot be set without changing other keys",
         where=file,
         hint="edit the file by hand",
     )
@@ -79,7 +79,7 @@ def _with(document: Any, path: Path, value: Any) -> Any:
 
 
 def _canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)  # unlike ==, it tells 1, 1.0 and true apart
+    return json.dumps(value, sort_keys=True)  # unlike ==, it distinguishes 1, 1.0 and true
 
 
 def _changed(text: str, path: Path, value: Any) -> str:
@@ -116,7 +116,7 @@ def _inserted(text: str, node: _Span, path: Path, value: Any) -> str:
 
 
 def _replaced(text: str, above: _Span, place: tuple[int, _Span], value: Any) -> str:
-    """The text with another value for an entry that is there."""
+    """The text with another value for an existing entry."""
     key_end, node = place
     if node.kind == "alias":
         raise _CannotEdit
@@ -150,7 +150,7 @@ def _ended(text: str) -> str:
 
 
 def _line_end(text: str, at: int) -> int:
-    """Behind the line that `at` is on, its comment included."""
+    """The end of the line that `at` is on, its comment included."""
     end = text.find("\n", at)
     return len(text) if end < 0 else end + 1
 
@@ -182,7 +182,7 @@ def _flow(value: Any) -> str:
 
 
 def _scalar(value: Any) -> str:
-    """A scalar as YAML: text without quotes where that is surely the same text."""
+    """A scalar as YAML: text without quotes if that is certain to be the same text."""
     if not isinstance(value, str):
         return json.dumps(value)
     is_plain = (
@@ -202,7 +202,7 @@ def _escaped(character: str) -> str:
 
 
 def _spans(text: str) -> _Span | None:
-    """The root of the document; None where there is nothing but comments."""
+    """The root of the document; None if it has only comments."""
     import yaml
 
     root: _Span | None = None
@@ -240,11 +240,11 @@ def _leaf(text: str, event: Any) -> tuple[_Span, str]:
 
 
 def _close(node: _Span, children: list[tuple[str, _Span]], event: Any) -> None:
-    """Give a collection its entries and its end: a block one ends with its last child."""
+    """Set the entries and the end of a collection: a block one ends with its last child."""
     node.end = event.end_mark.index if node.flow or not children else children[-1][1].end
     if node.kind != "map":
         return
     if not node.flow and children:
-        node.column = children[0][1].column  # an anchor may stand before the first key
+        node.column = children[0][1].column  # an anchor may precede the first key
     for (name, key), (_, value) in zip(children[::2], children[1::2], strict=True):
         node.entries.append((name, key.end, value))

@@ -1,4 +1,4 @@
-"""`UWF_HOME`: the folder that is uwf's own, and how files in it are written."""
+"""`UWF_HOME`: the folder of uwf, and how to write files in it."""
 
 # Every command comes through here, and pathlib is not imported for that:
 # ruff: noqa: PTH100, PTH105, PTH108, PTH116, PTH117, PTH118, PTH120
@@ -19,28 +19,28 @@ def find_home(env: Mapping[str, str]) -> str:
     """The absolute path of uwf's folder: `UWF_HOME`, else `~/.uwf`. It may not exist yet.
 
     Raises:
-        ConfigError: neither `UWF_HOME` nor `HOME` says where, or others can write there.
+        ConfigError: neither `UWF_HOME` nor `HOME` is set, or other users can write there.
     """
     own = env.get("UWF_HOME", "")
     home = os.path.abspath(expand_user(own, env)) if own else default_home(env)
     if home is None:
         raise ConfigError(
-            "no folder for uwf: HOME is not set, or is not an absolute path",
+            "no home folder for uwf: HOME is not set, or is not an absolute path",
             where="HOME",
-            hint="set UWF_HOME (or HOME) to a folder that you can write",
+            hint="set UWF_HOME (or HOME) to a folder that you can write to",
         )
     _refuse_shared(home)
     return home
 
 
 def _refuse_shared(home: str) -> None:
-    """Refuse a folder in which others can change the configuration: it names the programs that uwf
+    """Reject a folder in which others can change the configuration: it names the programs that uwf
     runs.
     """
     try:
         status = os.stat(home)
     except OSError:
-        return  # whatever needs it says why it cannot be used
+        return  # the code that uses the folder reports the error
     cure = f"chmod go-w {home}"
     if not is_own(home):
         who, cure = "another user", f"chown -R {os.geteuid()} {home}"
@@ -51,14 +51,14 @@ def _refuse_shared(home: str) -> None:
     else:
         return
     raise ConfigError(
-        f"{who} of this machine can write to uwf's folder, and so choose what uwf runs",
+        f"{who} can write to the folder of uwf, and so choose what uwf runs",
         where=home,
-        hint=f"look through what is in it, then: {cure}",
+        hint=f"check its content, then: {cure}",
     )
 
 
 def _is_private_group(number: int) -> bool:
-    """Whether a group is the user's own: by the custom of one group for each user, it has the name
+    """Whether a group is private to the user: by the custom of one group per user, it has the name
     of the user, is the primary group, and has no other member.
     """
     import grp
@@ -73,13 +73,13 @@ def _is_private_group(number: int) -> bool:
 
 
 def default_home(env: Mapping[str, str]) -> str | None:
-    """`~/.uwf`, None where `HOME` does not say."""
+    """`~/.uwf`, None if `HOME` is not set."""
     home = env.get("HOME", "")
     return os.path.abspath(os.path.join(home, ".uwf")) if os.path.isabs(home) else None
 
 
 def expand_user(path: str, env: Mapping[str, str]) -> str:
-    """`~` and `~/…` with the home folder of `env` put in."""
+    """Expand `~` and `~/…` to the home folder of `env`."""
     home = env.get("HOME", "")
     if home and (path == "~" or path.startswith("~/")):
         return home + path[1:]
@@ -87,7 +87,7 @@ def expand_user(path: str, env: Mapping[str, str]) -> str:
 
 
 def prepare_home(home: str) -> None:
-    """Make sure that the folder exists, for its owner alone.
+    """Create the folder if it does not exist, for its owner only.
 
     Raises:
         ConfigError: it cannot be created.
@@ -96,9 +96,9 @@ def prepare_home(home: str) -> None:
         make_lasting_folder(home)
     except OSError as error:
         raise ConfigError(
-            f"the folder for uwf cannot be created: {error.strerror}",
+            f"cannot create the folder of uwf: {error.strerror}",
             where=home,
-            hint="set UWF_HOME to a folder that you can write",
+            hint="set UWF_HOME to a folder that you can write to",
         ) from error
 
 
@@ -106,7 +106,7 @@ def read_private(file: str) -> bytes | None:
     """A file's bytes, None if there is none.
 
     Raises:
-        ConfigError: it is there and cannot be read.
+        ConfigError: it exists and cannot be read.
     """
     try:
         with open(file, "rb") as stream:
@@ -115,19 +115,19 @@ def read_private(file: str) -> bytes | None:
         return None
     except OSError as error:
         raise ConfigError(
-            f"it cannot be read: {error.strerror}",
+            f"cannot read the file: {error.strerror}",
             where=file,
-            hint="make it a file that you can read, or move it away",
+            hint="make it readable for you, or move it away",
         ) from error
 
 
 def write_private(file: str, text: str) -> None:
-    """Put `text` in the place of `file` at once, readable for its owner alone.
+    """Replace `file` by `text` atomically, readable only for its owner.
 
-    A symbolic link stays one: what it points to is replaced.
+    A symbolic link stays one: its target is replaced.
 
     Raises:
-        ConfigError: it cannot be written; the file is as it was.
+        ConfigError: it cannot be written; the file is unchanged.
     """
     target = os.path.realpath(file)
     temporary = f"{target}.{os.urandom(6).hex()}.new"
@@ -148,15 +148,15 @@ def write_private(file: str, text: str) -> None:
         sync_names(os.path.dirname(target))
     except OSError as error:
         raise ConfigError(
-            f"it cannot be written: {error.strerror}",
+            f"cannot write the file: {error.strerror}",
             where=file,
-            hint="check the folder's permissions and the free space",
+            hint="check the permissions of the folder and the free space",
         ) from error
 
 
 def open_to_others(file: str) -> bool:
-    """Whether somebody else than the owner may read or write `file`."""
+    """Whether users other than the owner may read or write `file`."""
     try:
         return bool(os.stat(file).st_mode & 0o077)
-    except OSError:  # it is not there
+    except OSError:  # it does not exist
         return False

@@ -1,4 +1,4 @@
-"""The keys of config.yaml and what each may hold: the one table that everything else reads."""
+"""The keys of config.yaml and their values: the one table that everything else reads."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -6,22 +6,22 @@ from typing import Any
 from uwf_core.named_tuple import NamedTuple
 
 CAPABILITIES = ("continue", "fork", "ask", "stream", "tools", "model")
-"""What a command may declare."""
+"""The capabilities that a command may declare."""
 
 Path = tuple[str, ...]
 """A key as its names: `("limits", "runSeconds")`."""
 
 
 class Leaf(NamedTuple):
-    """A value that one layer gives as a whole, and where it stands (`file:line`, a variable)."""
+    """A value that one layer sets as a whole, and its place (`file:line`, a variable)."""
 
     value: Any
     place: str
 
 
 class Scalar(NamedTuple):
-    """One value. `what` names it in messages; `is_text` whether it is one of those texts that a
-    command line gives as they are.
+    """One value. `what` names it in messages; `is_text` is true for texts that a command line
+    gives literally.
     """
 
     what: str
@@ -36,13 +36,13 @@ class ListOf(NamedTuple):
 
 
 class Free:
-    """A mapping that is not ours to check (an agent's options)."""
+    """A mapping that uwf does not check (an agent's options)."""
 
     __slots__ = ()
 
 
 class Entry(NamedTuple):
-    """A mapping that one layer gives as a whole. `fault` says what is wrong between its keys."""
+    """A mapping that one layer sets as a whole. `fault` reports keys that conflict."""
 
     keys: Mapping[str, "Kind"]
     fault: Callable[[Mapping[str, Any]], str | None]
@@ -55,7 +55,7 @@ class Section(NamedTuple):
 
 
 class Named(NamedTuple):
-    """A mapping from the user's own names; `what` says what a name stands for."""
+    """A mapping by names of the user's choice; `what` is what a name identifies."""
 
     what: str
     value: "Kind"
@@ -107,18 +107,18 @@ def _no_fault(_entry: Mapping[str, Any]) -> str | None:
 
 def _provider_fault(entry: Mapping[str, Any]) -> str | None:
     if "apiKey" in entry and "apiKeyEnv" in entry:
-        return "apiKey and apiKeyEnv cannot both be there; keep one"
+        return "apiKey and apiKeyEnv cannot be combined; keep one"
     return None
 
 
 def _agent_fault(entry: Mapping[str, Any]) -> str | None:
     if "use" in entry and "command" in entry:
-        return "use and command cannot both be there; keep one"
+        return "use and command cannot be combined; keep one"
     if "use" not in entry and "command" not in entry:
-        return "it needs `use` (an installed agent) or `command` (a program)"
+        return "`use` (an installed agent) or `command` (a program) is missing"
     for key in ("args", "capabilities"):
         if key in entry and "command" not in entry:
-            return f"{key} goes with command, not with use"
+            return f"{key} needs `command`, not `use`"
     return None
 
 
@@ -127,7 +127,7 @@ _ANY_TEXT = Scalar("text", lambda value: isinstance(value, str) and "\0" not in 
 _PRICE = Scalar("a number of USD per million tokens", _is_price, is_text=False)
 _SECONDS = Scalar("a positive number of seconds", _is_positive, is_text=False)
 _VARIABLES = Scalar(
-    "the name of an environment variable, or the beginning of names with * at its end",
+    "the name of an environment variable, or a prefix that ends with *",
     _is_variables,
 )
 _CAPABILITY = Scalar(f"one of {', '.join(CAPABILITIES)}", lambda value: value in CAPABILITIES)
@@ -199,17 +199,17 @@ BLOCK_VARIABLE = "UWF_BLOCK_PLUGINS"
 CHOICES = frozenset(
     ("defaultAgent", "agentOverrides", "defaultModel", "modelOverrides", "limits", "workflowPaths")
 )
-"""What a project's file may say without being trusted: it chooses among what the user has."""
+"""The keys that an untrusted project may set: they choose among what the user has."""
 
 USER_OPTIONS = frozenset(("allowProtected",))
-"""Options of agents that no project's file can say, trusted or not."""
+"""Options of agents that no project may set, trusted or not."""
 
 
 def parse_key(text: str) -> Path:
-    """A dotted key as its names; a name with a dot in it stands in double quotes.
+    """Split a dotted key; a name with a dot is in double quotes.
 
-    `models."gpt-4.1".name` is `("models", "gpt-4.1", "name")`. An empty name stands for itself,
-    so that whoever looks it up says what is there.
+    `models."gpt-4.1".name` is `("models", "gpt-4.1", "name")`. An empty name stays empty,
+    so that the lookup reports it.
     """
     names, rest = [], text
     while True:
@@ -227,12 +227,12 @@ def parse_key(text: str) -> Path:
 
 
 def key_text(path: Path) -> str:
-    """The names as a dotted key; the reverse of `parse_key`."""
+    """Join names to a dotted key; the inverse of `parse_key`."""
     return ".".join(f'"{name}"' if "." in name or name == "" else name for name in path)
 
 
 def kind_at(path: Path) -> Kind | None:
-    """What may stand at a key; None if there is no such key."""
+    """The kind of value of a key; None if the key is unknown."""
     kind: Kind = CONFIG
     for name in path:
         if isinstance(kind, Section | Entry):

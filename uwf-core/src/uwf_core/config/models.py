@@ -17,14 +17,14 @@ def resolve_model(settings: "Settings", alias: str) -> "Model":
 
     model = settings.models.get(alias)
     if model is None:
-        raise ConfigError(f"there is no model {alias!r}", hint=nearest(alias, settings.models))
+        raise ConfigError(f"unknown model {alias!r}", hint=nearest(alias, settings.models))
     if model.name is None or model.provider is None:
         missing = "name" if model.name is None else "provider"
         raise _incomplete(settings, ("models", alias), missing)
     provider = settings.providers.get(model.provider)
     if provider is None:
         raise ConfigError(
-            f"the model {alias!r} is of the provider {model.provider!r}, which is not there",
+            f"unknown provider {model.provider!r} of the model {alias!r}",
             where=settings.origin(("models", alias)).place,
             hint=f"uwf setup --provider {model.provider}; {nearest(alias, settings.providers)}",
         )

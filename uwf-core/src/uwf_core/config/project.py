@@ -1,4 +1,4 @@
-"""The project's own settings: `.uwf/config.yaml` of the nearest folder, and what it may say."""
+"""The project's settings: `.uwf/config.yaml` of the nearest folder, and what it may set."""
 
 # Every command comes through here, and pathlib is not imported for that:
 # ruff: noqa: PTH118
@@ -17,7 +17,7 @@ FOLDER = ".uwf"
 
 
 class Project(NamedTuple):
-    """A folder with settings of its own."""
+    """A folder with project settings."""
 
     folder: str
     file: str
@@ -25,14 +25,14 @@ class Project(NamedTuple):
 
 
 class Allowed(NamedTuple):
-    """What is taken from a project's file, and the keys that are not, as text."""
+    """The values taken from a project's file, and the ignored keys as text."""
 
     leaves: dict[Path, Leaf]
     ignored: tuple[str, ...]
 
 
 def find_project(home: str, cwd: str, env: Mapping[str, str]) -> Project | None:
-    """The nearest folder from `cwd` upwards that has settings; uwf's own folder is never one.
+    """The nearest folder from `cwd` upwards that has settings, except the folder of uwf.
 
     Raises:
         ConfigError: it belongs to another user and is not trusted; or the list of trusted folders
@@ -54,7 +54,7 @@ def find_project(home: str, cwd: str, env: Mapping[str, str]) -> Project | None:
 
 
 def allowed(project: Project, leaves: dict[Path, Leaf]) -> Allowed:
-    """What may be taken: everything from a trusted project but options that are the user's alone,
+    """Select the values: all of a trusted project except options that only the user may set,
     else only choices among what the user has. A cloned repository must not be able to run anything
     by being there.
     """
@@ -66,7 +66,7 @@ def allowed(project: Project, leaves: dict[Path, Leaf]) -> Allowed:
 
 
 def _without_user_options(leaves: dict[Path, Leaf]) -> Allowed:
-    """All but these options: what an agent may write could otherwise allow it to write more."""
+    """All but these options: an agent could extend its permissions in a file that it writes."""
     taken, ignored = dict(leaves), list[str]()
     for path, leaf in leaves.items():
         said = leaf.value.get("options", {}) if path[0] == "agents" else {}
@@ -79,7 +79,7 @@ def _without_user_options(leaves: dict[Path, Leaf]) -> Allowed:
 
 
 def is_command_line(word: str) -> bool:
-    """Whether an agent's word would be run as a command: a blank or a path separator in it."""
+    """Whether an agent's word would run as a command: it has a blank or a path separator."""
     return "/" in word or any(character.isspace() for character in word)
 
 

@@ -1,14 +1,14 @@
-"""The OpenAI-compatible services that `setup` knows, as their own documentation gives them.
+"""The OpenAI-compatible services that `setup` knows, as in their documentation.
 
-Several have one address for mainland China and another for elsewhere, with keys of their own
-(dashscope, siliconflow, kimi, glm, stepfun, minimax): `--base-url` says the other one.
+Several have one address for mainland China and another for elsewhere, with separate keys
+(dashscope, siliconflow, kimi, glm, stepfun, minimax): `--base-url` sets the other one.
 """
 
 from uwf_core.named_tuple import NamedTuple
 
 
 class Preset(NamedTuple):
-    """A service: its base address, and the variable that its documentation keeps the key in
+    """A service: its base address, and the variable that its documentation uses for the key
     (None: it needs none).
     """
 

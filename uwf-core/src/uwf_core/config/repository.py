@@ -1,5 +1,5 @@
-"""Which git repository a folder belongs to, read by hand: no program runs, and no setting of the
-folder is obeyed. A worktree is believed only if its repository lists it.
+"""Find the git repository of a folder without running a program or obeying a setting of the
+folder. A worktree counts only if its repository lists it.
 """
 
 # Read by every step: pathlib is not imported for that.
@@ -17,7 +17,7 @@ _GIT = ".git"
 
 class Repository(NamedTuple):
     """The working tree that a folder lies in: its top folder (a real path), and the folder that all
-    worktrees of the repository share; None where nothing proves that it belongs to one.
+    worktrees of the repository share; None if nothing proves that it belongs to one.
     """
 
     top: str
@@ -25,7 +25,7 @@ class Repository(NamedTuple):
 
 
 def find_repository(folder: str) -> Repository | None:
-    """The repository that `folder` lies in; None if there is no `.git` at it or above it."""
+    """The repository of `folder`; None if neither it nor a folder above it has `.git`."""
     top = os.path.realpath(folder)
     while not os.path.lexists(os.path.join(top, _GIT)):
         above = os.path.dirname(top)
@@ -65,7 +65,7 @@ def is_same_repository(one: str, other: str) -> bool:
 def _common_folder(top: str) -> str | None:
     """The shared folder: `.git` itself, or that of the repository which lists `top` as a worktree.
 
-    Anybody can write a `.git` file that points into your repository, or link to its `.git`: neither
+    Anyone can write a `.git` file that points into your repository, or link to its `.git`: neither
     makes a folder a part of it.
     """
     entry = os.path.join(top, _GIT)
@@ -83,7 +83,7 @@ def _common_folder(top: str) -> str | None:
 
 
 def _pointer(file: str) -> str:
-    """The path in one of git's small files; a link is not followed."""
+    """The path in one of git's small files; links are not followed."""
     descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         return os.fsdecode(os.read(descriptor, _POINTER_BYTES)).strip()

@@ -1,4 +1,4 @@
-"""Which values are secrets: what is never printed, and what is taken out before storing."""
+"""Find secrets: values that are never printed, and redacted before storing."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ def secrets(settings: "Settings") -> frozenset[str]:
 
 
 def masked(settings: "Settings", value: Any) -> Any:
-    """A JSON-like value with what bears a secret's name, and every known secret, masked."""
+    """Mask known secrets and values under secret-like names in a JSON-like value."""
     known = sorted((each for each in secrets(settings) if len(each) >= SHORTEST), key=len)
     return _masked(value, known[::-1])
 
@@ -68,7 +68,7 @@ def _in_options(value: Any) -> Iterator[str]:
 
 
 def _url_password(text: str) -> Iterator[str]:
-    """The password of `scheme://user:password@host`, if there is one."""
+    """The password of `scheme://user:password@host`, or None."""
     _, _, rest = text.partition("://")
     user, at, _ = rest.partition("/")[0].rpartition("@")
     _, colon, password = user.partition(":")

@@ -1,4 +1,4 @@
-"""The settings of a call: layers read, trust applied, merged, each value with its origin."""
+"""Read the settings of a call: merge the layers, apply trust, keep each value's origin."""
 
 # Every command comes through here, and pathlib is not imported for that:
 # ruff: noqa: PTH118
@@ -36,7 +36,7 @@ DEFAULT_EXTRACTORS = ("frontmatter",)
 
 
 class Origin(NamedTuple):
-    """Who gave a value: `layer` is flag, environment, project, user or default; `place` is
+    """The origin of a value: `layer` is flag, environment, project, user or default; `place` is
     `file:line` or a variable's name, None for a default.
     """
 
@@ -45,7 +45,7 @@ class Origin(NamedTuple):
 
 
 class Provider(NamedTuple):
-    """A model service. At most one of `api_key` and `api_key_env` is there."""
+    """A model service. At most one of `api_key` and `api_key_env` is set."""
 
     base_url: str | None = None
     api_key: str | None = None
@@ -93,18 +93,17 @@ class Settings(NamedTuple):
 
     Attributes:
         home: uwf's folder. project: the project's settings file, None if there is none.
-        environment: the environment with what `.env` adds to it.
-        providers, models, agents: by the user's names.
+        environment: the environment, extended by `.env`.
+        providers, models, agents: by name.
         agent_overrides: workflow -> role -> agent's word.
         model_overrides: `extract`, `judge` -> model's name.
         store: a URL, relative to `home`. workflow_paths: absolute folders.
-        paths_trusted: whether `workflow_paths` are the user's own word (not that of a project
-            that is not trusted).
-        allowed_folders: absolute folders in which an edge's `location` may lie, beside the thread's
-            own folder and repository.
+        paths_trusted: whether `workflow_paths` come from the user or a trusted project.
+        allowed_folders: absolute folders in which an edge's `location` may lie, besides the
+            thread's folder and repository.
         blocked: names of plugins or distributions that are never imported.
-        origins: by the path of each value that some layer gave.
-        notices: what a person should know, one line each (ignored keys, open files).
+        origins: by the path of each value that a layer sets.
+        notices: warnings for the user, one line each (ignored keys, readable secrets).
     """
 
     home: str
@@ -131,14 +130,14 @@ class Settings(NamedTuple):
         return f"Settings({self.home!r})"
 
     def origin(self, path: Path) -> Origin:
-        """Who gave the value at this path, or the entry that it is part of."""
+        """The origin of the value at this path, or of the entry that it is part of."""
         for length in range(len(path), 0, -1):
             if path[:length] in self.origins:
                 return self.origins[path[:length]]
         return Origin("default")
 
     def api_key(self, provider: Provider) -> str | None:
-        """The provider's key: out of the configuration, the environment or `.env`, or None."""
+        """The provider's key from the configuration, the environment or `.env`, or None."""
         if provider.api_key_env is not None:
             return self.environment.get(provider.api_key_env) or None
         return provider.api_key
@@ -146,10 +145,10 @@ class Settings(NamedTuple):
     def model(self, alias: str) -> "Model":
         """The model of that name with its provider, as agents get it.
 
-        Its key is None where there is none; the environment variable may be missing.
+        Its key is None if there is none; the environment variable may be missing.
 
         Raises:
-            ConfigError: it, its provider or what either needs is not there.
+            ConfigError: it, its provider or a required value is missing.
         """
         from uwf_core.config.models import resolve_model
 
@@ -164,18 +163,18 @@ class _Values:
         self.origins: dict[Path, Origin] = {}
 
     def add(self, layer: str, leaves: Mapping[Path, Leaf]) -> None:
-        """Lay `leaves` over what is there."""
+        """Merge `leaves` over the existing values."""
         for path, leaf in leaves.items():
             self.leaves[path] = leaf
             self.origins[path] = Origin(layer, leaf.place)
 
     def get(self, *path: str) -> Any:
-        """The value at this path, None if no layer gave one."""
+        """The value at this path, None if no layer sets it."""
         leaf = self.leaves.get(path)
         return None if leaf is None else leaf.value
 
     def below(self, *path: str) -> dict[str, Any]:
-        """The values right below this path, by name."""
+        """The values directly below this path, by name."""
         depth = len(path)
         return {
             each[depth]: leaf.value
@@ -190,11 +189,11 @@ def load_settings(
     """The settings of a call in `cwd`.
 
     Args:
-        home: as `find_home` gives it. cwd: absolute. env: the process's environment.
-        flags: what the command line says, by key (`store`, `defaultAgent`, `defaultModel`).
+        home: the result of `find_home`. cwd: absolute. env: the process's environment.
+        flags: values of the command line, by key (`store`, `defaultAgent`, `defaultModel`).
 
     Raises:
-        ConfigError: a file cannot be read, or it or the environment has faults.
+        ConfigError: a file cannot be read, or it or the environment is invalid.
     """
     environment = _environment(home, env)
     project = find_project(home, cwd, env)
@@ -223,7 +222,7 @@ def _environment(home: str, env: Mapping[str, str]) -> dict[str, str]:
     if data is None:
         return dict(env)
     added = parse_dotenv(decode_dotenv(data, file), file)
-    added.pop("UWF_HOME", None)  # it has been found already, by what this file lies in
+    added.pop("UWF_HOME", None)  # reported already, for the folder of this file
     return {**added, **env}
 
 
@@ -237,7 +236,7 @@ def _read(file: str) -> dict[Path, Leaf]:
 
 
 def _absolute(leaves: Mapping[Path, Leaf], folder: str, env: Mapping[str, str]) -> dict[Path, Leaf]:
-    """The leaves with relative paths made absolute: they are meant from their file's side."""
+    """Make relative paths absolute: they are relative to their file."""
 
     def resolved(word: str) -> str:
         return os.path.normpath(os.path.join(folder, expand_user(word, env)))
@@ -285,27 +284,29 @@ def _checked(key: str, text: str, place: str) -> Leaf:
     kind = kind_at(parse_key(key))
     assert isinstance(kind, Scalar)
     if not kind.accepts(text):
-        raise ConfigError(f"{text!r} is not {kind.what}", where=place, hint=f"it sets {key}")
+        raise ConfigError(
+            f"{text!r} is not {kind.what}", where=place, hint=f"{key} is set by this variable"
+        )
     return Leaf(text, place)
 
 
 def _ignored(project: Project, ignored: tuple[str, ...]) -> str:
     names = ", ".join(ignored)
     if project.trusted:
-        return f"{project.file}: {names} ignored, since only your own configuration can set that"
+        return f"{project.file}: ignored {names}: only your own configuration can set that"
     return (
-        f"{project.file}: {names} ignored, since {project.folder} is not trusted; "
-        f"if you trust what is there: uwf config trust {project.folder}"
+        f"{project.file}: ignored {names}: {project.folder} is not trusted; "
+        f"if you trust it: uwf config trust {project.folder}"
     )
 
 
 def _open_files(home: str, user: Mapping[Path, Leaf]) -> list[str]:
-    """A notice for each file that holds secrets and that others may read."""
+    """A notice for each file with secrets that others may read."""
     files = [os.path.join(home, ENV_FILE)]
     if any(path[0] == "providers" and "apiKey" in leaf.value for path, leaf in user.items()):
         files.append(os.path.join(home, CONFIG_FILE))
     return [
-        f"{file} holds secrets and can be read by others: chmod 600 {file}"
+        f"{file} holds secrets and other users can read it; next: chmod 600 {file}"
         for file in files
         if open_to_others(file)
     ]

@@ -1,4 +1,4 @@
-"""`setup` without a wizard: provider, key, model and agent put into the user's files.
+"""`setup` without a wizard: write provider, key, model and agent to the user's files.
 
 The key goes to `$UWF_HOME/.env`, and config.yaml names its variable (`apiKeyEnv`): so config.yaml
 holds no secret and can be shown, copied and kept under version control.
@@ -20,11 +20,11 @@ from uwf_core.errors import ConfigError
 from uwf_core.named_tuple import NamedTuple
 
 DEFAULT_AGENT = "builtin"
-"""The agent that works with any provider; chosen where the user has chosen none."""
+"""The agent that works with any provider; the default if the user chose none."""
 
 
 class SetupValues(NamedTuple):
-    """What the user says; None is not said."""
+    """The user's values; None: not given."""
 
     provider: str
     base_url: str | None = None
@@ -34,8 +34,8 @@ class SetupValues(NamedTuple):
 
 
 class SetupDone(NamedTuple):
-    """What was written: the model's alias and the default agent (None: not touched), the
-    variable of the key, and what a person should know.
+    """The values written: the model's alias and the default agent (None: unchanged), the
+    variable of the key, and notices for the user.
     """
 
     model: str | None
@@ -44,15 +44,15 @@ class SetupDone(NamedTuple):
     notices: tuple[str, ...]
 
     def document(self) -> dict[str, Any]:
-        """The outcome as JSON."""
+        """The result as JSON."""
         return {"model": self.model, "agent": self.agent, "apiKeyEnv": self.key_variable}
 
 
 def setup_values(home: str, env: Mapping[str, str], values: SetupValues) -> SetupDone:
-    """Write a provider, its key, a model and the default agent; everything else is kept.
+    """Write a provider, its key, a model and the default agent; keep everything else.
 
     Raises:
-        ConfigError: an unknown provider without an address, a wrong value, or a file with faults:
+        ConfigError: an unknown provider without an address, or an invalid value or file:
             then nothing was written.
     """
     old = _user_leaves(home)
@@ -90,8 +90,8 @@ def _entry(old: Mapping[Path, Leaf], *path: str) -> dict[str, Any]:
 
 
 def _key_variable(values: SetupValues, old: Mapping[Path, Leaf]) -> str | None:
-    """The variable for the provider's key: the one it has, the usual one, or one after its name;
-    None where no key is needed and none is given, or config.yaml itself has it.
+    """The variable for the provider's key: its current one, the usual one, or one from its name;
+    None if no key is needed and none is given, or config.yaml holds it.
     """
     entry = _entry(old, "providers", values.provider)
     if "apiKeyEnv" in entry:
@@ -114,7 +114,7 @@ def _provider_changes(
     if base_url is None:
         base_url = _known_address(values.provider)
     new = {"baseUrl": base_url, **({} if variable is None else {"apiKeyEnv": variable})}
-    if variable is not None and "apiKey" in entry:  # its place is taken, so the entry is rewritten
+    if variable is not None and "apiKey" in entry:  # the entry has another key, so rewrite it
         return [Change(path, new)]
     return [Change((*path, key), value) for key, value in new.items()]
 
@@ -124,14 +124,14 @@ def _known_address(provider: str) -> str:
     if preset is not None:
         return preset.base_url
     raise ConfigError(
-        f"the address of the provider {provider!r} is not known",
+        f"unknown address of provider {provider!r}",
         where="--base-url",
-        hint=f"say it with --base-url, or take one of {', '.join(PRESETS)}",
+        hint=f"set it with --base-url, or use one of {', '.join(PRESETS)}",
     )
 
 
 def _alias(values: SetupValues, old: Mapping[Path, Leaf]) -> str | None:
-    """The model's name in the configuration: its own, unless another provider's has that."""
+    """The model's alias: its name, unless a model of another provider has that."""
     if values.model is None:
         return None
     taken = _entry(old, "models", values.model)
@@ -146,7 +146,7 @@ def _notices(
     if variable is None:
         return ()
     if variable not in env and variable not in kept:
-        return (f"there is no key yet: say --api-key, or set {variable}",)
+        return (f"unknown key yet: say --api-key, or set {variable}",)
     if env.get(variable) != kept.get(variable, env.get(variable)) and variable in env:
-        return (f"the {variable} of the environment is used, not the one in {ENV_FILE}: unset it",)
+        return (f"{variable} of the environment overrides the one in {ENV_FILE}; unset it",)
     return ()

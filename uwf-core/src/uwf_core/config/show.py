@@ -1,4 +1,4 @@
-"""What `config show` and `config get` tell: values by key, secrets masked, origins."""
+"""The data of `config show` and `config get`: values by key, secrets masked, origins."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """A value and who gave it; `layer` and `place` as `Origin` has them."""
+    """A value and its origin; `layer` and `place` as in `Origin`."""
 
     key: str
     value: Any
@@ -39,7 +39,7 @@ class Row(NamedTuple):
 def settings_document(settings: "Settings") -> dict[str, Any]:
     """All settings under the keys of config.yaml, defaults included, secrets masked.
 
-    What nobody said and has no default is null, or an empty mapping or list.
+    A value that is not set and has no default is null, or an empty mapping or list.
     """
     limits = settings.limits
     document = {
@@ -67,7 +67,7 @@ def settings_document(settings: "Settings") -> dict[str, Any]:
 
 
 def settings_rows(settings: "Settings") -> list[Row]:
-    """One row for each value, in the order of the table of keys."""
+    """One row per value, in the order of the table of keys."""
     rows = []
     for path, value in settings_values(settings):
         origin = settings.origin(path)
@@ -81,10 +81,10 @@ def settings_values(settings: "Settings") -> Iterator[tuple[Path, Any]]:
 
 
 def get_setting(settings: "Settings", key: str) -> Any:
-    """The value at a dotted key, secrets masked; None where nobody said one.
+    """The value at a dotted key, secrets masked; None if it is not set.
 
     Raises:
-        ConfigError: there is no such key, or no entry of that name.
+        ConfigError: the key or the entry is unknown.
     """
     path = known_path(key)
     value: Any = settings_document(settings)
@@ -93,7 +93,7 @@ def get_setting(settings: "Settings", key: str) -> Any:
             value = value[name]
         elif isinstance(value, dict) and isinstance(kind_at(path[:depth]), Named):
             raise ConfigError(
-                f"there is no {key_text(path[: depth + 1])}",
+                f"unknown entry {key_text(path[: depth + 1])}",
                 where="uwf config get",
                 hint=nearest(name, value),
             )
@@ -103,10 +103,10 @@ def get_setting(settings: "Settings", key: str) -> Any:
 
 
 def known_path(key: str) -> Path:
-    """A dotted key as a path.
+    """Parse a dotted key to a path.
 
     Raises:
-        ConfigError: nothing can stand there.
+        ConfigError: the key is unknown.
     """
     path = parse_key(key)
     if kind_at(path) is not None:
@@ -116,10 +116,10 @@ def known_path(key: str) -> Path:
     if isinstance(above, Section | Entry):
         hint = nearest(path[depth], above.keys)
     elif isinstance(above, Named):
-        hint = f"say the name of {above.what}"
+        hint = f"add the name of {above.what}"
     else:
-        hint = f"{key_text(path[:depth])} is one value"
-    raise ConfigError(f"there is no key {key!r}", hint=hint)
+        hint = f"{key_text(path[:depth])} is a single value"
+    raise ConfigError(f"unknown key {key!r}", hint=hint)
 
 
 def flat(kind: Kind | None, value: Any, path: Path) -> Iterator[tuple[Path, Any]]:

@@ -1,9 +1,9 @@
 """Which folders the user trusts: `trusted.json` in the home.
 
-Format: `{"version": 2, "folders": {"/real/path": IDENTITY, …}}`. Trust is for that very folder: not
-for those below it, since a repository may be cloned into a trusted one; and for what was there when
-it was trusted. IDENTITY is `commit:ID`, the first commit of the git repository, which all clones of
-it have and no other repository has; where there is none, `folder:DEVICE:INODE`.
+Format: `{"version": 2, "folders": {"/real/path": IDENTITY, …}}`. Trusts only that folder, not
+those below it, since a repository may be cloned into a trusted one; and only the content that it
+had then. IDENTITY is `commit:ID`, the first commit of the git repository, which all clones of
+it have and no other repository has; without a repository, `folder:DEVICE:INODE`.
 """
 
 # Read on every level: pathlib is not imported for that.
@@ -21,7 +21,7 @@ _VERSION = 2
 
 
 def is_trusted(home: str, folder: str) -> bool:
-    """Whether the user has trusted this very folder, and it still is what was trusted.
+    """Whether the user trusts this folder, and it is still the same one.
 
     Raises:
         ConfigError: the list cannot be read.
@@ -57,14 +57,14 @@ def _folders(home: str) -> dict[str, str]:
 
 
 def trust(home: str, folder: str) -> str:
-    """Trust a folder; its real path. Trusting it again changes nothing.
+    """Trust a folder; return its real path. Idempotent.
 
     Raises:
-        ConfigError: there is no such folder, or the list cannot be read or written.
+        ConfigError: the folder does not exist, or the list cannot be read or written.
     """
     real = os.path.realpath(folder)
     if not os.path.isdir(real):
-        raise ConfigError("there is no such folder", where=folder, hint="uwf config trust DIR")
+        raise ConfigError("the folder does not exist", where=folder, hint="uwf config trust DIR")
     folders, identity = _folders(home), _identity(real)
     if folders.get(real) != identity:
         prepare_home(home)
@@ -86,7 +86,7 @@ def _is_still(real: str, identity: str) -> bool:
     kind, _, commit = identity.partition(":")
     if kind != "commit":
         return _identity(real) == identity
-    # That it has the commit is enough, and costs the same however long the history is.
+    # To have the commit is enough, and costs the same for any length of history.
     return ask_git(real, "cat-file", "-e", f"{commit}^{{commit}}") is not None
 
 
@@ -98,7 +98,7 @@ def _first_commit(real: str) -> str | None:
 
 def _unreadable(file: str) -> ConfigError:
     return ConfigError(
-        "the list of trusted folders is damaged, or written by a newer uwf",
+        "the list of trusted folders is damaged, or a newer uwf wrote it",
         where=file,
         hint="remove the file and trust your folders again: uwf config trust DIR",
     )

@@ -6,14 +6,14 @@ node, which all threads that go on from it share, says that it came from elsewhe
 
 from typing import TYPE_CHECKING
 
-from uwf_core.agents.choose import Choice
+from uwf_core.agents.choose import STEP_AGENT, THREAD_AGENT, Choice
 from uwf_core.errors import UsageError
 from uwf_core.thread.names import foreign_name
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
 
-_FROM_NODES = ("the thread's own agent", "the step's agent")
+_FROM_NODES = (THREAD_AGENT, STEP_AGENT)
 
 
 def mark_foreign(store: "Store", start: str) -> None:

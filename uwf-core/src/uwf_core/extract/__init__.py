@@ -1,1 +1,1 @@
-"""Stage 9: raw text -> typed output, or what to correct. Pure; no model call is spent on it."""
+"""Stage 9: raw text -> typed output, or the errors to correct. Pure, without a model call."""

@@ -1,6 +1,6 @@
-"""What is wrong with a value that fits none of several alternatives, told by the nearest one.
+"""Report the errors of a value that matches no alternative by the nearest alternative.
 
-"Not valid under any of the schemas listed" tells an agent nothing that it could correct.
+An agent cannot correct "Not valid under any of the schemas listed".
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ _NONE_FITS = ("listed in the 'anyOf' keyword", "listed in the 'oneOf' keyword")
 
 
 def explained_violations(schema: Mapping[str, Any], value: Any) -> list[Violation]:
-    """As `cas.schemas.violations`; where no alternative fits, the faults by the nearest one."""
+    """Like `cas.schemas.violations`; if no alternative matches, the errors of the nearest one."""
     return [
         told
         for violation in violations(schema, value)
@@ -35,7 +35,7 @@ def _explained(schema: Mapping[str, Any], value: Any, violation: Violation) -> l
 
 
 def _located(schema: Any, value: Any, path: str) -> tuple[Any, Any]:
-    """The part of schema and value at `path`; a key may hold dots of its own."""
+    """The part of schema and value at `path`; a key may contain dots."""
     while path:
         keys = range(len(value)) if isinstance(value, list) else value
         fitting = [key for key in keys if f"{path}.".startswith(f"{key}.")]
@@ -46,7 +46,7 @@ def _located(schema: Any, value: Any, path: str) -> tuple[Any, Any]:
 
 
 def _choices(schema: Any) -> Iterator[list[Any]]:
-    """Every list of alternatives that holds for a value of `schema`."""
+    """Every list of alternatives that applies to a value of `schema`."""
     if isinstance(schema, Mapping):
         for word in ("anyOf", "oneOf"):
             if schema.get(word):
@@ -56,7 +56,7 @@ def _choices(schema: Any) -> Iterator[list[Any]]:
 
 
 def _faults_of_nearest(choice: list[Any], value: Any) -> list[Violation]:
-    """The faults by the alternative that is nearest to `value`; nothing where one fits."""
+    """The errors of the alternative nearest to `value`; none if one matches."""
     tried = [
         explained_violations(each, value) if isinstance(each, Mapping) else [] for each in choice
     ]
@@ -70,7 +70,7 @@ def _faults_of_nearest(choice: list[Any], value: Any) -> list[Violation]:
 
 
 def _distance(schema: Any, faults: list[Violation], value: Any) -> tuple[bool, int, int]:
-    """How far `value` is from an alternative: another kind of thing, unknown keys, faults."""
+    """The distance of `value` from an alternative: another type, unknown keys, errors."""
     is_other = type_of(value) not in types_of(schema) or any(f.path == STATUS for f in faults)
     keys = value if isinstance(value, dict) else ()
     return is_other, sum(at(schema, key) is True for key in keys), len(faults)

@@ -1,4 +1,4 @@
-"""What an agent is told when its output was refused: the exact errors, and what to do."""
+"""The correction that an agent gets for a rejected output: the exact errors, and what to do."""
 
 from collections.abc import Sequence
 
@@ -9,39 +9,39 @@ _LONGEST_PROBLEM = 1_000
 _LONGEST_REPLY = 32_000
 
 _FORM = """\
-Reply with the whole deliverable again: a line `---` first (nothing before it, no code fence), \
+Send the whole deliverable again: a line `---` first (nothing before it, no code fence), \
 the fields as YAML, a line `---`, then your text."""
 
 
 def correction_text(problems: Sequence[ExtractProblem], attempt: int, of: int) -> str:
-    """The correction for an agent in its own session, which knows what it said.
+    """The correction for an agent in the same session, which knows its reply.
 
     Args:
         problems: at least one; they are quoted with their places.
-        attempt: which correction this is, from 1.
-        of: how many there are at most.
+        attempt: the number of this correction, from 1.
+        of: the maximum number of corrections.
     """
-    work = "Your work stands, so do not do it again; correct what is named here and nothing else."
+    work = "Your work is kept, so do not repeat it; correct only the errors listed here."
     return "\n\n".join((_refusal(problems, attempt, of), f"{work} {_FORM}")) + "\n"
 
 
 def correction_without_session(
     problems: Sequence[ExtractProblem], attempt: int, of: int, raw: str
 ) -> str:
-    """The correction for an agent that remembers nothing, to be put after the whole prompt.
+    """The correction for an agent without memory, appended to the whole prompt.
 
     Args:
         problems, attempt, of: as for `correction_text`.
-        raw: the reply that was refused; it is quoted, so that the work need not be done again.
+        raw: the rejected reply; it is quoted, so that the agent need not repeat the work.
     """
     return (
         "\n\n".join(
             (
                 _refusal(problems, attempt, of),
-                "You have already worked on this instruction, and what you changed is still "
-                "there. Your reply then was:",
+                "You have already worked on this instruction, and your changes are still "
+                "present. Your reply was:",
                 _quoted(raw),
-                f"Correct what is named above and nothing else. {_FORM}",
+                f"Correct only the errors listed above. {_FORM}",
             )
         )
         + "\n"
@@ -53,10 +53,7 @@ def _refusal(problems: Sequence[ExtractProblem], attempt: int, of: int) -> str:
     if len(problems) > _MOST_PROBLEMS:
         shown.append(f"- and {len(problems) - _MOST_PROBLEMS} more")
     listed = "\n".join(shown)
-    return (
-        f"# Your reply was not accepted (correction {attempt} of {of})\n\n"
-        f"What is wrong with it:\n\n{listed}"
-    )
+    return f"# Your reply was rejected (correction {attempt} of {of})\n\nThe errors:\n\n{listed}"
 
 
 def _line(problem: ExtractProblem) -> str:
@@ -66,7 +63,7 @@ def _line(problem: ExtractProblem) -> str:
 
 
 def _quoted(raw: str) -> str:
-    """The reply as a block quote: every line is marked, so none can pose as another part."""
+    """Quote the reply: every line is marked, so none can pose as another part."""
     text = raw.strip()
     cut = len(text) - _LONGEST_REPLY
     if cut > 0:

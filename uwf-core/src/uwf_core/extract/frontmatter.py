@@ -1,4 +1,4 @@
-"""The extractor of the house: YAML frontmatter at the start of the reply, the body after it."""
+"""The built-in extractor: YAML frontmatter at the start of the reply, the body after it."""
 
 from typing import Any
 
@@ -13,9 +13,9 @@ from uwf_core.workflow.yaml_source import compose
 
 
 class FrontmatterExtractor:
-    """Reads a reply that begins with YAML frontmatter. Bad text is errors, never an exception.
+    """Read a reply that begins with YAML frontmatter. Invalid text gives errors, no exception.
 
-    It is made as agents are: with its options (it has none) and a context (it needs none).
+    It is created like an agent: with options (it has none) and a context (it needs none).
     """
 
     def __init__(self, options: Any = None, context: Any = None) -> None:
@@ -25,7 +25,7 @@ class FrontmatterExtractor:
         """The output and the body, or every error with its place.
 
         Raises:
-            DefinitionError: the *schema* has no clear variants (no checked workflow's has).
+            DefinitionError: the *schema* has no clear variants (impossible in a checked workflow).
         """
         reply = split_reply(request.raw)
         if isinstance(reply, str):
@@ -63,7 +63,7 @@ def _refused(message: str) -> ExtractReply:
 
 
 def _yaml_errors(error: DefinitionError, reply: Reply) -> tuple[ExtractProblem, ...]:
-    """The faults of the YAML, at the lines of the reply."""
+    """The errors in the YAML, at the lines of the reply."""
     return tuple(
         ExtractProblem(
             path="",

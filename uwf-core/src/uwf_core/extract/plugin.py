@@ -1,4 +1,4 @@
-"""The house's extractors, announced as any plugin's are."""
+"""The built-in extractors, registered like those of any plugin."""
 
 from collections.abc import Sequence
 

@@ -1,6 +1,6 @@
-"""YAML nodes -> values, with the source text where a schema takes text but not the typed value.
+"""YAML nodes -> values, with the source text if a schema allows text but not the typed value.
 
-`version: 1.0` is text where the schema says so, and a commit id may consist of digits alone.
+`version: 1.0` is text if the schema requires text, and a commit id may have only digits.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ _ALTERNATIVES = ("anyOf", "oneOf")
 
 
 def value_of(node: YamlNode, schema: Any) -> Any:
-    """The value of `node`, read with the eyes of `schema`; it is not yet checked against it."""
+    """The value of `node`, typed by `schema`; it is not validated yet."""
     if isinstance(node, YamlMapping):
         return {name: value_of(each, at(schema, name)) for name, each in node.values.items()}
     if isinstance(node, YamlSequence):
@@ -25,7 +25,7 @@ def value_of(node: YamlNode, schema: Any) -> Any:
 
 
 def at(schema: Any, key: str | int) -> Any:
-    """What `schema` asks of the value at a key of a mapping or a position of a list."""
+    """The schema of the value at a key of a mapping or a position of a list."""
     if not isinstance(schema, Mapping):
         return True
     parts = [_own(schema, key)]
@@ -40,7 +40,7 @@ def at(schema: Any, key: str | int) -> Any:
 
 
 def types_of(schema: Any) -> frozenset[str]:
-    """The JSON types that `schema` allows; whole numbers are `integer` alone."""
+    """The JSON types that `schema` allows; whole numbers are only `integer`."""
     if schema is False:
         return frozenset()
     if not isinstance(schema, Mapping):
@@ -73,7 +73,7 @@ def _own(schema: Mapping[str, Any], key: str | int) -> Any:
 
 
 def _matches(pattern: str, key: str) -> bool:
-    """Whether the pattern is found in `key`, in linear time, as the validation sees it."""
+    """Whether the pattern matches `key`, in linear time, as in the validation."""
     from uwf_core.cas.schemas import pattern_schema
 
     return not pattern_schema(pattern).violations(key)

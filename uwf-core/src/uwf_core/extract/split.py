@@ -1,4 +1,4 @@
-"""A reply cut into frontmatter and body."""
+"""Split a reply into frontmatter and body."""
 
 import re
 
@@ -16,7 +16,7 @@ class Reply(NamedTuple):
     Attributes:
         fields: the text between the two `---` lines.
         line: the line of the reply, from 1, at which `fields` begins.
-        body: what follows; blank lines before it and white space after it are left out, later
+        body: the rest, without blank lines before it and white space after it; later
             `---` lines are kept.
     """
 
@@ -26,7 +26,7 @@ class Reply(NamedTuple):
 
 
 def split_reply(raw: str) -> Reply | str:
-    """`raw` as frontmatter and body, or a sentence on what was found instead.
+    """Split `raw` into frontmatter and body, or describe what was found instead.
 
     The first line that is not blank must be `---` (a byte order mark before it is allowed); the
     next line that is `---` ends the frontmatter.
@@ -36,7 +36,7 @@ def split_reply(raw: str) -> Reply | str:
         return _found_instead(raw)
     end = _END.search(raw, begin.end())
     if end is None:
-        return "the frontmatter has no end: there is no second line that is exactly `---`"
+        return "the frontmatter has no end: a second line that is exactly `---` is missing"
     body = raw[end.end() :]
     blank = _BLANK_LINES.match(body)
     return Reply(
@@ -54,12 +54,12 @@ def _found_instead(raw: str) -> str:
     shown = first if len(first) <= _SHOWN else f"{first[:_SHOWN]}…"
     later = _END.search(raw)
     if first.startswith(("```", "~~~")):
-        found = f"it begins with a code fence ({shown}): leave the fence away"
+        found = f"it begins with a code fence ({shown}); remove the fence"
     elif first.startswith("---"):
         found = f"its first line is {shown!r}, not `---` alone at the left margin"
     elif later:
         lines = raw.count("\n", 0, later.start())
-        stand = "line stands" if lines == 1 else "lines stand"
+        stand = "line is" if lines == 1 else "lines are"
         found = f"{lines} {stand} before the first `---` line: {shown!r}"
     elif first.startswith(("{", "[")):
         found = f"it begins with JSON: {shown!r}"

@@ -1,7 +1,7 @@
-"""Fields -> a valid output, or what is wrong with them, field by field.
+"""Fields -> a valid output, or the errors, field by field.
 
-First the variant whose `$status` it is, then keys that it does not know are dropped, then the rest
-is checked against that one variant, so that an error names a field and not a choice of forms.
+First select the variant by `$status`, then drop unknown keys, then validate the rest
+against that variant, so that an error names a field and not a choice of forms.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from uwf_core.workflow.variants import BODY, STATUS, SUSPEND, Variant, variants
 
 SUSPEND_SCHEMA: Mapping[str, Any] = {
     "title": "suspend",
-    "description": "A role cannot go on without a person; every role may deliver this.",
+    "description": "A role cannot continue without a person; every role may deliver this.",
     "type": "object",
     "properties": {
         STATUS: {"type": "string", "const": SUSPEND},
@@ -25,7 +25,7 @@ SUSPEND_SCHEMA: Mapping[str, Any] = {
     "required": [STATUS, "reason"],
     "additionalProperties": False,
 }
-"""What every role may deliver beside its own schema: `form` is a JSON Schema for the answer."""
+"""The output that every role may deliver besides its schema: `form` is a JSON Schema."""
 
 _SUSPEND_VARIANT = Variant(
     SUSPEND,
@@ -39,7 +39,7 @@ _SUSPEND_VARIANT = Variant(
 def check_structured(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> ExtractReply:
     """An output that an agent delivered as a typed object, by the rules for frontmatter.
 
-    Nothing is read as another type here: `"3"` is text. The reply's body is empty.
+    Types are not converted: `"3"` is text. The reply's body is empty.
 
     Raises:
         DefinitionError: `schema` has no clear variants (no checked workflow has such a one).
@@ -56,7 +56,7 @@ def check_structured(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> Ex
 
 
 def variant_for(schema: Mapping[str, Any], status: str | None) -> Variant | ExtractProblem:
-    """The variant of `schema` with this status, `$SUSPEND`'s included, or that there is none.
+    """The variant of `schema` with this status, including `$SUSPEND`, or an error.
 
     Raises:
         DefinitionError: `schema` has no clear variants.
@@ -72,12 +72,12 @@ def variant_for(schema: Mapping[str, Any], status: str | None) -> Variant | Extr
     near = _nearest(status, [variant.status for variant in known])
     return ExtractProblem(
         path=STATUS,
-        message=f"{status[:80]!r} is no status of this role; {_allowed(known)}{near}",
+        message=f"{status[:80]!r} is not a status of this role; {_allowed(known)}{near}",
     )
 
 
 def keeps(variant: Variant, name: object) -> bool:
-    """Whether a top-level key belongs to the variant; others are dropped."""
+    """Whether the variant has this top-level key; others are dropped."""
     if not isinstance(name, str) or name == BODY:
         return False
     return variant.open or name in variant.properties or name in variant.required
@@ -90,7 +90,7 @@ def unknown_fields(
     variant = variant_for(schema, fields.get(STATUS))
     assert isinstance(variant, Variant)
     message = f"is not a field of $status {variant.status!r}; " + (
-        f"there are: {', '.join(sorted(variant.properties))}"
+        f"its fields are: {', '.join(sorted(variant.properties))}"
     )
     return tuple(
         ExtractProblem(path=name, message=message) for name in fields if not keeps(variant, name)
@@ -133,7 +133,7 @@ def _problems(variant: Variant, output: Mapping[str, Any]) -> list[ExtractProble
 
 
 def _form_problems(variant: Variant, output: Mapping[str, Any]) -> Iterator[ExtractProblem]:
-    """Why nobody could answer by the form of a `$SUSPEND`: it is no schema, or too large a one."""
+    """Why the form of a `$SUSPEND` cannot be answered: it is not a schema, or too large."""
     if variant.status == SUSPEND and isinstance(output.get("form"), dict):
         from uwf_core.cas.schemas import CompiledSchema
 
@@ -145,7 +145,7 @@ def _form_problems(variant: Variant, output: Mapping[str, Any]) -> Iterator[Extr
 
 
 def _unsayable(fields: Mapping[str, Any], whole: PayloadError) -> tuple[ExtractProblem, ...]:
-    """One problem for each field that JSON cannot say; `whole` is the first of them."""
+    """One problem for each field that JSON cannot represent; `whole` is the first of them."""
     found = []
     for name, value in fields.items():
         try:
@@ -157,7 +157,7 @@ def _unsayable(fields: Mapping[str, Any], whole: PayloadError) -> tuple[ExtractP
 
 
 def _allowed(known: list[Variant]) -> str:
-    return "allowed are " + ", ".join((*(variant.status for variant in known), SUSPEND))
+    return "allowed: " + ", ".join((*(variant.status for variant in known), SUSPEND))
 
 
 def _nearest(status: str, known: list[str]) -> str:

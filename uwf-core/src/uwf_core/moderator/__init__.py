@@ -1,1 +1,1 @@
-"""Stage 5: who is next. Pure functions over a workflow and the last output; no model."""
+"""Stage 5: choose the next role. Pure functions of a workflow and the last output; no model."""

@@ -1,6 +1,6 @@
 """The moderator: workflow + last output -> `Route`, `End` or `Suspend`.
 
-Pure: no input, no output, no model. The same output always leads to the same place.
+Pure: no input, no output, no model. The same output always gives the same route.
 """
 
 from collections.abc import Mapping
@@ -26,13 +26,13 @@ class Route(NamedTuple):
 
 
 class End(NamedTuple):
-    """The thread is completed; `prompt` is what the edge to `$END` says (may be empty)."""
+    """The thread is completed; `prompt` is that of the edge to `$END` (may be empty)."""
 
     prompt: str
 
 
 class Suspend(NamedTuple):
-    """A person is needed: `message` says what for, `role` is the one to run again afterwards."""
+    """The thread waits for a person: `message` is the question, `role` runs again afterwards."""
 
     message: str
     role: str
@@ -41,22 +41,22 @@ class Suspend(NamedTuple):
 def moderate(
     definition: Definition, role: str, output: Mapping[str, Any], body: str
 ) -> Route | End | Suspend:
-    """Where the thread goes after `role` delivered `output`.
+    """Route the thread after `role` delivered `output`.
 
     Args:
         definition: the workflow.
-        role: the role that has just spoken.
-        output: what it delivered, `$status` included. `$SUSPEND` with a `reason` is taken from
-            every role and needs no edge.
+        role: the role that has just run.
+        output: its output, `$status` included. `$SUSPEND` with a `reason` is accepted
+            from every role and needs no edge.
         body: the text after the frontmatter; `_body` in the templates.
 
     Raises:
-        RoutingFailed: no edge for the status, a target that is no role, a template that cannot be
-            rendered, or a prompt for a role that renders blank.
+        RoutingFailed: no edge for the status, a target that is not a role, a template that cannot
+            be rendered, or a prompt for a role that renders blank.
     """
     status = output.get(STATUS)
     if status == SUSPEND:
-        return Suspend(_text(output.get("reason")) or f"Role {role!r} asks for a person.", role)
+        return Suspend(_text(output.get("reason")) or f"Role {role!r} needs a person.", role)
     edge = _edge(definition, role, status)
     data = {**output, BODY: body}
     place = f"graph.{role}.{status}"
@@ -65,14 +65,14 @@ def moderate(
         return End(prompt)
     if edge.role == SUSPEND:
         return Suspend(
-            prompt.strip() or f"Role {role!r} said {status!r}, which asks for a person.", role
+            prompt.strip() or f"Role {role!r} returned {status!r}, which needs a person.", role
         )
     location = _rendered(edge.location or "", data, f"{place}.location").strip()
     return _route(definition, place, edge.role, prompt, location or None)
 
 
 def first(definition: Definition, kind: Literal["new", "resume"]) -> Route:
-    """Where a thread begins (`new`), or goes on after its end (`resume`): `$START`'s edge.
+    """Route a new thread (`new`) or a reopened one (`resume`) by the edge of `$START`.
 
     There is no output yet, so names in its templates render empty.
 
@@ -103,9 +103,9 @@ def _rendered(template: str, data: Mapping[str, Any], place: str) -> str:
         return render(template, data)
     except TemplateError as error:
         raise RoutingFailed(
-            f"{place}: the template cannot be rendered: {error.message} "
+            f"{place}: cannot render the template: {error.message} "
             f"(line {error.line}, column {error.column})",
-            hint=error.hint or "check the workflow file with `uwf workflow check`",
+            hint=error.hint or "next: uwf workflow check FILE",
         ) from error
 
 
@@ -114,14 +114,14 @@ def _route(
 ) -> Route:
     if role not in definition.roles:
         raise RoutingFailed(
-            f"{place}: the target {role!r} is no role of the workflow",
-            hint=f"roles are: {', '.join(definition.roles)}",
+            f"{place}: unknown role {role!r} as the target",
+            hint=f"known roles: {', '.join(definition.roles)}",
         )
     if not prompt.strip():
         raise RoutingFailed(
-            f"{place}.prompt renders blank, so {role!r} would not know what to do",
-            hint="the fields that the prompt uses are empty in the last output; "
-            "require them in the schema, or put fixed text into the prompt",
+            f"{place}.prompt renders blank, so {role!r} would get no instruction",
+            hint="the prompt uses fields that are empty in the last output; "
+            "require them in the schema, or add fixed text to the prompt",
         )
     return Route(role, prompt, location)
 

@@ -1,1 +1,1 @@
-"""Plugins: which are installed, whether they fit, and loading the one that is needed."""
+"""Plugins: find installed ones, check their compatibility, load the one that is needed."""

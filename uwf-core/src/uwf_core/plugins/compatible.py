@@ -1,6 +1,6 @@
-"""Whether a plugin fits this uwf-core: by its metadata before import, by its records after.
+"""Check that a plugin is compatible: by its metadata before import, by its records after.
 
-The demands that nearly all plugins have (`uwf-core[llm]>=0.1,<1`) are compared here; the rest of
+The usual requirements of plugins (`uwf-core[llm]>=0.1,<1`) are compared here; the rest of
 PEP 440 and 508 (markers, wildcards, pre-releases) is left to `packaging`, whose import takes twice
 as long as a bare interpreter needs to start.
 """
@@ -22,7 +22,7 @@ _COMPARISONS: dict[str, Callable[[Release, Release], bool]] = {
 
 
 def demand_problem(requires: Collection[str], installed: str = __version__) -> str | None:
-    """Why uwf-core `installed` does not satisfy a distribution's demands; None if it does."""
+    """Why uwf-core `installed` does not satisfy a distribution's requirements; None if it does."""
     for text in requires:
         satisfied = _compare(text, installed)
         problem = _ask_packaging(text, installed) if satisfied is None else None
@@ -34,17 +34,17 @@ def demand_problem(requires: Collection[str], installed: str = __version__) -> s
 
 
 def demand_warning(requires: Collection[str]) -> str | None:
-    """What is unwise in a distribution's demands on uwf-core, though they hold today; else None.
+    """A warning about valid but unwise requirements on uwf-core, or None.
 
-    Without a ceiling the next major version breaks it unseen; an exact pin makes it impossible to
-    install beside others.
+    Without an upper bound the next major version breaks it unnoticed; with an exact pin it cannot
+    be installed with others.
     """
     if not requires:
-        return "it does not say which uwf-core it needs"
+        return "it declares no requirement on uwf-core"
     if any("===" in each or _pins(each) for each in requires):
         return f"it pins uwf-core to one version ({', '.join(requires)})"
     if not any(sign in each.partition(";")[0] for each in requires for sign in ("<", "~=", "==")):
-        return f"it has no ceiling on uwf-core ({', '.join(requires)})"
+        return f"it has no upper bound on uwf-core ({', '.join(requires)})"
     return None
 
 
@@ -54,7 +54,7 @@ def _pins(requirement: str) -> bool:
 
 
 def _unsatisfied(demand: str, installed: str) -> str:
-    return f"it needs {demand}; installed is {installed}"
+    return f"it needs {demand}, but {installed} is installed"
 
 
 def _compare(requirement: str, installed: str) -> bool | None:
@@ -77,7 +77,7 @@ def _compare(requirement: str, installed: str) -> bool | None:
 
 
 def _clauses(requirement: str) -> list[str] | None:
-    """The comparisons of `name[extras]>=1,<2`; None where there is a marker or something odd."""
+    """The comparisons of `name[extras]>=1,<2`; None if it has a marker or anything else."""
     name_end = next((at for at, each in enumerate(requirement) if each in "[<>=!~ "), None)
     rest = "" if name_end is None else requirement[name_end:].strip()
     if rest.startswith("["):
@@ -90,7 +90,7 @@ def _clauses(requirement: str) -> list[str] | None:
 
 
 def _release(text: str) -> Release | None:
-    """`1.2.3` as numbers; None for anything that is no plain release."""
+    """`1.2.3` as numbers; None if it is not a plain release."""
     parts = text.split(".")
     plain = all(part.isascii() and part.isdecimal() for part in parts)
     return tuple(map(int, parts)) if plain else None
@@ -106,7 +106,7 @@ def _ask_packaging(text: str, installed: str) -> str | None:
     try:
         requirement = Requirement(text)
     except InvalidRequirement:
-        return f"its demand on uwf-core cannot be read: {text!r}"
+        return f"its requirement on uwf-core is invalid: {text!r}"
     if requirement.marker is not None and not requirement.marker.evaluate():
         return None
     if requirement.specifier.contains(installed, prereleases=True):
@@ -115,16 +115,16 @@ def _ask_packaging(text: str, installed: str) -> str | None:
 
 
 def api_problem(written_for: object, ours: str) -> str | None:
-    """Why a record written for a version of the contract does not fit ours; None if it does.
+    """Why a record for a contract version is incompatible with ours; None if compatible.
 
-    Within a major version the contract only grows, so that an older minor fits.
+    Within a major version the contract only grows, so an older minor version is compatible.
     """
     mine = _version(ours)
     theirs = _version(written_for)
     if theirs is None:
-        return f"its version of the contract is {written_for!r}, not like {ours!r}"
+        return f"its contract version {written_for!r} is not of the form {ours!r}"
     if mine is None or theirs[0] != mine[0] or theirs[1] > mine[1]:
-        return f"it is written for version {written_for} of the contract; this uwf has {ours}"
+        return f"it is written for contract version {written_for}, but this uwf has {ours}"
     return None
 
 

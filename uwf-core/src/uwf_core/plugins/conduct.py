@@ -1,4 +1,4 @@
-"""How plugin code may not behave while it is loaded, found out at once and told with its name."""
+"""Detect and report plugin code that harms the process while it is loaded."""
 
 import os
 import signal
@@ -20,10 +20,10 @@ _Opened = dict[int, tuple[int, int]]
 
 @contextmanager
 def interruptible(found: Found) -> Iterator[None]:
-    """Ctrl-C ends the import of a plugin that hangs, also where a signal is otherwise only noted.
+    """Let Ctrl-C end the import of a plugin that hangs, also if signals are only recorded.
 
     Raises:
-        AgentInterrupted: it was interrupted; says where.
+        AgentInterrupted: it was interrupted; the message names the plugin.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -42,7 +42,7 @@ def interruptible(found: Found) -> Iterator[None]:
         yield
     except KeyboardInterrupt as interruption:
         raise AgentInterrupted(
-            f"interrupted while {found} was loaded", hint=f"if it hangs there, {cure(found)}"
+            f"interrupted while loading {found}", hint=f"if it hangs there, {cure(found)}"
         ) from interruption
     finally:
         for number, handler in before.items():
@@ -51,13 +51,13 @@ def interruptible(found: Found) -> Iterator[None]:
 
 @contextmanager
 def keeps_descriptors(found: Found) -> Iterator[None]:
-    """Whoever closes descriptors that are not its own is told.
+    """Report a plugin that closes descriptors that it did not open.
 
-    Where one beyond the standard streams is gone, the process ends at once (exit code 1), as if it
-    were killed: the store's files and locks may be among them. The note about the import stays,
-    so that the next command names the plugin. (Where other threads run, such as those of a program
-    that drives uwf by the client, they close descriptors of their own, and nobody can tell whose
-    fault it is: then the standard streams alone are looked at.)
+    If one other than the standard streams is gone, the process ends at once (exit code 1), as if
+    killed: the files and locks of the store may be among them. The marker of the import stays,
+    so that the next command names the plugin. (If other threads run, such as those of a program
+    that uses the client, they close descriptors too, and the plugin may not be the cause:
+    then only the standard streams are checked.)
 
     Raises:
         PluginBroken: a standard stream is gone.
@@ -77,7 +77,7 @@ def keeps_descriptors(found: Found) -> Iterator[None]:
         )
         if lost:
             numbers = ", ".join(map(str, lost))
-            error = broken(found, f"it closes file descriptors that are not its own ({numbers})")
+            error = broken(found, f"it closed file descriptors that it did not open ({numbers})")
             if lost[-1] not in _STANDARD:
                 os.write(_STDERR, f"error: {error.message}\n  hint: {error.hint}\n".encode())
                 os._exit(error.exit_code)
@@ -86,20 +86,20 @@ def keeps_descriptors(found: Found) -> Iterator[None]:
 
 @contextmanager
 def stays_one_process(found: Found) -> Iterator[None]:
-    """A process that the plugin forks, and that comes back here, ends: only one goes on."""
+    """End a process that the plugin forked if it returns here: only the parent continues."""
     process = os.getpid()
     try:
         yield
     finally:
         if os.getpid() != process:
-            error = broken(found, "it forks while it is loaded; the second process was ended")
+            error = broken(found, "it forks while loading; the second process was ended")
             os.write(2, f"note: {error.message} ({error.hint})\n".encode())
             os._exit(0)
 
 
 def _mend(before: _Opened, after: _Opened, spare: int | None) -> None:
-    """Standard descriptors that are gone lead to stderr again, or to nothing: else the next file
-    that is opened, such as the store's, would get their numbers and all that is printed.
+    """Reopen missing standard descriptors on stderr or the null device: otherwise the next file
+    that is opened, such as the store's, would get their numbers and all printed output.
     """
     for number in _STANDARD:
         if number in before and number not in after:
@@ -115,10 +115,10 @@ def _mend(before: _Opened, after: _Opened, spare: int | None) -> None:
 
 
 def _opened() -> _Opened:
-    """What is open: for each descriptor the device and number of its file."""
+    """The open descriptors with the device and inode of each file."""
     try:
         numbers = os.listdir(_DESCRIPTORS)  # noqa: PTH208 (pathlib is not needed to run a step)
-    except OSError:  # not even the listing can be opened, or a system without one
+    except OSError:  # the listing cannot be opened, or the system has none
         return {}
     found: _Opened = {}
     for number in map(int, numbers):

@@ -1,4 +1,4 @@
-"""Keeps plugin code off our stdout, which belongs to a command's result alone."""
+"""Keep plugin code off our stdout, which is only for the result of a command."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ _STDOUT, _STDERR = 1, 2
 
 
 class StdoutGuard:
-    """A context in which whatever writes to stdout reaches stderr instead.
+    """A context in which all writes to stdout go to stderr.
 
     Both `sys.stdout` and the file descriptor are diverted, since a plugin may print, keep the
     stream for its logger, or start a program. Contexts nest, also across threads: the first one
@@ -47,7 +47,7 @@ class StdoutGuard:
         if self._stream is not None:
             sys.stdout = self._stream
         if self._descriptor is not None:
-            # Plugin code may have closed it; whoever loads that code tells so.
+            # Plugin code may have closed it; the loader reports that.
             with contextlib.suppress(OSError):
                 os.dup2(self._descriptor, _STDOUT)
                 os.close(self._descriptor)
@@ -55,7 +55,7 @@ class StdoutGuard:
 
 
 def _divert_descriptor() -> int | None:
-    """Point descriptor 1 to stderr; a copy of what it was, None if there was nothing."""
+    """Point descriptor 1 to stderr; return a copy of it, None if it was closed."""
     try:
         saved = os.dup(_STDOUT)
     except OSError:  # started without a stdout
@@ -70,7 +70,7 @@ def _divert_descriptor() -> int | None:
 
 
 def _flush(stream: TextIO | None) -> None:
-    # A closed or broken stream is found by whoever writes the result; not here.
+    # The code that writes the result reports a closed or broken stream.
     if stream is not None:
         with contextlib.suppress(OSError, ValueError):
             stream.flush()

@@ -1,4 +1,4 @@
-"""Importing one plugin and asking its hook: whatever it does there, it is its own fault alone."""
+"""Import one plugin and call its hook; report every error as the plugin's."""
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,13 +19,13 @@ Trace = Callable[[str], None]
 """Takes one line for each hook call."""
 
 strangers: set[str] = set()
-"""The other distributions whose code was imported here: nobody knows what they leave open."""
+"""The plugins whose code was imported here: they may leave files or threads open."""
 
 _LONGEST_CAUSE = 300
 
 
 class _Announcement(NamedTuple):
-    """What a group's hook gives: records of `record` (a name in `module`), for version `api`."""
+    """The result of a group's hook: records of `record` (a name in `module`), for version `api`."""
 
     hook: str
     module: str
@@ -45,7 +45,7 @@ ANNOUNCEMENTS: Mapping[str, _Announcement] = {
 
 
 def broken(found: Found, cause: str) -> PluginBroken:
-    """The one clear line about a plugin that cannot be loaded, with the command that repairs it."""
+    """The error for a plugin that cannot be loaded, with the command that repairs it."""
     return PluginBroken(
         f"the plugin {found.name!r} ({found.distribution} {found.version}) is broken: {cause}",
         hint=cure(found),
@@ -53,7 +53,7 @@ def broken(found: Found, cause: str) -> PluginBroken:
 
 
 def cure(found: Found, blocked: Collection[str] = ()) -> str:
-    """What helps against a broken plugin; `blocked` are those that stay blocked besides it."""
+    """A hint for a broken plugin; `blocked` are the plugins that stay blocked too."""
     names = ", ".join(sorted({*blocked, found.name}))
     return (
         f"repair it: {repair_line(found.distribution)}; "
@@ -62,7 +62,7 @@ def cure(found: Found, blocked: Collection[str] = ()) -> str:
 
 
 class foreign_code(AbstractContextManager[None]):  # noqa: N801 (reads like a statement)
-    """Turns whatever plugin code raises into `PluginBroken`, save what ends the command itself."""
+    """Convert every error of plugin code to `PluginBroken`, except those that end the command."""
 
     def __init__(self, found: Found, doing: str) -> None:
         self._found = found
@@ -79,7 +79,7 @@ class foreign_code(AbstractContextManager[None]):  # noqa: N801 (reads like a st
 def cause_of(error: BaseException) -> str:
     """An exception in one line."""
     if isinstance(error, SystemExit):
-        return f"it exits with {error.code!r}"
+        return f"it called exit({error.code!r})"
     text = " ".join(str(error).split())
     if len(text) > _LONGEST_CAUSE:
         text = text[:_LONGEST_CAUSE] + "…"
@@ -88,7 +88,7 @@ def cause_of(error: BaseException) -> str:
 
 
 def attribute(found: Found, path: str) -> Any:
-    """What `module` or `module:attribute` names, imported.
+    """Import `module` or `module:attribute`.
 
     Raises:
         PluginBroken: it cannot be imported, or has no such attribute.
@@ -96,7 +96,7 @@ def attribute(found: Found, path: str) -> Any:
     module_name, _, attributes = path.partition(":")
     with foreign_code(found, f"importing {path!r}"):
         if not module_name:
-            raise broken(found, "its entry point names no module")
+            raise broken(found, "its entry point has no module")
         if found.distribution != CORE:
             strangers.add(found.distribution)
         value: Any = import_module(module_name)
@@ -106,7 +106,7 @@ def attribute(found: Found, path: str) -> Any:
 
 
 def manager_of(found: Found, trace: Trace | None = None) -> "pluggy.PluginManager":
-    """The plugin, imported and registered with a pluggy manager of its own.
+    """Import the plugin and register it with a separate pluggy manager.
 
     Raises:
         PluginBroken: it cannot be imported; a hook is misspelt or has wrong arguments.
@@ -118,23 +118,21 @@ def manager_of(found: Found, trace: Trace | None = None) -> "pluggy.PluginManage
     plugin = attribute(found, found.target)
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
-    with foreign_code(found, "its hooks are wrong"):
+    with foreign_code(found, "its hooks are invalid"):
         manager.register(plugin, found.name)
         manager.check_pending()
     if not manager.get_hookcallers(plugin):
-        raise broken(
-            found, f"{found.target} implements no hook of uwf (is @hookimpl there, and right?)"
-        )
+        raise broken(found, f"{found.target} implements no hook of uwf; check its @hookimpl")
     if trace is not None:
         _monitor(manager, found, trace)
     return manager
 
 
 def records_of(found: Found, manager: "pluggy.PluginManager") -> tuple[Any, ...]:
-    """The records that the plugin announces by the hook of its group; one bears its name.
+    """The records that the hook of the plugin returns; one has its name.
 
     Raises:
-        PluginBroken: it announces nothing, something else, or nothing of that name.
+        PluginBroken: the hook returns nothing, another type, or no record of that name.
         PluginError: a record is written for another version of the contract.
     """
     announcement = ANNOUNCEMENTS[found.group]
@@ -149,15 +147,16 @@ def records_of(found: Found, manager: "pluggy.PluginManager") -> tuple[Any, ...]
             raise incompatible(found, problem)
     if not any(record.name == found.name for record in records):
         given = ", ".join(repr(record.name) for record in records) or "nothing"
-        raise broken(found, f"{announcement.hook} gives {given}, not {found.name!r}")
+        raise broken(found, f"{announcement.hook} returned {given}, not {found.name!r}")
     return records
 
 
 def incompatible(found: Found, problem: str) -> PluginError:
-    """A plugin that does not fit this uwf-core."""
+    """A plugin that is incompatible with this uwf-core."""
     return PluginError(
-        f"the plugin {found.name!r} ({found.distribution} {found.version}) does not fit: {problem}",
-        hint=f"bring both to versions that fit: {fit_line(found.distribution)}",
+        f"the plugin {found.name!r} ({found.distribution} {found.version}) "
+        f"is incompatible: {problem}",
+        hint=f"install compatible versions: {fit_line(found.distribution)}",
     )
 
 
@@ -169,17 +168,17 @@ def _listed(answer: Any) -> Sequence[Any]:
 def _check_record(found: Found, record: Any, kind: type, announcement: _Announcement) -> None:
     if not isinstance(record, kind):
         text = repr(record)[:_LONGEST_CAUSE]
-        raise broken(found, f"{announcement.hook} gives {text}, which is no {announcement.record}")
+        raise broken(found, f"{announcement.hook} returned {text}, not {announcement.record}")
     fields: Any = record
     for field in ("name", "factory", "summary", "description"):
         if not isinstance(getattr(fields, field, ""), str):
-            raise broken(found, f"the {field} of its {announcement.record} is no text")
+            raise broken(found, f"the {field} of its {announcement.record} is not text")
     for field in ("factory", "options"):
         path = getattr(fields, field, None)
         if path is not None and not (isinstance(path, str) and ":" in path):
-            raise broken(found, f"its {field} {path!r} is not like 'module:attribute'")
+            raise broken(found, f"its {field} {path!r} is not of the form 'module:attribute'")
     if not _are_words(getattr(fields, "capabilities", ())):
-        raise broken(found, f"its capabilities {fields.capabilities!r} are no set of texts")
+        raise broken(found, f"its capabilities {fields.capabilities!r} are not a set of texts")
 
 
 def _are_words(value: Any) -> bool:

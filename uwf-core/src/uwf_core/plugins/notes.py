@@ -1,6 +1,6 @@
-"""Notes "loading X of D" under the home: who was being imported if the process dies right there.
+"""Markers "loading X of D" in the home: they name the plugin if the process dies during its import.
 
-A note is a file that its writer keeps locked, so that a note that nobody holds is one whose
+A marker is a file that its writer keeps locked, so that an unlocked marker is one whose
 writer died. Format: JSON `{"group", "name", "distribution", "version"}`.
 """
 
@@ -21,7 +21,7 @@ _FOLDER = "loading"
 
 
 class Died(NamedTuple):
-    """A plugin during whose import a process died."""
+    """A plugin whose import killed a process."""
 
     group: str
     name: str
@@ -30,17 +30,17 @@ class Died(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"a command died while it loaded {self.name!r} of {self.distribution} {self.version}; "
+            f"a command died while loading {self.name!r} of {self.distribution} {self.version}; "
             f"if it happens again, block it: uwf config set plugins.block '[{self.name}]'"
         )
 
 
 @contextlib.contextmanager
 def loading(home: str | None, found: Found) -> Iterator[None]:
-    """Keep a note for as long as the context lasts.
+    """Keep a marker during the context.
 
-    The note is a diagnosis only: where the home cannot be written there is none, and folders that
-    were made for it alone go with it.
+    It is only for diagnosis: without write access to the home there is none, and folders that
+    were created only for it are removed with it.
     """
     places = [] if home is None else _to_be_made(home)
     note = _write(home, found) if home is not None else None
@@ -49,26 +49,26 @@ def loading(home: str | None, found: Found) -> Iterator[None]:
     finally:
         if note is not None:
             descriptor, file = note
-            with contextlib.suppress(OSError):  # somebody tidied up
+            with contextlib.suppress(OSError):  # removed by another process
                 os.unlink(file)
-            with contextlib.suppress(OSError):  # the plugin closed it, which is told elsewhere
+            with contextlib.suppress(OSError):  # the plugin closed it, which is reported elsewhere
                 os.close(descriptor)
             for place in places:
-                with contextlib.suppress(OSError):  # meanwhile others use it
+                with contextlib.suppress(OSError):  # in use by another process
                     os.rmdir(place)
 
 
 def take_died(home: str) -> list[Died]:
-    """The plugins during whose import a process died; each is told once."""
+    """The plugins whose import killed a process; each is reported once."""
     try:
         files = [entry.path for entry in os.scandir(f"{home}/{_FOLDER}")]
-    except OSError:  # no folder: nobody ever loaded anything
+    except OSError:  # no folder: no plugin was ever loaded
         return []
     return [died for file in sorted(files) if (died := _take(file)) is not None]
 
 
 def _to_be_made(home: str) -> list[str]:
-    """Which folders a note in this home needs and are not there, the innermost first."""
+    """The missing folders for a marker in this home, innermost first."""
     places = [f"{home}/{_FOLDER}"]
     while not os.path.isdir(places[-1]):
         places.append(os.path.dirname(places[-1]))
@@ -83,7 +83,9 @@ def _write(home: str, found: Found) -> tuple[int, str] | None:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
     except OSError:
         return None
-    with contextlib.suppress(OSError):  # a file system without locks: the note is then told twice
+    with contextlib.suppress(
+        OSError
+    ):  # a file system without locks: the marker is then reported twice
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     died = Died(found.group, found.name, found.distribution, found.version)
     with contextlib.suppress(OSError):  # a full disk
@@ -92,7 +94,7 @@ def _write(home: str, found: Found) -> tuple[int, str] | None:
 
 
 def _take(file: str) -> Died | None:
-    """The note in `file`, removed, if nobody holds it."""
+    """Remove and return the marker in `file` if it is unlocked."""
     try:
         descriptor = os.open(file, os.O_RDWR)
     except OSError:  # just removed by its writer
@@ -100,11 +102,11 @@ def _take(file: str) -> Died | None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         text = os.read(descriptor, 65536)
-        if not text:  # its writer has not come to the lock yet
+        if not text:  # its writer has not locked it yet
             return None
         os.unlink(file)
         return Died(**json.loads(text))
-    except (OSError, ValueError, TypeError):  # still held, or not a note of ours
+    except (OSError, ValueError, TypeError):  # still locked, or not our marker
         return None
     finally:
         os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Observers: plugins that are told what happens. One that fails never stops the work."""
+"""Observers: plugins that receive events. An error in one never stops the work."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -34,14 +34,14 @@ _HOOKS = {
 
 
 class Observer(NamedTuple):
-    """A loaded observer: where it comes from, and the manager that holds its hooks."""
+    """A loaded observer: its origin, and the manager that holds its hooks."""
 
     found: Found
     manager: "pluggy.PluginManager"
 
 
 class Observers:
-    """All observers of a run. `on_fault` gets one line for each observer that failed, once."""
+    """All observers of a run. `on_fault` gets one line for each observer that fails, once."""
 
     def __init__(
         self, observers: Sequence[Observer], guard: StdoutGuard, on_fault: Callable[[str], None]
@@ -55,7 +55,7 @@ class Observers:
         return len(self._observers)
 
     def notify(self, event: "Event") -> None:
-        """Tell every observer; callable from any thread."""
+        """Notify every observer; callable from any thread."""
         hook = _HOOKS[type(event).__name__]
         if not self._observers:
             return

@@ -1,4 +1,4 @@
-"""The plugins of this installation: which there are, their status, and the one that is needed."""
+"""The plugins of this installation: their status, and loading the one that is needed."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -47,26 +47,26 @@ _ADAPTERS = {
     (AGENTS, "claude-code"): "uwf-agent-claude-code",
     (COMMANDS, "eval"): "uwf-eval",
 }
-"""Which distribution brings a name that people read about before they have it."""
+"""The distributions of well-known names, to suggest their installation."""
 
 
 def near_hint(word: str, known: Collection[str], groups: Collection[str] = GROUPS) -> str | None:
-    """What may be meant by a word that is not known: the names that are near it, those of adapters
-    that people read about among them, with the command that installs one that is not there.
+    """Suggest names similar to an unknown word, also of well-known adapters,
+    with the command that installs a missing one.
 
     Args:
-        word: what was said. known: the names that there are.
-        groups: whose adapters may be meant.
+        word: the unknown word. known: the existing names.
+        groups: the groups of adapters to suggest.
 
     Returns:
-        None if nothing is near.
+        None if nothing is similar.
     """
     from difflib import get_close_matches
 
     adapters = {name: adapter for (group, name), adapter in _ADAPTERS.items() if group in groups}
     adapters |= {adapter: adapter for adapter in adapters.values()}
     if word in adapters:
-        return f"install it: {install_line(adapters[word])}"
+        return f"next: {install_line(adapters[word])}"
     cutoff = 0.85 if word.startswith("uwf-") else 0.6  # names of distributions begin alike
     near = get_close_matches(word, sorted({*known, *adapters}), n=3, cutoff=cutoff)
     if not near:
@@ -77,7 +77,7 @@ def near_hint(word: str, known: Collection[str], groups: Collection[str] = GROUP
 
 
 class Status(Enum):
-    """What can be said of a plugin; all but `BROKEN` is known without importing it."""
+    """The status of a plugin; all except `BROKEN` are known without importing it."""
 
     READY = "ready"
     BLOCKED = "blocked"
@@ -87,7 +87,7 @@ class Status(Enum):
 
 
 class Plugin(NamedTuple):
-    """An installed plugin with its status; `reason` says why it is not ready ("" if it is)."""
+    """An installed plugin with its status; `reason` why it is not ready ("" if it is)."""
 
     found: Found
     status: Status
@@ -95,7 +95,7 @@ class Plugin(NamedTuple):
 
     @property
     def warning(self) -> str | None:
-        """What is unwise about its demands on uwf-core, though it can be used; None if nothing."""
+        """A warning about its requirements on uwf-core, or None."""
         if self.found.distribution == CORE:
             return None
         return demand_warning(self.found.requires)
@@ -113,7 +113,7 @@ class Plugin(NamedTuple):
 
 
 def assess(installed: Collection[Found], blocked: Collection[str]) -> list[Plugin]:
-    """The status of each; `blocked` holds names of plugins or of distributions.
+    """Compute the status of each; `blocked` holds names of plugins or of distributions.
 
     Two distributions that claim one name are duplicates, unless one of them is blocked.
     """
@@ -142,11 +142,11 @@ def _assess(found: Found, claims: list[Found]) -> Plugin:
 
 
 class Plugins:
-    """The plugins of this installation. Nothing is scanned or imported before it is asked for.
+    """The plugins of this installation, scanned and imported only when needed.
 
     Args:
         blocked: names of plugins or distributions that are never imported.
-        home: the folder that holds notes about an import under way; None keeps none.
+        home: the folder for markers of running imports; None: no markers.
         trace: gets a line for each hook call; see `stderr_trace`.
     """
 
@@ -179,14 +179,14 @@ class Plugins:
         return plugin if error is None else Plugin(plugin.found, Status.BROKEN, error.message)
 
     def strays(self) -> Sequence[Plugin]:
-        """What is announced under a group that uwf does not have."""
+        """The entry points of groups that uwf does not have."""
         return [Plugin(found, Status.BROKEN, _no_group(found.group)) for found in strays()]
 
     def named(self, word: str) -> Sequence[Plugin]:
         """All plugins of that name, or of the distribution of that name.
 
         Raises:
-            PluginError: there is none; near misses are named.
+            PluginError: there is none; the hint has similar names.
         """
         plugins = [*self.list(), *self.strays()]
         wanted = normalised(word)
@@ -206,7 +206,7 @@ class Plugins:
 
         Raises:
             PluginError: it is unknown, blocked, incompatible or claimed twice.
-            PluginBroken: it can never be loaded, or was found broken before.
+            PluginBroken: it can never be loaded, or failed before.
         """
         plugins = self.list((group,))
         candidates = [plugin for plugin in plugins if plugin.found.name == name]
@@ -215,7 +215,7 @@ class Plugins:
             return ready[0].found
         if not candidates:
             raise _unknown(group, name, [plugin.found.name for plugin in plugins])
-        # A blocked claimant is not why the other one is not ready.
+        # A blocked claimant is not the reason why the other one is not ready.
         plugin = next(
             (each for each in candidates if each.status is not Status.BLOCKED), candidates[0]
         )
@@ -226,11 +226,11 @@ class Plugins:
         raise _not_ready(plugin)
 
     def load(self, group: str, name: str) -> tuple[Any, ...]:
-        """The records that this plugin announces by the hook of its group; one has this name.
+        """The records that the hook of this plugin returns; one has this name.
 
         Raises:
             PluginError: as `found`, or its records are for another version of the contract.
-            PluginBroken: it raises, exits, misspells a hook or announces something else.
+            PluginBroken: it raises, exits, misspells a hook or returns other records.
         """
         from uwf_core.plugins.loading import manager_of, records_of
 
@@ -243,15 +243,15 @@ class Plugins:
         return records
 
     def record(self, group: str, name: str) -> Any:
-        """The one record of `load` that bears this name: an `AgentSpec`, a `StoreSpec`, …"""
+        """The record of `load` with this name: an `AgentSpec`, a `StoreSpec`, …"""
         return next(record for record in self.load(group, name) if record.name == name)
 
     def attribute(self, group: str, name: str, path: str) -> Any:
-        """What a `module:attribute` of a record names, such as its factory or options.
+        """Import a `module:attribute` of a record, such as its factory or options.
 
         Raises:
             PluginError: as `found`.
-            PluginBroken: it cannot be imported, or is not there.
+            PluginBroken: it cannot be imported, or does not exist.
         """
         from uwf_core.plugins.loading import attribute
 
@@ -266,7 +266,7 @@ class Plugins:
 
         Raises:
             PluginError: as `found`.
-            PluginBroken: it cannot be imported, or is no click command.
+            PluginBroken: it cannot be imported, or is not a click command.
         """
         import click
 
@@ -275,7 +275,7 @@ class Plugins:
         found = self.found(COMMANDS, name)
         command = self.attribute(COMMANDS, name, found.target)
         if not isinstance(command, click.Command):
-            raise broken(found, f"{found.target} is no click command")
+            raise broken(found, f"{found.target} is not a click command")
         return command
 
     def observers(self, on_fault: Callable[[str], None]) -> "Observers":
@@ -298,7 +298,7 @@ class Plugins:
 
     @contextmanager
     def _loading(self, found: Found) -> Iterator[None]:
-        """Around plugin code: a note, our stdout kept clean, and what broke remembered."""
+        """Run plugin code: keep a marker and our stdout clean, and remember a failure."""
         from uwf_core.plugins.conduct import interruptible, keeps_descriptors, stays_one_process
         from uwf_core.plugins.loading import cure
         from uwf_core.plugins.notes import loading
@@ -323,14 +323,14 @@ def _no_group(group: str) -> str:
 
     near = difflib.get_close_matches(group, GROUPS, n=1)
     meant = f"did you mean {near[0]}?" if near else f"groups: {', '.join(GROUPS)}"
-    return f"this uwf has no group {group!r}; {meant}"
+    return f"unknown group {group!r}; {meant}"
 
 
 def _unknown(group: str | None, name: str, known: list[str]) -> PluginError:
     noun = "plugin" if group is None else NOUNS[group]
     near = near_hint(name, known, GROUPS if group is None else (group,))
     hint = near or f"installed: {', '.join(sorted(set(known))) or 'none'}"
-    return PluginError(f"no {noun} {name!r} is installed", hint=hint)
+    return PluginError(f"unknown {noun} {name!r}", hint=hint)
 
 
 def _not_ready(plugin: Plugin) -> PluginError:
@@ -346,5 +346,5 @@ def _not_ready(plugin: Plugin) -> PluginError:
         )
     return PluginError(
         f"the {noun} {name!r} ({plugin.found.distribution} {plugin.found.version}) is blocked",
-        hint="take it out of plugins.block (uwf config get plugins.block) or UWF_BLOCK_PLUGINS",
+        hint="remove it from plugins.block (uwf config get plugins.block) or UWF_BLOCK_PLUGINS",
     )

@@ -19,8 +19,8 @@ UV_RECEIPT = "uv-receipt.toml"
 class Installation(NamedTuple):
     """How uwf was installed: `tool` is pip, uv (no pip inside), pipx or uv-tool.
 
-    `package` is the distribution that a tool was installed for, `beside` what was put beside it,
-    each with its extras (`uwf-core[llm]`).
+    `package` is the distribution that a tool was installed for, `beside` the ones with it, each
+    with its extras (`uwf-core[llm]`).
     """
 
     tool: str
@@ -32,7 +32,7 @@ class Installation(NamedTuple):
 def this_installation(
     prefix: str = sys.prefix, python: str = sys.executable, path: Sequence[str] | None = None
 ) -> Installation:
-    """What `prefix` (an environment's folder) tells about the tool that made it."""
+    """Detect the tool that created `prefix` (the folder of an environment)."""
     receipt = Path(prefix, UV_RECEIPT)
     if receipt.is_file():
         package, *beside = _receipt(receipt) or [CORE]
@@ -44,7 +44,7 @@ def this_installation(
 
 
 def install_line(distribution: str, installation: Installation | None = None) -> str:
-    """The shell command that installs `distribution` beside uwf."""
+    """The shell command that installs `distribution` with uwf."""
     installation = installation or this_installation()
     if installation.tool == "uv-tool":
         others = [
@@ -59,7 +59,7 @@ def install_line(distribution: str, installation: Installation | None = None) ->
 
 
 def repair_line(distribution: str, installation: Installation | None = None) -> str:
-    """The shell command that brings `distribution` to its newest version that fits uwf."""
+    """The shell command that upgrades `distribution` to its newest compatible version."""
     installation = installation or this_installation()
     if installation.tool == "uv-tool":
         return _line("uv tool upgrade", _name_of(installation.package))
@@ -69,7 +69,7 @@ def repair_line(distribution: str, installation: Installation | None = None) -> 
 
 
 def fit_line(distribution: str, installation: Installation | None = None) -> str:
-    """The shell command that brings uwf and `distribution` to newest versions that fit together."""
+    """The shell command that upgrades uwf and `distribution` to compatible versions."""
     installation = installation or this_installation()
     if installation.tool == "uv-tool":
         return _line("uv tool upgrade", _name_of(installation.package))
@@ -98,13 +98,13 @@ def _line(command: str, *arguments: str) -> str:
 
 
 def _receipt(file: Path) -> list[str]:
-    """The names in a receipt of `uv tool install`: the tool itself, then what is beside it."""
+    """The names in a receipt of `uv tool install`: the tool, then the packages with it."""
     import tomllib
 
     try:
         requirements = tomllib.loads(file.read_text("utf-8"))["tool"]["requirements"]
         return [_requirement(each) for each in requirements]
-    except (OSError, ValueError, KeyError, TypeError):  # another uv's format
+    except (OSError, ValueError, KeyError, TypeError):  # the format of another version of uv
         return []
 
 

@@ -1,4 +1,4 @@
-"""What is installed: entry points of uwf's groups, read straight from the metadata folders.
+"""Scan the entry points of uwf's groups directly from the metadata folders.
 
 `importlib.metadata` costs more than the whole scan, so `*.dist-info` and `*.egg-info` folders on
 the import path are read here. Formats: entry_points.txt and METADATA as the packaging
@@ -35,7 +35,7 @@ class Distribution:
 
     Attributes:
         name: its own spelling of its name. version: its version.
-        requires: what its metadata demands of uwf-core, as requirement texts (`uwf-core>=1,<2`).
+        requires: its requirements on uwf-core, as texts (`uwf-core>=1,<2`).
     """
 
     __slots__ = ("name", "requires", "version")
@@ -55,8 +55,8 @@ class Found:
     Attributes:
         group: one of `GROUPS`. name: what a user types.
         target: `module` or `module:attribute`; "" if the line has none.
-        distribution, version, requires: as `Distribution` has them.
-        fault: why it can never be loaded; "" if nothing is known against it.
+        distribution, version, requires: as in `Distribution`.
+        fault: why it can never be loaded; "" if unknown.
     """
 
     __slots__ = ("distribution", "fault", "group", "name", "requires", "target", "version")
@@ -80,7 +80,7 @@ class Found:
 
 
 def normalised(name: str) -> str:
-    """A distribution's name as names are compared: lower case, one `-` for each run of `-_.`."""
+    """Normalize a distribution's name: lower case, one `-` for each run of `-_.`."""
     words = name.lower().replace("_", "-").replace(".", "-").split("-")
     return "-".join(word for word in words if word)
 
@@ -89,7 +89,7 @@ def scan(groups: Container[str] = GROUPS, path: Sequence[str] | None = None) -> 
     """The entry points of `groups`, sorted by group and name.
 
     A distribution that is on several entries of `path` (default `sys.path`) counts where it
-    comes first, as for imports; one without metadata counts, as faulty, where no other is whole.
+    comes first, as for imports; one without metadata counts, as broken, if no other is complete.
     Zip files on the path and `~*` leftovers of pip are ignored.
     """
     found: list[Found] = []
@@ -118,12 +118,12 @@ def scan(groups: Container[str] = GROUPS, path: Sequence[str] | None = None) -> 
 
 
 def strays(path: Sequence[str] | None = None) -> list[Found]:
-    """Entry points of groups that begin like ours and are none: misspelt, or of a newer uwf."""
+    """Entry points of unknown groups with our prefix: misspelt, or of a newer uwf."""
     return [each for each in scan(_AnyGroup(), path) if each.group not in GROUPS]
 
 
 class _AnyGroup:
-    """Holds every group whose name begins like ours."""
+    """Matches every group with our prefix."""
 
     def __contains__(self, group: object) -> bool:
         return isinstance(group, str) and group.startswith("uwf.")
@@ -132,7 +132,7 @@ class _AnyGroup:
 def _metadata_folders(entry: str) -> Iterator[tuple[str, str, str]]:
     """(folder, name and version, kind) of each distribution in one entry of the import path.
 
-    The last in the alphabet comes first, so that what an interrupted upgrade left behind loses.
+    In reverse alphabetical order, so that the rest of an interrupted upgrade loses.
     """
     try:
         names = os.listdir(entry)  # noqa: PTH208 (pathlib costs more than the scan)
@@ -149,14 +149,14 @@ def _name_part(stem: str) -> str:
 
 
 def _name_and_version(stem: str) -> tuple[str, str]:
-    """Both out of `name-version`; old tools left dashes in the name."""
+    """Split `name-version`; old tools left dashes in the name."""
     words = stem.split("-")
     length = next((at for at, word in enumerate(words) if at and word[:1].isdigit()), len(words))
     return "-".join(words[:length]), "-".join(words[length:])
 
 
 def _section_lines(text: str, groups: Container[str]) -> Iterator[tuple[str, str, str]]:
-    """(group, name, target) of each line of the wanted groups; extras after the target go."""
+    """(group, name, target) of each line of the requested groups, without extras."""
     group = ""
     for line in text.splitlines():
         line = line.strip()
@@ -168,7 +168,7 @@ def _section_lines(text: str, groups: Container[str]) -> Iterator[tuple[str, str
 
 
 def _read_metadata(file: str) -> Distribution | None:
-    """Name, version and demands on uwf-core; None if it is no metadata of a distribution."""
+    """Name, version and requirements on uwf-core; None if it is not metadata of a distribution."""
     data = _read(file)
     if data is None:
         return None
@@ -189,7 +189,7 @@ def _read_metadata(file: str) -> Distribution | None:
 
 
 def _demands_core(requirement: str) -> bool:
-    """Whether a requirement is about uwf-core and holds without choosing an extra."""
+    """Whether a requirement is about uwf-core and applies without an extra."""
     end = 0
     while end < len(requirement) and (requirement[end].isalnum() or requirement[end] in "-_."):
         end += 1

@@ -9,9 +9,9 @@ VARIABLE = "UWF_TRACE_PLUGINS"
 def stderr_trace(
     environment: Mapping[str, str], redact: Callable[[str], str]
 ) -> Callable[[str], None] | None:
-    """The trace that the environment asks for, None if it asks for none.
+    """The trace that the environment requests, or None.
 
-    `redact` takes secrets out of a line before it is printed.
+    `redact` removes secrets from a line before it is printed.
     """
     if environment.get(VARIABLE, "") in ("", "0"):
         return None

@@ -1,1 +1,1 @@
-"""Child programs: started, fed, heard, limited and ended, with their whole tree."""
+"""Child programs: start, feed, read, limit and stop them, with their whole tree."""

@@ -1,4 +1,4 @@
-"""Files beneath a folder, whatever links are in it or come to be in it.
+"""Open files beneath a folder, safe against links that are in it or are added to it.
 
 A path is walked component by component from a descriptor of the folder, each component opened
 with `O_NOFOLLOW` beneath its parent's descriptor. The kernel never follows a link for us: a link is
@@ -15,12 +15,12 @@ from typing import Self
 from uwf_core.named_tuple import NamedTuple
 
 ENTER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
-"""How a folder is opened that is only a step on a way."""
+"""The flags to open a folder on the way."""
 _LINKS = 40
 
 
 class PathOutside(Exception):
-    """A path, or a link on it, leads out of the folder."""
+    """A path, or a link on it, is outside the folder."""
 
 
 class WalkedPath(NamedTuple):
@@ -41,7 +41,7 @@ class PathWalk:
         parts: the components of the path, from the root.
         roots: the folder's own absolute paths; an absolute link beneath one of them stays inside.
         entering: called with the path of each folder before it is entered; may raise.
-        make: make the folders that are missing.
+        make: create missing folders.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class PathWalk:
         """Walk to the end.
 
         Raises:
-            PathOutside: it leads out. OSError: it cannot be walked.
+            PathOutside: it is outside. OSError: it cannot be walked.
         """
         while self._left:
             name = self._left.pop()
@@ -110,11 +110,11 @@ class PathWalk:
         self._names.append(name)
 
     def _is_link(self, name: str) -> bool:
-        """Whether `name` is a link here; then what it points to is what is left to walk."""
+        """Whether `name` is a link here; its target then becomes the rest of the path."""
         try:
             target = os.readlink(name, dir_fd=self._folders[-1])
         except OSError as fault:
-            if fault.errno in (errno.EINVAL, errno.ENOENT):  # no link; or nothing there yet
+            if fault.errno in (errno.EINVAL, errno.ENOENT):  # not a link, or it does not exist yet
                 return False
             raise
         self._links += 1
@@ -132,7 +132,7 @@ def path_components(path: str, roots: Iterable[str] = ()) -> list[str]:
     """The components of a path; of an absolute one, those from the root that it lies beneath.
 
     Raises:
-        PathOutside: it is absolute and beneath none of the roots.
+        PathOutside: it is absolute and not beneath a root.
     """
     if not path.startswith("/"):
         return path.split("/")
@@ -146,9 +146,9 @@ def open_regular(folder: int, name: str, *, follow: bool = False) -> tuple[int, 
     """The descriptor and status of a regular file in a folder; a link is an error, or followed.
 
     Raises:
-        OSError: it cannot be opened, or is no regular file.
+        OSError: it cannot be opened, or is not a regular file.
     """
-    # Without O_NONBLOCK a pipe would hold us until somebody writes into it.
+    # Without O_NONBLOCK a pipe would block until a process writes into it.
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
     descriptor = os.open(name, flags | (0 if follow else os.O_NOFOLLOW), dir_fd=folder)
     status = os.fstat(descriptor)
@@ -156,5 +156,5 @@ def open_regular(folder: int, name: str, *, follow: bool = False) -> tuple[int, 
         os.close(descriptor)
         if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(errno.EISDIR, "it is a folder")
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     return descriptor, status

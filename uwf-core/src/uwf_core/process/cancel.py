@@ -1,10 +1,10 @@
-"""The cancel token: set once, seen by everybody who holds it."""
+"""The cancel token: set once, visible to all holders."""
 
 import threading
 
 
 class Cancel:
-    """Says that a run is to stop. Thread-safe; once set, it stays set."""
+    """A request to stop a run. Thread-safe; once set, it stays set."""
 
     __slots__ = ("_event", "reason")
 
@@ -13,13 +13,13 @@ class Cancel:
         self.reason: str | None = None
 
     def set(self, reason: str) -> None:
-        """Ask to stop; only the first reason is kept. Safe to call from a signal handler."""
+        """Request a stop; only the first reason is kept. Safe in a signal handler."""
         if self.reason is None:
             self.reason = reason
         self._event.set()
 
     def is_set(self) -> bool:
-        """Whether somebody asked to stop."""
+        """Whether a stop was requested."""
         return self._event.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:

@@ -14,40 +14,40 @@ VARIABLE = "UWF_TEST_CRASH"
 POINTS = (
     "store-draft",  # a new store is written, and not yet in its place
     "store-made",  # … and is
-    "locked",  # a lock is taken, nobody has written who holds it
+    "locked",  # a lock is acquired, its holder is not recorded yet
     "transaction",  # a transaction is begun
     "node",  # a node is about to be written
     "variable",  # a name is about to be moved
     "commit",  # everything is written, nothing is committed
     "committed",  # … and is
     "start",  # a thread is about to get its head
-    "begin",  # an attempt, with what the agent is told, is about to become the thread's
+    "begin",  # an attempt, with its prompt, is about to become the thread's
     "spawn",  # a program is about to be started
     "spawned",  # … and runs
     "exchange",  # the files for a command are written
     "progress",  # turns are about to be kept
-    "reply",  # the agent has answered, nothing of it is kept
-    "keep",  # what it said is about to be kept
+    "reply",  # the agent has answered, nothing of it is stored
+    "keep",  # its answer is about to be stored
     "record",  # the step is about to be stored
     "advance",  # the head is about to move
     "fail",  # a failed attempt is about to be stored
     "question",  # a question to a person is about to be stored
-    "recover",  # what an interrupted run left behind is about to be written down
-    "run-file",  # what a run did is written beside its place
-    "private-file",  # a file of the configuration is written beside its place
-    "sweep",  # what nobody reaches is deleted, and nothing is committed
+    "recover",  # the remains of an interrupted run are about to be recorded
+    "run-file",  # the result of a run is written next to its place
+    "private-file",  # a file of the configuration is written next to its place
+    "sweep",  # unreachable nodes are deleted, and nothing is committed
     "import",  # the nodes of a bundle are written, and none of its names
-    "bundle-file",  # a bundle is written beside its place
+    "bundle-file",  # a bundle is written next to its place
     "log",  # a line of the log is about to be written
 )
 
 
 def _pass_by(name: str) -> None:
-    """Nothing is asked for here."""
+    """Do nothing."""
 
 
 def killer(wanted: str) -> Callable[[str], None]:
-    """What kills this process at the point, and the time, that `wanted` names."""
+    """A function that kills this process at the point and the count of `wanted`."""
     import signal
     from itertools import count
 
@@ -62,4 +62,4 @@ def killer(wanted: str) -> Callable[[str], None]:
 
 
 reach = killer(os.environ[VARIABLE]) if VARIABLE in os.environ else _pass_by
-"""Say that a point is reached."""
+"""Mark that a point is reached."""

@@ -1,4 +1,4 @@
-"""A program of our own that goes on when we end: the background run."""
+"""Start a program that continues after we end: the background run."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -18,14 +18,14 @@ def start_detached(
 ) -> ProcessId:
     """Start a program that outlives this process and its terminal.
 
-    It has a session of its own without a terminal, so that neither Ctrl-C nor a hang-up reaches
+    It has a separate session without a terminal, so that neither Ctrl-C nor a hang-up reaches
     it; reads /dev/null; appends its output to the files given (0600; None is /dev/null); and has
     no file open but these and `pass_fds`, which keep their numbers. While this process lives, a
     thread collects its end, so that there is no zombie.
 
     Raises:
-        Unavailable: there is no such program or folder.
-        BadRequest: a text that no program can be given.
+        Unavailable: the program or folder does not exist.
+        BadRequest: a text that cannot be an argument.
         OSError: an output file cannot be opened.
     """
     import subprocess
@@ -55,7 +55,7 @@ def start_detached(
         os.close(out)
         if err >= 0:
             os.close(err)
-    # Not yet collected, so the number is still its own, even if it has already ended.
+    # Not yet collected, so the number still belongs to it, even if it has ended.
     identity = ProcessId.of(child.pid) or ProcessId(child.pid, "unknown")
     threading.Thread(target=child.wait, name=f"collect-{child.pid}", daemon=True).start()
     return identity

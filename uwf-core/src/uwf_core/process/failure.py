@@ -1,4 +1,4 @@
-"""What a program's end means for the agent that stands behind it."""
+"""Convert the end of a program to a failure of its agent."""
 
 import signal
 
@@ -11,12 +11,12 @@ EXCERPT_CHARACTERS = 2000
 def failure_of(
     result: ProgramResult, who: str, *, session: str | None = None
 ) -> AgentFailure | None:
-    """The failure that a program's end is; None where it ended by itself with exit code 0.
+    """The failure for the end of a program; None if it ended by itself with exit code 0.
 
     Args:
         result: how it ended.
         who: the program, for the message (`sed`, `the command 'mine'`).
-        session: the agent's session, where one came to be.
+        session: the agent's session, if there is one.
 
     Example:
         ```python
@@ -30,21 +30,21 @@ def failure_of(
     match result.end:
         case End.TIMED_OUT:
             return TimedOut(
-                f"{who} was not done within its {seconds:.0f} s",
+                f"{who} did not finish within its {seconds:.0f} s",
                 session=session,
                 hint="raise the role's `timeout` or `limits -> runSeconds`",
             )
         case End.STALLED:
             return Stalled(
-                f"nothing was heard of {who} for too long; it ran {seconds:.0f} s",
+                f"{who} was idle for too long; it ran {seconds:.0f} s",
                 session=session,
-                hint="raise `limits -> idleSeconds`, or let it append to UWF_EVENTS as it works",
+                hint="raise `limits -> idleSeconds`, or make it append to UWF_EVENTS",
             )
         case End.TOO_LARGE:
             return TooLarge(
-                f"{who} printed more than is taken",
+                f"{who} printed more than the limit",
                 session=session,
-                hint="raise `limits -> replyBytes`, or let it print less",
+                hint="raise `limits -> replyBytes`, or make it print less",
             )
         case End.CANCELLED:
             return AgentInterrupted(f"{who} was stopped", session=session)
@@ -71,7 +71,7 @@ def _signal_name(number: int) -> str:
 def excerpt(text: str, *, of_end: bool = False) -> str:
     """The beginning (or the end) of a text for a message, with nothing unprintable in it.
 
-    It is cut between words only: half a secret would not be recognised as one.
+    It is cut only between words: half a secret would not be recognised.
     """
     text = text.strip()
     if len(text) > EXCERPT_CHARACTERS:

@@ -1,4 +1,4 @@
-"""Asking git about a folder, without running anything that the folder says."""
+"""Ask git about a folder, without running anything that the folder configures."""
 
 import os
 
@@ -16,10 +16,10 @@ _SETTINGS = {
 
 
 def ask_git(folder: str, *words: str) -> str | None:
-    """What a git command that only reads prints about a folder; None if it fails or is missing.
+    """The output of a read-only git command about a folder; None if it fails or git is missing.
 
     The folder may be hostile: nothing is fetched for it, no setting of the caller's environment
-    leads git elsewhere, and git itself is never taken from the current folder.
+    redirects git, and git itself is never run from the current folder.
     """
     import subprocess
 

@@ -1,10 +1,10 @@
-"""Which process is meant: its id together with the moment it started.
+"""Identify a process by its id and its start time.
 
 A process id alone is reused by the system. Here a process is its id *and* its start time, so that
-a recorded process is never mistaken for a stranger that got the same number later.
+a recorded process is never confused with a later one of the same number.
 
 Linux: the start time is field 22 of `/proc/<pid>/stat` (clock ticks since boot, see proc(5)),
-followed by the head of the boot id, since ticks begin anew with every boot. macOS has no /proc:
+followed by the head of the boot id, since ticks start at zero with every boot. macOS has no /proc:
 there the start time is what `ps -o lstart=` prints, which is exact to the second only.
 """
 

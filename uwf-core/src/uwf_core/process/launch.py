@@ -1,4 +1,4 @@
-"""Starting a program under its reaper: the pipes between, and the word whether it runs."""
+"""Start a program under its reaper: the pipes, and the report whether it runs."""
 
 # ruff: noqa: PTH100, PTH116
 # On the path of every program; the rest of this room does without pathlib.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import subprocess
 
 _START_SECONDS = 60.0
-"""How long a reaper may take to start its program; a dead network folder takes for ever."""
+"""How long a reaper may take to start its program; a dead network folder blocks for ever."""
 
 
 class Running(NamedTuple):
@@ -36,7 +36,7 @@ class Running(NamedTuple):
     stdout: int
     stderr: int
     news: bytes
-    """What the reaper said after `started`: nothing yet, or how the program ended."""
+    """The reaper's lines after `started`: none yet, or how the program ended."""
 
 
 class _Pipes:
@@ -88,9 +88,9 @@ def launch(program: Program, grace_seconds: float, cancel: Cancel | None) -> Run
     """Start a program under a reaper; it runs when this returns.
 
     Raises:
-        Unavailable: there is no such program or folder, or it cannot be executed.
-        BadRequest: a text that no program can be given.
-        AgentInterrupted: cancelled before it ran.
+        Unavailable: the program or folder does not exist, or it cannot be executed.
+        BadRequest: a text that cannot be an argument.
+        AgentInterrupted: cancelled before it started.
         InternalFailure: the reaper could not be started.
     """
     path = locate(program.argv, program.cwd, program.env)
@@ -131,8 +131,8 @@ def _launch(program: Program, order: reaper.Order, pipes: _Pipes, cancel: Cancel
         )
     except OSError as error:
         raise InternalFailure(
-            f"the reaper of {program.argv[0]} cannot be started: {error}",
-            hint="does the system allow more processes and open files?",
+            f"cannot start the reaper of {program.argv[0]}: {error}",
+            hint="check the system's limits of processes and open files",
         ) from error
     pipes.close_theirs()
     try:
@@ -180,7 +180,7 @@ def _send(control: int, data: bytes) -> None:
         while view:
             view = view[os.write(control, view) :]
     except BrokenPipeError:
-        return  # the reaper is dead, which its status pipe tells as well
+        return  # the reaper is dead, which its status pipe reports as well
 
 
 def _first_word(status: int, cancel: Cancel | None) -> tuple[list[bytes], bytes]:
@@ -202,14 +202,14 @@ def _first_word(status: int, cancel: Cancel | None) -> tuple[list[bytes], bytes]
         elif time.monotonic() > deadline:
             raise Unavailable(
                 f"the program did not start within {_START_SECONDS:.0f} s",
-                hint="is its folder on a network drive that does not answer?",
+                hint="check that its folder is not on a network drive that does not respond",
             )
     line, _, news = data.partition(b"\n")
     return line.split(), news
 
 
 def _leader(word: list[bytes], program: Program, path: bytes, stderr: int) -> ProcessId:
-    """The program, or the reason why it does not run."""
+    """The program, or raise the reason why it does not run."""
     match word:
         case [b"started", pid, ticks]:
             if sys.platform != "linux":
@@ -231,7 +231,7 @@ def _leader(word: list[bytes], program: Program, path: bytes, stderr: int) -> Pr
 
 
 def abandon(running: Running) -> None:
-    """Let go of a program that nobody can watch: its lifeline is cut, so its reaper ends it."""
+    """Abandon a program that cannot be watched: cut its lifeline, so that its reaper ends it."""
     for fd in (running.control, running.status, running.stdin, running.stdout, running.stderr):
         if fd is not None:
             os.close(fd)
@@ -239,7 +239,7 @@ def abandon(running: Running) -> None:
 
 
 def _collect(child: "subprocess.Popen[bytes]") -> None:
-    """Wait for a reaper that has nothing more to say, in the background if it takes long."""
+    """Wait for the end of a reaper, in the background if it takes long."""
     import subprocess
     import threading
 

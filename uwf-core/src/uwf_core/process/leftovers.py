@@ -1,5 +1,5 @@
-"""What an attempt left behind although its reaper was to prevent it: found by an environment
-variable, which children inherit, and ended. A reaper, which shows its environment to nobody, has
+"""Find and end processes that an attempt left behind despite its reaper, by an environment
+variable that children inherit. A reaper, whose environment is hidden, has
 the same words as an argument.
 
 On Linux the environment is /proc/<pid>/environ: what the process was started with. On macOS
@@ -20,9 +20,9 @@ _KILL_SECONDS = 10.0
 
 
 def end_leftovers(marker: str, *, grace_seconds: float) -> int:
-    """End every process of ours whose environment (or a reaper's arguments) holds
+    """End every process whose environment (or a reaper's arguments) holds
     `UWF_ATTEMPT=<marker>`, with all its children: TERM, the grace, then KILL until none is left.
-    How many there were.
+    Return how many there were.
 
     This process and those above it are never ended, whatever their environment says. A reaper
     that is found ends its own tree on TERM. What outlasts repeated KILL is left.
@@ -50,7 +50,7 @@ def end_leftovers(marker: str, *, grace_seconds: float) -> int:
 
 
 def leftovers(marker: str) -> list[ProcessId]:
-    """The processes of ours whose environment holds the marker, and what is below them: those that
+    """The processes whose environment holds the marker, and what is below them: those that
     live. Never this process nor those above it.
     """
     table = processes()

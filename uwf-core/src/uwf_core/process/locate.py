@@ -1,4 +1,4 @@
-"""Which program is meant, and why it cannot be started: the cause and the cure."""
+"""Find a program; explain why it cannot be started, with a hint."""
 
 # ruff: noqa: PTH100, PTH110, PTH112, PTH113, PTH118
 # pathlib would resolve or normalise what the system must see as it is written.
@@ -14,8 +14,8 @@ def locate(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
     """The absolute path of the program `argv[0]`: a path from `cwd`, a bare name on env's PATH.
 
     Raises:
-        Unavailable: no such program or folder; the message names the PATH that was looked at.
-        BadRequest: argv, cwd or env hold a text that no program can be given.
+        Unavailable: unknown program or folder; the message names the PATH searched.
+        BadRequest: argv, cwd or env has a text that cannot be passed to a program.
     """
     _check_texts(argv, cwd, env)
     name = argv[0]
@@ -24,11 +24,11 @@ def locate(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
         raise _no_folder(name, cwd)
     if "/" in name:
         candidates = [os.path.join(folder, name)]
-        missing = f"there is no program {candidates[0]}"
+        missing = f"program {candidates[0]} not found"
     else:
         path = env.get("PATH", os.defpath)
         candidates = [os.path.join(folder, each, name) for each in path.split(os.pathsep)]
-        missing = f"there is no program {name!r} on the PATH, which is {path!r}"
+        missing = f"program {name!r} not found on the PATH, which is {path!r}"
     present = [each for each in candidates if os.path.exists(each)]
     for candidate in present:
         if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
@@ -36,38 +36,40 @@ def locate(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
     if not present:
         raise Unavailable(missing, hint=f"install {name}, or give its full path")
     if os.path.isdir(present[0]):
-        raise Unavailable(f"{present[0]} is a folder and no program", hint="name the file in it")
+        raise Unavailable(
+            f"{present[0]} is a folder, not a program", hint="give the path of the file in it"
+        )
     raise _not_executable(present[0])
 
 
 def _check_texts(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
     if not argv or not argv[0]:
-        raise BadRequest("no program is named", hint="the first word must name a program")
+        raise BadRequest("the program is missing", hint="the first word must be a program")
     for index, word in enumerate(argv):
         _check_text(f"argument {index} of {argv[0]!r}", word, strict=True)
     _check_text(f"the working folder of {argv[0]!r}", cwd, strict=True)
     for name, value in env.items():
         if not name or "=" in name:
-            raise BadRequest(f"{name!r} cannot be the name of an environment variable")
+            raise BadRequest(f"{name!r} is not a valid name of an environment variable")
         _check_text(f"the environment variable {name!r}", name, strict=False)
         _check_text(f"the environment variable {name!r}", value, strict=False)
 
 
 def _check_text(what: str, text: str, *, strict: bool) -> None:
-    """Refuse what no program can be given. Bytes of the inherited environment that are no UTF-8
-    (surrogate escapes, PEP 383) pass where `strict` is false, since they came from outside.
+    """Reject what cannot be passed to a program. Bytes of the inherited environment that are not
+    UTF-8 (surrogate escapes, PEP 383) pass where `strict` is false, since they came from outside.
     """
     try:
         encoded = text.encode("utf-8", "strict" if strict else "surrogateescape")
     except UnicodeEncodeError as error:
         raise BadRequest(
-            f"{what} is no Unicode text: a lone surrogate at character {error.start}",
-            hint="remove it; it often comes from a file name that is no UTF-8",
+            f"{what} is not Unicode text: a lone surrogate at character {error.start}",
+            hint="remove it; it often comes from a file name that is not UTF-8",
         ) from error
     if b"\0" in encoded:
         raise BadRequest(
             f"{what} holds a NUL at character {text.index(chr(0))}",
-            hint="no program can be given one; remove it, or send the text by stdin or a file",
+            hint="remove it, or send the text by stdin or a file",
         )
 
 
@@ -80,23 +82,23 @@ def refusal(name: str, path: str, cwd: str, stage: str, number: int) -> AgentFai
     if number == errno.E2BIG:
         return BadRequest(
             f"the arguments and environment of {name} are too long for the system",
-            hint="send long texts by stdin or a file; one argument may have 128 KB on Linux",
+            hint="send long texts by stdin or a file; the limit of one argument is 128 KB on Linux",
         )
     if number == errno.ENOEXEC:
         return Unavailable(
-            f"{path} is no program that this machine can run",
-            hint="a script must begin with a line such as '#!/usr/bin/env python3'; "
+            f"{path} is not a program that this machine can run",
+            hint="the first line of a script must be like '#!/usr/bin/env python3'; "
             "a binary must be built for this system",
         )
     if number in (errno.ENOENT, errno.EACCES):
         return _needs_something(path, number)
-    return Unavailable(f"{path} cannot be started: {os.strerror(number)}")
+    return Unavailable(f"cannot start {path}: {os.strerror(number)}")
 
 
 def _no_folder(name: str, cwd: str, why: str = "it does not exist") -> Unavailable:
     return Unavailable(
-        f"{name} cannot be started in the working folder {cwd}: {why}",
-        hint="create the folder, or name another one",
+        f"cannot start {name} in the working folder {cwd}: {why}",
+        hint="create the folder, or choose another one",
     )
 
 
@@ -110,16 +112,16 @@ def _needs_something(path: str, number: int) -> Unavailable:
         with open(path, "rb") as file:
             first = file.readline(256)
     except OSError as error:
-        return Unavailable(f"{path} cannot be started: {error.strerror}")
+        return Unavailable(f"cannot start {path}: {error.strerror}")
     if first.startswith(b"#!"):
         interpreter = first[2:].decode(errors="replace").strip("\n ")
-        cure = "install it, or correct the first line"
+        cure = "install it, or fix the first line"
         return Unavailable(
-            f"{path} cannot be started: its interpreter {interpreter!r}, named in its first line, "
-            f"is not there or not executable",
+            f"cannot start {path}: its interpreter {interpreter!r}, named in its first line, "
+            f"is missing or not executable",
             hint="save the file with Unix line ends" if interpreter.endswith("\r") else cure,
         )
     return Unavailable(
-        f"{path} cannot be started: {os.strerror(number)}",
-        hint="is it built for this system, and may files of its folder be executed?",
+        f"cannot start {path}: {os.strerror(number)}",
+        hint="check that it is built for this system, and that its folder allows execution",
     )

@@ -1,4 +1,4 @@
-"""Folders for their owner alone, and names that last."""
+"""Private folders, and durable names."""
 
 # Every command that writes comes through here, and pathlib is not imported for that:
 # ruff: noqa: PTH102, PTH112, PTH120
@@ -13,7 +13,7 @@ def make_folder(path: str) -> None:
     (`os.makedirs` gives its mode to the last one alone.)
 
     Raises:
-        OSError: it cannot be made, or is no folder.
+        OSError: it cannot be made, or is not a folder.
     """
     try:
         os.mkdir(path, 0o700)

@@ -1,7 +1,7 @@
-"""Foreign programs: `run_program` for those that take a prompt and answer, `start_program` for
-those that are talked with.
+"""External programs: `run_program` for those that take a prompt and answer, `start_program` for
+interactive ones.
 
-Each runs under a reaper of its own (reaper.py), in a session of its own without a terminal, with
+Each runs under a separate reaper (reaper.py), in a separate session without a terminal, with
 nothing open but 0, 1 and 2. However it ends, and however we end, its whole tree ends with it:
 
     program exits by itself     what it left behind gets half a second, then TERM, grace, KILL
@@ -9,8 +9,8 @@ nothing open but 0, 1 and 2. However it ends, and however we end, its whole tree
     uwf dies, even by kill -9   the same, with short waits: everything is gone within 3 seconds
     the reaper is killed        we KILL what is below it, in its session, or bears its marker
 
-What is weaker on macOS, which has no subreaper: the tree there is the program's process group, and
-who has daemonised out of it is found only by the environment marker (leftovers.py), when the next
+Weaker on macOS, which has no subreaper: the tree there is the program's process group, and
+a process that left it is found only by the environment marker (leftovers.py), when the next
 command looks for it.
 """
 
@@ -60,7 +60,7 @@ class ChildProgram:
         self._pump.close_stdin()
 
     def touch(self) -> None:
-        """Say that the program is alive, seen from elsewhere: the idle limit begins anew."""
+        """Report a sign of life of the program: restart the idle limit."""
         self._pump.touch()
 
     def lines(self) -> Iterator[bytes]:
@@ -77,7 +77,7 @@ class ChildProgram:
     def run(self, on_line: Callable[[bytes], None] | None = None) -> ProgramResult:
         """Wait for the end, giving each line of stdout to `on_line` in the calling thread.
 
-        Whatever `on_line` raises, or interrupts this thread, ends the tree before it goes on.
+        An error of `on_line`, or an interrupt of this thread, ends the tree before it propagates.
         """
         try:
             if on_line is not None:
@@ -126,18 +126,18 @@ def start_program(
     cancel: Cancel | None = None,
     on_start: Callable[[ProcessId], None] | None = None,
 ) -> ChildProgram:
-    """Start a program under a reaper and watch it from a thread of ours.
+    """Start a program under a reaper and watch it from a thread of this process.
 
     Args:
         program: what to run.
-        limits: what it is held to.
+        limits: its limits.
         cancel: ends the tree within some 50 ms once set.
-        on_start: told the program's process as soon as it runs.
+        on_start: gets the program's process as soon as it runs.
 
     Raises:
-        Unavailable: there is no such program or folder, or it cannot be executed.
+        Unavailable: the program or folder does not exist, or it cannot be executed.
         BadRequest: a text in argv, cwd or env that no program can be given (NUL, lone surrogate).
-        AgentInterrupted: cancelled before it ran.
+        AgentInterrupted: cancelled before it started.
         InternalFailure: the reaper or the thread that watches could not be started.
     """
     running = launch(program, limits.grace_seconds, cancel)
@@ -147,8 +147,8 @@ def start_program(
     except (OSError, RuntimeError) as error:  # no further file or thread
         abandon(running)
         raise InternalFailure(
-            f"{program.argv[0]} cannot be watched: {error}",
-            hint="does the system allow more threads and open files?",
+            f"cannot watch {program.argv[0]}: {error}",
+            hint="check the system's limits of threads and open files",
         ) from error
     child = ChildProgram(running.leader, pump)
     if on_start is not None:

@@ -1,8 +1,8 @@
 """The pump: one thread per running program that moves its bytes and watches its limits.
 
 Everything that happens to a running program goes through this thread's one poll loop: feeding
-stdin, collecting stdout and stderr, hearing the reaper, cancelling, limits. Other threads only
-leave word under the lock and wake it.
+stdin, collecting stdout and stderr, reading the reaper, cancelling, limits. Other threads only
+leave a request under the lock and wake it.
 """
 
 import contextlib
@@ -79,7 +79,7 @@ class Pump:
     # Called by other threads.
 
     def wait(self) -> None:
-        """Wait until the tree is gone; a fault of the pump itself is raised here."""
+        """Wait until the tree is gone; raise an error of the pump here."""
         with self.changed:
             while not self.over:
                 self.changed.wait()
@@ -196,7 +196,7 @@ class Pump:
             self._drop(self._running.status)
 
     def _hear(self, data: bytes) -> None:
-        """Take what the reaper says: how the leader ended."""
+        """Read the reaper's report: how the leader ended."""
         *lines, self._news = (self._news + data).split(b"\n")
         for line in lines:
             words = line.split()
@@ -241,8 +241,8 @@ class Pump:
         return data
 
     def _write_stdin(self) -> None:
-        """Write what there is. Called with nothing to write, all is written and to be closed, or
-        the program has closed its end, which is its right.
+        """Write the pending input. Called with nothing to write, all is written and to be closed,
+        or the program has closed its end, which is its right.
         """
         fd = self._running.stdin
         assert fd is not None
@@ -282,7 +282,7 @@ class Pump:
         try:
             os.write(self._running.control, STOP)
         except BrokenPipeError:
-            return  # the reaper is dead, which its status pipe tells as well
+            return  # the reaper is dead, which its status pipe reports as well
 
     def _expect_end(self) -> None:
         """From now on the reaper is busy ending the tree: know when it should have done so."""
@@ -290,7 +290,7 @@ class Pump:
         self._give_up_at = time.monotonic() + patience + _REAPER_SLACK_SECONDS
 
     def _end_what_is_left(self) -> None:
-        """Do the reaper's work if it was killed itself or does not answer."""
+        """Do the reaper's work if it was killed or does not respond."""
         reaper = self._running.reaper
         if self._wait_for_reaper(1.0) == 0:
             return
@@ -308,7 +308,7 @@ class Pump:
             return None
 
     def _read_rest(self) -> None:
-        """Read what is still in the pipes, and no more: nobody is left to close them."""
+        """Read only the rest in the pipes: no process is left to close them."""
         for fd, read in (
             (self._running.stdout, self._read_stdout),
             (self._running.stderr, self._read_stderr),
@@ -318,7 +318,7 @@ class Pump:
                     break
 
     def _finish(self) -> None:
-        """Close everything, the lifeline too, and let those who wait have the result."""
+        """Close everything, including the lifeline, and publish the result."""
         reaper = self._running.reaper
         for fd in set(self._open) - {self._wake_read}:
             self._drop(fd)

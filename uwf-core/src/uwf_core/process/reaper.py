@@ -1,18 +1,18 @@
-"""The reaper: the small program between uwf and a foreign program, run as
-`python -I -S reaper.py <control> <status>`; nobody imports more of it than its constants.
+"""The reaper: the small program between uwf and an external program, run as
+`python -I -S reaper.py <control> <status>`; other modules import only its constants.
 
-It starts one program (the leader) in a session of its own and outlives it until no process that
+It starts one program (the leader) in a separate session and outlives it until no process that
 came of it is left. On Linux it is a child subreaper (prctl(2)): whatever the leader leaves behind,
 daemonised grandchildren included, becomes the reaper's child and can be found. On macOS there is
-no such thing: there the tree is the leader's process group, and who leaves it is found by the
-environment marker alone (leftovers.py).
+no subreaper: there the tree is the leader's process group, and a process that leaves it is found
+only by the environment marker (leftovers.py).
 
 `control` (read end) brings the order (`Order.encode`), then `STOP` to end the tree. Its end of
 file means that uwf is dead: the lifeline. `status` (write end) takes one line per event:
     started <pid> <start in ticks>      the leader runs
     failed <chdir|exec> <errno>         it could not be started; the reaper ends
-    exit <wait status>                  the leader has ended, as waitpid(2) says it
-    outlived                            something of its tree had not ended before it
+    exit <wait status>                  the leader has ended, as reported by waitpid(2)
+    outlived                            a process of its tree had not ended before it
     left                                something is still there after repeated SIGKILL
 and is closed when the reaper ends. Signals to the reaper itself mean `STOP`.
 
@@ -32,9 +32,9 @@ import time
 
 STOP = b"S"
 LINGER_SECONDS = 0.5
-"""How long what is left of the tree may go on after the leader has ended by itself."""
+"""How long the rest of the tree may run after the leader has ended by itself."""
 ORPHAN_SECONDS = 1.0
-"""The longest wait of each stage of stopping once uwf is dead and nobody waits any more."""
+"""The longest wait of each stage of stopping once uwf is dead."""
 KILL_SECONDS = 10.0
 """How long KILL is repeated: only what may not be signalled or hangs in the kernel outlasts it."""
 _HEADER = 8
@@ -43,7 +43,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 class Order:
-    """What the reaper is to start: sent as 8 bytes of length and fields parted by NUL."""
+    """The order of the reaper: sent as 8 bytes of length and fields separated by NUL."""
 
     def __init__(self, engine: int, grace: float, first_signal: int) -> None:
         self.engine = engine
@@ -114,9 +114,9 @@ class Reaper:
         self.end_tree()
 
     def start(self) -> bool:
-        """Start the leader with nothing open but 0, 1 and 2, and let go of these; whether it runs.
+        """Start the leader with only 0, 1 and 2 open, and close these here; whether it runs.
 
-        posix_spawn says itself whether the exec went well.
+        posix_spawn reports whether the exec succeeded.
         """
         stage = b"chdir"
         try:
@@ -138,7 +138,7 @@ class Reaper:
         return True
 
     def listen(self, seconds: float) -> None:
-        """Wait for a word from uwf, a signal or a child's end, at most so long."""
+        """Wait for a command of uwf, a signal or a child's end, at most so long."""
         ready = [fd for fd, _ in self.poll.poll(seconds * 1000)]
         if self.signals in ready and set(os.read(self.signals, 512)) - {_signal.SIGCHLD}:
             self.stopping = True
@@ -148,7 +148,7 @@ class Reaper:
             self.hear(b"")
 
     def hear(self, word: bytes) -> None:
-        """Take a word of uwf; none means that it is dead."""
+        """Read a command of uwf; end of file means that it is dead."""
         self.stopping = True
         if not word:
             self.orphaned = True
@@ -159,8 +159,8 @@ class Reaper:
     def reap(self) -> bool:
         """Collect the children that have ended; whether any process of the tree is left.
 
-        What outlives the leader is a child of ours by the time the leader can be collected, so it
-        is either collected with it or still there.
+        What outlives the leader is a child of this process by the time the leader can be
+        collected, so it is either collected with it or still there.
         """
         status, others = None, False
         try:
@@ -231,7 +231,7 @@ class Reaper:
         return _kill(-self.leader, number)
 
     def report(self, line: bytes) -> None:
-        """Tell uwf, if it still listens."""
+        """Report to uwf, if it still listens."""
         try:
             os.write(self.status, line + b"\n")
         except BrokenPipeError:
@@ -275,7 +275,7 @@ def _start_ticks(pid: int) -> bytes:
 
 
 def _kill(pid: int, number: int) -> bool:
-    """Send a signal; whether there is somebody to get it."""
+    """Send a signal; whether the process exists."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:
@@ -321,7 +321,7 @@ def main(control: int, status: int) -> None:
     order = Order.read(control)
     if order is not None:
         Reaper(order, control, status).run()
-    os._exit(0)  # nothing of ours to tidy up, and somebody waits
+    os._exit(0)  # nothing to clean up, and uwf waits
 
 
 if __name__ == "__main__":

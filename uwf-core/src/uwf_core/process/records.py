@@ -1,4 +1,4 @@
-"""What a program is, what it is held to and how it ended."""
+"""Records of a program, its limits and its end."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessLimits:
-    """What a program is held to.
+    """The limits of a program.
 
     Attributes:
         total_seconds: how long it may run; None for ever.
@@ -50,9 +50,9 @@ class End(Enum):
     TIMED_OUT = "timed-out"
     """Ended by us: the total limit."""
     STALLED = "stalled"
-    """Ended by us: nothing heard for longer than the idle limit."""
+    """Ended by us: idle for longer than the limit."""
     TOO_LARGE = "too-large"
-    """Ended by us: more on stdout than is taken."""
+    """Ended by us: more on stdout than the limit."""
     CANCELLED = "cancelled"
     """Ended by us: the cancel token was set, or `ChildProgram.stop` called."""
 
@@ -67,9 +67,9 @@ class ProgramResult:
         stdout: all of it, up to the cap.
         stderr: its last 64 KB.
         duration_ms: from the program's start to its end.
-        left_behind: something of its tree could not be ended (another user's, or stuck in the
+        left_behind: a process of its tree could not be ended (another user's, or stuck in the
             kernel).
-        outlived: something that the program started had not ended before it; it may have written
+        outlived: a process that the program started had not ended before it; it may have written
             to the same output, even last. (On macOS: of its process group only.)
     """
 

@@ -1,7 +1,7 @@
-"""What processes there are and who came of whom, seen from outside a reaper.
+"""List processes and their parents, outside a reaper.
 
 Linux reads /proc/<pid>/stat (proc(5)); macOS asks `ps`, which shows no more than parents and
-groups, so that who has daemonised itself there is found by the environment marker alone.
+groups, so a daemonised process is found only by the environment marker there.
 """
 
 # ruff: noqa: PTH116, PTH208
@@ -59,10 +59,10 @@ def ancestors(table: dict[int, Entry], pid: int) -> set[int]:
 
 
 def kill_family(reaper: ProcessId, leader: ProcessId) -> None:
-    """KILL a tree whose reaper is dead or does not answer: the last resort.
+    """KILL a tree whose reaper is dead or does not respond: the last resort.
 
-    That is whoever is below reaper or leader, or still in the leader's session. Who has left the
-    session is found by its environment marker once the reaper is dead (leftovers.py).
+    That is every process below reaper or leader, or still in the leader's session. One that left
+    the session is found by its environment marker once the reaper is dead (leftovers.py).
     """
     import signal
 
@@ -79,8 +79,8 @@ def _family_of(reaper: ProcessId, leader: ProcessId) -> list[ProcessId]:
     table = processes()
     roots = [each.pid for each in (reaper, leader) if each.is_alive()]
     found = family(table, roots, stop=os.getpid())
-    # A number is not given to a new process while it still names somebody's session, so a session
-    # of that number is the leader's unless a stranger has the number itself.
+    # A number is not given to a new process while it is still the number of a session, so a session
+    # of that number is the leader's unless another process has the number itself.
     if leader.pid not in table or table[leader.pid].process == leader:
         found |= {pid for pid, entry in table.items() if entry.session == leader.pid}
     return [table[pid].process for pid in found if table[pid].process.is_alive()]

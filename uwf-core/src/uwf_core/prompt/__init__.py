@@ -1,1 +1,1 @@
-"""Stage 6: a route and what happened before -> the text that an agent gets. Pure."""
+"""Stage 6: a route and the history -> the prompt of an agent. Pure."""

@@ -1,7 +1,7 @@
-"""Route and history -> the text that an agent gets.
+"""Route and history -> the prompt of an agent.
 
-The order puts first what stays the same from visit to visit, so that a provider can cache it:
-deliverable and role, task, progress, what happened before, instruction. For one role of one
+The parts that stay the same for every visit come first, so that a provider can cache them:
+deliverable and role, task, progress, earlier steps, instruction. For one role of one
 thread the first two are the same bytes at every visit.
 """
 
@@ -15,28 +15,28 @@ from uwf_core.prompt.record import StepRecord, newest_within, step_markdown
 from uwf_core.workflow.definition import Role
 
 HISTORY_CHARACTERS = 32_000
-"""How much of what happened before is shown at most (the newest step always is)."""
+"""The maximum size of the earlier steps (the newest one is always shown)."""
 
 _REPLACED = """\
 # What you said last
 
-Your next reply takes the place of this one:"""
+Your next reply replaces this one:"""
 
 
 class PromptInput(NamedTuple):
-    """What a prompt is made of.
+    """The input of a prompt.
 
     Attributes:
-        role: who is to speak; its schema says what must be delivered.
-        task: the thread's own prompt.
-        step_number: of the step to come, from 1.
-        visits: how often this role has delivered a step in this thread before.
-        steps: the steps before that the agent does not know, oldest first.
-        own_session: whether the agent continues this role's own session, which knows the others.
-        interrupted: whether the last turn of this role was cut off before it delivered.
+        role: the role that runs next; its schema defines the deliverable.
+        task: the prompt of the thread.
+        step_number: the number of the next step, from 1.
+        visits: how many steps this role has delivered in this thread.
+        steps: the earlier steps that the agent does not know, oldest first.
+        own_session: whether the agent continues the session of this role, which knows the others.
+        interrupted: whether the last turn of this role was interrupted before it delivered.
         instruction: the moderator's instruction (edge prompt, and a person's text if any).
-        earlier: how many steps lie before `steps` and were not even read.
-        replaced: the step that this one replaces, where the session does not know it.
+        earlier: how many steps before `steps` were not read.
+        replaced: the step that this one replaces, if the session does not know it.
     """
 
     role: Role
@@ -62,7 +62,7 @@ def assemble(source: PromptInput) -> Assembled:
     """The prompt for one turn of a role. The same input gives the same bytes.
 
     Raises:
-        DefinitionError: the role's schema has no clear variants (no checked workflow has such).
+        DefinitionError: the role's schema has no clear variants (impossible in a checked workflow).
     """
     parts = PromptParts(
         instructions=f"{deliverable(source.role.schema)}\n\n{_role(source.role)}",
@@ -89,8 +89,8 @@ def _role(role: Role) -> str:
 
 def _task(task: str) -> str:
     if not task.strip():
-        return "# Task\n\nThe thread was started without a text of its own."
-    return f"# Task\n\nThe task of the whole thread, as it was given:\n\n{fenced(task)}"
+        return "# Task\n\nThe thread was started without a task text."
+    return f"# Task\n\nThe task of the whole thread:\n\n{fenced(task)}"
 
 
 def _progress(source: PromptInput) -> str:
@@ -101,18 +101,18 @@ def _progress_sentences(source: PromptInput) -> Iterator[str]:
     name = source.role.name
     yield f"This is step {source.step_number} of the thread."
     if source.visits == 0:
-        yield f"You, the {name}, have not spoken yet."
+        yield f"You, the {name}, have not replied yet."
     else:
         times = "once" if source.visits == 1 else f"{source.visits} times"
-        yield f"You, the {name}, have spoken {times} before" + (
+        yield f"You, the {name}, have replied {times} before" + (
             ", in this session."
             if source.own_session
-            else ". This session is a new one: what you said before is told below."
+            else ". This is a new session: your earlier replies are below."
         )
     if source.interrupted:
         yield (
-            "Your last turn was interrupted before you delivered: what it changed may be half "
-            "done, so look at the state of things before you go on."
+            "Your last turn was interrupted before you delivered: its changes may be half "
+            "done, so check the current state before you continue."
         )
 
 
@@ -123,7 +123,7 @@ def _history(source: PromptInput) -> str:
     texts = [step_markdown(step) for step in source.steps]
     first = newest_within(texts, HISTORY_CHARACTERS)
     title = (
-        "# What happened since you last spoke" if source.own_session else "# What happened before"
+        "# What happened since your last reply" if source.own_session else "# What happened before"
     )
     left_out = first + source.earlier
     note = [_left_out(left_out)] if left_out else []

@@ -1,4 +1,4 @@
-"""What a role must deliver, told from its schema: one example per `$status`, and its fields."""
+"""Describe the deliverable of a role: one example per `$status`, and its fields."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -13,17 +13,17 @@ _BEGIN = """\
 # What you must deliver
 
 Your final reply begins with YAML frontmatter: a line `---`, the fields, another line `---`. \
-Nothing stands before the first `---`, no sentence and no code fence. \
-After the second `---` comes free text (Markdown) for whoever works after you. \
+Write nothing before the first `---`, no sentence and no code fence. \
+After the second `---` comes free text (Markdown) for the roles that work after you. \
 (The fences around the examples only mark them.)"""
 
-_CHOICE = "`$status` says how your work ended and decides what happens next. Use exactly one of:"
-_ONLY = "`$status` says how your work ended. There is one form:"
+_CHOICE = "`$status` is the result of your work and decides what happens next. Use exactly one of:"
+_ONLY = "`$status` is the result of your work. There is one form:"
 
 _SUSPEND = f"""\
 ## `$status: {SUSPEND}`
 
-Only if you cannot go on without a person (an answer, a decision, a permission): \
+Only if you cannot continue without a person (an answer, a decision, a permission): \
 the work then waits for them.
 
 """
@@ -56,7 +56,7 @@ def deliverable(schema: Mapping[str, Any]) -> str:
     """The form of the deliverable as Markdown, under a heading of level 1.
 
     Raises:
-        DefinitionError: the schema has no clear variants (no checked workflow has such a one).
+        DefinitionError: the schema has no clear variants (impossible in a checked workflow).
     """
     forms = variants(schema)
     parts = [_BEGIN, _CHOICE if len(forms) > 1 else _ONLY, *(_form(each) for each in forms)]
@@ -66,7 +66,7 @@ def deliverable(schema: Mapping[str, Any]) -> str:
 
 
 def field_notes(properties: Mapping[str, Any], required: Collection[str]) -> list[str]:
-    """One Markdown list item for each field but `$status`: its type, its bounds, what it is."""
+    """One Markdown list item per field except `$status`: its type, bounds and description."""
     return list(_notes(properties, required, ""))
 
 
@@ -88,7 +88,7 @@ def _shown(output: Mapping[str, Any], body: str) -> str:
 
 
 def _notes(properties: Mapping[str, Any], required: Any, indent: str) -> Iterator[str]:
-    """One list item per field: its type and bounds, whether it may be left out, what it is."""
+    """One list item per field: its type and bounds, whether it is optional, its description."""
     for name, schema in properties.items():
         if name == STATUS:
             continue

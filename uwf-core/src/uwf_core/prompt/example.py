@@ -1,6 +1,6 @@
-"""A value that satisfies a JSON Schema, for an agent to see the form of what it must deliver.
+"""Make a value that satisfies a JSON Schema, to show an agent the form of its deliverable.
 
-The author's own words come first: `const`, `enum`, `examples`, `default`. Otherwise the value is
+Values of the author come first: `const`, `enum`, `examples`, `default`. Otherwise the value is
 made from the type and its bounds. A `pattern` cannot be followed; the field's note states it.
 """
 
@@ -38,7 +38,7 @@ def example(schema: Any, name: str) -> Any:
 
 
 def flattened(schema: Any) -> dict[str, Any]:
-    """`schema` joined with all of its `allOf` and the first of its `anyOf` and `oneOf`."""
+    """Merge `schema` with all of its `allOf` and the first of its `anyOf` and `oneOf`."""
     if not isinstance(schema, Mapping):
         return {}
     flat = {key: schema[key] for key in schema if key not in ("allOf", "anyOf", "oneOf")}
@@ -56,7 +56,7 @@ def flattened(schema: Any) -> dict[str, Any]:
 
 
 def main_type(flat: Schema) -> str:
-    """The type to show: the first that is not null, guessed from the keywords where none is
+    """The type to show: the first that is not null, guessed from the keywords if none is
     named.
     """
     types = flat.get("type", ())
@@ -102,7 +102,7 @@ def _array(flat: Schema, name: str) -> list[Any]:
 
 
 def _varied(value: Any, index: int, choices: Sequence[Any]) -> Any:
-    """`value` made unlike its neighbours in a list that allows nothing twice."""
+    """Make `value` unique in a list that forbids duplicates."""
     if index < len(choices):
         return choices[index]
     if index == 0 or isinstance(value, bool):
@@ -124,7 +124,7 @@ def _number(flat: Schema, whole: bool) -> int | float:
 
 
 def _numbers(flat: Schema) -> Iterator[int | float]:
-    """Numbers to try: small ones, the bounds, and what lies just within them."""
+    """Numbers to try: small ones, the bounds, and numbers just within them."""
     yield from (1, 0)
     low = flat.get("minimum", flat.get("exclusiveMinimum"))
     high = flat.get("maximum", flat.get("exclusiveMaximum"))

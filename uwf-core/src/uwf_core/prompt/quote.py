@@ -1,4 +1,4 @@
-"""Foreign text within a prompt, fenced so that it cannot pose as another part of it."""
+"""Fence untrusted text in a prompt, so that it cannot pose as another part of it."""
 
 import re
 
@@ -7,9 +7,9 @@ _SHORTEST = "````"
 
 
 def fenced(text: str, language: str = "") -> str:
-    """`text` as a Markdown code block whose fence is longer than any run of backticks in it.
+    """Write `text` as a Markdown code block with a fence longer than any run of backticks in it.
 
-    By CommonMark's rule only a fence as long as the opening one ends the block, so nothing in
+    In CommonMark only a fence as long as the opening one ends the block, so nothing in
     `text`, neither headings nor `---` lines nor fences, is seen outside of it.
     """
     fence = _SHORTEST

@@ -9,11 +9,11 @@ from uwf_core.prompt.yaml_text import frontmatter
 
 
 class StepRecord(NamedTuple):
-    """What a step delivered.
+    """The deliverable of a step.
 
     Attributes:
-        number: its place in the thread, from 1.
-        role: who spoke.
+        number: its number in the thread, from 1.
+        role: the role of the step.
         output: the fields it delivered, `$status` among them.
         body: the text after the frontmatter (may be empty).
     """
@@ -35,9 +35,9 @@ def step_markdown(step: StepRecord) -> str:
 
 
 def newest_within(texts: Sequence[str], limit: int) -> int:
-    """From which index on `texts` fit into `limit` characters, blank lines between them included.
+    """The index from which `texts` fit into `limit` characters, blank lines included.
 
-    The last one is always within, however long it is.
+    The last one always fits, whatever its length.
     """
     index = len(texts)
     total = 0

@@ -1,7 +1,7 @@
-"""JSON values as YAML that people and agents read well, and that reads back as the same value.
+"""Write JSON values as readable YAML that parses back to the same value.
 
 YAML 1.2, core schema; block style; text of several lines as a literal block. Only collections are
-ever broken over lines at the left margin, so no value can bring a `---` line into a frontmatter.
+broken over lines at the left margin, so no value can add a `---` line to a frontmatter.
 """
 
 import json
@@ -21,7 +21,7 @@ _LONGEST_SIMPLE_KEY = 200
 def yaml_text(value: Any) -> str:
     """`value` (JSON: mappings with text keys, lists, scalars) as YAML, ending in a newline.
 
-    Lone surrogates become U+FFFD, as they do in the store.
+    Lone surrogates become U+FFFD, as in the store.
     """
     lines = [_text(value)] if isinstance(value, str) else _lines(value)
     return "".join(f"{line}\n" for line in lines)
@@ -81,7 +81,7 @@ def _scalar(value: Any) -> list[str]:
 
 
 def _text(text: str) -> str:
-    """A text on one line: plain where nothing could read it as something else, else quoted."""
+    """A text on one line: plain if no reader could misread it, else quoted."""
     return _short_text(text) if len(text) <= _SHORT else _written(text)
 
 
@@ -108,7 +108,7 @@ def _escaped(character: "re.Match[str]") -> str:
 
 
 def _literal(text: str) -> list[str]:
-    """A text of several lines as a literal block, its lines not yet indented; nothing where such a
+    """A text of several lines as a literal block, its lines not yet indented; nothing if such a
     block would not read back unchanged.
     """
     if "\n" not in text or text.endswith("\n\n"):
@@ -130,7 +130,7 @@ def _has_unprintable(text: str) -> bool:
 
 @cache
 def _unprintable() -> re.Pattern[str]:
-    """What YAML cannot hold as it is. The pattern takes milliseconds to compile, and most texts
+    """Characters that YAML cannot hold. The pattern takes milliseconds to compile, and most texts
     do not need it.
     """
     return re.compile(

@@ -1,1 +1,1 @@
-"""The backends of the house, `sqlite` (default) and `memory`, and the way to open any."""
+"""The built-in backends, `sqlite` (default) and `memory`, and opening any backend."""

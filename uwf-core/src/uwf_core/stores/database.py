@@ -1,7 +1,7 @@
-"""The SQLite file: made, opened, closed, and its faults as errors of ours.
+"""Create, open and close the SQLite file; convert its errors to ours.
 
-A file comes to be whole: it is written beside its place under a lock and then renamed, so nobody
-ever sees half of one. Reading makes nothing and needs no leave to write.
+A new file is written next to its place under a lock and then renamed, so no process
+ever sees a partial one. Reading creates nothing and needs no write permission.
 """
 
 # Every command opens a store, and pathlib takes as long to load as sqlite3.
@@ -19,14 +19,14 @@ from uwf_core.process.private import make_lasting_folder, sync, sync_names
 from uwf_core.stores.locks import LockFile, offset_of
 
 VERSION = 2
-"""The layout of `_TABLES`, as PRAGMA user_version says it."""
+"""The version of `_TABLES`, stored in PRAGMA user_version."""
 
 _APPLICATION = 0x75776673
 """PRAGMA application_id of our files: "uwfs"."""
 
 _BUSY_SECONDS = 60.0
 _LOG_PAGES = 512
-"""When the log is copied into the file: 4 MB, which the next process reads in a millisecond."""
+"""The size at which the log is copied into the file: 4 MB, which takes a millisecond to read."""
 
 _MAKING = offset_of("\0making the store")
 
@@ -53,17 +53,17 @@ CREATE TABLE holder (
 
 
 class Database:
-    """The connections to one file: one that reads, one that writes once something is written.
+    """The connections to one file: one to read, and one to write, opened at the first write.
 
     Args:
         path: absolute.
-        locks: the lock file beside it.
-        may_make_folder: whether a missing folder is made (0700) when something is written.
-        durable: whether it is to last; of a file that is thrown away there is one connection.
+        locks: the lock file next to it.
+        may_make_folder: whether the first write creates a missing folder (0700).
+        durable: False for a temporary file, which has only one connection.
 
     Attributes:
-        faults: a context; whatever SQLite raises within becomes a `StoreError` that says place and
-            cure.
+        faults: a context that converts an error of SQLite to a `StoreError` with place and
+            hint.
     """
 
     def __init__(self, path: str, locks: LockFile, *, may_make_folder: bool, durable: bool) -> None:
@@ -76,7 +76,7 @@ class Database:
         self._writer: sqlite3.Connection | None = None
 
     def reader(self) -> sqlite3.Connection | None:
-        """A connection to read with; None while there is no store."""
+        """The connection to read; None while there is no store."""
         if self._writer is not None:
             return self._writer
         if self._reader is None and self._exists():
@@ -86,7 +86,7 @@ class Database:
         return self._reader
 
     def writer(self) -> sqlite3.Connection:
-        """A connection to write with; the store is made if there is none."""
+        """The connection to write; creates the store if there is none."""
         if self._writer is None:
             if not self._exists():
                 self._make()
@@ -122,9 +122,9 @@ class Database:
             return False
         except OSError as error:
             raise StoreError(
-                f"the store cannot be reached: {error.strerror}",
+                f"cannot open the store: {error.strerror}",
                 where=self.path,
-                hint="check the path in `store`, and that its folders are yours to read",
+                hint="check the path in `store` and the read permission of its folders",
             ) from error
         if stat.S_ISDIR(found.st_mode):
             raise StoreError(
@@ -140,13 +140,13 @@ class Database:
             raise StoreError(
                 "the folder of the store does not exist",
                 where=folder,
-                hint=f"make it with `mkdir -p {folder}`, or set `store` to another place",
+                hint=f"next: mkdir -p {folder} (or set `store` to another place)",
             )
 
     def _opened_to_read(self) -> sqlite3.Connection:
-        """Open to read; where nothing may be written, not even an index of the log, do without.
+        """Open to read; without write permission, also for an index of the log, open as immutable.
 
-        That is right only while there is no log to be read.
+        That is correct only while there is no log to read.
         """
         try:
             return self._checked(_connected(self.path, "ro"))
@@ -164,13 +164,13 @@ class Database:
         return connection
 
     def _check(self, connection: sqlite3.Connection) -> None:
-        """That the file is a store, of a version that we know."""
+        """Verify that the file is a store of a supported version."""
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()
         if application != _APPLICATION:
             raise StoreError(
-                "this is a database, but no store of uwf",
+                "this database is not a store of uwf",
                 where=self.path,
                 hint="set `store` to another file",
             )
@@ -195,17 +195,17 @@ class Database:
                 self._locks.free(_MAKING)
         except OSError as error:
             raise StoreError(
-                f"the store cannot be made: {error.strerror}",
+                f"cannot create the store: {error.strerror}",
                 where=self.path,
-                hint="the folder must be yours to write, on a disk with room left",
+                hint="check the write permission of the folder and the free disk space",
             ) from error
 
     def _make_alone(self) -> None:
         draft = self.path + ".new"
-        _remove_store(draft)  # left by one who died here
+        _remove_store(draft)  # left by a process that died here
         try:
             _write_empty(draft)
-            # The log of a store that somebody removed must not be taken for the new one's.
+            # The log of a removed store must not be read as the log of the new one.
             if os.path.exists(self.path + "-wal"):
                 os.replace(self.path + "-wal", self.path + "-wal.orphan")
             _remove(self.path + "-shm")
@@ -220,22 +220,22 @@ class Database:
 
 
 def _write_empty(path: str) -> None:
-    """A store with nothing in it, written but not synced."""
+    """Create an empty store, written but not synced."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     with closing(_connected(path, "rw")) as connection:
         connection.execute("PRAGMA page_size = 8192")
-        connection.execute("PRAGMA synchronous = OFF")  # it is synced once, when it is whole
+        connection.execute("PRAGMA synchronous = OFF")  # it is synced once, when complete
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(
             f"BEGIN; {_TABLES} PRAGMA application_id = {_APPLICATION}; "
             f"PRAGMA user_version = {VERSION}; COMMIT"
         )
-        # Closing does this too, and tells nobody if the disk refuses half of it.
+        # Closing does this too, but reports no error if the disk fails halfway.
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
 class _Faults:
-    """See `Database.faults`. It may be entered again within itself."""
+    """See `Database.faults`. It is reentrant."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -248,12 +248,12 @@ class _Faults:
             return
         if isinstance(error, sqlite3.Error):
             raise _translated(error, self._path) from error
-        if isinstance(error, UnicodeDecodeError):  # of a message of SQLite's that quotes damage
+        if isinstance(error, UnicodeDecodeError):  # a message of SQLite that quotes damaged bytes
             raise CorruptNodeError(
-                "the store's file is damaged", where=self._path, hint=_CORRUPT_HINT
+                "the store file is damaged", where=self._path, hint=_CORRUPT_HINT
             ) from error
         if isinstance(error, UnicodeEncodeError):
-            raise StoreError("a text for the store is no Unicode", where=self._path) from error
+            raise StoreError("a text for the store is not Unicode", where=self._path) from error
 
 
 def _connected(path: str, mode: str) -> sqlite3.Connection:
@@ -265,7 +265,7 @@ def _connected(path: str, mode: str) -> sqlite3.Connection:
         isolation_level=None,
         check_same_thread=False,
     )
-    connection.text_factory = bytes  # damaged text must be told from good text row by row
+    connection.text_factory = bytes  # damaged text must be detected row by row
     return connection
 
 
@@ -306,34 +306,34 @@ _CORRUPT_HINT = "restore the store from a copy"
 _FAULTS: dict[int, tuple[type[UwfError], str, str]] = {
     sqlite3.SQLITE_BUSY: (
         BusyError,
-        "another process keeps writing to the store",
-        "wait until it is done, or stop it",
+        "another process is writing to the store",
+        "wait for it to finish, or stop it",
     ),
     sqlite3.SQLITE_FULL: (
         StoreError,
-        "the disk is full, so nothing was stored",
-        "make room and repeat; what was stored before is safe",
+        "the disk is full; nothing was stored",
+        "free disk space and repeat; all stored data is safe",
     ),
     sqlite3.SQLITE_READONLY: (
         StoreError,
-        "the store may be read but not written",
-        "make the file and its folder writable for you",
+        "the store is read-only",
+        "give yourself write permission for the file and its folder",
     ),
     sqlite3.SQLITE_CANTOPEN: (
         StoreError,
-        "the store cannot be opened",
-        "the file and its folder must be yours to read and write",
+        "cannot open the store",
+        "check the read and write permission of the file and its folder",
     ),
     sqlite3.SQLITE_NOTADB: (
         StoreError,
-        "this file is no store: it is not an SQLite database",
+        "this file is not a store: it is not an SQLite database",
         "set `store` to another file, or restore this one from a copy",
     ),
-    sqlite3.SQLITE_CORRUPT: (CorruptNodeError, "the store's file is damaged", _CORRUPT_HINT),
+    sqlite3.SQLITE_CORRUPT: (CorruptNodeError, "the store file is damaged", _CORRUPT_HINT),
     sqlite3.SQLITE_IOERR: (
         StoreError,
-        "the disk refused to read or write",
-        "check that it has room, and its health",
+        "the disk reported a read or write error",
+        "check its free space and its health",
     ),
 }
 for _like, _other in (
@@ -347,6 +347,6 @@ for _like, _other in (
 
 def _translated(error: sqlite3.Error, path: str) -> UwfError:
     kind, message, hint = _FAULTS.get(
-        _primary(error), (StoreError, "the store failed", "`uwf doctor` looks at it")
+        _primary(error), (StoreError, "the store failed", "next: uwf doctor")
     )
     return kind(f"{message} ({error})", where=path, hint=hint)

@@ -1,12 +1,12 @@
-"""Locks that the system frees when their holder dies: byte ranges of one file.
+"""Locks that the system releases when their holder dies: byte ranges of one file.
 
-Each name stands for one byte far out in the file, at an offset that is a hash of the name: no
-file per lock, so no litter, and nothing is ever unlinked, so no race. Linux has *open file
+Each name selects one byte far out in the file, at an offset that is a hash of the name: no file
+per lock, so no litter, and nothing is ever unlinked, so no race. Linux has *open file
 description* locks: they conflict between two openings within one process as well, and readers ask
 for them (`F_OFD_GETLK`) without ever taking one, so that a watcher cannot make a lock fail.
 
 macOS has only the classic locks: two openings within one process do not conflict there, and
-closing either frees the locks of both. Between processes it is the same.
+closing either releases the locks of both. Between processes it is the same.
 """
 
 import fcntl
@@ -34,15 +34,15 @@ _FLOCK = struct.Struct("@qqihh" if sys.platform == "darwin" else "@hhqqi4x")
 
 
 def offset_of(name: str) -> int:
-    """The byte that stands for the lock `name`."""
+    """The byte of the lock `name`."""
     return xxh64_intdigest(name.encode()) % _END
 
 
 class LockFile:
-    """One file of locks. Not safe for threads: its owner sees to that.
+    """One file of locks. Not thread-safe: its owner serializes calls.
 
     Args:
-        path: the file; made (0600) when the first lock is taken, never by asking.
+        path: the file; created (0600) when the first lock is acquired, never by a query.
     """
 
     def __init__(self, path: str) -> None:
@@ -52,7 +52,7 @@ class LockFile:
         self._own: set[int] = set()
 
     def take(self, offset: int) -> bool:
-        """Take the lock at `offset` now; False if anybody holds it."""
+        """Acquire the lock at `offset` now; False if it is held."""
         if offset in self._own:
             return False
         try:
@@ -66,7 +66,7 @@ class LockFile:
         return True
 
     def wait(self, offset: int, seconds: float) -> None:
-        """Take the lock at `offset`, for a moment's work, as soon as it is free.
+        """Wait for the lock at `offset` and acquire it, for a short operation.
 
         Raises:
             BusyError: it was not free within `seconds`.
@@ -75,28 +75,28 @@ class LockFile:
         while not self.take(offset):
             if time.monotonic() > until:
                 raise BusyError(
-                    "another process keeps the store locked",
+                    "another process holds the lock of the store",
                     where=self._path,
-                    hint="wait until it is done, or stop it",
+                    hint="wait for it to finish, or stop it",
                 )
             time.sleep(_RETRY_SECONDS)
 
     def free(self, offset: int) -> None:
-        """Let go of the lock at `offset`, if it is ours."""
+        """Release the lock at `offset`, if it is ours."""
         if offset in self._own and self._file is not None:
             self._own.discard(offset)
             fcntl.fcntl(self._file, _SET, _flock(fcntl.F_UNLCK, offset, 1))
 
     def owns(self, offset: int) -> bool:
-        """Whether the lock at `offset` was taken here."""
+        """Whether this object holds the lock at `offset`."""
         return offset in self._own
 
     def is_held(self, offset: int) -> bool:
-        """Whether anybody holds the lock at `offset`. Never takes it."""
+        """Whether any process holds the lock at `offset`. Never acquires it."""
         return offset in self._own or self._first_within(offset, offset + 1) is not None
 
     def held(self) -> set[int]:
-        """The offsets of all locks that are held: two questions to the system for each."""
+        """The offsets of all held locks: two system calls for each."""
         found = set(self._own)
         spans = [(0, _END)]
         while spans:
@@ -108,7 +108,7 @@ class LockFile:
         return found
 
     def close(self) -> None:
-        """Let go of all locks."""
+        """Release all locks."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -116,7 +116,7 @@ class LockFile:
             self._own.clear()
 
     def _first_within(self, start: int, end: int) -> int | None:
-        """Some lock of another within start..end, or None."""
+        """A lock of another process within start..end, or None."""
         file = self._opened_to_ask()
         if file is None:
             return None
@@ -150,9 +150,9 @@ class LockFile:
 
     def _fail(self, error: OSError) -> NoReturn:
         raise StoreError(
-            f"the store's lock file cannot be used: {error.strerror}",
+            f"cannot use the lock file of the store: {error.strerror}",
             where=self._path,
-            hint="the folder and the file must be yours to write, on a disk that knows locks",
+            hint="check the write permission of the folder and file; the disk must support locks",
         ) from error
 
 

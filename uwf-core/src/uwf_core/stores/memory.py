@@ -1,4 +1,4 @@
-"""A store that lives and dies with its process: for tests and for programs that keep nothing."""
+"""A store in memory: for tests and for programs that keep nothing."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,13 +13,13 @@ _Kept = TypeVar("_Kept", Record, Variable)
 
 
 def open_memory(url: str, home: str, *, durable: bool = True) -> "MemoryBackend":
-    """The factory of `memory:`. Each call is a store of its own; nothing else is used."""
+    """The factory of `memory:`. Each call creates a separate store."""
     del url, home, durable
     return MemoryBackend()
 
 
 class MemoryBackend:
-    """Keeps everything in dictionaries. Threads may share it; processes cannot."""
+    """Keep everything in dictionaries. Threads may share it; processes cannot."""
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -30,7 +30,7 @@ class MemoryBackend:
 
     @contextmanager
     def transaction(self, durable: bool = True) -> Iterator[None]:
-        """As the contract says; there is no disk to wait for."""
+        """See the contract; there is no disk to wait for."""
         del durable
         with self._lock:
             if self._undo is not None:
@@ -56,9 +56,9 @@ class MemoryBackend:
             return {ref for ref in refs if ref in self._records}
 
     def put(self, record: Record) -> Record | None:
-        """Insert, or touch what is there."""
+        """Insert the record, or touch the existing one."""
         if number_of(record.ref) is None:
-            raise StoreError(f"{record.ref!r} is no reference, so that it cannot be stored")
+            raise StoreError(f"{record.ref!r} is not a reference and cannot be stored")
         with self._lock:
             before = self._records.get(record.ref)
             new = before._replace(touched_ms=record.touched_ms) if before else record
@@ -82,11 +82,11 @@ class MemoryBackend:
             found = list(self._records.values())
         for each in found:
             number = number_of(each.ref)
-            assert number is not None, "put has seen to that"
+            assert number is not None, "put ensures this"
             yield number, each.edges, each.touched_ms
 
     def delete(self, refs: Iterable[str], untouched_since_ms: int) -> int:
-        """Remove those of `refs` that nobody has touched since."""
+        """Delete those of `refs` that were not touched since."""
         with self._lock:
             old = [
                 ref
@@ -140,7 +140,7 @@ class MemoryBackend:
             return True
 
     def lock(self, name: str, holder: Holder) -> LockHandle | None:
-        """Take the lock, or None if somebody holds it."""
+        """Acquire the lock, or return None if it is held."""
         with self._lock:
             if name in self._held:
                 return None
@@ -148,19 +148,19 @@ class MemoryBackend:
             return _MemoryLock(self._held, name, holder)
 
     def holder(self, name: str) -> Holder | None:
-        """Who holds the lock now."""
+        """The current holder of the lock."""
         return self._held.get(name)
 
     def held(self) -> dict[str, Holder]:
-        """All locks that are held now."""
+        """All locks that are currently held."""
         return dict(self._held)
 
     def location(self) -> str:
-        """Where the store is, for people."""
+        """The place of the store, for people."""
         return "memory"
 
     def close(self) -> None:
-        """Nothing to let go of: what was put stays until the object is gone."""
+        """Do nothing: the data stays until the object is deleted."""
 
     def _write_record(self, ref: str, record: Record | None) -> None:
         before = self._records.get(ref)
@@ -176,7 +176,7 @@ class MemoryBackend:
 
 
 class _MemoryLock:
-    """A lock of this process; `release` twice frees it once."""
+    """A lock of this process; releasing it twice is harmless."""
 
     def __init__(self, held: dict[str, Holder], name: str, holder: Holder) -> None:
         self._held, self._name, self._holder = held, name, holder

@@ -1,4 +1,4 @@
-"""References as the 64-bit integers that SQLite keeps: 8 bytes instead of 13, and sorted alike."""
+"""References as 64-bit integers for SQLite: 8 bytes instead of 13, with the same order."""
 
 import struct
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ _HALF = 1 << 63
 
 
 def range_of(prefix: str) -> tuple[int, int] | None:
-    """The lowest and highest number of references that begin with `prefix`; None: there is none."""
+    """The lowest and highest number of references with `prefix`, or None."""
     low = number_of(prefix.ljust(Ref.LENGTH, B32[0]))
     if low is None:
         return None
@@ -28,7 +28,7 @@ def unpacked(data: bytes) -> tuple[int, ...]:
     """The inverse of `packed`.
 
     Raises:
-        struct.error: the length is none that `packed` gives.
+        struct.error: the length is not a multiple of 8.
     """
     return _form(len(data)).unpack(data)
 
@@ -37,10 +37,10 @@ def refs_of(numbers: Sequence[int]) -> list[str]:
     """`ids.ref_of_number` of many, in a third of the time.
 
     They become one long integer with 13 bytes for each. In four moves for all of them at once,
-    each quintet comes to lie in a byte of its own; and each byte becomes a letter.
+    each quintet comes to lie in a separate byte; and each byte becomes a letter.
 
     Raises:
-        struct.error: one of them is no integer of 64 bits.
+        struct.error: one of them is not a 64-bit integer.
     """
     count = len(numbers)
     fields, top, moves = _fields(count)
@@ -57,7 +57,7 @@ _LETTERS = B32.encode() + bytes(256 - len(B32))
 
 @lru_cache(2)
 def _fields(count: int) -> tuple[struct.Struct, int, list[tuple[int, int, int]]]:
-    """How so many numbers are packed, their highest bits, and the moves of their quintets.
+    """How to pack this many numbers, their highest bits, and the moves of their quintets.
 
     Quintet i goes from bit 5i to bit 8i, that is 3i bits up: first those whose i has the bit 8
     go 24 up, then those with 4, with 2 and with 1.

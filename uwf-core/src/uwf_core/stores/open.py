@@ -1,4 +1,4 @@
-"""A store by its URL: the scheme names the backend, ours or a plugin's."""
+"""Open a store by its URL: the scheme is the backend, built in or a plugin's."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -15,12 +15,12 @@ HOUSE = (
     ),
     StoreSpec(
         name="memory",
-        summary="nothing is kept: for tests and short-lived programs",
+        summary="in memory only: for tests and short-lived programs",
         factory="uwf_core.stores.memory:open_memory",
         capabilities=frozenset(),
     ),
 )
-"""The backends of the house: known without any discovery."""
+"""The built-in backends: known without a scan for plugins."""
 
 
 def open_backend(
@@ -30,22 +30,22 @@ def open_backend(
     *,
     durable: bool = True,
 ) -> StoreBackend:
-    """The backend of `url`, such as `sqlite:store.db`.
+    """Open the backend of `url`, such as `sqlite:store.db`.
 
     Args:
-        url: scheme, colon, whatever the backend makes of the rest.
-        home: the folder that relative paths are relative to.
-        plugin: finds the record of a scheme that is not of the house, or raises `PluginError`.
-        durable: False: a store that is thrown away; those of the house never wait for the disk.
+        url: scheme, colon, and a rest that the backend interprets.
+        home: the base of relative paths.
+        plugin: finds the record of a scheme that is not built in, or raises `PluginError`.
+        durable: False for a temporary store; the built-in ones then never wait for the disk.
 
     Raises:
-        PluginError: nobody knows the scheme, or its backend was written for another contract.
-        StoreError: the backend cannot be made.
+        PluginError: the scheme is unknown, or its backend was written for another contract.
+        StoreError: the backend cannot be created.
     """
     scheme, colon, _ = url.partition(":")
     if not colon or not scheme:
         raise StoreError(
-            f"{url!r} names no store", hint="write `scheme:place`, such as `sqlite:store.db`"
+            f"{url!r} is not a store URL", hint="write `scheme:place`, such as `sqlite:store.db`"
         )
     spec = _spec(scheme, plugin)
     return _made(spec, url, home, {} if durable or spec not in HOUSE else {"durable": False})
@@ -57,15 +57,15 @@ def _spec(scheme: str, plugin: Callable[[str], StoreSpec] | None) -> StoreSpec:
             return spec
     if plugin is None:
         raise PluginError(
-            f"no store is called {scheme!r}",
-            hint=f"stores of the house: {', '.join(spec.name for spec in HOUSE)}",
+            f"unknown store {scheme!r}",
+            hint=f"built-in stores: {', '.join(spec.name for spec in HOUSE)}",
         )
     spec = plugin(scheme)
     if spec.api.split(".")[0] != STORE_API_VERSION.split(".")[0]:
         raise PluginError(
-            f"the store {scheme!r} was written for contract {spec.api}, this uwf has "
+            f"the store {scheme!r} was written for contract {spec.api}, but this uwf has "
             f"{STORE_API_VERSION}",
-            hint="install versions of both that fit",
+            hint="install compatible versions of both",
         )
     return spec
 
@@ -77,10 +77,10 @@ def _made(spec: StoreSpec, url: str, home: str, options: Mapping[str, bool]) -> 
         backend: StoreBackend = factory(url, home, **options)
     except UwfError:
         raise
-    except (Exception, SystemExit) as error:  # a plugin's code: anything may come
+    except (Exception, SystemExit) as error:  # a plugin's code may raise anything
         raise StoreError(
             f"the store {spec.name!r} failed to open: {type(error).__name__}: {error}",
             where=url,
-            hint=f"it comes from {spec.factory}: report it there, or set `store` to another one",
+            hint=f"report it to the author of {spec.factory}, or set `store` to another one",
         ) from error
     return backend

@@ -1,4 +1,4 @@
-"""SQL that depends on what is asked for: how many references, which prefix and tags."""
+"""SQL that depends on the query: number of references, prefix and tags."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -7,13 +7,13 @@ from uwf_core.ids import number_of
 from uwf_core.stores.rows import VARIABLE_COLUMNS
 
 BATCH = 500
-"""How many values one statement takes."""
+"""The maximum number of values in one statement."""
 
 
 def query(
     prefix: str, statuses: Collection[str] | None, after: str | None, descending: bool
 ) -> tuple[str, list[Any]]:
-    """Rows by name; with statuses, one ordered walk over the index of each, merged as they go."""
+    """Rows by name; with statuses, one ordered walk over the index of each, merged."""
     conditions = ["name >= ?", "name < ?"]
     values: list[Any] = [prefix, prefix + "\U0010ffff"]
     if after is not None:
@@ -30,12 +30,12 @@ def query(
 
 
 def has_tags(tags: Mapping[str, str], wanted: Mapping[str, Collection[str]]) -> bool:
-    """Whether each wanted tag has one of the values wanted of it."""
+    """Whether each wanted tag has one of its wanted values."""
     return all(tags.get(key) in values for key, values in wanted.items())
 
 
 def batches(refs: Iterable[str]) -> Iterator[list[int]]:
-    """References as numbers, so many at once as a statement takes; what is none is left out."""
+    """References as numbers, in batches for one statement; invalid ones are skipped."""
     batch: list[int] = []
     for ref in refs:
         number = number_of(ref)

@@ -18,7 +18,7 @@ RECORD_COLUMNS = "type, ref, created, touched, guard, edges, sha256, data"
 RECORD_COLUMNS_OF_SMALL = RECORD_COLUMNS.replace(
     "data", "CASE WHEN length(data) <= 16384 THEN data END"
 )
-"""The same, without data that is too large to hold much of it at once."""
+"""The same, without data that is too large to load in batches."""
 
 VARIABLE_COLUMNS = "name, value, status, tags, created, updated, checksum"
 HOLDER_COLUMNS = "offset, name, pid, start, host, since"
@@ -28,7 +28,7 @@ GRAPH_COLUMNS = "type, ref, created, touched, guard, edges"
 _HALF = 1 << 31
 _packed_for_guard = struct.Struct(">qqqq").pack
 _WITHOUT_TYPE = b"-"
-"""Ends the edges of a record that do not name its type."""
+"""Ends the edges of a record that do not include its type."""
 
 _DAMAGE = (struct.error, TypeError, ValueError, OverflowError, IndexError)
 
@@ -37,7 +37,7 @@ def row_of_record(record: Record) -> Row:
     """The row of a record.
 
     Raises:
-        StoreError: one of its references has not 64 bits.
+        StoreError: one of its references is not 64 bits.
     """
     type_, ref = _number(record.type), _number(record.ref)
     touched = record.touched_ms - record.created_ms
@@ -47,7 +47,7 @@ def row_of_record(record: Record) -> Row:
 
 
 def _packed_edges(type_: int, record: Record) -> bytes | None:
-    """The edges, as short as can be: the type is known, and most often the only one."""
+    """The edges in short form: the type is known, and most often the only one."""
     others = [each for each in record.edges if each != type_]
     if len(others) == len(record.edges):
         return packed(others) + _WITHOUT_TYPE
@@ -57,12 +57,12 @@ def _packed_edges(type_: int, record: Record) -> bytes | None:
 def _number(ref: str) -> int:
     number = number_of(ref)
     if number is None:
-        raise StoreError(f"{ref!r} is no reference, so that it cannot be stored")
+        raise StoreError(f"{ref!r} is not a reference and cannot be stored")
     return number
 
 
 def guard_of(type_: int, ref: int, created: int, touched: int, edges: bytes | None) -> int:
-    """A checksum (XXH32, signed) over the columns that no hash covers; finds damage."""
+    """A checksum (XXH32, signed) over the columns that no hash covers, to detect damage."""
     fixed = _packed_for_guard(type_, ref, created, touched)
     return xxh32_intdigest(fixed if edges is None else fixed + b"+" + edges) - _HALF
 
@@ -70,8 +70,8 @@ def guard_of(type_: int, ref: int, created: int, touched: int, edges: bytes | No
 def record_of_row(row: Sequence[Any]) -> Record:
     """The record of a row.
 
-    One whose columns are damaged comes without its SHA-256, so that the core refuses it: nothing
-    of what it says can be believed.
+    One with damaged columns comes without its SHA-256, so that the core rejects it: none
+    of its values can be trusted.
     """
     type_, ref, created, touched, guard, edges, sha256, data = row
     try:
@@ -95,7 +95,7 @@ _type_name = lru_cache(512)(ref_of_number)
 
 
 def _bytes(value: Any) -> bytes:
-    if type(value) is not bytes:  # SQLite gives what is there, whatever the column's type
+    if type(value) is not bytes:  # SQLite returns the stored value, whatever the type of the column
         raise TypeError
     return value
 
@@ -103,11 +103,11 @@ def _bytes(value: Any) -> bytes:
 def records_of_rows(
     found: Sequence[Row], whole: Callable[[int], Iterable[Record]]
 ) -> Iterator[Record]:
-    """As `record_of_row`, for many rows of `RECORD_COLUMNS_OF_SMALL`, each with its place first.
+    """Like `record_of_row`, for many rows of `RECORD_COLUMNS_OF_SMALL`, each with its place first.
 
     Args:
         found: the rows.
-        whole: the record at a place, for data that is too large to come with others.
+        whole: loads the record at a place, for data that is too large for a batch.
     """
     for name, row in zip(_names(found), found, strict=True):
         place, type_, ref, created, touched, guard, edges, sha256, data = row
@@ -127,7 +127,7 @@ def records_of_rows(
 
 
 def _names(found: Sequence[Row]) -> Sequence[str]:
-    """The references of rows; what has none is damaged."""
+    """The references of rows; a row without one is damaged."""
     try:
         return refs_of([row[2] for row in found])
     except struct.error:
@@ -154,7 +154,7 @@ def nodes_of_rows(
 
     Args:
         found: the rows.
-        damaged: makes what is raised for a row that is not what its guard says, by its reference.
+        damaged: makes the error for a row that does not match its guard, by its reference.
     """
     for _, type_, ref, created, touched, guard, edges in found:
         try:
@@ -171,18 +171,18 @@ def row_of_variable(variable: Variable) -> Row:
     """The row of a variable.
 
     Raises:
-        StoreError: a tag holds a NUL.
+        StoreError: a tag has a NUL.
     """
     name, value, tags, created, updated, checksum = variable
     parts = [part for item in sorted(tags.items()) for part in item]
     joined = "\0".join(parts)
     if joined.count("\0") != max(0, len(parts) - 1):
-        raise StoreError(f"a tag of {name} holds a NUL, so that it cannot be stored")
+        raise StoreError(f"a tag of {name} has a NUL and cannot be stored")
     return (name, value, tags.get("status"), joined.encode(), created, updated, checksum)
 
 
 def variable_of_row(row: Row) -> Variable:
-    """The variable of a row; what is damaged no longer fits its checksum, which the core sees."""
+    """The variable of a row; the core detects a damaged one by its checksum."""
     name, value, _, tags, created, updated, checksum = row
     if not type(name) is type(value) is type(tags) is bytes:
         name, value, tags = (_text(each).encode() for each in (name, value, tags))
@@ -200,6 +200,6 @@ def _text(data: Any) -> str:
 
 
 def holder_of_row(row: Row) -> tuple[str, Holder]:
-    """The name of a lock and who says to hold it."""
+    """The name of a lock and its recorded holder."""
     _, name, pid, start, host, since = row
     return _text(name), Holder(pid, _text(start), _text(host), since)

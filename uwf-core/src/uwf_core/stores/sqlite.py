@@ -1,6 +1,6 @@
 """The default store: one embedded SQLite file, in WAL mode, with one sync per durable commit.
 
-While one process writes, others read what was there before. Nothing here ever answers "database
+While one process writes, others read the previous state. Nothing here ever fails with "database
 is locked": writers wait for each other.
 """
 
@@ -34,7 +34,7 @@ from uwf_core.stores.rows import (
 )
 
 _UNKNOWN = Holder(0, "", "", 0)
-"""Who holds a lock in the moment between taking it and saying so."""
+"""The holder of a lock between acquiring and recording it."""
 
 _GET = f"SELECT {RECORD_COLUMNS} FROM node WHERE ref = ?"
 _GET_BY_PLACE = f"SELECT {RECORD_COLUMNS} FROM node WHERE rowid = ?"
@@ -56,16 +56,16 @@ _DROP_HOLDER = "DELETE FROM holder WHERE offset = ? AND pid = ? AND start = ? AN
 def open_sqlite(url: str, home: str, *, durable: bool = True) -> "SqliteBackend":
     """The factory of `sqlite:PATH`; a relative path is relative to `home`.
 
-    Folders are made (0700) when something is written, if they are `home` or within it. Without
-    `durable` nothing ever waits for the disk, whatever a transaction asks for.
+    The first write creates folders (0700), if they are `home` or within it. Without
+    `durable` nothing ever waits for the disk, whatever a transaction requests.
 
     Raises:
-        StoreError: there is no path in `url`.
+        StoreError: `url` has no path.
     """
     path = url.partition(":")[2]
     if not path:
         raise StoreError(
-            f"the store {url!r} names no file",
+            f"the store {url!r} has no file",
             hint="write `sqlite:PATH`, such as `sqlite:store.db`",
         )
     home = os.path.abspath(home)
@@ -76,7 +76,7 @@ def open_sqlite(url: str, home: str, *, durable: bool = True) -> "SqliteBackend"
 
 
 class SqliteBackend:
-    """A store in the file at `path` (absolute). Nothing is opened or made before it is needed."""
+    """A store in the file at `path` (absolute), opened and created only when needed."""
 
     def __init__(self, path: str, *, may_make_folder: bool = False, durable: bool = True) -> None:
         self._lock = RLock()
@@ -92,7 +92,7 @@ class SqliteBackend:
 
     @contextmanager
     def transaction(self, durable: bool = True) -> Iterator[None]:
-        """As the contract says. Waits for other writers, a minute at most."""
+        """See the contract. Waits for other writers, at most a minute."""
         with self._lock:
             if self._in_transaction:
                 raise RuntimeError("transactions do not nest")
@@ -123,7 +123,7 @@ class SqliteBackend:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """The transaction under way, or a durable one of its own."""
+        """The current transaction, or a new durable one."""
         with self._lock:
             if self._in_transaction:
                 with self._database.faults:
@@ -153,11 +153,11 @@ class SqliteBackend:
         return found
 
     def put(self, record: Record) -> Record | None:
-        """Insert, or touch what is there."""
+        """Insert the record, or touch the existing one."""
         return self.put_all((record,)).get(record.ref)
 
     def put_all(self, records: Sequence[Record]) -> dict[str, Record]:
-        """As `put` for each, in one statement where all of them are new."""
+        """Like `put` for each, in one statement if all of them are new."""
         new = []
         for record in records:
             new.append(rows.row_of_record(record))
@@ -174,12 +174,12 @@ class SqliteBackend:
     def _touched(
         self, connection: sqlite3.Connection, record: Record, number: int
     ) -> Record | None:
-        """What lies under a record's reference, touched; None where it is this very record."""
+        """Touch the stored record of a reference and return it; None if it equals this record."""
         row = connection.execute(_GET, (number,)).fetchone()
         before = rows.record_of_row(row)
         if before == record:
             return None
-        if before.sha256:  # a damaged row must not get a guard that fits it
+        if before.sha256:  # a damaged row must not get a matching guard
             type_, ref, created, _, _, edges, *_ = row
             touched = record.touched_ms - created
             guard = rows.guard_of(type_, ref, created, touched, edges)
@@ -217,9 +217,9 @@ class SqliteBackend:
         last = -1
         while batch := self._rows(sql, (last,)):
             yield batch
-            if batch[-1][0] <= last:  # a damaged file may lead in circles
+            if batch[-1][0] <= last:  # a damaged file may have cycles
                 raise CorruptNodeError(
-                    "the store's file is damaged: its rows are out of order",
+                    "the store file is damaged: its rows are out of order",
                     where=self.location(),
                     hint="restore the store from a copy",
                 )
@@ -228,13 +228,13 @@ class SqliteBackend:
     def _damaged(self, number: Any) -> CorruptNodeError:
         name = ref_of_number(number) if isinstance(number, int) else "without a name"
         return CorruptNodeError(
-            f"the node {name} is damaged: its columns are not what their checksum says",
+            f"the node {name} is damaged: its columns do not match their checksum",
             where=self.location(),
             hint="restore the store from a copy",
         )
 
     def delete(self, refs: Iterable[str], untouched_since_ms: int) -> int:
-        """Remove those of `refs` that nobody has touched since."""
+        """Delete those of `refs` that were not touched since."""
         removed = 0
         with self._writing() as connection:
             for batch in batches(refs):
@@ -290,11 +290,11 @@ class SqliteBackend:
     # -- locks -----------------------------------------------------------------------------------
 
     def lock(self, name: str, holder: Holder) -> LockHandle | None:
-        """Take the lock, or None if somebody holds it."""
+        """Acquire the lock, or return None if it is held."""
         offset = offset_of(name)
         with self._lock:
             with self._database.faults:
-                self._database.writer()  # makes the folder where there is none
+                self._database.writer()  # creates a missing folder
             if not self._locks.take(offset):
                 return None
             try:
@@ -305,12 +305,12 @@ class SqliteBackend:
             return _SqliteLock(self, offset, holder)
 
     def release(self, offset: int, holder: Holder) -> None:
-        """Free the lock at `offset`; afterwards forget who held it, which is only display."""
+        """Release the lock at `offset`; then delete its holder, which is only for display."""
         with self._lock:
             if not self._locks.owns(offset):
                 return
             self._locks.free(offset)
-            # Nobody believes the row now, so that a full disk need not fail a step that is done.
+            # The row is no longer used, so a full disk need not fail a finished step.
             with suppress(UwfError):
                 values = (offset, holder.pid, holder.start, holder.since_ms)
                 self._write_lightly(_DROP_HOLDER, values)
@@ -324,7 +324,7 @@ class SqliteBackend:
                 connection.execute(sql, values)
 
     def holder(self, name: str) -> Holder | None:
-        """Who holds the lock now, by asking the system; the row only says who it is."""
+        """The current holder of the lock: the system knows whether, the row knows who."""
         offset = offset_of(name)
         with self._lock:
             if not self._locks.is_held(offset):
@@ -333,7 +333,7 @@ class SqliteBackend:
         return found.get(name, _UNKNOWN)
 
     def held(self) -> dict[str, Holder]:
-        """All locks that are held now, by name; one taken in this very moment may be missing."""
+        """All held locks by name; one that is being acquired may be missing."""
         with self._lock:
             return self._holders(sorted(self._locks.held()))
 
@@ -352,7 +352,7 @@ class SqliteBackend:
         return self._database.path
 
     def close(self) -> None:
-        """Close the file and free all locks."""
+        """Close the file and release all locks."""
         with self._lock, self._database.faults:
             self._database.close()
             self._locks.close()
@@ -360,7 +360,7 @@ class SqliteBackend:
 
 
 class _SqliteLock:
-    """A lock of this process; `release` twice frees it once."""
+    """A lock of this process; releasing it twice is harmless."""
 
     def __init__(self, backend: SqliteBackend, offset: int, holder: Holder) -> None:
         self._backend, self._offset, self._holder = backend, offset, holder

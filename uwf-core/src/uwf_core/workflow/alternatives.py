@@ -1,7 +1,7 @@
-"""The alternatives of a JSON Schema: what may hold instead of each other, each made flat.
+"""The alternatives of a JSON Schema, each made flat.
 
 `oneOf` and `anyOf` are a union, `allOf` is a product, at most 64 in all. Nothing here expects a
-schema to be valid: whatever is no mapping or list where one belongs counts as absent.
+schema to be valid: a value that is not a mapping or list where one belongs counts as absent.
 """
 
 from typing import Any
@@ -11,20 +11,20 @@ from uwf_core.workflow.local_refs import Path
 
 MAX_ALTERNATIVES = 64
 MAX_FRAGMENTS = 10_000
-"""Of all alternatives together: what they are made of."""
+"""The limit of fragments in all alternatives together."""
 _UNIONS = ("oneOf", "anyOf")
 _MERGEABLE = ("type", "properties", "required", "title", "description", "additionalProperties")
 
 
 class Fragment(NamedTuple):
-    """A schema without alternatives, and the path to where it is written."""
+    """A schema without alternatives, and its path in the source."""
 
     path: Path
     schema: dict[str, Any]
 
 
 Branch = tuple[Fragment, ...]
-"""Fragments that hold together: one alternative of the whole schema."""
+"""Fragments that apply together: one alternative of the whole schema."""
 
 
 class TooManyAlternatives(Exception):
@@ -36,7 +36,7 @@ class TooManyAlternatives(Exception):
 
 
 def expand(schema: Any, path: Path) -> list[Branch]:
-    """The alternatives of `schema`, each as the fragments that hold in it."""
+    """The alternatives of `schema`, each as its fragments."""
     if not isinstance(schema, dict):
         return [()]
     flat = {key: schema[key] for key in schema if key not in (*_UNIONS, "allOf")}
@@ -55,7 +55,7 @@ def expand(schema: Any, path: Path) -> list[Branch]:
 
 
 def alternatives(schema: Any) -> tuple[dict[str, Any], ...]:
-    """The alternatives of any schema, each flat; none where there are too many to say."""
+    """The alternatives of any schema, each flat; none if there are too many."""
     try:
         return tuple(conjunction(branch) for branch in expand(schema, ()))
     except TooManyAlternatives:
@@ -80,13 +80,13 @@ def required_of(fragment: Fragment) -> set[str]:
 
 
 def is_open(schema: dict[str, Any]) -> bool:
-    """Whether a schema says that properties which it does not name are welcome."""
+    """Whether a schema explicitly allows properties that it does not name."""
     more = schema.get("additionalProperties", False)
     return bool(schema.get("patternProperties")) or more is True or isinstance(more, dict)
 
 
 def conjunction(branch: Branch) -> dict[str, Any]:
-    """The fragments as one schema: merged where that changes nothing, else side by side."""
+    """The fragments as one schema: merged if that changes nothing, else under `allOf`."""
     merged: dict[str, Any] = {}
     apart: list[dict[str, Any]] = []
     for fragment in branch:
@@ -108,12 +108,12 @@ def _can_merge(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 
 def _depends_on_its_own(schema: dict[str, Any]) -> bool:
-    """Whether keywords may take their meaning from each other (`if` and `then`, and the like)."""
+    """Whether keywords depend on each other (`if` and `then`, for example)."""
     return any(key not in _MERGEABLE for key in schema)
 
 
 def _same_scope(closed: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether the `additionalProperties` of one schema means the same beside the other."""
+    """Whether the `additionalProperties` of one schema keeps its meaning when merged."""
     if "additionalProperties" not in closed:
         return True
     beyond = set(as_mapping(other.get("properties"))) - set(as_mapping(closed.get("properties")))
@@ -144,10 +144,10 @@ def merged_schemas(schemas: list[Any], several: bool) -> dict[str, Any]:
 
 
 def as_list(value: Any) -> list[Any]:
-    """`value` where it is a list, else an empty one."""
+    """`value` if it is a list, else an empty one."""
     return value if isinstance(value, list) else []
 
 
 def as_mapping(value: Any) -> dict[str, Any]:
-    """`value` where it is a mapping, else an empty one."""
+    """`value` if it is a mapping, else an empty one."""
     return value if isinstance(value, dict) else {}

@@ -1,4 +1,4 @@
-"""Stage 2, check: a workflow file, or every fault of it in one run."""
+"""Stage 2, check: validate a workflow file and report every error in one run."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,22 +8,22 @@ from uwf_core.errors import DefinitionError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.graph_check import check_graph
 from uwf_core.workflow.load import Loaded, load_file, load_text
+from uwf_core.workflow.parsed import parse_workflow
 from uwf_core.workflow.problem import Place, Problem, as_definition_error, error_at
 from uwf_core.workflow.role_schema import RoleSchema, check_role_schema
-from uwf_core.workflow.sketch import sketch
 from uwf_core.workflow.structure import check_structure
 from uwf_core.workflow.template_check import check_templates
 from uwf_core.workflow.yaml_nodes import YamlMapping
 
 
 class Checked(NamedTuple):
-    """What a check found.
+    """The result of a check.
 
     Attributes:
-        file: the file, as it was named.
-        problems: every fault, sorted by place; those of an included file name that file.
+        file: the file as the caller named it.
+        problems: every error, sorted by place; errors of an included file name that file.
         workflow: the completed mapping, with every default, includes resolved, `x-*` gone, each
-            role's frontmatter a schema without references; None where there is an error.
+            role's frontmatter a schema without references; None if there is an error.
     """
 
     file: str
@@ -32,12 +32,12 @@ class Checked(NamedTuple):
 
     @property
     def valid(self) -> bool:
-        """Whether it can be published: warnings alone do no harm."""
+        """Whether it can be published: warnings are allowed."""
         return self.workflow is not None
 
     @property
     def name(self) -> str | None:
-        """The workflow's name, where the file is valid."""
+        """The name of the workflow, if the file is valid."""
         return None if self.workflow is None else self.workflow["name"]
 
     def require(self) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def check_file(path: str) -> Checked:
 
 
 def check_text(text: str, file: str) -> Checked:
-    """Check a workflow's text. `file` names it: in problems, for its own name, for includes."""
+    """Check the text of a workflow. `file` is its name in problems, and the base of includes."""
     return _checked(load_text(text, file), file)
 
 
@@ -84,18 +84,16 @@ def _checked(loaded: Loaded, file: str) -> Checked:
 
 
 def _first(problems: Iterable[Problem]) -> list[Problem]:
-    """The first of many errors and warnings: suggestions take time, and nobody reads thousands."""
+    """Limit errors and warnings: suggestions take time, and no user reads thousands."""
     listed: dict[str, list[Problem]] = {"error": [], "warning": []}
     for problem in problems:
         some = listed[problem.severity]
         if len(some) < MAX_PROBLEMS:
             some.append(problem)
         elif len(some) == MAX_PROBLEMS:
-            message = f"more than {MAX_PROBLEMS} {problem.severity}s; the rest is not listed"
+            message = f"more than {MAX_PROBLEMS} {problem.severity}s"
             some.append(
-                problem._replace(
-                    code="too-many-problems", message=message, hint="fix the first ones"
-                )
+                problem._replace(code="too-many-problems", message=message, hint="fix these first")
             )
         if len(listed["error"]) > MAX_PROBLEMS:
             break
@@ -106,15 +104,15 @@ def _not_a_mapping(loaded: Loaded, file: str) -> Problem:
     if loaded.node is None:
         return error_at(Place(file, 1, 1), "empty-file", "the file is empty", "`uwf workflow new`")
     return error_at(
-        loaded.node.place, "wrong-type", "a workflow is a mapping", "begin with `name:`"
+        loaded.node.place, "wrong-type", "a workflow must be a mapping", "start with `name:`"
     )
 
 
 def _check(
     root: YamlMapping, loaded: Loaded, file: str, problems: list[Problem]
 ) -> dict[str, Any] | None:
-    """The completed workflow, and its faults in `problems`."""
-    parts = sketch(root, loaded.sources)
+    """The completed workflow; appends its errors to `problems`."""
+    parts = parse_workflow(root, loaded.sources)
     workflow, found = check_structure(parts, file)
     budget = Budget()
     schemas: dict[str, RoleSchema] = {

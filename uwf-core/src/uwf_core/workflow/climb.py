@@ -1,4 +1,4 @@
-"""From a folder upwards, as far as its project reaches."""
+"""The folders from one upwards to the top of its project."""
 
 # Every command that reads settings comes through here, and pathlib is not imported for that:
 # ruff: noqa: PTH100, PTH118, PTH120

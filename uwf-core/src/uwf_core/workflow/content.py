@@ -1,6 +1,6 @@
-"""What a workflow's file can say without a check: its description, and its reference.
+"""Read a workflow file without a check: its description and its reference.
 
-Only what passed the check is ever published. So if the store has this reference, a check would
+Only a valid workflow is ever published. So if the store has this reference, a check would
 find nothing new, and starting a thread from a file that did not change costs no check: neither
 pydantic nor jsonschema is loaded.
 """
@@ -34,13 +34,13 @@ _EDGE = {"location": None}
 
 
 class _Unclear(Exception):
-    """Only a check can tell what this file is."""
+    """Only a check can decide about this file."""
 
 
 def reference_of(file: str) -> Ref | None:
-    """The reference that the workflow in `file` has if it is valid; None if it surely is not.
+    """The reference of the workflow in `file` if it is valid; None if it is certainly not.
 
-    A reference says nothing by itself: ask the store whether it is there.
+    A reference alone proves nothing: ask the store whether it exists.
 
     Raises:
         UsageError: the file is missing or cannot be read.
@@ -61,9 +61,9 @@ def reference_of(file: str) -> Ref | None:
 
 
 def description_of(file: str) -> str:
-    """What the workflow in a file says it is for; empty where the file cannot be understood.
+    """The description of the workflow in a file; empty if the file cannot be read.
 
-    For listings: one unreadable file must not break them, and `workflow check` says why it is.
+    For listings: one unreadable file must not break them; `workflow check` reports its errors.
     """
     try:
         node = compose_all(read_text(file), file=file, include=True).node
@@ -80,7 +80,7 @@ def _completed(given: Any) -> dict[str, Any]:
     limits = workflow["limits"] = _filled(workflow["limits"], _LIMITS, ())
     for number in (workflow["version"], limits["maxSteps"], limits["maxTokens"]):
         if isinstance(number, float):
-            raise _Unclear  # a fault, though its bytes would be those of a whole number
+            raise _Unclear  # an error, though its bytes would be those of a whole number
     workflow["roles"] = _each(workflow["roles"], _role)
     workflow["graph"] = _each(workflow["graph"], lambda edges: _each(edges, _edge))
     return workflow

@@ -1,6 +1,6 @@
-"""A published workflow as the engine reads it: plain records out of the workflow node.
+"""A published workflow as the engine reads it: plain records from the workflow node.
 
-Nothing here imports more than the store's own code, since every `exec` comes this way.
+Imports only the code of the store, since every `exec` loads this module.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ WORKFLOW_TYPES = frozenset((WORKFLOW_TYPE,))
 
 
 class Edge(NamedTuple):
-    """Where a status leads: a role, `$END` or `$SUSPEND`; prompt and location are templates."""
+    """The target of a status: a role, `$END` or `$SUSPEND`; prompt and location are templates."""
 
     role: str
     prompt: str
@@ -48,7 +48,7 @@ class Role(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What a whole thread may use; None is no limit. `max_minutes` counts time spent running."""
+    """The limits of a whole thread; None is unlimited. `max_minutes` counts time spent running."""
 
     max_steps: int | None = None
     max_tokens: int | None = None
@@ -68,7 +68,7 @@ class Definition(NamedTuple):
 
 
 def is_workflow(store: "Store", ref: Ref) -> bool:
-    """Whether `ref` is the node of a workflow (False as well where there is no such node)."""
+    """Whether `ref` is the node of a workflow (False also for an unknown node)."""
     return bool(store.has(ref)) and store.get(ref).type in WORKFLOW_TYPES
 
 
@@ -77,14 +77,14 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
 
     Raises:
         MissingNodeError: the node, or a role's schema, is not in the store.
-        CorruptNodeError: its bytes are not what its reference says.
-        UnknownIdError: the node is no workflow.
+        CorruptNodeError: its bytes do not match its reference.
+        UnknownIdError: the node is not a workflow.
     """
     node = store.get(ref)
     if node.type not in WORKFLOW_TYPES:
         raise UnknownIdError(
-            f"the node {ref} is no workflow",
-            hint="`uwf workflow list` shows the workflows that there are",
+            f"the node {ref} is not a workflow",
+            hint="next: uwf workflow list",
         )
     payload = node.payload
     roles, graph = payload["roles"], payload["graph"]
@@ -106,9 +106,9 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
 
 
 def _reading_order(graph: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The names of the graph in the order in which a thread may come to them, `$START` first.
+    """The names of the graph in the order in which a thread may reach them, `$START` first.
 
-    A node keeps its mappings sorted by key, so that the file's own order is not known here.
+    A node keeps its mappings sorted by key, so the order of the file is not known here.
     """
     order = ["$START"]
     for name in order:

@@ -1,8 +1,8 @@
-"""Which workflow does a word mean, and which workflows does a project have?
+"""Find the workflow that a word selects, and the workflows of a project.
 
 A word is looked up as a reference, a path, a workflow of the project, one below the configured
 `workflowPaths`, and a name of the registry, in this order. A project's workflow is text that
-agents with a shell will obey: it takes the place of a registry name only where the user trusts
+agents with a shell will obey: it replaces a registry name only if the user trusts
 the folder.
 """
 
@@ -21,7 +21,7 @@ from uwf_core.workflow.owner import foreign_error, is_own
 from uwf_core.workflow.variants import NAME
 
 FOLDERS = (".workflow", ".workflows")
-"""Where a project keeps its workflows; in one place both may be there, and the former wins."""
+"""The folders of a project's workflows; if one folder has both, the former wins."""
 _SUFFIXES = (".yaml", ".yml")
 _INDEX = ("index.yaml", "index.yml")
 
@@ -37,10 +37,10 @@ class Found(NamedTuple):
 
 
 class Registry(Protocol):
-    """What is asked of the store (`registry.StoreRegistry` gives it)."""
+    """The questions to the store (`registry.StoreRegistry` implements it)."""
 
     def names(self) -> Mapping[str, Ref]:
-        """Every name and the reference that it means."""
+        """Every name and its reference."""
 
     def holds(self, ref: Ref) -> bool:
         """Whether the store has this node."""
@@ -53,11 +53,11 @@ class ResolveContext(NamedTuple):
     """Where to look.
 
     Attributes:
-        cwd: the folder that the climb to a project's workflows begins at.
+        cwd: the folder where the search for a project's workflows starts.
         registry: the store's names.
         trusts: whether the user trusts a project's folder.
         paths: the configured `workflowPaths`, absolute.
-        paths_trusted: whether these are the user's own word, or that of a trusted project.
+        paths_trusted: whether these come from the user or a trusted project.
     """
 
     cwd: str
@@ -68,9 +68,9 @@ class ResolveContext(NamedTuple):
 
 
 class Resolved(NamedTuple):
-    """What a word means: a published workflow (`ref`) or a file that is still to be checked.
+    """The result for a word: a published workflow (`ref`) or a file that is still unchecked.
 
-    `notices` is for stderr: where the workflow comes from, and what was passed over.
+    `notices` is for stderr: the origin of the workflow, and what was skipped.
     """
 
     source: Source
@@ -105,10 +105,10 @@ def local_workflows(cwd: str, trusts: Callable[[str], bool]) -> list[Found]:
 
 
 def workflows_in(folder: str, project: str) -> list[Found]:
-    """The workflows right below a folder, by name; none where there is no such folder.
+    """The workflows directly below a folder, by name; none if the folder does not exist.
 
     For each name the first of `<name>.yaml`, `<name>.yml`, `<name>/index.yaml` and
-    `<name>/index.yml`. What is not named like a workflow is passed over.
+    `<name>/index.yml`. Other files are skipped.
     """
     try:
         entries = os.listdir(folder)
@@ -116,9 +116,9 @@ def workflows_in(folder: str, project: str) -> list[Found]:
         return []
     except OSError as error:
         raise UsageError(
-            f"the workflow folder cannot be read: {error.strerror}",
+            f"cannot read the workflow folder: {error.strerror}",
             where=folder,
-            hint="correct its permissions",
+            hint="fix its permissions",
         ) from error
     names = sorted({_stem(entry) for entry in entries})
     files = {name: file_of(folder, name) for name in names if NAME.match(name)}
@@ -131,22 +131,24 @@ def _stem(entry: str) -> str:
 
 
 def file_of(folder: str, name: str) -> str | None:
-    """The file of the workflow `name` right below `folder`, None where there is none."""
+    """The file of the workflow `name` directly below `folder`, or None."""
     candidates = [os.path.join(folder, name + suffix) for suffix in _SUFFIXES]
     candidates += [os.path.join(folder, name, index) for index in _INDEX]
     return next((file for file in candidates if os.path.isfile(file)), None)
 
 
 def resolve(word: str, context: ResolveContext) -> Resolved:
-    """What `word` means.
+    """Resolve `word` to a workflow.
 
     Raises:
-        UnknownIdError: nothing; the hint has near misses, the message where it was looked for.
+        UnknownIdError: none matches; the message lists the places searched, the hint similar names.
         UsageError: `word` is blank, or a workflow folder cannot be read.
         ConfigError: the project's workflows belong to another user.
     """
     if not word.strip():
-        raise UsageError("the workflow is blank", hint="give its name, its file or its reference")
+        raise UsageError(
+            "the workflow name is blank", hint="give its name, its file or its reference"
+        )
     if Ref.matches(word) and context.registry.holds(Ref(word)):
         return _by_reference(Ref(word), context)
     if "/" in word or word.endswith(_SUFFIXES):
@@ -157,8 +159,8 @@ def resolve(word: str, context: ResolveContext) -> Resolved:
 def _by_reference(ref: Ref, context: ResolveContext) -> Resolved:
     if not context.registry.is_workflow(ref):
         raise UnknownIdError(
-            f"the node {ref} is no workflow",
-            hint="`uwf workflow list` shows the workflows that there are",
+            f"the node {ref} is not a workflow",
+            hint="next: uwf workflow list",
         )
     return Resolved("reference", None, ref)
 
@@ -171,9 +173,9 @@ def _by_path(word: str, context: ResolveContext) -> Resolved:
         folder, name = os.path.split(path)
         siblings = [each.name for each in _readable(folder)]
         raise UnknownIdError(
-            f"there is no workflow file {word!r}",
+            f"unknown workflow file {word!r}",
             where=path,
-            hint=_near(_stem(name), siblings) or "`uwf workflow new NAME` makes one",
+            hint=_near(_stem(name), siblings) or "next: uwf workflow new NAME",
         )
     folder, last = os.path.split(file)
     name = os.path.basename(folder) if last in _INDEX else _stem(last)
@@ -196,8 +198,8 @@ def _by_name(word: str, context: ResolveContext) -> Resolved:
             notice = f"workflow {word} from {found.file}"
             return Resolved(source, word, None, found.file, (notice,))
         passed.append(
-            f"{found.file} is not used: the registry has the name {word!r}, and the project is "
-            f"not trusted. Name the file by its path, or trust it: uwf config trust {found.folder}"
+            f"ignored {found.file}: the registry has the name {word!r}, and the project is "
+            f"not trusted; use the path of the file, or run: uwf config trust {found.folder}"
         )
     if ref is not None:
         notice = f"workflow {word} from the registry ({ref})"
@@ -206,7 +208,7 @@ def _by_name(word: str, context: ResolveContext) -> Resolved:
 
 
 def _files(word: str, context: ResolveContext) -> Iterator[tuple[Source, Found]]:
-    """The files that `word` may mean."""
+    """The files that `word` may select."""
     if not NAME.match(word):
         return
     for found in local_workflows(context.cwd, context.trusts):
@@ -219,7 +221,7 @@ def _files(word: str, context: ResolveContext) -> Iterator[tuple[Source, Found]]
 
 
 def _may_shadow(source: Source, found: Found, context: ResolveContext) -> bool:
-    """Whether a file may take the place of the registry's workflow of the same name."""
+    """Whether a file may replace the registry's workflow of the same name."""
     return context.paths_trusted if source == "config" else context.trusts(found.folder)
 
 
@@ -230,11 +232,11 @@ def _unknown(word: str, context: ResolveContext, registered: Mapping[str, Ref]) 
     looked = [os.path.join(folders[0], FOLDERS[0])]
     looked += [f"the same in the folders above up to {folders[-1]}"] if len(folders) > 1 else []
     looked += [*context.paths, "the registry"]
-    reference = "; no node has it as its reference" if Ref.matches(word) else ""
+    reference = ", not a known reference" if Ref.matches(word) else ""
     return UnknownIdError(
-        f"there is no workflow {word!r}{reference} (looked in {', '.join(looked)})",
+        f"unknown workflow {word!r}{reference} (searched {', '.join(looked)})",
         hint=_near(word, [*known, *registered])
-        or "`uwf workflow list` shows what there is, `uwf workflow new NAME` makes one",
+        or "see uwf workflow list; next: uwf workflow new NAME",
     )
 
 

@@ -1,4 +1,4 @@
-"""What a template's names mean by a schema: always there, perhaps, or never.
+"""Resolve the names of a template in a schema: always present, perhaps, or never.
 
 A name is looked up as the renderer does it: its first part in the innermost section that has it,
 the rest within that.
@@ -14,11 +14,11 @@ from uwf_core.workflow.variants import BODY, Variant
 
 _ANYTHING: tuple[dict[str, Any], ...] = ({},)
 _Shape = Sequence[dict[str, Any]]
-"""Alternatives without alternatives of their own: a value satisfies one of them."""
+"""Flat alternatives: a value satisfies one of them."""
 
 
 class Presence(IntEnum):
-    """Whether a name means something; the order is that of certainty."""
+    """Whether a name is present; ordered by certainty."""
 
     NEVER = 0
     PERHAPS = 1
@@ -41,13 +41,13 @@ class Fields:
         self._within: dict[tuple[Path, ...], _Scope] = {(): _Scope([self.top], [])}
 
     def presence(self, name: Name) -> Presence:
-        """Whether the value of `name` is there; a section's own tag asks only for PERHAPS."""
+        """Whether the value of `name` is present; the tag of a section needs only PERHAPS."""
         if not name.path:
             return Presence.ALWAYS
         return self._scope(name.section_stack).find(name.path)[0]
 
     def _scope(self, stack: tuple[Path, ...]) -> "_Scope":
-        """What names mean within these sections; told once for all tags in the same ones."""
+        """The names within these sections; computed once for all tags in the same ones."""
         scope = self._within.get(stack)
         if scope is None:
             outer, path = self._scope(stack[:-1]), stack[-1]
@@ -58,7 +58,7 @@ class Fields:
 
 
 class _Scope:
-    """The inside of sections: what each of them is over, and what it says is there."""
+    """The inside of sections: the values they iterate over, and what they prove to be present."""
 
     def __init__(self, contexts: list[_Shape], guarded: list[tuple[Path, _Shape]]) -> None:
         self.contexts = contexts
@@ -66,7 +66,7 @@ class _Scope:
         self._found: dict[Path, tuple[Presence, _Shape]] = {}
 
     def find(self, path: Path) -> tuple[Presence, _Shape]:
-        """Whether `path` is there, and what its value looks like."""
+        """Whether `path` is present, and the shape of its value."""
         if path not in self._found:
             self._found[path] = self._find(path)
         return self._found[path]
@@ -91,7 +91,7 @@ class _Scope:
 
 
 def _few(shape: _Shape) -> _Shape:
-    """A shape of too many alternatives is taken for anything: sections multiply them."""
+    """A shape of too many alternatives counts as any value: sections multiply them."""
     return shape if len(shape) <= MAX_ALTERNATIVES else _ANYTHING
 
 
@@ -143,7 +143,7 @@ def _item(schema: dict[str, Any], index: int) -> tuple[Presence, _Shape]:
 
 
 def _item_shape(schema: dict[str, Any], index: int | None) -> _Shape:
-    """What the item at `index` looks like, or any item."""
+    """The shape of the item at `index`, or of any item."""
     first = schema.get("prefixItems")
     first = first if isinstance(first, list) else []
     if index is not None and index < len(first):
@@ -155,7 +155,7 @@ def _item_shape(schema: dict[str, Any], index: int | None) -> _Shape:
 
 
 def _types(schema: dict[str, Any]) -> list[str]:
-    """The types that a schema allows; what the schema does not say is guessed by its keywords."""
+    """The types that a schema allows; without `type`, guessed from its keywords."""
     types = schema.get("type")
     if isinstance(types, str):
         return [types]
@@ -188,7 +188,7 @@ def _not_null(shape: _Shape) -> _Shape:
 
 
 def _items(shape: _Shape) -> _Shape:
-    """What a section's inside sees: each item of a list, else the value itself."""
+    """The context inside a section: each item of a list, else the value itself."""
     inner: list[dict[str, Any]] = []
     for schema in shape:
         types = _types(schema)

@@ -1,54 +1,56 @@
-"""The graph of a workflow: who leads where, who is never reached, who never comes to an end."""
+"""Check the graph of a workflow: unknown, unreachable and endless roles."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from uwf_core.workflow.parsed import END, START, SUSPEND, Edge, ParsedWorkflow, suggestion
 from uwf_core.workflow.problem import Problem, error_at
-from uwf_core.workflow.sketch import END, START, SUSPEND, Edge, Sketch, suggestion
 from uwf_core.workflow.variants import Analysis
 
 ENTRIES = ("new", "resume")
 
 
-def check_graph(sketch: Sketch, analyses: Mapping[str, Analysis]) -> Iterator[Problem]:
-    """Every fault of the graph. `analyses` has what is known of each role's statuses."""
-    if sketch.graph_place is None:
+def check_graph(parsed: ParsedWorkflow, analyses: Mapping[str, Analysis]) -> Iterator[Problem]:
+    """Every error in the graph. `analyses` has the known statuses of each role."""
+    if parsed.graph_place is None:
         return
-    yield from _sources(sketch)
-    yield from _start(sketch)
-    for edge in sketch.edges():
-        yield from _target(edge, sketch)
-    yield from _paths(sketch)
+    yield from _sources(parsed)
+    yield from _start(parsed)
+    for edge in parsed.edges():
+        yield from _target(edge, parsed)
+    yield from _paths(parsed)
     for name, analysis in analyses.items():
-        if name in sketch.graph:
-            yield from _statuses(sketch, name, analysis)
+        if name in parsed.graph:
+            yield from _statuses(parsed, name, analysis)
 
 
-def _sources(sketch: Sketch) -> Iterator[Problem]:
-    for name, (key, _) in sketch.graph.items():
+def _sources(parsed: ParsedWorkflow) -> Iterator[Problem]:
+    for name, (key, _) in parsed.graph.items():
         if name in (END, SUSPEND):
             yield error_at(
                 key.place,
                 "pseudo-node",
                 f"{name} has outgoing edges",
-                f"{name} is only ever a target; remove this entry",
+                f"{name} can only be a target; remove this entry",
             )
-        elif name != START and sketch.roles and name not in sketch.roles:
-            hint = suggestion(name, [*sketch.roles, START])
-            yield error_at(key.place, "unknown-role", f"the role {name!r} is not there", hint)
-    for name, (key, _) in sketch.roles.items():
-        if name not in sketch.graph:
+        elif name != START and parsed.roles and name not in parsed.roles:
+            hint = suggestion(name, [*parsed.roles, START])
+            yield error_at(
+                key.place, "unknown-role", f"unknown role {name!r} at graph.{name}", hint
+            )
+    for name, (key, _) in parsed.roles.items():
+        if name not in parsed.graph:
             yield error_at(
                 key.place,
                 "role-not-in-graph",
-                f"the role {name!r} is missing from the graph",
+                f"the role {name!r} has no entry in the graph",
                 f"add `{name}:` to the graph with an edge for each of its statuses",
             )
 
 
-def _start(sketch: Sketch) -> Iterator[Problem]:
-    assert sketch.graph_place is not None
-    key, edges = sketch.graph.get(START, (None, []))
-    place = sketch.graph_place if key is None else key.place
+def _start(parsed: ParsedWorkflow) -> Iterator[Problem]:
+    assert parsed.graph_place is not None
+    key, edges = parsed.graph.get(START, (None, []))
+    place = parsed.graph_place if key is None else key.place
     present = {edge.status for edge in edges}
     for entry in ENTRIES:
         if entry not in present:
@@ -68,7 +70,7 @@ def _start(sketch: Sketch) -> Iterator[Problem]:
             )
 
 
-def _target(edge: Edge, sketch: Sketch) -> Iterator[Problem]:
+def _target(edge: Edge, parsed: ParsedWorkflow) -> Iterator[Problem]:
     if edge.role is None:
         return
     target = edge.role.text
@@ -76,54 +78,55 @@ def _target(edge: Edge, sketch: Sketch) -> Iterator[Problem]:
         yield error_at(
             edge.role.place,
             "pseudo-node",
-            f"{START} is only ever a source",
-            "name the role to go to",
+            f"{START} can only be a source",
+            "use the name of a role",
         )
     elif target in (END, SUSPEND):
         if edge.source == START:
             yield error_at(
                 edge.role.place,
                 "start-target",
-                f"{START} leads to {target} before any role has spoken",
-                "name the role to begin with",
+                f"{START} leads to {target} before any role has run",
+                "use the name of the first role",
             )
-    elif sketch.roles and target not in sketch.roles:
-        hint = suggestion(target, [*sketch.roles, END, SUSPEND])
-        yield error_at(edge.role.place, "unknown-role", f"the role {target!r} is not there", hint)
+    elif parsed.roles and target not in parsed.roles:
+        hint = suggestion(target, [*parsed.roles, END, SUSPEND])
+        message = f"unknown role {target!r} at graph.{edge.source}.{edge.status}"
+        yield error_at(edge.role.place, "unknown-role", message, hint)
 
 
-def _paths(sketch: Sketch) -> Iterator[Problem]:
+def _paths(parsed: ParsedWorkflow) -> Iterator[Problem]:
     targets: dict[str, set[str]] = {}
-    for edge in sketch.edges():
+    for edge in parsed.edges():
         if edge.source not in (END, SUSPEND) and edge.role is not None:
             targets.setdefault(edge.source, set()).add(edge.role.text)
     reached = _closure([START], targets)
-    for name, (key, _) in sketch.roles.items():
-        if START in sketch.graph and name in sketch.graph and name not in reached:
+    for name, (key, _) in parsed.roles.items():
+        if START in parsed.graph and name in parsed.graph and name not in reached:
             yield error_at(
                 key.place,
                 "unreachable-role",
                 f"no path leads from {START} to {name!r}",
-                "let an edge lead to it, or remove the role",
+                "add an edge to it, or remove the role",
             )
     sources: dict[str, set[str]] = {}
     for source, names in targets.items():
         for target in names:
             sources.setdefault(target, set()).add(source)
-    ends = {name for names in targets.values() for name in names} - set(sketch.roles) - {START}
+    ends = {name for names in targets.values() for name in names} - set(parsed.roles) - {START}
     leaving = _closure(ends, sources)
-    for name in sketch.roles:
+    for name in parsed.roles:
         if name in reached and name in targets and name not in leaving:
             yield error_at(
-                sketch.graph[name][0].place,
+                parsed.graph[name][0].place,
                 "no-way-out",
                 f"no path leads from {name!r} to {END} or {SUSPEND}",
-                f"let a status of the loop lead to {END}",
+                f"add an edge from a status of the loop to {END}",
             )
 
 
 def _closure(begin: Iterable[str], steps: Mapping[str, set[str]]) -> set[str]:
-    """Everything that can be reached from `begin`, that included."""
+    """All names reachable from `begin`, itself included."""
     found, waiting = set(begin), list(begin)
     while waiting:
         for name in steps.get(waiting.pop(), ()):
@@ -133,8 +136,8 @@ def _closure(begin: Iterable[str], steps: Mapping[str, set[str]]) -> set[str]:
     return found
 
 
-def _statuses(sketch: Sketch, name: str, analysis: Analysis) -> Iterator[Problem]:
-    key, edges = sketch.graph[name]
+def _statuses(parsed: ParsedWorkflow, name: str, analysis: Analysis) -> Iterator[Problem]:
+    key, edges = parsed.graph[name]
     possible = [variant.status for variant in analysis.variants]
     given = {edge.status for edge in edges}
     for status in possible:
@@ -142,7 +145,7 @@ def _statuses(sketch: Sketch, name: str, analysis: Analysis) -> Iterator[Problem
             yield error_at(
                 key.place,
                 "status-without-edge",
-                f"{name!r} can give the status {status!r}, which has no edge",
+                f"no edge for the status {status!r} of {name!r}",
                 f"add `{status}: {{role: …, prompt: …}}` to `graph.{name}`",
             )
     for edge in edges:
@@ -150,13 +153,13 @@ def _statuses(sketch: Sketch, name: str, analysis: Analysis) -> Iterator[Problem
             yield error_at(
                 edge.key.place,
                 "reserved-status",
-                f"{SUSPEND} needs no edge: every role may answer it, and is then resumed",
+                f"an edge for {SUSPEND} is not allowed: uwf runs the role that suspended again",
                 "remove this edge",
             )
         elif analysis.complete and edge.status not in possible:
             yield error_at(
                 edge.key.place,
                 "unknown-status",
-                f"the schema of {name!r} cannot give the status {edge.status!r}",
+                f"the schema of {name!r} does not allow the status {edge.status!r}",
                 suggestion(edge.status, possible),
             )

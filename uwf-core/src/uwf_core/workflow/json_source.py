@@ -13,11 +13,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class _Refused(ValueError):
-    """JSON that the decoder takes and we do not."""
+    """JSON that the decoder accepts and uwf rejects."""
 
 
 def compose_json(text: str, *, file: str) -> Composed:
-    """The nodes of a JSON document, with what is wrong about it (at most one fault)."""
+    """The nodes of a JSON document, and at most one error."""
     try:
         value = json.loads(
             text,
@@ -28,7 +28,7 @@ def compose_json(text: str, *, file: str) -> Composed:
         _check(value, 0)
     except json.JSONDecodeError as error:
         place = Place(file, error.lineno, error.colno)
-        return Composed(None, (error_at(place, "json-syntax", f"this is no JSON: {error.msg}"),))
+        return Composed(None, (error_at(place, "json-syntax", f"invalid JSON: {error.msg}"),))
     except RecursionError:
         return _fault(file, f"nested deeper than {MAX_DEPTH} levels")
     except ValueError as error:
@@ -40,7 +40,7 @@ def compose_json(text: str, *, file: str) -> Composed:
 
 
 def _fault(file: str, message: str) -> Composed:
-    problem = error_at(Place(file, 1, 1), "json-syntax", f"this JSON is refused: {message}")
+    problem = error_at(Place(file, 1, 1), "json-syntax", f"invalid JSON: {message}")
     return Composed(None, (problem,))
 
 
@@ -48,19 +48,19 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     mapping = dict(pairs)
     if len(mapping) < len(pairs):
         twice = next(key for at, (key, _) in enumerate(pairs) if key in dict(pairs[:at]))
-        raise _Refused(f"the key {twice!r} is there twice")
+        raise _Refused(f"duplicate key {twice!r}")
     return mapping
 
 
 def _refuse_constant(name: str) -> Any:
-    raise _Refused(f"{name} is no JSON")
+    raise _Refused(f"{name} is not a JSON value")
 
 
 def _check(value: Any, depth: int) -> None:
     if depth > MAX_DEPTH:
         raise _Refused(f"nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, str) and _SURROGATE.search(value):
-        raise _Refused("half a surrogate pair is no character")
+        raise _Refused("a lone surrogate is not a character")
     if isinstance(value, dict):
         for key, inner in value.items():
             _check(key, depth)
@@ -75,7 +75,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _build(value: Any, place: Place) -> YamlNode:
-    """Nodes without positions of their own, for JSON that YAML reads otherwise."""
+    """Nodes without positions, for JSON that YAML reads differently."""
     if isinstance(value, dict):
         keys = {key: YamlScalar(place, key) for key in value}
         return YamlMapping(place, keys, {key: _build(each, place) for key, each in value.items()})

@@ -1,4 +1,4 @@
-"""Stage 1, read: a workflow file as nodes with positions, what it includes in their place."""
+"""Stage 1, read: a workflow file as nodes with positions, includes resolved."""
 
 import errno
 import os
@@ -25,7 +25,7 @@ from uwf_core.workflow.yaml_source import (
 
 MAX_INCLUDES = 1_000
 MAX_INCLUDED_BYTES = 10_000_000
-"""All included files together; here and above each counts as often as it is included."""
+"""The limit of all included files together; each counts as often as it is included."""
 
 FILE_STYLE = "file"
 """The style of a scalar whose text is a whole included file."""
@@ -34,7 +34,7 @@ FILE_STYLE = "file"
 class Loaded(NamedTuple):
     """A file and all that it includes: `sources` has the text of each file by its name.
 
-    `node` is None where nothing can be read; a value that could not be included is the scalar
+    `node` is None if nothing can be read; a value that could not be included is the scalar
     with the tag.
     """
 
@@ -45,7 +45,7 @@ class Loaded(NamedTuple):
 
 def load_file(file: str) -> Loaded:
     """The nodes of a workflow's file. What it includes is below the folder that the file itself was
-    read from, even if that folder or a link in it is exchanged meanwhile.
+    read from, even if that folder or a link in it is replaced meanwhile.
 
     Raises:
         UsageError: the file is missing or cannot be read.
@@ -57,10 +57,10 @@ def load_file(file: str) -> Loaded:
 
 
 def load_text(text: str, file: str) -> Loaded:
-    """The nodes of a workflow's text; `file` names it, and its folder is where includes are."""
+    """The nodes of a workflow's text; `file` is its name, and includes are in its folder."""
     try:
         folder = os.open(Path(file).parent, ENTER & ~os.O_NOFOLLOW)
-    except OSError:  # then it is an include, if there is one, that is missing
+    except OSError:  # then an include, if any, is reported as missing
         return _load(text, file, _Context(None, ()))
     try:
         return _load(text, file, _Context(folder, ()))
@@ -69,7 +69,7 @@ def load_text(text: str, file: str) -> Loaded:
 
 
 class _Context(NamedTuple):
-    """Where a document's includes are: its folder (None: there is none), held open, and the device
+    """The place of a document's includes: its folder (or None), held open, and the device
     and inode of each file of those that include each other.
     """
 
@@ -84,7 +84,7 @@ def _load(text: str, file: str, context: _Context) -> Loaded:
 
 
 class _Excess(Exception):
-    """Includes went over a limit; the rest is not read."""
+    """Includes exceeded a limit; the rest is not read."""
 
 
 class _Loader:
@@ -108,7 +108,7 @@ class _Loader:
             return None
 
     def _compose(self, text: str, file: str) -> Composed:
-        """The file's nodes; a file included twice is read once and its faults are told once."""
+        """The nodes of the file; a file included twice is read and reported once."""
         if file not in self.composed:
             self.sources[file] = text
             is_json = file.endswith(".json")
@@ -122,7 +122,7 @@ class _Loader:
         return self.composed[file]
 
     def _resolve(self, node: YamlNode, context: _Context, depth: int) -> YamlNode:
-        """`node` with its includes in place; recursion ends at the depth that YAML allows."""
+        """`node` with its includes resolved; recursion ends at the depth that YAML allows."""
         self._count(node, depth)
         if isinstance(node, YamlMapping):
             values = {
@@ -173,10 +173,10 @@ class _Loader:
     def _open(
         self, tag: YamlScalar, file: str, context: _Context, held: ExitStack
     ) -> SourceFile | None:
-        """The file that an include names, if it may be included here."""
+        """The file of an include, if it may be included here."""
         name = tag.text.strip()
         if not name or "\0" in name:
-            self._refuse(tag, "include-missing", "!include without a path", "name a file")
+            self._refuse(tag, "include-missing", "!include without a path", "write `!include FILE`")
             return None
         folder = Path(tag.place.file).parent
         try:
@@ -185,18 +185,18 @@ class _Loader:
             roots = (str(folder.resolve()), str(folder.absolute()))
             source = held.enter_context(open_included(context.folder, name, roots))
         except PathOutside:
-            message = f"{name!r} leads out of the folder of the including file"
+            message = f"{name!r} is outside the folder of the including file"
             hint = f"keep included files below {folder}"
             self._refuse(tag, "include-outside", message, hint)
             return None
         except (OSError, ValueError) as error:
-            message = f"{file!r} cannot be included: {reason(error)}"
+            message = f"cannot include {file!r}: {reason(error)}"
             hint = "the path is relative to the folder of the including file"
             self._refuse(tag, "include-missing", message, hint)
             return None
         if source.identity in context.chain:
             message = f"{name!r} includes itself, directly or through others"
-            self._refuse(tag, "include-cycle", message, "break the circle of includes")
+            self._refuse(tag, "include-cycle", message, "remove one of the includes")
             return None
         return source
 
@@ -206,9 +206,7 @@ class _Loader:
     def _text(self, tag: YamlScalar, file: str, data: bytes) -> str | None:
         self.bytes += len(data)
         if self.bytes > MAX_INCLUDED_BYTES:
-            self._excess(
-                tag.place, "too-large", f"more than {MAX_INCLUDED_BYTES:,} bytes to include"
-            )
+            self._excess(tag.place, "too-large", f"more than {MAX_INCLUDED_BYTES:,} bytes included")
         try:
             return decode(data, file=file)
         except DefinitionError as error:

@@ -1,4 +1,4 @@
-"""Local `$ref`s of a JSON Schema: inlined, so that a stored schema stands for itself."""
+"""Inline local `$ref`s of a JSON Schema, so that a stored schema is self-contained."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from uwf_core.named_tuple import NamedTuple
 Path = tuple[str | int, ...]
 
 MAX_NODES = 10_000
-"""Of schemas, and of entries of their lists and mappings, once inlined."""
+"""The limit of schemas, and of entries of their lists and mappings, once inlined."""
 MAX_DEPTH = 60
 """Levels of mappings and lists of an inlined schema; a stored payload may have 64."""
 DEFINITIONS = ("$defs", "definitions")
@@ -38,7 +38,7 @@ class RefFault(NamedTuple):
 
 
 class Inlined(NamedTuple):
-    """`schema` without `$ref` and definitions, `faults` what could not be resolved (left out)."""
+    """`schema` without `$ref` and definitions; `faults` lists what could not be resolved."""
 
     schema: Any
     faults: tuple[RefFault, ...]
@@ -64,14 +64,14 @@ def subschemas(schema: Any) -> Iterator[tuple[Path, Any]]:
 def inline_refs(schema: Any) -> Inlined:
     """`schema` with every local `$ref` replaced by what it points to.
 
-    Keywords beside a `$ref` stay and what it points to joins their `allOf`.
+    Keywords next to a `$ref` stay; its target joins their `allOf`.
     """
     inliner = _Inliner(schema)
     return Inlined(inliner.inline(schema, (), (), 0), tuple(inliner.faults))
 
 
 def written_path(schema: Any, path: Path) -> Path:
-    """Where in `schema`, as written, a `path` within the inlined schema lies."""
+    """The path in `schema`, as written, of a `path` within the inlined schema."""
     at: Any = schema
     written: Path = ()
     steps = list(path)
@@ -95,7 +95,7 @@ def written_path(schema: Any, path: Path) -> Path:
 
 
 def _follow_pure(root: Any, at: Any, written: Path) -> tuple[Any, Path]:
-    """Through schemas that are nothing but a `$ref`, to the first that is something."""
+    """Follow schemas that are only a `$ref` to the first that is more."""
     seen = set()
     while isinstance(at, dict) and _is_pure(at) and at["$ref"] not in seen:
         seen.add(at["$ref"])
@@ -113,7 +113,7 @@ def _is_pure(schema: Mapping[str, Any]) -> bool:
 
 
 def pointer_path(ref: str) -> Path | None:
-    """The JSON Pointer of a local reference (`#/$defs/item`) as a path; None if it is none."""
+    """The JSON Pointer of a local reference (`#/$defs/item`) as a path, or None."""
     if ref == "#":
         return ()
     if not ref.startswith("#/"):
@@ -125,7 +125,7 @@ def pointer_path(ref: str) -> Path | None:
 
 
 def look_up(schema: Any, path: Path) -> Any:
-    """What lies at `path`, None where nothing does; list positions may be text."""
+    """The value at `path`, or None; list positions may be text."""
     at = schema
     for step in path:
         if isinstance(at, dict):
@@ -138,7 +138,7 @@ def look_up(schema: Any, path: Path) -> Any:
 
 
 class _Inliner:
-    """Walks a schema; `active` is the chain of references that it stands in."""
+    """Walks a schema; `active` is the current chain of references."""
 
     def __init__(self, root: Any) -> None:
         self.root = root
@@ -178,28 +178,28 @@ class _Inliner:
         return self.nodes > MAX_NODES or depth > MAX_DEPTH
 
     def _target(self, ref: Any, path: Path, active: tuple[str, ...]) -> Path | None:
-        """Where `ref` points to, None (and a fault) where it cannot be followed."""
+        """The target of `ref`, or None and an error if it cannot be followed."""
         target = pointer_path(ref) if isinstance(ref, str) else None
         if isinstance(ref, str) and not ref.startswith("#"):
             self._fault(
                 path,
                 "remote-ref",
-                f"the $ref {ref!r} leads out of this schema, and nothing is ever fetched",
-                "copy that schema into $defs, or bring it in with !include",
+                f"the $ref {ref!r} is outside this schema; schemas are never fetched",
+                "copy that schema into $defs, or use !include",
             )
         elif target is None or not isinstance(look_up(self.root, target), (dict, bool)):
             self._fault(
                 path,
                 "bad-ref",
-                f"the $ref {ref!r} points to no schema",
-                "a local reference reads `#/$defs/name`",
+                f"the $ref {ref!r} does not point to a schema",
+                "write a local reference as `#/$defs/name`",
             )
         elif ref in active or target == path[: len(target)] or len(active) > MAX_DEPTH:
             self._fault(
                 path,
                 "recursive-ref",
-                f"the $ref {ref!r} leads back to itself",
-                "write out the levels that are needed one by one",
+                f"the $ref {ref!r} is circular",
+                "write out each level that is needed",
             )
         else:
             return target
@@ -214,7 +214,7 @@ class _Inliner:
 
 
 def _join(beside: dict[str, Any], inlined: Any) -> Any:
-    """What stood beside a `$ref`, and what that pointed to, as one schema."""
+    """The keywords next to a `$ref` and its target as one schema."""
     if not beside:
         return inlined
     others = beside.get("allOf")

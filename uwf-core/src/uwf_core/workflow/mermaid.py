@@ -50,7 +50,7 @@ def _box(name: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text within Mermaid's quotes: nothing in it is markup."""
+    """Escape text for Mermaid's quotes."""
     return "".join(
         character if character.isalnum() or character in " ._-$" else f"#{ord(character)};"
         for character in text

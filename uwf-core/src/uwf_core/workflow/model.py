@@ -1,6 +1,6 @@
 """The shape of a workflow file, as pydantic models: structure, defaults, and the JSON Schema.
 
-What a shape cannot say (the graph, templates, statuses) is in the other checks.
+The other checks cover the graph, templates and statuses.
 """
 
 import json
@@ -12,13 +12,13 @@ from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
 Loc = tuple[str | int, ...]
-"""The way to a value in a file: keys, and positions in lists."""
+"""The path to a value in a file: keys, and positions in lists."""
 
 VERSION = 1
 NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 _DISABLED = "PYDANTIC_DISABLE_PLUGINS"
-# While these classes are made, pydantic would import the plugins of all distributions.
+# While it creates these classes, pydantic would import the plugins of all distributions.
 _set_before = os.environ.get(_DISABLED)
 os.environ[_DISABLED] = "__all__"
 
@@ -30,37 +30,37 @@ class _Shape(BaseModel):
 
 
 class EdgeShape(_Shape):
-    """Where a status leads."""
+    """The edge of a status."""
 
-    role: Annotated[str, Field(description="The role that is next, or $END or $SUSPEND.")]
+    role: Annotated[str, Field(description="The next role, or $END or $SUSPEND.")]
     prompt: Annotated[
         str,
         Field(
             json_schema_extra={"minLength": 1},
-            description="What the next role is told. {{{field}}} is a field of the output, "
-            "{{{_body}}} the text after its frontmatter. Towards $SUSPEND: what a person is told.",
+            description="The prompt of the next role. {{{field}}} is a field of the output, "
+            "{{{_body}}} the text after its frontmatter. For $SUSPEND: the question to a person.",
         ),
     ]
     location: Annotated[
         str | None,
-        Field(description="The working folder of that one step; a template as well."),
+        Field(description="The working folder of that step; also a template."),
     ] = None
 
 
 class RoleShape(_Shape):
     """A role: one isolated session of an agent."""
 
-    description: Annotated[str, Field(description="For people: what the role is for.")] = ""
+    description: Annotated[str, Field(description="For people: the purpose of the role.")] = ""
     goal: Annotated[
-        str, Field(json_schema_extra={"minLength": 1}, description="What the role is to reach.")
+        str, Field(json_schema_extra={"minLength": 1}, description="The goal of the role.")
     ]
-    capabilities: Annotated[list[str], Field(description="What the role is good at.")] = []
-    procedure: Annotated[str, Field(description="How the role goes about it.")] = ""
-    output: Annotated[str, Field(description="What the role's answer should say.")] = ""
+    capabilities: Annotated[list[str], Field(description="The skills of the role.")] = []
+    procedure: Annotated[str, Field(description="How the role works.")] = ""
+    output: Annotated[str, Field(description="What the role's answer should contain.")] = ""
     frontmatter: Annotated[
         dict[str, Any],
         Field(
-            description="The JSON Schema (draft 2020-12) of what the role must deliver. Each "
+            description="The JSON Schema (draft 2020-12) of the role's output. Each "
             "variant (oneOf) fixes $status by a const and requires it."
         ),
     ]
@@ -71,7 +71,7 @@ class RoleShape(_Shape):
 
 
 class LimitsShape(_Shape):
-    """What a whole thread may use."""
+    """The limits of a whole thread."""
 
     max_steps: Annotated[int | None, Field(gt=0, description="Steps in all.")] = None
     max_tokens: Annotated[int | None, Field(gt=0, description="Input and output tokens.")] = None
@@ -86,12 +86,12 @@ class WorkflowShape(_Shape):
     name: Annotated[
         str, Field(description="The file's name without .yaml (index.yaml: its folder's name).")
     ]
-    description: Annotated[str, Field(description="For people: what the workflow is for.")] = ""
+    description: Annotated[str, Field(description="For people: the purpose of the workflow.")] = ""
     roles: Annotated[dict[str, RoleShape], Field(description="The roles by name.")]
     graph: Annotated[
         dict[str, dict[str, EdgeShape]],
         Field(
-            description="For each role and each $status: where it leads. $START has the edges "
+            description="The edge of each role and each $status. $START has the edges "
             "`new` and `resume`."
         ),
     ]
@@ -107,13 +107,13 @@ else:
 
 
 def known_keys(loc: Loc) -> list[str]:
-    """The keys that may stand in the mapping at `loc` of a workflow file."""
+    """The allowed keys of the mapping at `loc` of a workflow file."""
     shape = _shape_at(loc)
     return [] if shape is None else [_key(item) for item in shape.model_fields.items()]
 
 
 def optional_keys(loc: Loc) -> list[str]:
-    """Those of `known_keys` that may be left out."""
+    """Those of `known_keys` that are optional."""
     shape = _shape_at(loc)
     fields = {} if shape is None else shape.model_fields
     return [_key(item) for item in fields.items() if not item[1].is_required()]
@@ -154,7 +154,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """What stands in `schema.json`, to the letter."""
+    """The exact content of `schema.json`."""
     return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
@@ -163,7 +163,7 @@ def _start(schema: dict[str, Any]) -> dict[str, Any]:
     assert "EdgeShape" in schema["$defs"]
     return {
         "type": "object",
-        "description": "Where a thread begins, and where a finished one goes on.",
+        "description": "The first role of a thread, and of a reopened one.",
         "properties": {"new": edge, "resume": edge},
         "required": ["new", "resume"],
         "additionalProperties": False,
@@ -171,7 +171,7 @@ def _start(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_titles(schema: Any) -> Any:
-    """Without the titles that pydantic makes of field names: editors would show them."""
+    """Remove the titles that pydantic makes from field names: editors would show them."""
     if isinstance(schema, list):
         return [_without_titles(item) for item in schema]
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""Whose folder is it? What somebody else put in our way is not taken without a word."""
+"""Check the owner of a folder: files of other users need the user's trust."""
 
 # Every command that reads settings comes through here, and pathlib is not imported for that.
 # ruff: noqa: PTH116
@@ -9,10 +9,10 @@ from uwf_core.errors import ConfigError
 
 
 def is_own(path: str) -> bool:
-    """Whether a file or folder, and where it is a link also what it leads to, belongs to the user.
+    """Whether a file or folder, and the target if it is a link, belongs to the user.
 
-    As git has it: root also takes what belongs to the user that called sudo. What is not there
-    belongs to nobody else.
+    As in git, root also accepts files of the user that called sudo. A missing file
+    belongs to no other user.
     """
     try:
         owners = {os.lstat(path).st_uid, os.stat(path).st_uid}
@@ -24,7 +24,7 @@ def is_own(path: str) -> bool:
 def foreign_error(path: str, project: str) -> ConfigError:
     """The error about a path of another owner in the folder of a project."""
     return ConfigError(
-        f"{path} belongs to another user, who could choose what uwf runs for you",
+        f"{path} belongs to another user, who could change what uwf runs",
         where=path,
         hint=f"if you trust what is there: uwf config trust {project}",
     )

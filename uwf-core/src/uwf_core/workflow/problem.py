@@ -1,4 +1,4 @@
-"""One fault of a file, with its place: what checks report and `DefinitionError` carries."""
+"""An error in a file with its place, as checks report it and `DefinitionError` carries it."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -21,7 +21,7 @@ class Place(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A fault: `code` is a stable kebab-case word, `hint` the cure (may be empty)."""
+    """An error or warning: `code` is a stable kebab-case word, `hint` may be empty."""
 
     severity: Severity
     code: str
@@ -33,11 +33,11 @@ class Problem(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """Where it is."""
+        """The place of the problem."""
         return Place(self.file, self.line, self.column)
 
     def document(self) -> dict[str, Any]:
-        """The problem as JSON: the fields under their own names."""
+        """The problem as JSON, keyed by field name."""
         return self._asdict()
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ def warning_at(place: Place, code: str, message: str, hint: str = "") -> Problem
 
 
 def as_definition_error(problems: Sequence[Problem]) -> DefinitionError:
-    """The error that stands for `problems` (at least one): it reads like the first of them."""
+    """One error for all `problems` (at least one), with the message of the first."""
     first = next((each for each in problems if each.severity == "error"), problems[0])
     others = len(problems) - 1
     more = f" (and {others} more problem{'s' if others > 1 else ''})" if others else ""

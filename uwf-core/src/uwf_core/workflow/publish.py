@@ -1,6 +1,6 @@
 """A checked workflow as nodes: a schema node per role and the workflow node itself.
 
-The same workflow always gets the same reference, whoever publishes it and how often.
+The same workflow always gets the same reference.
 """
 
 from typing import TYPE_CHECKING, Any, Final
@@ -62,9 +62,9 @@ WORKFLOW_SCHEMA: Final = {"title": "uwf workflow"} | _object(
 
 
 def publish(store: "Store", workflow: dict[str, Any]) -> Ref:
-    """Store a checked workflow (`Checked.workflow`); the reference of its node.
+    """Store a checked workflow (`Checked.workflow`); return the reference of its node.
 
-    All of it is written, or nothing. Raises what the store raises.
+    Writes all of it or nothing. Raises the errors of the store.
     """
     with store.transaction():
         type_ = store.put_schema(WORKFLOW_SCHEMA, trusted=True)

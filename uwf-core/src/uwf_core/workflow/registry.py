@@ -15,10 +15,10 @@ _TRIES = 20
 
 
 def register(store: "Store", name: str, ref: Ref) -> "Variable":
-    """Let `name` mean the workflow at `ref` from now on. Threads in flight keep their version.
+    """Point `name` to the workflow at `ref`. Existing threads keep their version.
 
     Raises:
-        BusyError: others kept moving the same name.
+        BusyError: other processes kept changing the same name.
     """
     variable = PREFIX + name
     for _ in range(_TRIES):
@@ -29,17 +29,17 @@ def register(store: "Store", name: str, ref: Ref) -> "Variable":
             return store.set_variable(variable, ref, {}, known)
         except BusyError:
             continue
-    raise BusyError(f"others keep moving the name {name!r}", hint="try again")
+    raise BusyError(f"other processes keep changing the name {name!r}", hint="try again")
 
 
 def registered(store: "Store", name: str) -> Ref | None:
-    """The reference that `name` means, None where it means nothing."""
+    """The reference of `name`, or None."""
     known = store.variable(PREFIX + name)
     return None if known is None else Ref(known.value)
 
 
 def registry(store: "Store") -> dict[str, Ref]:
-    """Every name and the reference that it means, sorted by name."""
+    """Every name and its reference, sorted by name."""
     return {
         variable.name.removeprefix(PREFIX): Ref(variable.value)
         for variable in store.variables(PREFIX)
@@ -47,13 +47,13 @@ def registry(store: "Store") -> dict[str, Ref]:
 
 
 class StoreRegistry:
-    """The registry of a store, as `discover.resolve` asks for it."""
+    """The registry of a store, for `discover.resolve`."""
 
     def __init__(self, store: "Store") -> None:
         self._store = store
 
     def names(self) -> dict[str, Ref]:
-        """Every name and the reference that it means."""
+        """Every name and its reference."""
         return registry(self._store)
 
     def holds(self, ref: Ref) -> bool:

@@ -1,4 +1,4 @@
-"""A role's frontmatter: a schema that can be stored, with clear statuses; faults with places."""
+"""Check the frontmatter of a role: a schema that can be stored, with clear statuses."""
 
 from typing import Any
 
@@ -6,14 +6,14 @@ from uwf_core.cas.bounds import Budget
 from uwf_core.cas.schemas import schema_problems
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.local_refs import Path, inline_refs, written_path
+from uwf_core.workflow.parsed import key_hint, place_at
 from uwf_core.workflow.problem import Problem, error_at
-from uwf_core.workflow.sketch import key_hint, place_at
 from uwf_core.workflow.variants import Analysis, analyse
 from uwf_core.workflow.yaml_nodes import YamlMapping, is_bad_number, to_value
 
 
 class RoleSchema(NamedTuple):
-    """`schema` stands for itself (local references inlined); `analysis` has its statuses."""
+    """`schema` is self-contained (local references inlined); `analysis` has its statuses."""
 
     schema: Any
     analysis: Analysis
@@ -21,7 +21,7 @@ class RoleSchema(NamedTuple):
 
 
 def check_role_schema(node: YamlMapping, budget: Budget) -> RoleSchema:
-    """What the frontmatter at `node` says, and everything that is wrong with it. Where the budget
+    """Read the frontmatter at `node`, and append its errors. If the budget
     of the file is spent, the schema is not analysed.
     """
     written = _storable(to_value(node))
@@ -42,12 +42,12 @@ def check_role_schema(node: YamlMapping, budget: Budget) -> RoleSchema:
         problems.append(problem(invalid.keys, "invalid-schema", message, hint))
     analysis = Analysis((), ()) if budget.is_spent else analyse(inlined.schema)
     problems += [problem(*fault) for fault in analysis.faults]
-    problems += [problem(*doubt)._replace(severity="warning") for doubt in analysis.doubts]
+    problems += [problem(*warning)._replace(severity="warning") for warning in analysis.warnings]
     return RoleSchema(inlined.schema, analysis, list(dict.fromkeys(problems)))
 
 
 def _storable(value: Any) -> Any:
-    """`value` with 0 for the numbers that cannot be stored, which are a fault of their own."""
+    """`value` with 0 for numbers that cannot be stored, which are a separate error."""
     if isinstance(value, dict):
         return {key: _storable(each) for key, each in value.items()}
     if isinstance(value, list):

@@ -1,10 +1,10 @@
-"""Reading a file of text: bounded, regular files only, never waiting on a pipe.
+"""Read a text file: bounded, only regular files, never waiting on a pipe.
 
 The folder of a file is opened before the file, and what the file includes is read from that very
-folder, whatever takes its place in the meantime.
+folder, even if another one replaces it meanwhile.
 """
 
-# On the way of `thread start`: pathlib is not imported for that.
+# Loaded by `thread start`: pathlib is not imported for that.
 # ruff: noqa: PTH119, PTH120
 
 import os
@@ -45,7 +45,7 @@ def open_source(path: str) -> Iterator[SourceFile]:
             source = _read(folder, folder, os.path.basename(path), follow=True)
         except (OSError, ValueError) as error:
             raise UsageError(
-                f"the file cannot be read: {reason(error)}",
+                f"cannot read the file: {reason(error)}",
                 where=path,
                 hint="check the path and its permissions",
             ) from error
@@ -66,7 +66,7 @@ def open_included(folder: int, name: str, roots: tuple[str, ...]) -> Iterator[So
 
     Raises:
         PathOutside: it is outside of the folder.
-        OSError: it cannot be read, or is no regular file.
+        OSError: it cannot be read, or is not a regular file.
     """
     parts = name.split("/")
     if name.startswith("/") or ".." in parts:

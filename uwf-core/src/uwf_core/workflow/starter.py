@@ -1,4 +1,4 @@
-"""A first workflow file to begin with: it passes the check and says what may be changed."""
+"""A starter workflow file: it passes the check and has comments for changes."""
 
 from importlib.resources import files
 
@@ -6,13 +6,13 @@ from uwf_core.errors import UsageError
 from uwf_core.workflow.variants import NAME
 
 SCHEMA_FILE = "schema.json"
-"""The JSON Schema of the file format, beside this module; `model.json_schema` gives the same."""
+"""The JSON Schema of the file format, next to this module; `model.json_schema` gives the same."""
 
 _TEXT = """\
 # yaml-language-server: $schema={schema}
 version: 1
 name: {name}
-description: One writes, another one reads it critically, until both are content.
+description: One writes, another one reviews it, until both are satisfied.
 
 roles:
   writer:
@@ -37,11 +37,11 @@ roles:
           required: [$status, question]
 
   reviewer:
-    description: Did not write it, and therefore sees more.
+    description: Reviews the work of the writer.
     goal: Find out whether the result does what the task asks for.
     capabilities: [reviewing]
     procedure: |
-      Look at the result itself, not only at the summary. Reject what you would not sign.
+      Look at the result itself, not only at the summary. Reject what you would not approve.
     output: What you looked at, and what you found.
     frontmatter:
       type: object
@@ -54,12 +54,12 @@ roles:
             comments: {{type: string, description: "What must change, point by point."}}
           required: [$status, comments]
 
-# Where each status of each role leads. {{{{{{field}}}}}} is a field of the role's output,
+# The edge of each status of each role. {{{{{{field}}}}}} is a field of the role's output,
 # {{{{{{_body}}}}}} the text that it wrote after them.
 graph:
   $START:
     new: {{role: writer, prompt: "Begin with the task."}}
-    resume: {{role: writer, prompt: "There is a further wish; the earlier result stands."}}
+    resume: {{role: writer, prompt: "There is a further request; keep the earlier result."}}
   writer:
     done: {{role: reviewer, prompt: "Review this: {{{{{{summary}}}}}}"}}
     unclear: {{role: $SUSPEND, prompt: "{{{{{{question}}}}}}"}}
@@ -79,7 +79,7 @@ def starter(name: str) -> str:
     editors complete and check without a network.
 
     Raises:
-        UsageError: `name` is no name for a workflow.
+        UsageError: `name` is not a valid workflow name.
     """
     return _TEXT.format(name=name_text(name), schema=schema_path())
 
@@ -93,13 +93,13 @@ def name_text(name: str) -> str:
     """A workflow's name as YAML: in quotes where it would be read as a number or a truth value.
 
     Raises:
-        UsageError: `name` is no name for a workflow.
+        UsageError: `name` is not a valid workflow name.
     """
     from uwf_core.workflow.yaml_nodes import plain_value
 
     if not NAME.match(name):
         raise UsageError(
-            f"{name!r} is no name for a workflow",
-            hint="a name is letters, digits, `.`, `_` and `-`, the first a letter or digit",
+            f"{name!r} is not a valid workflow name",
+            hint="use letters, digits, `.`, `_` and `-`, with a letter or digit first",
         )
     return name if isinstance(plain_value(name), str) else f'"{name}"'

@@ -1,4 +1,4 @@
-"""The shape of a workflow file: keys, types, names; every fault with its place."""
+"""Check the structure of a workflow file: keys, types, names."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from uwf_core.cas.bounds import MAX_PROBLEMS
 from uwf_core.workflow.file_name import expected_name
 from uwf_core.workflow.model import VERSION, Loc, WorkflowShape, known_keys, optional_keys
+from uwf_core.workflow.parsed import ParsedWorkflow, key_hint, node_at, place_at
 from uwf_core.workflow.problem import Problem, error_at, warning_at
-from uwf_core.workflow.sketch import Sketch, key_hint, node_at, place_at
 from uwf_core.workflow.variants import NAME
 from uwf_core.workflow.yaml_nodes import (
     YamlMapping,
@@ -21,7 +21,7 @@ from uwf_core.workflow.yaml_nodes import (
     to_value,
 )
 
-_NAME_HINT = "a name is letters, digits, `.`, `_` and `-`, the first a letter or digit"
+_NAME_HINT = "use letters, digits, `.`, `_` and `-`, with a letter or digit first"
 _WANTED = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -34,29 +34,31 @@ _WANTED = {
 }
 
 
-def check_structure(sketch: Sketch, file: str) -> tuple[dict[str, Any] | None, list[Problem]]:
-    """The completed workflow (None if its shape is wrong) and what is wrong with the shape."""
-    problems = [*_version(sketch.root), *_names(sketch, file), *_numbers(sketch.root)]
-    problems += _blank_texts(sketch)
-    if not sketch.roles and isinstance(sketch.root.values.get("roles"), YamlMapping):
-        place = sketch.root.keys["roles"].place
+def check_structure(
+    parsed: ParsedWorkflow, file: str
+) -> tuple[dict[str, Any] | None, list[Problem]]:
+    """The completed workflow (None if its structure is invalid) and the errors."""
+    problems = [*_version(parsed.root), *_names(parsed, file), *_numbers(parsed.root)]
+    problems += _blank_texts(parsed)
+    if not parsed.roles and isinstance(parsed.root.values.get("roles"), YamlMapping):
+        place = parsed.root.keys["roles"].place
         problems.append(error_at(place, "no-roles", "the workflow has no role", "add one"))
     try:
-        shape = WorkflowShape.model_validate(_given(sketch.root))
+        shape = WorkflowShape.model_validate(_given(parsed.root))
     except ValidationError as error:
         faults = error.errors(include_url=False, include_context=False)
-        found = (_problem(sketch.root, fault) for fault in faults)
+        found = (_problem(parsed.root, fault) for fault in faults)
         told = (problem for problem in found if problem)
         return None, [*problems, *islice(told, MAX_PROBLEMS + 1)]
     return shape.model_dump(by_alias=True), problems
 
 
 def _given(root: YamlMapping) -> dict[str, Any]:
-    """The file's value without `x-*`, and without optional keys that were left empty."""
+    """The value of the file without `x-*` and without empty optional keys."""
     value: dict[str, Any] = to_value(root)
     value = {key: each for key, each in value.items() if not key.startswith("x-")}
     if not _is_integer(value.get("version", VERSION)):
-        value["version"] = VERSION  # told by `_version`
+        value["version"] = VERSION  # reported by `_version`
     _drop_empty(value, ())
     _drop_empty(value.get("limits"), ("limits",))
     for name, role in _items(value.get("roles")):
@@ -85,7 +87,7 @@ def _version(root: YamlMapping) -> Iterator[Problem]:
     node = root.values.get("version")
     if node is None:
         yield warning_at(
-            root.place, "version-missing", "the file does not say its version", "add `version: 1`"
+            root.place, "version-missing", "the version is missing", "add `version: 1`"
         )
     elif not isinstance(node, YamlScalar) or not _is_integer(node.value):
         message = f"version must be a whole number, not {_kind(node)}"
@@ -94,32 +96,32 @@ def _version(root: YamlMapping) -> Iterator[Problem]:
         yield error_at(
             node.place,
             "version-unsupported",
-            f"version {_short(node.text)} is not known here, only {VERSION}",
+            f"unsupported version {_short(node.text)}; this uwf supports {VERSION}",
             "write `version: 1`, or use a newer uwf",
         )
 
 
-def _names(sketch: Sketch, file: str) -> Iterator[Problem]:
-    name = sketch.root.values.get("name")
+def _names(parsed: ParsedWorkflow, file: str) -> Iterator[Problem]:
+    name = parsed.root.values.get("name")
     if isinstance(name, YamlScalar) and isinstance(name.value, str) and name.tag is None:
         if not NAME.match(name.text):
-            message = f"{_short(name.text)!r} is no name for a workflow"
+            message = f"{_short(name.text)!r} is not a valid workflow name"
             yield error_at(name.place, "bad-name", message, _NAME_HINT)
         elif name.text != expected_name(file):
             yield error_at(
                 name.place,
                 "name-mismatch",
-                f"the name is {_short(name.text)!r}, the file's is {expected_name(file)!r}",
+                f"the name {_short(name.text)!r} is not the file name {expected_name(file)!r}",
                 f"write `name: {expected_name(file)}`, or rename the file",
             )
-    for role, (key, _) in sketch.roles.items():
+    for role, (key, _) in parsed.roles.items():
         if not NAME.match(role):
-            message = f"{_short(role)!r} is no name for a role"
+            message = f"{_short(role)!r} is not a valid role name"
             yield error_at(key.place, "bad-name", message, _NAME_HINT)
 
 
 def _numbers(root: YamlNode) -> Iterator[Problem]:
-    """Numbers that no payload can hold, wherever they stand (`x-*` is not stored)."""
+    """Numbers that no payload can hold, anywhere in the file (`x-*` is not stored)."""
     stack: list[YamlNode] = [root]
     while stack:
         node = stack.pop()
@@ -137,12 +139,12 @@ def _numbers(root: YamlNode) -> Iterator[Problem]:
                 node.place,
                 "bad-number",
                 f"the number {_short(node.text)} cannot be stored exactly",
-                "put it in quotes if it is a name",
+                "if it is a name, put it in quotes",
             )
 
 
 def _problem(root: YamlMapping, fault: Any) -> Problem | None:
-    """A fault that pydantic found, at the place in the file; None where it was told already."""
+    """Convert an error of pydantic to a problem with its place; None if already reported."""
     loc: Loc = fault["loc"]
     kind: str = fault["type"]
     node, _ = node_at(root, loc)
@@ -159,7 +161,7 @@ def _problem(root: YamlMapping, fault: Any) -> Problem | None:
             f"{_dotted(loc)} must be {_WANTED[kind]}, not {_kind(node)}",
             _type_hint(loc, kind, node),
         )
-    message = "must be above 0" if kind == "greater_than" else f"is wrong: {fault['msg']}"
+    message = "must be above 0" if kind == "greater_than" else f"is invalid: {fault['msg']}"
     return error_at(node.place, "bad-value", f"{_dotted(loc)} {message}")
 
 
@@ -177,26 +179,26 @@ def _unknown_key(root: YamlMapping, loc: Loc) -> Problem:
 
 
 def _missing_key(root: YamlMapping, loc: Loc) -> Problem:
-    message = f"the key {str(loc[-1])!r} is missing{_within(loc[:-1])}"
+    message = f"missing key {str(loc[-1])!r}{_within(loc[:-1])}"
     return error_at(place_at(root, loc[:-1]), "missing-key", message, f"add `{loc[-1]}:`")
 
 
-def _blank_texts(sketch: Sketch) -> Iterator[Problem]:
-    """Goals, and names of tools and capabilities, that hold nothing but blanks."""
-    for role in sketch.roles:
+def _blank_texts(parsed: ParsedWorkflow) -> Iterator[Problem]:
+    """Goals, and names of tools and capabilities, that are blank."""
+    for role in parsed.roles:
         for key in ("goal", "tools", "capabilities"):
             path = ("roles", role, key)
-            node, _ = node_at(sketch.root, path)
+            node, _ = node_at(parsed.root, path)
             texts = node.items if isinstance(node, YamlSequence) else [node]
             for text in texts:
                 if _is_blank(text):
                     yield error_at(
-                        place_at(sketch.root, path) if text is node else text.place,
+                        place_at(parsed.root, path) if text is node else text.place,
                         "blank-text",
                         f"{_dotted(path)} is blank"
                         if text is node
                         else f"blank in {_dotted(path)}",
-                        "say what the role is to reach" if key == "goal" else "name it",
+                        "describe the goal of the role" if key == "goal" else "name it",
                     )
 
 

@@ -1,16 +1,16 @@
-"""Mustache, our own: variables, sections, inverted sections, comments, over JSON values alone.
+"""Mustache templates: variables, sections, inverted sections, comments, over JSON values only.
 
 Follows the public Mustache specification (github.com/mustache/spec), standalone lines, dotted names
-and the implicit iterator included, and differs from it where a prompt needs it:
+and the implicit iterator included, and differs where prompts need it:
 
 - nothing is escaped for HTML: `{{x}}`, `{{{x}}}` and `{{&x}}` are the same;
-- partials, inheritance and changed delimiters are refused with their place; there are no lambdas;
+- partials, inheritance and changed delimiters are rejected with their place; there are no lambdas;
 - a name looks into mappings by key and into lists by position (`items.0.name`), never at
   attributes; it may begin with `$` (`{{$status}}`);
-- what is missing or null renders empty; what is not a string renders as compact JSON.
+- a missing or null value renders empty; a value that is not a string renders as compact JSON.
 
-A section is left out where its value is missing, null, false, 0, "" or an empty list; an empty
-mapping counts as there. Text that came from data is never read as a template.
+A section is skipped if its value is missing, null, false, 0, "" or an empty list; an empty
+mapping counts as present. Text from data is never read as a template.
 """
 
 import json
@@ -23,14 +23,14 @@ from uwf_core.errors import DefinitionError
 from uwf_core.named_tuple import NamedTuple
 
 MAX_DEPTH = 64
-"""How deep sections may be nested, and how many parts a name may have."""
+"""The maximum nesting of sections, and of parts in a name."""
 
 MAX_TAGS = 2_000
-"""The most tags of a template."""
+"""The maximum number of tags in a template."""
 
 MAX_RENDERED = 1_000_000
-"""The most characters that a template may render. Each tag counts as one more each time that it is
-rendered: a section over long lists comes to an end though it renders nothing.
+"""The maximum number of characters that a template may render. Each tag counts as one each time it
+is rendered, so that a section over long lists ends although it renders nothing.
 """
 
 Path = tuple[str, ...]
@@ -60,12 +60,12 @@ class TemplateError(DefinitionError):
 
 
 class Name(NamedTuple):
-    """A name that a template uses, for whoever checks it against a schema.
+    """A name that a template uses, for checks against a schema.
 
     Attributes:
         path: the dotted name, split; `()` is the implicit iterator.
-        section_stack: the paths of the sections around it, outermost first, inverted ones left
-            out, since they do not change what a name means. A name is looked up in the innermost
+        section_stack: the paths of the sections around it, outermost first, without inverted
+            ones, since they do not change the context. A name is looked up in the innermost
             first.
         line, column: of its tag, from 1 within the template.
         kind: `variable`, `section` or `inverted` (the tag that opens one).
@@ -99,7 +99,7 @@ _Node = str | _Variable | _Section
 
 
 class _Tag(NamedTuple):
-    """A tag as it stands in the text: `sigil` is one of `{ & # ^ / !`, or empty."""
+    """A tag of the text: `sigil` is one of `{ & # ^ / !`, or empty."""
 
     sigil: str
     content: str
@@ -107,7 +107,7 @@ class _Tag(NamedTuple):
 
 
 class Template:
-    """A template that was read; made by `parse`."""
+    """A parsed template; made by `parse`."""
 
     __slots__ = ("_nodes",)
 
@@ -115,10 +115,10 @@ class Template:
         self._nodes = nodes
 
     def render(self, data: Any) -> str:
-        """The text for `data`, a JSON value (as a rule a mapping).
+        """Render the template for `data`, a JSON value (usually a mapping).
 
         Raises:
-            TemplateError: `data` holds something at a name that JSON cannot say, or the text would
+            TemplateError: `data` holds a value that JSON cannot represent, or the text would
                 be longer than `MAX_RENDERED`.
         """
         text = _Text()
@@ -131,8 +131,7 @@ class Template:
 
 
 def parse(text: str) -> Template:
-    """`text` as a template.
-
+    """Parse `text` as a template.
     Raises:
         TemplateError: a tag that is not closed, empty or malformed, sections that do not match or
             are nested deeper than `MAX_DEPTH`, more than `MAX_TAGS` tags, a partial, a change of
@@ -142,7 +141,7 @@ def parse(text: str) -> Template:
 
 
 def render(text: str, data: Any) -> str:
-    """`text` as a template, rendered over `data`.
+    """Parse and render `text` with `data`.
 
     Raises:
         TemplateError: see `parse` and `Template.render`.
@@ -151,7 +150,7 @@ def render(text: str, data: Any) -> str:
 
 
 class _Parser:
-    """One pass over the text; `open` are the sections that wait for their end."""
+    """One pass over the text; `open` are the sections that are not closed yet."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -175,7 +174,7 @@ class _Parser:
             section = self.open[-1]
             name = _dotted(section.path)
             raise TemplateError(
-                f"section {name!r} is never closed",
+                f"section {name!r} is not closed",
                 *section.place,
                 hint=f"end it with {{{{/{name}}}}}",
             )
@@ -198,14 +197,14 @@ class _Parser:
         end = self.text.find(closing, content)
         if end < 0:
             raise TemplateError(
-                "a tag is never closed",
+                "a tag is not closed",
                 *self.place(start),
                 hint=f"close it with {closing}",
             )
         return _Tag(sigil, self.text[content:end], end + len(closing))
 
     def apply(self, tag: _Tag, start: int) -> None:
-        """Add what `tag` stands for."""
+        """Add the node of `tag`."""
         if tag.sigil == "!":
             return
         place = self.place(start)
@@ -250,7 +249,7 @@ class _Parser:
             self.children().append(text)
 
     def widened_if_standalone(self, start: int, end: int) -> tuple[int, int]:
-        """The tag's span; widened to the whole line where the tag is alone on it."""
+        """The span of the tag; the whole line if the tag is alone on it."""
         line_start = self.line_starts[bisect_right(self.line_starts, start) - 1]
         if self.text[line_start:start].strip(" \t"):
             return start, end
@@ -266,11 +265,11 @@ def _path(content: str, place: _Place) -> Path:
     """The name within a tag, split at its dots."""
     name = content.strip()
     if not _NAME.fullmatch(name):
-        message = f"{name!r} is no name" if name else "a tag without a name"
+        message = f"{name!r} is not a valid name" if name else "a tag without a name"
         raise TemplateError(
             message,
             *place,
-            hint="a name has no spaces and no braces: {{user.name}}",
+            hint="write a name without spaces and braces: {{user.name}}",
         )
     if name == ".":
         return ()
@@ -298,7 +297,7 @@ def _names(nodes: "Sequence[_Node]", stack: tuple[Path, ...]) -> Iterator[Name]:
 
 
 class _Text:
-    """What was rendered so far; `left` is how much more there may be."""
+    """The text rendered so far; `left` is the remaining limit."""
 
     __slots__ = ("left", "parts")
 
@@ -310,9 +309,9 @@ class _Text:
         self.left -= size
         if self.left < 0:
             raise TemplateError(
-                f"it renders more than {MAX_RENDERED:,} characters, here at {_dotted(node.path)!r}",
+                f"more than {MAX_RENDERED:,} characters rendered, at {_dotted(node.path)!r}",
                 *node.place,
-                hint="let the roles pass on less, or the place of a file",
+                hint="shorten the outputs of the roles, or pass the path of a file",
             )
 
 
@@ -337,7 +336,7 @@ def _render(nodes: "Sequence[_Node]", stack: list[Any], text: _Text) -> None:
 
 
 def _lookup(path: Path, stack: list[Any]) -> Any:
-    """What `path` means: its first part in the innermost context that has it, the rest within."""
+    """The value of `path`: its first part in the innermost context that has it, the rest within."""
     if not path:
         return stack[-1]
     for context in reversed(stack):
@@ -362,7 +361,7 @@ def _member(value: Any, part: str) -> Any:
 
 
 def _items(value: Any) -> Sequence[Any]:
-    """What a section over `value` is rendered for, once each."""
+    """The contexts for which a section over `value` is rendered."""
     if _is_list(value):
         return value
     absent = value is None or value == "" or value == 0  # `False == 0`
@@ -382,12 +381,12 @@ def _as_text(value: Any, tag: _Variable) -> str:
         return json.dumps(_exact(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError) as error:
         raise TemplateError(
-            f"the value of {_dotted(tag.path)!r} is no JSON: {error}", *tag.place
+            f"the value of {_dotted(tag.path)!r} is not valid JSON: {error}", *tag.place
         ) from error
 
 
 def _exact(value: Any) -> Any:
-    """`value` with whole floats as integers, as the store keeps them: 3.0 is written 3."""
+    """Convert whole floats to integers, as the store does: 3.0 becomes 3."""
     if isinstance(value, float) and value.is_integer() and abs(value) <= _MAX_EXACT:
         return int(value)
     if isinstance(value, Mapping):

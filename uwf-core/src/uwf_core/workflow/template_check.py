@@ -1,4 +1,4 @@
-"""Templates of a workflow's edges: their syntax, and whether their fields are there."""
+"""Check the templates of a workflow's edges: their syntax and their fields."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -8,17 +8,17 @@ from itertools import islice
 
 from uwf_core.workflow.fields import Fields, Presence
 from uwf_core.workflow.load import FILE_STYLE
+from uwf_core.workflow.parsed import START, Edge, ParsedWorkflow, suggestion
 from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
-from uwf_core.workflow.sketch import START, Edge, Sketch, suggestion
 from uwf_core.workflow.template import Name, Template, TemplateError, parse
 from uwf_core.workflow.variants import BODY, Analysis, Variant
 from uwf_core.workflow.yaml_nodes import YamlScalar
 
 
-def check_templates(sketch: Sketch, analyses: Mapping[str, Analysis]) -> Iterator[Problem]:
-    """Every fault of every prompt and location."""
-    places = _Places(sketch.sources)
-    for edge in sketch.edges():
+def check_templates(parsed: ParsedWorkflow, analyses: Mapping[str, Analysis]) -> Iterator[Problem]:
+    """Every error in prompts and locations."""
+    places = _Places(parsed.sources)
+    for edge in parsed.edges():
         for scalar in (edge.prompt, edge.location):
             if scalar is None:
                 continue
@@ -42,7 +42,7 @@ def _blank_prompt(edge: Edge, scalar: YamlScalar) -> Problem:
         scalar.place,
         "blank-prompt",
         f"the prompt of {edge.source}.{edge.status} is blank",
-        "say what is to be done next",
+        "describe what to do next",
     )
 
 
@@ -66,8 +66,8 @@ def _names(
             yield error_at(
                 place,
                 "template-at-start",
-                f"{_dotted(name)} means nothing at {START}: there is no output yet",
-                "write plain text; the task reaches every role by itself",
+                f"{_dotted(name)} is not available at {START}: there is no output yet",
+                "write plain text; every role gets the task anyway",
             )
         elif fields is not None:
             yield from _field(edge, name, place, fields, variants)
@@ -88,9 +88,9 @@ def _field(
         yield warning_at(
             place,
             "template-optional-field",
-            f"the status {edge.status!r} of {edge.source!r} does not require {_dotted(name)!r}, "
-            "which may render empty",
-            f"add it to `required`, or write it within {{{{#{_dotted(name)}}}}} … "
+            f"the status {edge.status!r} of {edge.source!r} does not require {_dotted(name)!r}; "
+            "it may render empty",
+            f"add it to `required`, or put it within {{{{#{_dotted(name)}}}}} … "
             f"{{{{/{_dotted(name)}}}}}",
         )
 
@@ -98,7 +98,7 @@ def _field(
 def _where_else(name: Name, edge: Edge, variants: tuple[Variant, ...]) -> str:
     others = [each.status for each in variants if name.path[0] in each.properties]
     others = [status for status in others if status != edge.status]
-    return f"it is a field of the status {', '.join(others)} only" if others else ""
+    return f"only the status {', '.join(others)} has this field" if others else ""
 
 
 def _nearest(word: str, variant: Variant) -> str:
@@ -111,17 +111,17 @@ def _dotted(name: Name) -> str:
 
 
 class _Places:
-    """Where tags stand in their files. Each file and each template is gone through once."""
+    """The places of tags in their files. Scans each file and each template once."""
 
     def __init__(self, sources: Mapping[str, str]) -> None:
         self._sources = sources
         self._lines: dict[str, list[int]] = {}
 
     def of_tags(self, scalar: YamlScalar) -> Callable[[int, int], Place]:
-        """Gives the place of the tag that begins at a line and a column of a template's text.
+        """Find the place of the tag that begins at a line and a column of a template's text.
 
-        Found by counting `{{` from the scalar's beginning, which folding and indentation leave
-        alone; the scalar's own place where escapes make that impossible.
+        Counts `{{` from the start of the scalar, which folding and indentation do not
+        change; returns the place of the scalar if escapes make that impossible.
         """
         file = scalar.place.file
         if scalar.style == FILE_STYLE:

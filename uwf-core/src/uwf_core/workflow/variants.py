@@ -1,4 +1,4 @@
-"""What a role may deliver: one variant per `$status`, out of the role's JSON Schema.
+"""The outputs of a role: one variant per `$status`, from the role's JSON Schema.
 
 The variants of a schema are its alternatives: `oneOf` and `anyOf` as union, `allOf` as product,
 local `$ref`s resolved, at most 64. Each must require `$status` and fix it by a text `const`.
@@ -33,15 +33,15 @@ STATUS = "$status"
 SUSPEND = "$SUSPEND"
 BODY = "_body"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
-"""What names of workflows, roles and statuses look like."""
+"""The pattern of names of workflows, roles and statuses."""
 
 _CHOICES = ("oneOf", "anyOf", "allOf")
 _CONDITIONAL = ("if", "then", "else", "not", "dependentSchemas")
 
 
 _RESERVED = {
-    BODY: "remove it: _body is the text after the frontmatter, and always there",
-    SUSPEND: "remove it: every role may answer `$status: $SUSPEND` without declaring it",
+    BODY: "remove it: _body is always the text after the frontmatter",
+    SUSPEND: "remove it: every role may use `$status: $SUSPEND` without declaring it",
 }
 
 
@@ -50,12 +50,12 @@ class Variant(NamedTuple):
 
     Attributes:
         status: the text of `$status`.
-        schema: what an output with this status must satisfy; exactly what the whole schema asks
-            of it, but flat, so that an error names a field.
+        schema: the schema for an output with this status; equivalent to the whole schema
+            but flat, so that an error names a field.
         properties: the schema of each top-level key that is declared or required.
-        required: the keys that are always there.
-        open: whether further keys are welcome (`additionalProperties`, `patternProperties`);
-            where it is False, keys that are not among `properties` can be dropped.
+        required: the keys that are always present.
+        open: whether further keys are allowed (`additionalProperties`, `patternProperties`);
+            if False, keys that are not among `properties` can be dropped.
     """
 
     status: str
@@ -66,7 +66,7 @@ class Variant(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """Why a schema has no clear statuses; `path` leads to the place within the schema."""
+    """The reason why a schema has no clear statuses; `path` is the place in the schema."""
 
     path: Path
     code: str
@@ -75,15 +75,15 @@ class Fault(NamedTuple):
 
 
 class Analysis(NamedTuple):
-    """What a schema says about statuses.
+    """The statuses of a schema.
 
-    `variants` are those that are clear, `faults` what is wrong, `doubts` what may be a mistake.
-    `complete` says that the schema has no further statuses than those of `variants`.
+    `variants` are the valid ones, `faults` the errors, `warnings` possible errors.
+    `complete`: the schema has no statuses except those of `variants`.
     """
 
     variants: tuple[Variant, ...]
     faults: tuple[Fault, ...]
-    doubts: tuple[Fault, ...] = ()
+    warnings: tuple[Fault, ...] = ()
     complete: bool = False
 
 
@@ -98,7 +98,7 @@ def variants(schema: Any) -> list[Variant]:
 
 @lru_cache(maxsize=64)
 def _variants(text: str) -> tuple[Variant, ...]:
-    """Of a schema as JSON: each step asks for those of its role several times."""
+    """Cached for a schema as JSON: each step needs those of its role several times."""
     inlined = inline_refs(json.loads(text))
     found = analyse(inlined.schema)
     faults = [Fault(*fault) for fault in inlined.faults] or found.faults
@@ -110,11 +110,11 @@ def _variants(text: str) -> tuple[Variant, ...]:
 
 
 def analyse(schema: Any) -> Analysis:
-    """Variants and faults of a schema without `$ref` (see `local_refs.inline_refs`)."""
+    """The variants and errors of a schema without `$ref` (see `local_refs.inline_refs`)."""
     if not isinstance(schema, dict):
         return Analysis((), (Fault((), "schema", "a role's schema must be a mapping"),))
     faults = list(_misplaced(schema, (), conditional=False))
-    doubts: list[Fault] = []
+    warnings: list[Fault] = []
     complete = True
     try:
         branches = expand(schema, ())
@@ -123,7 +123,7 @@ def analyse(schema: Any) -> Analysis:
         return Analysis((), (*faults, Fault(error.path, "too-many-variants", message)))
     by_status: dict[str, list[Branch]] = {}
     for branch in branches:
-        doubts += _undeclared(branch)
+        warnings += _undeclared(branch)
         before = len(faults)
         status = _status(branch, faults)
         complete = complete and (status is not None or len(faults) == before)
@@ -132,11 +132,11 @@ def analyse(schema: Any) -> Analysis:
     found = [_variant(schema, status, same) for status, same in by_status.items()]
     if not found and not faults:
         faults.append(Fault((), "no-variant", "no output can satisfy this schema"))
-    return Analysis(tuple(found), _unique(faults), _unique(doubts), complete)
+    return Analysis(tuple(found), _unique(faults), _unique(warnings), complete)
 
 
 def _undeclared(branch: Branch) -> Iterator[Fault]:
-    """Keys that are required and described nowhere: often one of two is misspelt."""
+    """Keys that are required but not described: often one of two is misspelt."""
     declared = {name for fragment in branch for name in properties_of(fragment)}
     declared |= {STATUS, BODY}
     if any(is_open(fragment.schema) for fragment in branch):
@@ -147,8 +147,8 @@ def _undeclared(branch: Branch) -> Iterator[Fault]:
                 yield Fault(
                     (*fragment.path, "required", index),
                     "required-undeclared",
-                    f"the field {name!r} is required, but not among the properties",
-                    f"add `{name}: {{type: string}}` to the properties, or correct the name",
+                    f"the field {name!r} is required but not in the properties",
+                    f"add `{name}: {{type: string}}` to the properties, or fix the name",
                 )
 
 
@@ -163,7 +163,7 @@ def _misplaced(schema: Any, path: Path, *, conditional: bool) -> Iterator[Fault]
         yield Fault(
             (*path, "properties", STATUS),
             "conditional-status",
-            "$status stands under a condition (if, then, else, not, dependentSchemas)",
+            "$status is under a condition (if, then, else, not, dependentSchemas)",
             "write one oneOf variant for each status instead",
         )
     for name in (BODY, SUSPEND):
@@ -171,13 +171,18 @@ def _misplaced(schema: Any, path: Path, *, conditional: bool) -> Iterator[Fault]
             yield Fault(
                 (*path, "properties", name),
                 "reserved-field",
-                f"{name} is a name of uwf's own, and no field of an output",
+                f"{name} is reserved and cannot be a field of an output",
                 _RESERVED[name],
             )
     for index, name in enumerate(as_list(as_mapping(schema).get("required"))):
         if name == BODY:
             where = (*path, "required", index)
-            yield Fault(where, "reserved-field", f"{BODY} is no field", _RESERVED[BODY])
+            yield Fault(
+                where,
+                "reserved-field",
+                f"{BODY} is reserved and cannot be a field",
+                _RESERVED[BODY],
+            )
     for where, inner in subschemas(schema):
         if where[0] in (*_CHOICES, *_CONDITIONAL):
             below = conditional or where[0] in _CONDITIONAL
@@ -185,7 +190,7 @@ def _misplaced(schema: Any, path: Path, *, conditional: bool) -> Iterator[Fault]
 
 
 def _status(branch: Branch, faults: list[Fault]) -> str | None:
-    """The status of an alternative, or None: a fault, or one that nothing can satisfy."""
+    """The status of an alternative, or None: an error, or one that no output can satisfy."""
     declared = [
         (fragment, _flat(properties_of(fragment)[STATUS]))
         for fragment in branch
@@ -211,7 +216,7 @@ def _status(branch: Branch, faults: list[Fault]) -> str | None:
             Fault(
                 (*declared[-1][0].path, "properties", STATUS),
                 "status-not-const",
-                "$status is no const, so nothing says which status this variant has",
+                "$status is not a const, so the status of this variant is unknown",
                 "write `$status: {const: done}`",
             )
         )
@@ -236,14 +241,14 @@ def _flat(schema: Any) -> Any:
 
 
 def _type_faults(branch: Branch) -> Iterator[Fault]:
-    """Fragments that refuse a mapping, which every output is."""
+    """Fragments that do not allow a mapping, which every output is."""
     for fragment in branch:
         types = fragment.schema.get("type", "object")
         if "object" not in (types if isinstance(types, list) else [types]):
             yield Fault(
                 (*fragment.path, "type"),
                 "not-an-object",
-                f"an output is a mapping, and the type {types!r} allows none",
+                f"the type {types!r} does not allow a mapping, but every output is one",
                 "write `type: object`",
             )
 
@@ -257,7 +262,7 @@ def _constants(declared: list[tuple[Fragment, Any]]) -> list[str]:
 
 
 def _status_faults(fragment: Fragment, schema: Any) -> Iterator[Fault]:
-    """What is wrong with one declaration of `$status` by itself."""
+    """The errors in one declaration of `$status`."""
     path = (*fragment.path, "properties", STATUS)
     if not isinstance(schema, dict):
         return
@@ -271,22 +276,22 @@ def _status_faults(fragment: Fragment, schema: Any) -> Iterator[Fault]:
         yield Fault(
             path,
             "status-not-text",
-            "the const of $status is no text",
-            "put it in quotes" if status is not None else "name the status",
+            "the const of $status is not text",
+            "put it in quotes" if status is not None else "add the status",
         )
     elif status == SUSPEND:
         yield Fault(
             path,
             "reserved-status",
-            "every role may answer $SUSPEND without declaring it",
+            "every role may use $SUSPEND without declaring it",
             "remove this variant",
         )
     elif not NAME.match(status):
         yield Fault(
             path,
             "bad-name",
-            f"{status[:80]!r} is no name for a status",
-            "a name is letters, digits, `.`, `_` and `-`, the first a letter or digit",
+            f"{status[:80]!r} is not a valid status name",
+            "use letters, digits, `.`, `_` and `-`, with a letter or digit first",
         )
 
 
@@ -298,7 +303,7 @@ def _enum_fault(path: Path, values: Any) -> Fault:
     return Fault(
         path,
         "status-enum",
-        "$status is an enum; each status is a variant of its own",
+        "$status is an enum; each status needs a separate variant",
         f"write `oneOf: [{rewrite}]`, each with the fields of its status",
     )
 

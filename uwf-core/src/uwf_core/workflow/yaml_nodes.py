@@ -1,4 +1,4 @@
-"""What a YAML document is made of: nodes that know their place, and the YAML 1.2 core schema."""
+"""The nodes of a YAML document with their places, and the YAML 1.2 core schema."""
 
 import math
 import re
@@ -52,7 +52,7 @@ class YamlScalar(YamlNode):
 
     @property
     def plain(self) -> bool:
-        """Whether it stood without quotes, so that its text was read as a type."""
+        """Whether it was unquoted, so that its text was read as a type."""
         return self.style == ""
 
 
@@ -71,7 +71,7 @@ class YamlSequence(YamlNode):
 class YamlMapping(YamlNode):
     """A mapping with text keys: `keys[name]` is the key's node, `values[name]` the value's.
 
-    Merge keys are already merged; what came by one keeps the place where it was written.
+    Merge keys are already merged; a merged value keeps its original place.
     """
 
     __slots__ = ("keys", "values")
@@ -87,7 +87,7 @@ class YamlMapping(YamlNode):
 
 
 def plain_value(text: str) -> Any:
-    """What an unquoted scalar means in the YAML 1.2 core schema: null, bool, number or text.
+    """The value of an unquoted scalar in the YAML 1.2 core schema: null, bool, number or text.
 
     Numbers with leading zeros (`010`, `007.5`) stay text, since they are names more often.
     """
@@ -114,7 +114,7 @@ def to_value(node: YamlNode) -> Any:
 
 
 def is_bad_number(value: Any) -> bool:
-    """Whether it is a number that JSON cannot say exactly: infinite, no number, beyond 2^53."""
+    """Whether it is a number that JSON cannot represent exactly: infinite, NaN, beyond 2^53."""
     if isinstance(value, float):
         return not math.isfinite(value)
     return isinstance(value, int) and abs(value) > _MAX_EXACT

@@ -50,18 +50,18 @@ INCLUDE = "!include"
 
 
 class Composed(NamedTuple):
-    """A document (None: it is empty or cannot be read at all) and its faults, sorted by place."""
+    """A document (None: empty or unreadable) and its errors, sorted by place."""
 
     node: YamlNode | None
     problems: tuple[Problem, ...]
 
 
 def parse_yaml(text: str, *, file: str) -> Any:
-    """The value of a YAML document (None for an empty one); `file` names it in errors.
+    """Parse a YAML document (None for an empty one); `file` is its name in errors.
 
     Raises:
-        DefinitionError: it is no YAML or has what this module refuses; `where` is
-            `file:line:column`, `problems` has every fault that could be found.
+        DefinitionError: it is not YAML or has what this module rejects; `where` is
+            `file:line:column`, `problems` has every error found.
     """
     node = compose(text, file=file)
     return None if node is None else to_value(node)
@@ -80,9 +80,9 @@ def compose(text: str, *, file: str, include: bool = False) -> YamlNode | None:
 
 
 def compose_all(text: str, *, file: str, include: bool = False) -> Composed:
-    """As `compose`, but gives the faults instead of raising.
+    """Like `compose`, but returns the errors instead of raising.
 
-    Duplicate keys and forbidden tags leave the rest readable; other faults give no node.
+    Duplicate keys and forbidden tags leave the rest readable; other errors give no node.
     """
     composer = _Composer(file, include)
     try:
@@ -94,7 +94,7 @@ def compose_all(text: str, *, file: str, include: bool = False) -> Composed:
 
 
 def decode(data: bytes, *, file: str) -> str:
-    """Bytes of a text file as text.
+    """Decode the bytes of a text file.
 
     Raises:
         DefinitionError: over 1 MB, or not UTF-8.
@@ -115,7 +115,7 @@ def decode(data: bytes, *, file: str) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether nothing in the text is forbidden, told without the pattern: the usual case."""
+    """Whether nothing in the text is forbidden, found without the pattern: the usual case."""
     return text.translate({9: None, 10: None, 13: None}).isprintable()
 
 
@@ -124,7 +124,7 @@ def _too_large(file: str) -> Problem:
         Place(file, 1, 1),
         "too-large",
         f"the file is larger than {MAX_BYTES:,} bytes",
-        "split it, or keep long texts in files of their own with !include",
+        "split it, or move long texts to separate files with !include",
     )
 
 
@@ -134,7 +134,7 @@ def _place_after(text: str, file: str) -> Place:
 
 
 class _Unreadable(Exception):
-    """A fault after which the rest of the document cannot be read."""
+    """An error after which the rest of the document cannot be read."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
@@ -142,7 +142,7 @@ class _Unreadable(Exception):
 
 
 class _Breaks:
-    """Keeps NEL, LS and PS ordinary characters, as YAML 1.2 has them: libyaml breaks lines there.
+    """Keep NEL, LS and PS as ordinary characters, as in YAML 1.2: libyaml breaks lines there.
 
     They are swapped for private characters that the text does not use, one for one, so that
     positions stay.
@@ -164,7 +164,7 @@ class _Breaks:
 
 
 class _Open:
-    """A collection under way: its children (keys and values in turn for a mapping)."""
+    """An open collection: its children (keys and values in turn for a mapping)."""
 
     __slots__ = ("anchor", "children", "is_mapping", "place")
 
@@ -176,7 +176,7 @@ class _Open:
 
 
 class _Composer:
-    """Builds nodes from events with a stack of its own; one use per document."""
+    """Builds nodes from events with an explicit stack; one use per document."""
 
     def __init__(self, file: str, include: bool) -> None:
         self.file = file
@@ -192,7 +192,7 @@ class _Composer:
         """The root of the only document of `text`.
 
         Raises:
-            _Unreadable: a fault that ends the reading.
+            _Unreadable: an error that ends the reading.
         """
         self._check_text(text)
         self.breaks = _Breaks(text)
@@ -206,7 +206,7 @@ class _Composer:
                         self._place(event.start_mark),
                         "several-documents",
                         "a second YAML document begins here",
-                        "a file holds one document: remove the `---` line",
+                        "remove the `---` line: a file holds one document",
                     )
             else:
                 self._take(kind, event)
@@ -239,7 +239,7 @@ class _Composer:
             return
         place = _place_after(text[: found.start()], self.file)
         name = f"U+{ord(found[0]):04X}"
-        self._fail(place, "forbidden-character", f"the character {name} cannot stand in YAML")
+        self._fail(place, "forbidden-character", f"the character {name} is not allowed in YAML")
 
     def _events(self, text: str) -> Iterator[Any]:
         import yaml
@@ -273,9 +273,9 @@ class _Composer:
         tag: str | None = event.tag
         if tag is None or (tag == INCLUDE and self.include and hasattr(event, "value")):
             return tag
-        allowed = "only !include is allowed" if self.include else "no tags are allowed here"
+        allowed = "use only !include" if self.include else "tags are not allowed here"
         self.problems.append(
-            error_at(place, "tag", f"the tag {tag} has no meaning", f"{allowed}; remove the tag")
+            error_at(place, "tag", f"unknown tag {tag}", f"{allowed}; remove the tag")
         )
         return None
 
@@ -311,7 +311,7 @@ class _Composer:
             self._fail(
                 place,
                 "alias",
-                f"the alias *{event.anchor} stands within its own anchor"
+                f"the alias *{event.anchor} is within its own anchor"
                 if within
                 else f"the alias *{event.anchor} has no anchor &{event.anchor} above it",
             )
@@ -354,8 +354,8 @@ class _Composer:
 
     def _duplicate(self, key: YamlScalar, keys: dict[str, YamlScalar]) -> Problem:
         first = keys.get(key.text)
-        hint = f"the first one is at line {first.place.line}" if first else "give << a list"
-        return error_at(key.place, "duplicate-key", f"the key {key.text!r} is there twice", hint)
+        hint = f"the first one is at line {first.place.line}" if first else "write `<<: [*a, *b]`"
+        return error_at(key.place, "duplicate-key", f"duplicate key {key.text!r}", hint)
 
     def _merge(
         self, merged: YamlNode, keys: dict[str, YamlScalar], values: dict[str, YamlNode]
@@ -367,7 +367,7 @@ class _Composer:
                     error_at(
                         source.place,
                         "merge-key",
-                        "<< takes a mapping or a list of mappings",
+                        "<< needs a mapping or a list of mappings",
                         "write `<<: *anchor`",
                     )
                 )
@@ -378,7 +378,7 @@ class _Composer:
 
 
 def _reason(error: Any) -> str:
-    """What PyYAML says, on one line, with the line at which the broken thing began."""
+    """The message of PyYAML on one line, with the line where the broken construct began."""
     reason = " ".join(part for part in (error.problem, error.context) if part)
     began, found = error.context_mark, error.problem_mark
     if began is None or found is None or began.line == found.line:
@@ -391,9 +391,9 @@ def _syntax_problem(place: Place, reason: str, text: str) -> Problem:
     line = lines[place.line - 1] if place.line <= len(lines) else ""
     hint = ""
     if "\t" in line[: max(place.column, 1)]:
-        hint = "YAML indents with spaces, not tabs"
+        hint = "indent with spaces, not tabs"
     elif "mapping values are not allowed" in reason:
-        hint = "put text that holds `: ` in quotes"
+        hint = "put text with `: ` in quotes"
     elif line[place.column - 1 : place.column] in ("{", "}", "[", "]", "%", "@", "`", "*", "&"):
         hint = "put text that begins with a special character in quotes"
-    return error_at(place, "yaml-syntax", f"this is no YAML: {reason}", hint)
+    return error_at(place, "yaml-syntax", f"invalid YAML: {reason}", hint)

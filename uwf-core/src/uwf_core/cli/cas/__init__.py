@@ -1,1 +1,1 @@
-"""`uwf cas`: the store as it is."""
+"""`uwf cas`: nodes and types in the store."""

@@ -12,22 +12,22 @@ from uwf_core.cli.words import Span
 
 
 @command("gc", "uwf cas gc --dry-run", "uwf cas gc --grace 7d", logged=True)
-@click.option("--dry-run", is_flag=True, help="Say what would be freed; change nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what would be deleted; change nothing.")
 @click.option(
     "--grace",
     type=Span(),
     default="1d",
     show_default=True,
     metavar="D",
-    help="Keep what was stored within this time: 7d, 12h, 30m, 0s.",
+    help="Keep nodes stored within this time: 7d, 12h, 30m, 0s.",
 )
 def gc(session: Session, dry_run: bool, grace: float) -> None:
-    """Free the nodes that nothing leads to any more, and say what was kept and why.
+    """Delete unreachable nodes; print what was kept and why.
 
-    Threads, registered workflows, attempts under way, their turns, events and all other names
-    keep what they lead to. What a removed thread alone had goes, and so do cached sessions of
-    questions about its steps. Runs may go on meanwhile. The file keeps its size: what is free in
-    it is used again.
+    Kept: all nodes reachable from threads, registered workflows, running attempts, their turns and
+    events, and other names. Deleted: nodes that only a removed thread used, and cached sessions of
+    questions about its steps. Threads may run meanwhile. The file does not shrink: SQLite reuses
+    the free space.
     """
     from uwf_core.upkeep.collect import CollectOptions, collect_garbage
 
@@ -43,7 +43,7 @@ def _text(document: Mapping[str, Any], screen: Screen) -> str:
         Column("variables", "NAMES", right=True),
         Column("nodes", "NODES", right=True),
     )
-    verb = "would be freed" if document["dryRun"] else "freed"
+    verb = "would be deleted" if document["dryRun"] else "freed"
     lines = [table(columns, document["kept"], screen)] if document["kept"] else []
     lines.append(f"{document['freed']} of {document['nodes']} nodes {verb}")
     if document["dropped"]:

@@ -12,15 +12,15 @@ from uwf_core.cli.session import Session
 
 @command("import", "uwf cas import thread.tar --dry-run", logged=True)
 @click.argument("file", metavar="FILE")
-@click.option("--dry-run", is_flag=True, help="Check everything; change nothing.")
-@click.option("--as-new", is_flag=True, help="Where the thread is here already: under a new id.")
+@click.option("--dry-run", is_flag=True, help="Validate only; change nothing.")
+@click.option("--as-new", is_flag=True, help="Import under a new id if the thread exists already.")
 def import_(session: Session, file: str, dry_run: bool, as_new: bool) -> None:
-    """Take over a thread from a bundle that `uwf thread export` wrote.
+    """Import a thread from a bundle that `uwf thread export` wrote.
 
-    Every reference and SHA-256 is computed again, every node is checked against its type, and the
-    thread's index against its steps. Anything that does not fit refuses the whole bundle. A thread
-    that is here with the same head is left as it is; with another head it is refused, unless it is
-    to come as a new thread, a fork of what the bundle brings. Names of workflows never move.
+    Recomputes every reference and SHA-256, and checks every node against its type and the index
+    of the thread against its steps. Any error rejects the whole bundle. A thread that exists with
+    the same head stays unchanged; with another head it is rejected, unless --as-new imports it as
+    a fork under a new id. Registered workflow names never change.
     """
     from uwf_core.upkeep.import_bundle import ImportOptions, import_bundle
 
@@ -35,6 +35,6 @@ def _text(document: Mapping[str, Any], screen: Screen) -> str:
     elif document["imported"]:
         done = f"imported; {document['added']} of {document['nodes']} nodes are new"
     else:
-        done = "is here already"
+        done = "exists already"
     root = screen.paint(f"root {document['root']}", "dim")
     return f"{document['thread']} {done}\n{root}"

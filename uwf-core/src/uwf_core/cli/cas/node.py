@@ -1,4 +1,4 @@
-"""Words for nodes and types, and payloads from JSON."""
+"""Find nodes and types by what a user types; read payloads from JSON."""
 
 import json
 from typing import Any, NoReturn
@@ -12,10 +12,10 @@ SHORTEST_PREFIX = 4
 
 
 def find_node(session: Session, word: str) -> Ref:
-    """The node that `word` means: its reference, or a unique prefix of four characters or more.
+    """Find the node by its reference, or by a unique prefix of at least four characters.
 
     Raises:
-        UnknownIdError: there is none. AmbiguousIdError: there are several.
+        UnknownIdError: none matches. AmbiguousIdError: several match.
     """
     store, text = session.engine.store, word.upper()
     found = [Ref(text)] if Ref.matches(text) and store.has(text) else []
@@ -23,21 +23,21 @@ def find_node(session: Session, word: str) -> Ref:
         found = store.find(text, 3)
     if not found:
         raise UnknownIdError(
-            f"there is no node {word!r} in {store.location()}",
-            hint=f"give its reference, or {SHORTEST_PREFIX} or more of its first characters",
+            f"unknown node {word!r} in {store.location()}",
+            hint=f"give its reference, or at least {SHORTEST_PREFIX} of its first characters",
         )
     if len(found) > 1:
         raise AmbiguousIdError(
-            f"{word!r} fits several nodes: {', '.join(found)}", hint="say more of its characters"
+            f"{word!r} matches several nodes: {', '.join(found)}", hint="give more characters"
         )
     return found[0]
 
 
 def find_type(session: Session, word: str) -> Ref:
-    """The type that `word` means: a primitive's name, or a reference or prefix of one.
+    """Find the type by the name of a primitive, a reference or a prefix of one.
 
     Raises:
-        UnknownIdError: there is none. AmbiguousIdError: there are several.
+        UnknownIdError: none matches. AmbiguousIdError: several match.
     """
     from uwf_core.cas.hashing import META, PRIMITIVES
 
@@ -51,7 +51,7 @@ def read_payload(path: str) -> Any:
     """The JSON value in a file, or on stdin for `-`.
 
     Raises:
-        UsageError: the file cannot be read. PayloadError: it holds no JSON.
+        UsageError: the file cannot be read. PayloadError: it is not valid JSON.
     """
     text = file_or_stdin(path, "FILE")
     try:
@@ -59,8 +59,8 @@ def read_payload(path: str) -> Any:
     except RecursionError as error:
         raise PayloadError("nested too deeply", where=path) from error
     except ValueError as error:
-        raise PayloadError(f"this is no JSON: {error}", where=path) from error
+        raise PayloadError(f"invalid JSON: {error}", where=path) from error
 
 
 def _no_json(word: str) -> NoReturn:
-    raise ValueError(f"JSON has no {word}")
+    raise ValueError(f"{word} is not a JSON value")

@@ -16,7 +16,7 @@ from uwf_core.ids import Ref
 @command("get", "uwf cas get 3FQ8K1M2N4P5Q")
 @click.argument("ref", metavar="REF")
 def get(session: Session, ref: str) -> None:
-    """Print a node, its reference and digest checked: type, payload, when it was put.
+    """Print a node: type, payload, time stored. Verifies its reference and digest.
 
     REF is a reference or a unique prefix of one.
     """
@@ -30,10 +30,10 @@ def get(session: Session, ref: str) -> None:
     session.emit(document, _node_text)
 
 
-@command("has", "uwf cas has 3FQ8K1M2N4P5Q && echo there")
+@command("has", "uwf cas has 3FQ8K1M2N4P5Q && echo found")
 @click.argument("ref", metavar="REF")
 def has(session: Session, ref: str) -> int:
-    """Say whether a node is there: exit code 0, or 1 if it is not. REF is a whole reference."""
+    """Check whether a node exists: exit code 0, or 1 if not. REF is a full reference."""
     there = session.engine.store.has(Ref.parse(ref.upper()))
     document = {"ref": ref.upper(), "has": there}
     session.emit(document, lambda each, _: "yes" if each["has"] else "no")
@@ -43,7 +43,7 @@ def has(session: Session, ref: str) -> int:
 @command("refs", "uwf cas refs 3FQ8K1M2N4P5Q")
 @click.argument("ref", metavar="REF")
 def refs(session: Session, ref: str) -> None:
-    """List the nodes that a node's payload points to; its type is not one of them."""
+    """List the nodes that a node's payload refers to, without its type."""
     node = find_node(session, ref)
     session.emit({"ref": node, "refs": session.engine.store.refs(node)}, _refs_text)
 
@@ -51,7 +51,7 @@ def refs(session: Session, ref: str) -> None:
 @command("walk", "uwf cas walk 3FQ8K1M2N4P5Q")
 @click.argument("ref", metavar="REF")
 def walk(session: Session, ref: str) -> None:
-    """List a node and everything that it leads to, types included, each once."""
+    """List a node and all nodes reachable from it, types included, each once."""
     from uwf_core.cas.closure import walk as walk_from
 
     node = find_node(session, ref)

@@ -19,23 +19,23 @@ from uwf_core.errors import ExitCode, UsageError
     logged=True,
 )
 @click.argument("word", metavar="[REF|THREAD]", required=False)
-@click.option("--repair", is_flag=True, help="Put right what can be put right without inventing.")
+@click.option("--repair", is_flag=True, help="Repair what steps or a bundle can restore.")
 @click.option("--from", "bundle", metavar="BUNDLE", help="Take intact nodes from this bundle.")
 def verify(session: Session, word: str | None, repair: bool, bundle: str | None) -> int:
-    """Prove that nothing in the store was lost or altered.
+    """Verify that nothing in the store was lost or changed.
 
-    Looks at the reference, the SHA-256 and the type of every node, at references to what is not
-    there, at every name, and at what each thread's head says against its steps. Names what is
-    damaged and the threads that it affects, which are listed as corrupt from then on. With a
-    thread or a node, looks at what that leads to. Exit code 1 if anything is wrong.
+    Checks the reference, the SHA-256 and the type of every node, references to missing nodes,
+    every name, and each thread's head against its steps. Lists the damage and the affected
+    threads, which are marked as corrupt. With a thread or a node, checks only what is reachable
+    from it. Exit code 1 if anything is damaged.
 
-    --repair rebuilds what heads say from their steps, and with --from brings damaged and missing
-    nodes back from a bundle; a thread that is whole again loses its mark.
+    --repair rebuilds heads from their steps; with --from it restores damaged and missing nodes
+    from a bundle. A repaired thread is no longer marked as corrupt.
     """
     from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
     if bundle is not None and not repair:
-        raise UsageError("--from goes with --repair", hint="add --repair, or leave --from out")
+        raise UsageError("--from needs --repair", hint="add --repair, or omit --from")
     document = verify_store(session.engine, VerifyOptions(word, repair, bundle))
     session.emit(document, _text)
     return ExitCode.DONE if document["valid"] else ExitCode.FAILED
@@ -55,7 +55,7 @@ def _lines(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
             yield f"  threads: {', '.join(problem['threads'])}"
     counts = ", ".join(f"{document[what]} {what}" for what in ("nodes", "variables", "threads"))
     if document["valid"]:
-        yield f"{counts}: nothing is wrong"
+        yield f"{counts}: store OK"
     else:
         damaged = f"{len(document['damaged'])} threads damaged"
         yield f"{counts}: {len(document['problems'])} problems, {damaged}"

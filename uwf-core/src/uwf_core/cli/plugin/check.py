@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Checked(TypedDict):
-    """One plugin, really loaded; `status` is as after that."""
+    """The result of loading one plugin; `status` is the one after loading."""
 
     name: str
     group: str
@@ -39,13 +39,13 @@ class Checked(TypedDict):
     default=SECONDS,
     show_default=True,
     metavar="SECONDS",
-    help="How long loading may take.",
+    help="Time limit for loading.",
 )
 def check(session: Session, name: str, timeout: float) -> int:
-    """Load a plugin in a process of its own and say whether it is ready, or why not.
+    """Load a plugin in a separate process and check whether it is ready.
 
-    NAME is a plugin's name or a distribution's. Exit code 1 if it is broken or a check of it
-    fails, 2 if it is blocked, does not fit or is claimed twice.
+    NAME is the name of a plugin or a distribution. Exit code 1 if it is broken or one of its checks
+    fails, 2 if it is blocked, incompatible or claimed twice.
     """
     from uwf_core.cli.render.plugin import checked_text
 
@@ -83,13 +83,15 @@ def _checked(engine: "Engine", plugin: "Plugin", seconds: float) -> Checked:
 
 
 def _refused(engine: "Engine", plugin: "Plugin") -> Probe:
-    """Why a plugin is not even loaded, and what helps."""
+    """Why a plugin is not loaded, with a hint."""
     from uwf_core.plugins.plugins import NOUNS, Status
     from uwf_core.plugins.repair import repair_line
 
     found = plugin.found
     if found.group not in NOUNS:
-        return failed(plugin.reason, f"tell its author, or {repair_line(found.distribution)}")
+        return failed(
+            plugin.reason, f"report it to its author, or {repair_line(found.distribution)}"
+        )
     try:
         engine.plugins.found(found.group, found.name)
     except (PluginError, PluginBroken) as error:
@@ -97,5 +99,5 @@ def _refused(engine: "Engine", plugin: "Plugin") -> Probe:
             return failed(error.message, error.hint)
     return failed(
         plugin.reason,
-        "take it out of plugins.block (uwf config get plugins.block) or UWF_BLOCK_PLUGINS",
+        "remove it from plugins.block (uwf config get plugins.block) or UWF_BLOCK_PLUGINS",
     )

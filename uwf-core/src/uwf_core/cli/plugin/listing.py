@@ -15,10 +15,10 @@ from uwf_core.cli.session import Session
     "--all",
     "all_",
     is_flag=True,
-    help="Also the stores that uwf always has, and what is announced under a wrong group.",
+    help="Also list built-in stores and entry points of unknown groups.",
 )
 def list_(session: Session, all_: bool) -> None:
-    """List all plugins with distribution, version, status and reason. Loads none of them."""
+    """List all plugins with distribution, version, status and reason; loads none."""
     plugins = session.engine.plugins
     listed = [each.document() for each in plugins.list()]
     if all_:
@@ -60,4 +60,4 @@ def _plugins_text(document: Mapping[str, Any], screen: Screen) -> str:
     lines = table(columns, rows, screen)
     if all(each["status"] == "ready" for each in rows):
         return lines
-    return f"{lines}\nuwf plugin check NAME says what helps"
+    return f"{lines}\nnext: uwf plugin check NAME"

@@ -19,11 +19,11 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 @command("new", "uwf plugin new agent aider", "uwf plugin new store files --dir ~/src")
 @click.argument("kind", metavar="KIND", type=click.Choice(list(KINDS)))
 @click.argument("name", metavar="NAME")
-@click.option("--dir", "parent", metavar="DIR", default=".", help="Where its folder is made.")
+@click.option("--dir", "parent", metavar="DIR", default=".", help="Folder to create it in.")
 def new(session: Session, kind: str, name: str, parent: str) -> None:
-    """Write a whole distribution for a plugin of your own, which passes its tests as it is.
+    """Write a complete distribution for a new plugin, which passes its tests unchanged.
 
-    KIND is agent, store, extractor, judge, observer or command. NAME is what a user will type.
+    KIND is agent, store, extractor, judge, observer or command. NAME is the name that users type.
     """
     from uwf_core import __version__
 
@@ -44,20 +44,20 @@ def new(session: Session, kind: str, name: str, parent: str) -> None:
 
 
 def _check_name(session: Session, kind: str, name: str) -> None:
-    """Refuse what cannot be a name, or is somebody's already.
+    """Reject an invalid or taken name.
 
     Raises:
-        UsageError: with what would do.
+        UsageError: with a hint.
     """
     if not _NAME.fullmatch(name):
         raise UsageError(
-            f"{name!r} cannot be the name of a plugin",
-            hint="lower-case letters, digits and single dashes; a letter first: my-agent",
+            f"{name!r} is not a valid plugin name",
+            hint="use lower-case letters, digits and single dashes, with a letter first: my-agent",
         )
     taken = _taken(session, KINDS[kind].group)
     if name in taken:
         raise UsageError(
-            f"the name {name!r} is taken by {taken[name]}: two that claim it would both lose",
+            f"the name {name!r} is taken by {taken[name]}",
             hint="choose another name, or remove that distribution first",
         )
 
@@ -86,14 +86,16 @@ def _write(folder: str, files: Mapping[str, str]) -> None:
                 stream.write(text)
     except FileExistsError as error:
         raise UsageError(
-            "the folder is there already", where=folder, hint="choose another name, or remove it"
+            "the folder exists already", where=folder, hint="choose another name, or remove it"
         ) from error
     except OSError as error:
-        raise UsageError(f"it cannot be written: {error.strerror}", where=error.filename) from error
+        raise UsageError(
+            f"cannot write the file: {error.strerror}", where=error.filename
+        ) from error
 
 
 def _text(document: Mapping[str, Any], _screen: Screen) -> str:
     lines = [document["folder"], *(f"  {file}" for file in document["files"])]
     return "\n".join(
-        [*lines, f"go on: cd {document['folder']} && pip install -e '.[test]' && pytest"]
+        [*lines, f"next: cd {document['folder']} && pip install -e '.[test]' && pytest"]
     )

@@ -1,6 +1,6 @@
-"""The distributions that `uwf plugin new` writes: which files each kind has, and what fills them.
+"""The distributions that `uwf plugin new` writes: the files of each kind and their values.
 
-A template is a text with words like `@NAME@` in it.
+A template is a text with placeholders such as `@NAME@`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,8 +25,8 @@ class Kind(NamedTuple):
         group: its group of entry points.
         parts: its modules, each a template of its folder; the first is the entry point's target.
         attribute: what follows the module in the target.
-        summary: of a new one.
-        use: how it is used, for the README.
+        summary: the summary of a new one.
+        use: its usage, for the README.
     """
 
     group: str
@@ -41,7 +41,7 @@ KINDS: Mapping[str, Kind] = {
         AGENTS,
         ("plugin", "agent"),
         "@NAME@ as an agent of uwf",
-        "Installed is usable: `uwf run WORKFLOW -p TASK --agent @NAME@`.",
+        "Install it, then: `uwf run WORKFLOW -p TASK --agent @NAME@`.",
     ),
     "store": Kind(
         STORES,
@@ -53,7 +53,7 @@ KINDS: Mapping[str, Kind] = {
         EXTRACTORS,
         ("plugin", "extractor"),
         "@NAME@ as an extractor of uwf",
-        "Try it after the house's own: `uwf config set extractors '[frontmatter, @NAME@]'`.",
+        "Try it after the built-in one: `uwf config set extractors '[frontmatter, @NAME@]'`.",
     ),
     "judge": Kind(
         JUDGES,
@@ -65,26 +65,26 @@ KINDS: Mapping[str, Kind] = {
         OBSERVERS,
         ("plugin",),
         "@NAME@ as an observer of uwf",
-        "Installed is used. It writes to the file that `@VARIABLE@` names.",
+        "It is active once installed, and writes to the file in `@VARIABLE@`.",
     ),
     "command": Kind(
         COMMANDS,
         ("command",),
         "the command uwf @NAME@",
-        "Installed is usable: `uwf @NAME@ --help`.",
+        "Install it, then: `uwf @NAME@ --help`.",
         ":command",
     ),
 }
 
 
 def distribution_of(kind: str, name: str) -> str:
-    """What the distribution of a new plugin is called: `uwf-agent-aider`, `uwf-store-files`."""
+    """The distribution name of a new plugin: `uwf-agent-aider`, `uwf-store-files`."""
     prefix = f"uwf-{kind}-"
     return name if name.startswith(prefix) else f"{prefix}{name}"
 
 
 def name_of(kind: str, word: str) -> str:
-    """The plugin's own name: `aider`, also where its distribution was named."""
+    """The name of the plugin: `aider`, also for `uwf-agent-aider`."""
     return word.removeprefix(f"uwf-{kind}-")
 
 
@@ -92,8 +92,8 @@ def filled_files(kind: str, name: str, core_version: str) -> Iterator[tuple[str,
     """(path, text) of each file of a new distribution.
 
     Args:
-        kind: one of `KINDS`. name: what a user will type.
-        core_version: the version of uwf-core that it is written for.
+        kind: one of `KINDS`. name: the name that users type.
+        core_version: the version of uwf-core that it is for.
     """
     words = _words(kind, name, core_version)
     parts = {f"src/@MODULE@/{part}.py": f"{kind}/{part}.txt" for part in KINDS[kind].parts}
@@ -112,9 +112,9 @@ def _words(kind: str, name: str, core_version: str) -> Mapping[str, str]:
     major, minor, *_ = core_version.split(".")
     badge = ""
     if kind not in ("observer", "command"):
-        badge = f"\n`python -m uwf_testing {name}` prints what it can as a table for this page.\n"
+        badge = f"\n`python -m uwf_testing {name}` prints its capabilities as a table.\n"
     return {
-        # First what may itself contain words:
+        # First the values that contain placeholders themselves:
         "USE": chosen.use,
         "SUMMARY": chosen.summary,
         "BADGE": badge,

@@ -52,7 +52,7 @@ def count(number: int | None) -> str:
 
 
 def usage(usage: Mapping[str, Any] | None) -> str:
-    """What was used, as far as it is known: `3 turns, 12.3k in, 1.1k out, $0.0123`."""
+    """The usage, as far as known: `3 turns, 12.3k in, 1.1k out, $0.0123`."""
     if not usage:
         return ""
     parts = []

@@ -1,4 +1,4 @@
-"""Checks and how they went, one a line."""
+"""Checks and their results, one per line."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ _MARKS = {"ok": "✓", "warning": "!", "error": "✗"}
 
 
 def check_lines(checks: Iterable[Mapping[str, Any]], screen: Screen) -> Iterator[str]:
-    """A mark, the name and what was found; the cure below it."""
+    """A mark, the name and the message, with the hint below."""
     for each in checks:
         mark = screen.paint(_MARKS.get(each["state"], "?"), each["state"])
         yield f"{mark} {each['name']}: {each['message']}"

@@ -1,7 +1,7 @@
-"""Foreign text made harmless for a terminal.
+"""Make untrusted text harmless for a terminal.
 
-What agents, workflows and files say may hold escape sequences that recolour, retitle or drive a
-terminal, and marks that turn the reading direction so that a line shows other than it is.
+Texts of agents, workflows and files may hold escape sequences that recolour, retitle or control a
+terminal, and direction marks that make a line look different from what it is.
 """
 
 import re
@@ -12,7 +12,7 @@ _HARMFUL = re.compile(
     "\x00-\x08\x0b-\x1f"  # C0 save tab and line feed
     "\x7f-\x9f"  # DEL and C1
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks and overrides of direction
-    "\u2028\u2029"  # line ends that terminals and editors disagree about
+    "\u2028\u2029"  # line ends that terminals and editors treat differently
     "\ufff9-\ufffb"  # interlinear annotations
     "\ud800-\udfff"  # lone surrogates
     "\U000e0000-\U000e007f"  # invisible tags
@@ -35,7 +35,7 @@ def clean(text: str) -> str:
 
 
 def escaped(data: str, *, is_yaml: bool) -> str:
-    """JSON, or YAML with all harmful texts in double quotes, as a terminal may show it: the same
+    """Escape JSON, or YAML with all harmful texts in double quotes, for a terminal: the same
     value, each harmful character as the format's own escape.
     """
     return _HARMFUL.sub(_yaml_escape if is_yaml else _json_escape, data)

@@ -1,4 +1,4 @@
-"""The form of a pending question, for people: what to write after `--answer`."""
+"""The form of a pending question as text: what to write after `--answer`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,13 +9,13 @@ from uwf_core.workflow.variants import STATUS, variants
 
 
 def form_text(form: Mapping[str, Any]) -> str:
-    """One paragraph for each way to answer, its fields below; a form without fields as JSON."""
+    """One paragraph per way to answer, with its fields; a form without fields as JSON."""
     try:
         ways = [
             "\n".join([f"{STATUS}={each.status}", *field_notes(each.properties, each.required)])
             for each in variants(form)
         ]
-    except DefinitionError:  # a form of an agent's own, which need not have statuses
+    except DefinitionError:  # a form that an agent made need not have statuses
         ways = ["\n".join(field_notes(form.get("properties", {}), form.get("required", ())))]
     return "\n".join(ways) or _json(form)
 

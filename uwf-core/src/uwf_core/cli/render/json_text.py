@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 MANY = 100
-"""A list of more rows than this is for programs: it gets a row on each line, which is ten times as
-fast to write as an indented one.
+"""A list of more rows than this is for programs: it gets one row per line, which is ten times as
+fast as an indented one.
 """
 
 

@@ -1,4 +1,4 @@
-"""A run as people follow it on stderr: one live line on a terminal, plain lines elsewhere."""
+"""Show a run on stderr: one live line on a terminal, plain lines elsewhere."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ _REFRESH_SECONDS = 0.5
 
 
 class Running(NamedTuple):
-    """The step under way, as far as it has been seen; seconds are of a monotonic clock."""
+    """The running step as seen so far; seconds are from a monotonic clock."""
 
     number: int
     attempt: int
@@ -28,7 +28,7 @@ class Running(NamedTuple):
     said: str = ""
 
     def line(self, now: float) -> str:
-        """`#3 reviewer · mock · 2 turns · 1.2k tokens · 12s · idle 4s · what it said last`."""
+        """`#3 reviewer · mock · 2 turns · 1.2k tokens · 12s · idle 4s · its last text`."""
         parts = [f"#{self.number} {self.role}", self.agent]
         if self.attempt > 1:
             parts.append(f"attempt {self.attempt}")
@@ -43,7 +43,7 @@ class Running(NamedTuple):
         return " · ".join(parts)
 
     def after_turn(self, turn: Any, now: float) -> "Running":
-        """With a turn more, or with a newer state of a turn that is known."""
+        """Add a turn, or update a known one."""
         tokens = self.tokens
         used = turn.usage
         if used is not None and used.output_tokens is not None:
@@ -111,7 +111,7 @@ class LiveWatch:
         try:
             self._stream.write(_CLEAR + line)
             self._stream.flush()
-        except (OSError, ValueError):  # the terminal has gone; the run goes on without it
+        except (OSError, ValueError):  # the terminal has gone; the run continues without it
             self._refresh = False
 
     def _tick(self) -> None:

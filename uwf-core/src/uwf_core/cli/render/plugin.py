@@ -8,7 +8,7 @@ from uwf_core.cli.render.style import Screen
 
 
 def checked_text(document: Mapping[str, Any], screen: Screen) -> str:
-    """`plugin check`: each plugin with its state, what it can, and what helps."""
+    """`plugin check`: each plugin with its state, capabilities and hint."""
     return "\n".join(line for each in document["plugins"] for line in _lines(each, screen))
 
 

@@ -1,4 +1,4 @@
-"""The faults of a definition, one a line."""
+"""The errors in a definition, one per line."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from uwf_core.cli.render.style import Screen
 
 
 def problem_lines(problems: Sequence[Mapping[str, Any]], screen: Screen) -> Iterator[str]:
-    """`file:line:column code message` of each fault, its cure below it."""
+    """`file:line:column code message` of each error, with the hint below."""
     for each in problems:
         place = f"{each['file']}:{each['line']}:{each['column']}"
         severity = str(each.get("severity") or "error")

@@ -64,7 +64,7 @@ def step_text(document: Mapping[str, Any], screen: Screen) -> str:
     for correction in document["corrections"]:
         parts.append(_section("sent back", "\n".join(correction["errors"]), screen))
     if document["turns"]:
-        rest = f"{len(document['turns'])}; uwf step read {document['step']} shows them"
+        rest = f"{len(document['turns'])}; next: uwf step read {document['step']}"
         parts.append(_section("turns", rest, screen))
     return "\n\n".join(parts)
 
@@ -75,7 +75,7 @@ def turns_text(document: Mapping[str, Any], screen: Screen) -> str:
 
 
 def turn_text(turn: Mapping[str, Any], screen: Screen) -> str:
-    """One turn: who speaks in which step, what it says, which tools it uses."""
+    """One turn: step, role, speaker, text and tool calls."""
     head = f"#{turn['number']} {turn['role']} · {turn['speaker']} {turn['index']}"
     lines = [screen.paint(head, "bold")]
     if turn["reasoning"]:
@@ -90,7 +90,7 @@ def turn_text(turn: Mapping[str, Any], screen: Screen) -> str:
 
 
 def answer_text(document: Mapping[str, Any], screen: Screen) -> str:
-    """`step ask`: the answer, and where it came from."""
+    """`step ask`: the answer and its origin."""
     origin = f"{document['role']} · {document['agent']} · {document['continuation']}"
     return f"{document['answer'].strip()}\n\n{screen.paint(origin, 'dim')}"
 

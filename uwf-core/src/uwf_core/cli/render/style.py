@@ -1,4 +1,4 @@
-"""Colours and widths: what a stream that people look at can show."""
+"""Colours and width of a stream."""
 
 import os
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ UNLIMITED: Final = 1_000_000
 
 
 class Screen(NamedTuple):
-    """What a stream can show: its width in cells, and whether it takes colours."""
+    """The abilities of a stream: its width in cells, and whether it takes colours."""
 
     width: int
     colour: bool
@@ -48,7 +48,7 @@ class Screen(NamedTuple):
 
 
 def screen_of(stream: IO[str], env: Mapping[str, str], color: str) -> Screen:
-    """What `stream` shows; `color` auto is off where NO_COLOR is set or TERM is dumb."""
+    """The screen of `stream`; `color` auto is off if NO_COLOR is set or TERM is dumb."""
     terminal = is_terminal(stream)
     wanted = terminal and not env.get("NO_COLOR") and env.get("TERM") != "dumb"
     return Screen(
@@ -58,7 +58,7 @@ def screen_of(stream: IO[str], env: Mapping[str, str], color: str) -> Screen:
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
-    """Whether a person looks at `stream`; a closed one is no terminal."""
+    """Whether `stream` is a terminal; a closed one is not."""
     try:
         return stream is not None and stream.isatty()
     except ValueError:
@@ -66,7 +66,7 @@ def is_terminal(stream: IO[str] | None) -> bool:
 
 
 def terminal_width(stream: IO[str], env: Mapping[str, str]) -> int:
-    """Cells of a line of the terminal behind `stream`: COLUMNS, else what it says, else 80."""
+    """Cells of a line of the terminal behind `stream`: COLUMNS, else its size, else 80."""
     columns = env.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) > 0:
         return int(columns)

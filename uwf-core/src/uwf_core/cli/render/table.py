@@ -1,4 +1,4 @@
-"""Tables for people: columns that shrink, and go, where the terminal is narrow."""
+"""Tables for people: columns shrink and disappear on a narrow terminal."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,10 +15,10 @@ class Column(NamedTuple):
     Attributes:
         key: the row's key that it shows.
         title: its heading.
-        least: cells that it keeps when it shrinks; None: it never shrinks.
-        rank: where room is short, the column of the highest rank goes first; 0 stays.
-        right: numbers are set to the right.
-        status: the cell's own word is its style.
+        least: its minimum width in cells; None: it never shrinks.
+        rank: if space is short, the column of the highest rank goes first; 0 stays.
+        right: aligned to the right, for numbers.
+        status: the cell is a status word and gets its style.
     """
 
     key: str
@@ -48,7 +48,7 @@ def _cell(value: Any) -> str:
 
 
 def _squeeze(columns: list[Column], widths: dict[str, int], room: int) -> list[Column]:
-    """The columns that stay; shrinks `widths` so that they fit into `room`, as far as it goes."""
+    """The columns that stay; shrinks `widths` to fit into `room` as far as possible."""
     while True:
         excess = sum(widths[each.key] for each in columns) + _GAP * (len(columns) - 1) - room
         if excess <= 0:
@@ -88,7 +88,7 @@ def _line(
 
 
 def fields(pairs: Sequence[tuple[str, str | None]], screen: Screen) -> str:
-    """Names and values, one pair a line; pairs without a value are left out."""
+    """Names and values, one pair per line; pairs without a value are omitted."""
     there = [(name, value) for name, value in pairs if value]
     width = max((cells(name) for name, _ in there), default=0)
     return "\n".join(

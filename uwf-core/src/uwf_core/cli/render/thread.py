@@ -1,4 +1,4 @@
-"""Threads and what was done with them, as text."""
+"""Threads and the results of their runs, as text."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ def threads_text(document: Mapping[str, Any], screen: Screen) -> str:
     """The rows of `thread list`."""
     threads: Sequence[Mapping[str, Any]] = document["threads"]
     if not threads:
-        return "no threads; `uwf thread list --all` shows finished ones too"
+        return "no unfinished threads; next: uwf thread list --all"
     now = now_ms()
     rows = [
         {
@@ -47,7 +47,7 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("workflow", f"{document['workflowName']} ({document['workflow']})"),
             ("status", status),
             ("role", document["suspendedRole"] or document["currentRole"]),
-            ("waits for", document["suspendMessage"]),
+            ("reason", document["suspendMessage"]),
             ("form", _form(document.get("form"))),
             ("running", running and f"process {running['pid']} on {running['host']}"),
             ("steps", str(document["steps"])),
@@ -55,23 +55,23 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("started", amounts.moment(document["startedAtMs"])),
             ("updated", amounts.moment(document["updatedAtMs"])),
             ("head", document["head"]),
-            ("go on", document.get("hint")),
+            ("next", document.get("hint")),
         ],
         screen,
     )
 
 
 def exec_text(document: Mapping[str, Any], screen: Screen) -> str:
-    """What `exec`, `run`, `resume`, `poke` and `wait` did."""
+    """The result of `exec`, `run`, `resume`, `poke` and `wait`."""
     lines = [step_line(each, screen) for each in document["steps"]]
     last = document["steps"][-1] if document["steps"] else None
     follows = f"; next: {last['currentRole']}" if last and document["status"] == "idle" else ""
     lines.append(f"{document['thread']} {screen.status(document['status'])}{follows}")
     if follows:
-        lines.append(screen.paint(f"go on: uwf thread exec {document['thread']}", "dim"))
+        lines.append(screen.paint(f"next: uwf thread exec {document['thread']}", "dim"))
     if document["suspendMessage"]:
         lines.append(document["suspendMessage"])
-        lines.append(screen.paint(f"go on: uwf thread show {document['thread']}", "dim"))
+        lines.append(screen.paint(f"next: uwf thread show {document['thread']}", "dim"))
     return "\n".join(lines)
 
 
@@ -88,9 +88,9 @@ def step_line(step: Mapping[str, Any], screen: Screen) -> str:
 
 
 def started_text(document: Mapping[str, Any], screen: Screen) -> str:
-    """A thread that was made, and what runs it."""
+    """A new thread and the command that runs it."""
     thread = document["thread"]
-    return f"{thread}\n" + screen.paint(f"go on: uwf thread exec {thread}", "dim")
+    return f"{thread}\n" + screen.paint(f"next: uwf thread exec {thread}", "dim")
 
 
 def _form(form: Any) -> str | None:

@@ -9,7 +9,7 @@ _PLAIN = re.compile(r"[A-Za-z_$/][A-Za-z0-9_$./+-]*(?: [A-Za-z0-9_$./+(-][A-Za-z
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _TYPED = frozenset(
     ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf", "infinity"]
-)  # also what YAML 1.1 readers would take for something else than text
+)  # also what YAML 1.1 readers would not read as text
 
 
 def as_yaml(value: Any) -> str:
@@ -48,7 +48,7 @@ def _entry(head: str, value: Any, depth: int) -> Iterator[str]:
 
 
 def _fits_block(text: str) -> bool:
-    """Whether a literal block says exactly this text: several lines, nothing odd at the ends."""
+    """Whether a literal block can hold exactly this text: several lines, no odd ends."""
     return (
         "\n" in text.removesuffix("\n")
         and not text.startswith((" ", "\n", "\t"))
@@ -59,7 +59,7 @@ def _fits_block(text: str) -> bool:
 
 
 def _scalar(value: Any) -> str:
-    """A scalar or an empty collection: as JSON has it, save that text is plain where it can be."""
+    """A scalar or an empty collection: as in JSON, but with plain text where possible."""
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _TYPED:
         return value
     return _UNPRINTABLE.sub(_escape, json.dumps(value, ensure_ascii=False))

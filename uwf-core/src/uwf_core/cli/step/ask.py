@@ -13,12 +13,12 @@ from uwf_core.cli.words import agent_option, prompt_option, prompt_text, step_ar
 @step_argument()
 @prompt_option("The question.")
 @agent_option()
-@click.option("--no-fork", is_flag=True, help="Ask a fresh session that gets the step's record.")
+@click.option("--no-fork", is_flag=True, help="Ask a new session that gets the record of the step.")
 def ask(session: Session, step: str, prompt: str, agent: str | None, no_fork: bool) -> None:
-    """Put a question to the session of a past step; the thread stays as it is.
+    """Ask the session of a past step a question; the thread stays unchanged.
 
-    The answer says whether it came from that very session (original) or from another one that
-    was given the record (reconstructed).
+    The answer shows whether it came from that session (original) or from a new one that
+    got the record of the step (reconstructed).
     """
     from uwf_core.cli.render.step import answer_text
     from uwf_core.threads.ask import AskOptions, ask_step

@@ -10,7 +10,7 @@ from uwf_core.cli.words import quota_option, step_argument
 @command("read", "uwf step read @last", "uwf step read 3FQ8K --prompt", document=True)
 @step_argument()
 @quota_option()
-@click.option("--prompt", is_flag=True, help="The exact prompt that the agent got.")
+@click.option("--prompt", is_flag=True, help="Show the exact prompt that the agent got.")
 def read(session: Session, step: str, quota: int, prompt: bool) -> None:
     """Read a step as Markdown: its turns and its output."""
     from uwf_core.engine.find import find_step

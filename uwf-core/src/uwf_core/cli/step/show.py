@@ -8,7 +8,7 @@ from uwf_core.cli.words import step_argument, thread_argument
 @command("list", "uwf step list @last")
 @thread_argument()
 def list_(session: Session, thread: str) -> None:
-    """List the steps of a thread in the order they were taken; the first row is the start."""
+    """List the steps of a thread, oldest first; the first row is the start."""
     from uwf_core.cli.render.step import steps_text
     from uwf_core.views.steps import list_steps
 

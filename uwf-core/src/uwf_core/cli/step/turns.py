@@ -9,12 +9,12 @@ from uwf_core.cli.words import thread_argument
 
 @command("turns", "uwf step turns @last", "uwf step turns @last --role developer --live")
 @thread_argument()
-@click.option("--role", metavar="R", help="Turns of this role only.")
-@click.option("--live", is_flag=True, help="Follow the step under way until it ends.")
+@click.option("--role", metavar="R", help="Only turns of this role.")
+@click.option("--live", is_flag=True, help="Follow the running step until it ends.")
 def turns(session: Session, thread: str, role: str | None, live: bool) -> None:
-    """Show all turns of all steps of a thread, those of the step under way included.
+    """Show the turns of all steps of a thread, also of the running step.
 
-    With --live and --format json each turn is one line of JSON as it comes.
+    With --live and --format json, each turn is printed as one line of JSON.
     """
     from uwf_core.cli.render.step import turn_text, turns_text
     from uwf_core.views.turns import follow_turns, list_turns

@@ -11,7 +11,7 @@ from uwf_core.cli.words import thread_argument
 @command("stop", "uwf thread stop @last", logged=True)
 @thread_argument()
 def stop(session: Session, thread: str) -> None:
-    """Stop a run in the background; `thread exec` goes on from there."""
+    """Stop a run in the background; `thread exec` continues it."""
     from uwf_core.cli.render.thread import thread_text
     from uwf_core.threads.control import stop_thread
 
@@ -22,7 +22,7 @@ def stop(session: Session, thread: str) -> None:
 @command("cancel", "uwf thread cancel @last", logged=True)
 @thread_argument()
 def cancel(session: Session, thread: str) -> None:
-    """Stop a thread if it runs, and close it for good."""
+    """Cancel the thread permanently; stops it if it runs."""
     from uwf_core.cli.render.thread import thread_text
     from uwf_core.threads.close import cancel_thread
 
@@ -35,10 +35,10 @@ def cancel(session: Session, thread: str) -> None:
 @command("wait", "uwf thread wait @last --timeout 600")
 @thread_argument()
 @click.option(
-    "--timeout", type=click.FloatRange(min=0), metavar="S", help="Seconds to wait; exit 75 after."
+    "--timeout", type=click.FloatRange(min=0), metavar="S", help="Seconds to wait, then exit 75."
 )
 def wait(session: Session, thread: str, timeout: float | None) -> int:
-    """Wait until nobody runs a thread; prints the run's document, exits with its code."""
+    """Wait for the current run, print its result and exit with its code."""
     from uwf_core.threads.control import wait_thread
 
     return tell(session, wait_thread(session.engine, thread, timeout_s=timeout))
@@ -47,7 +47,7 @@ def wait(session: Session, thread: str, timeout: float | None) -> int:
 @command("rm", "uwf thread rm 01JD8ZK3", logged=True)
 @thread_argument()
 def rm(session: Session, thread: str) -> None:
-    """Forget a finished thread; its nodes stay until the store is cleaned."""
+    """Delete a finished thread; its nodes stay until `uwf cas gc`."""
     from uwf_core.cli.render.thread import thread_text
     from uwf_core.threads.close import remove_thread
 

@@ -22,9 +22,11 @@ from uwf_core.errors import UsageError
 )
 @agent_option()
 @cwd_option()
-@click.option("--background", is_flag=True, help="Come back at once; `wait` and `stop` work on it.")
-@click.option("--until-done", is_flag=True, help="Go on to the end, at most 100 steps.")
-@click.option("--announce", type=int, hidden=True, help="Descriptor to tell that the lock is held.")
+@click.option("--background", is_flag=True, help="Run in the background; see `wait` and `stop`.")
+@click.option("--until-done", is_flag=True, help="Run until the end, at most 100 steps.")
+@click.option(
+    "--announce", type=int, hidden=True, help="Descriptor that reports the acquired lock."
+)
 def exec_(
     session: Session,
     thread: str,
@@ -35,18 +37,18 @@ def exec_(
     until_done: bool,
     announce: int | None,
 ) -> int:
-    """Run the next step of a thread: one role's turn, stored before it counts.
+    """Run the next step of a thread: the work of one role.
 
-    Stops at the end, at a suspension or a failure; call it again to go on. THREAD is an id, a
-    unique prefix of one, or @last.
+    Stops at the end, at a suspension or a failure; call it again to continue. A reported step is
+    durable. THREAD is an id, a unique prefix of one, or @last.
     """
     from uwf_core.engine.run import RunOptions, exec_thread
 
     session.thread = thread
     if until_done and count is not None:
         raise UsageError(
-            "-c and --until-done exclude each other",
-            hint="-c N runs N steps; --until-done runs to the end",
+            "-c and --until-done cannot be combined",
+            hint="use -c N for N steps, --until-done for all steps",
         )
     options = RunOptions(steps=count or 1, until_done=until_done, agent=agent, cwd=cwd)
     if background:

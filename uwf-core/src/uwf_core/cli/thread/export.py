@@ -11,11 +11,11 @@ from uwf_core.cli.words import thread_argument
 @thread_argument()
 @click.option("-o", "--output", required=True, metavar="FILE", help="File to write or replace.")
 def export(session: Session, thread: str, output: str) -> None:
-    """Write a thread with everything that it leads to into one file.
+    """Write a thread and everything reachable from it to one file.
 
-    The workflow, all types, prompts, raw texts and turns are in it, with a SHA-256 of each node
-    and a root over all of them that is the same in every store. `uwf bundle verify` checks it
-    without any store, `uwf cas import` takes it over.
+    Contains the workflow, all types, prompts, raw texts and turns, a SHA-256 of each node and a
+    root over all nodes that is the same in every store. `uwf bundle verify` verifies it without
+    a store, `uwf cas import` imports it.
     """
     from uwf_core.cli.render.bundle import bundle_text
     from uwf_core.upkeep.export import export_thread

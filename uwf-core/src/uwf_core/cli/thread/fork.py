@@ -1,4 +1,4 @@
-"""`uwf step fork`, also by the name `uwf thread fork`."""
+"""`uwf step fork`, also named `uwf thread fork`."""
 
 from uwf_core.cli.frame import command
 from uwf_core.cli.session import Session
@@ -10,7 +10,7 @@ from uwf_core.cli.words import step_argument
 def fork(session: Session, step: str) -> None:
     """Start a new thread that shares the chain up to STEP; copies nothing.
 
-    STEP may be a start node. The parent goes on as if nothing had happened.
+    STEP may be a start node. The parent thread is not affected.
     """
     from uwf_core.cli.render.thread import started_text
     from uwf_core.threads.fork import fork_step

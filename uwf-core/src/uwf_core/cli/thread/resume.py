@@ -44,9 +44,9 @@ def resume(
     agent: str | None,
     cwd: str | None,
 ) -> int:
-    """Go on with a thread that waits, or reopen a completed one.
+    """Continue a suspended thread, or reopen a completed one.
 
-    A pending question (`thread show` has its form) takes only --answer or --status.
+    A pending question expects --answer or --status; `thread show` prints its form.
     """
     from uwf_core.threads.resume import ResumeOptions, resume_thread
 
@@ -76,7 +76,7 @@ def resume(
 @prompt_option("The further instruction.")
 @cwd_option()
 def poke(session: Session, thread: str, prompt: str, cwd: str | None) -> int:
-    """Run the last step again with a further instruction; the new step replaces it."""
+    """Rerun the last step with a further instruction; the new step replaces it."""
     from uwf_core.threads.resume import poke_thread
 
     session.thread = thread

@@ -11,7 +11,7 @@ from uwf_core.errors import UsageError
 @command("show", "uwf thread show @last", "uwf thread show 01JD8 --format json")
 @thread_argument()
 def show(session: Session, thread: str) -> None:
-    """Show where a thread stands, what it waits for and how to go on.
+    """Show the status of a thread, the reason of a suspension and the next command.
 
     THREAD is an id, a unique prefix of one, or @last.
     """
@@ -27,13 +27,17 @@ def show(session: Session, thread: str) -> None:
     "uwf thread list --all --after 7d",
     "uwf thread list --status suspended,idle --workflow fix-bug",
 )
-@click.option("-a", "--all", "everything", is_flag=True, help="Finished threads as well.")
-@click.option("--status", metavar="S,…", help="These statuses only; `active` is idle and running.")
-@click.option("--after", type=Moment(), metavar="WHEN", help="Started after: a date, or 7d, 12h.")
-@click.option("--before", type=Moment(), metavar="WHEN", help="Started before.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
-@click.option("--offset", type=click.IntRange(min=0), default=0, metavar="N", help="Leave out N.")
-@click.option("--workflow", metavar="W", help="Threads of this workflow: its name or reference.")
+@click.option("-a", "--all", "everything", is_flag=True, help="Also show finished threads.")
+@click.option("--status", metavar="S,…", help="Only these statuses; `active` is idle or running.")
+@click.option(
+    "--after", type=Moment(), metavar="WHEN", help="Only threads started after a date, or 7d, 12h."
+)
+@click.option("--before", type=Moment(), metavar="WHEN", help="Only threads started before.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Show at most N.")
+@click.option(
+    "--offset", type=click.IntRange(min=0), default=0, metavar="N", help="Skip the first N."
+)
+@click.option("--workflow", metavar="W", help="Only threads of this workflow (name or reference).")
 def list_(
     session: Session,
     everything: bool,
@@ -64,7 +68,7 @@ def _statuses(words: str | None) -> "tuple[str, ...]":
     """The statuses that --status names.
 
     Raises:
-        UsageError: one of them is none.
+        UsageError: one of them is unknown.
     """
     from uwf_core.thread.status import STATUSES
 
@@ -77,6 +81,7 @@ def _statuses(words: str | None) -> "tuple[str, ...]":
             chosen.append(word)
         elif word or words is not None:
             raise UsageError(
-                f"{word!r} is no status", hint=f"one or more of {', '.join(STATUSES)}, active"
+                f"unknown status {word!r}",
+                hint=f"use use one or more of {', '.join(STATUSES)}, active",
             )
     return tuple(dict.fromkeys(chosen))

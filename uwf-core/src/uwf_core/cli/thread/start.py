@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 )
 @click.argument("workflow", metavar="WORKFLOW")
 @prompt_option("The task.")
-@click.option("--cwd", metavar="DIR", help="Working folder of the agents; this one by default.")
-@agent_option("Agent of this thread's roles.")
+@click.option(
+    "--cwd", metavar="DIR", help="Working folder of the agents (default: the current one)."
+)
+@agent_option("Agent for the roles of this thread.")
 def start(session: Session, workflow: str, prompt: str, cwd: str | None, agent: str | None) -> None:
-    """Make a thread of a workflow. Nothing runs before `thread exec`.
+    """Create a thread of a workflow. `thread exec` runs it.
 
     WORKFLOW is a name, a file or a reference.
     """
@@ -41,7 +43,7 @@ def start(session: Session, workflow: str, prompt: str, cwd: str | None, agent: 
 def start_options(
     session: Session, workflow: str, prompt: str, cwd: str | None, agent: str | None
 ) -> "StartOptions":
-    """What a thread is started with."""
+    """The options of a new thread."""
     from uwf_core.threads.start import StartOptions
 
     return StartOptions(

@@ -14,10 +14,10 @@ from uwf_core.errors import ExitCode, UsageError
 @command("check", "uwf workflow check fix-bug.yaml", "uwf workflow check .workflow/*.yaml")
 @click.argument("files", metavar="FILE…", nargs=-1, required=True)
 def check(session: Session, files: tuple[str, ...]) -> int:
-    """Report every fault of workflow files, each with its place and a hint.
+    """Report every error in workflow files, each with its place and a hint.
 
-    Exit code 0 with warnings alone, 4 with an error, 2 where a file cannot be read (the others are
-    checked all the same). Writes nothing and needs no store.
+    Exit code 0 with only warnings, 4 with an error, 2 if a file cannot be read (the others are
+    still checked). Writes nothing and needs no store.
     """
     from uwf_core.workflow.check import Checked, check_file
 
@@ -40,7 +40,7 @@ def check(session: Session, files: tuple[str, ...]) -> int:
 
 
 def _unreadable(errors: Sequence[UsageError]) -> UsageError:
-    """The one error about all files that could not be read."""
+    """One error for all files that could not be read."""
     first = errors[0]
     if len(errors) == 1:
         return first

@@ -1,4 +1,4 @@
-"""Which workflows can be started here: the rows of `workflow list`."""
+"""The workflows that can be started here: the rows of `workflow list`."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypedDict
@@ -24,7 +24,7 @@ class WorkflowRow(TypedDict):
 def list_workflows(
     engine: "Engine", notice: Callable[[str], None] = lambda text: None
 ) -> list[WorkflowRow]:
-    """What each name means here, sorted by name; `notice` gets a line for what is passed over."""
+    """The workflow of each name, sorted; `notice` gets a line for each file that is skipped."""
     from uwf_core.engine.workflows import resolve_workflow, trusting
     from uwf_core.workflow.content import description_of
     from uwf_core.workflow.discover import local_workflows, workflows_in
@@ -50,7 +50,7 @@ def list_workflows(
 
 
 def published(engine: "Engine", file: str) -> "Ref | None":
-    """The reference of a file's workflow if exactly that is in the store; told without a check."""
+    """The reference of a file's workflow if exactly that is in the store; does not validate it."""
     from uwf_core.workflow.content import reference_of
     from uwf_core.workflow.definition import is_workflow
 
@@ -58,11 +58,11 @@ def published(engine: "Engine", file: str) -> "Ref | None":
         ref = reference_of(file)
         return ref if ref is not None and is_workflow(engine.store, ref) else None
     except UwfError:
-        return None  # what is wrong with the file is told by whatever uses it
+        return None  # the command that uses the file reports its errors
 
 
 def _description(engine: "Engine", ref: str) -> str:
-    """The description of a published workflow; what is damaged says so and spoils no list."""
+    """The description of a published workflow; a damaged one still gets a row."""
     try:
         payload = engine.store.get(ref).payload
         return str(payload.get("description", ""))

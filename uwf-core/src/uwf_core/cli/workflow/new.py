@@ -21,14 +21,14 @@ from uwf_core.errors import UsageError
 )
 @click.argument("name", metavar="NAME", required=False)
 @click.option(
-    "--from", "example", metavar="EXAMPLE", help="Begin with an example instead of the starter."
+    "--from", "example", metavar="EXAMPLE", help="Copy an example instead of the starter."
 )
-@click.option("--examples", is_flag=True, help="List the examples; writes nothing.")
+@click.option("--examples", is_flag=True, help="List the examples; write nothing.")
 def new(session: Session, name: str | None, example: str | None, examples: bool) -> None:
-    """Write a workflow file that passes the check, to begin with.
+    """Write a workflow file to start from; it passes the check.
 
-    NAME is the workflow's name, for NAME.yaml in this folder, or the path of a new .yaml file.
-    What lies in the folder .workflow can be started by its name.
+    NAME is the name of the workflow, for NAME.yaml in this folder, or the path of a new .yaml file.
+    Workflows in the folder .workflow can be started by name.
     """
     if examples:
         from uwf_core.examples.shelf import examples as all_examples
@@ -37,13 +37,13 @@ def new(session: Session, name: str | None, example: str | None, examples: bool)
         return
     if name is None:
         raise UsageError(
-            "the workflow's name is missing", hint="uwf workflow new NAME [--from EXAMPLE]"
+            "the name of the workflow is missing", hint="uwf workflow new NAME [--from EXAMPLE]"
         )
     file = name if name.endswith((".yaml", ".yml")) else f"{name}.yaml"
     stem = os.path.basename(file).rpartition(".")[0]  # noqa: PTH119
     _write(file, _text(stem, example))
     document = {"name": stem, "file": os.path.abspath(file)}  # noqa: PTH100
-    session.emit(document, lambda each, _: f"{each['file']}\ngo on: uwf workflow check {file}")
+    session.emit(document, lambda each, _: f"{each['file']}\nnext: uwf workflow check {file}")
 
 
 def _text(name: str, example: str | None) -> str:
@@ -63,10 +63,10 @@ def _write(file: str, text: str) -> None:
             stream.write(text)
     except FileExistsError as error:
         raise UsageError(
-            "the file is there already", where=file, hint="choose another name, or remove it"
+            "the file exists already", where=file, hint="choose another name, or remove it"
         ) from error
     except OSError as error:
-        raise UsageError(f"it cannot be written: {error.strerror}", where=file) from error
+        raise UsageError(f"cannot write the file: {error.strerror}", where=file) from error
 
 
 def _examples_text(document: Mapping[str, Any], screen: Screen) -> str:

@@ -10,10 +10,10 @@ from uwf_core.cli.session import Session
 @command("add", "uwf workflow add fix-bug.yaml", logged=True)
 @click.argument("file", metavar="FILE")
 def add(session: Session, file: str) -> None:
-    """Check a workflow file, store it and register it by its name.
+    """Check a workflow file, store it and register it under its name.
 
-    The same file always has the same reference. A name that exists moves; threads that run keep
-    the version that they were started with.
+    The same file always has the same reference. An existing name moves to the new version;
+    threads keep the version that they were started with.
     """
     from uwf_core.engine.workflows import publish_file
     from uwf_core.workflow.registry import register

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @command("list", "uwf workflow list")
 def list_(session: Session) -> None:
-    """List the workflows that can be started here by name, and where each comes from."""
+    """List the workflows that you can start here by name, with their origins."""
     from uwf_core.cli.workflow.listing import list_workflows
 
     session.emit({"workflows": list_workflows(session.engine, session.note)}, _workflows_text)
@@ -40,7 +40,7 @@ def graph(session: Session, workflow: str) -> None:
 
 
 def _definition(session: Session, word: str) -> dict[str, Any]:
-    """The definition that a word means, in the shape of a checked file."""
+    """The definition that a word selects, in the form of a checked file."""
     from uwf_core.cli.workflow.listing import published
     from uwf_core.engine.workflows import resolve_workflow
 
@@ -98,7 +98,7 @@ def _workflows_text(document: Mapping[str, Any], screen: Screen) -> str:
         Column("description", "DESCRIPTION", least=10, rank=1),
     )
     rows = document["workflows"]
-    return table(columns, rows, screen) if rows else "no workflows; uwf workflow new NAME"
+    return table(columns, rows, screen) if rows else "no workflows; next: uwf workflow new NAME"
 
 
 def _definition_text(document: Mapping[str, Any], screen: Screen) -> str:

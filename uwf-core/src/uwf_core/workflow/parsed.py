@@ -1,4 +1,4 @@
-"""A workflow file as far as it can be understood, whatever is wrong with it: for the checks."""
+"""A workflow file parsed as far as possible despite its errors, for the checks."""
 
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
@@ -11,11 +11,11 @@ from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar, Yaml
 START, END, SUSPEND = "$START", "$END", "$SUSPEND"
 
 _MOST_COMPARED, _LONGEST = 100, 64
-"""Names, and characters of each, among which a suggestion is looked for."""
+"""The limits of a suggestion: names to compare, and characters of each."""
 
 
 class Edge(NamedTuple):
-    """An edge as written; what is missing or no text is None."""
+    """An edge as written; a value that is missing or not text is None."""
 
     source: str
     status: str
@@ -25,13 +25,13 @@ class Edge(NamedTuple):
     location: YamlScalar | None
 
 
-class Sketch(NamedTuple):
-    """The parts that the checks look at. `sources` has the text of every file.
+class ParsedWorkflow(NamedTuple):
+    """The parts that the checks read. `sources` has the text of every file.
 
     Attributes:
-        roles: the key of each role, and its frontmatter (None: missing or no mapping).
+        roles: the key of each role, and its frontmatter (None: missing or not a mapping).
         graph: the key of each node of the graph, and its edges.
-        graph_place: where `graph` stands (None: there is none).
+        graph_place: the place of `graph`, or None.
     """
 
     root: YamlMapping
@@ -46,12 +46,12 @@ class Sketch(NamedTuple):
             yield from edges
 
 
-def sketch(root: YamlMapping, sources: dict[str, str]) -> Sketch:
-    """What can be understood of a file's root mapping."""
+def parse_workflow(root: YamlMapping, sources: dict[str, str]) -> ParsedWorkflow:
+    """Parse the root mapping of a file."""
     roles = _mapping(root.values.get("roles"))
     graph = _mapping(root.values.get("graph"))
     key = root.keys.get("graph")
-    return Sketch(
+    return ParsedWorkflow(
         root,
         {name: (roles.keys[name], _frontmatter(role)) for name, role in roles.values.items()}
         if roles
@@ -90,9 +90,9 @@ def _text(node: YamlNode | None) -> YamlScalar | None:
 
 
 def node_at(root: YamlNode, path: Iterable[str | int]) -> tuple[YamlNode, YamlScalar | None]:
-    """The node at `path`, or the last one on the way that is there, and the key that leads to it.
+    """The node at `path`, or the last existing one on the path, and its key.
 
-    The key is None for the root and for what lies in a list.
+    The key is None for the root and for items of a list.
     """
     node: YamlNode = root
     key: YamlScalar | None = None
@@ -109,26 +109,26 @@ def node_at(root: YamlNode, path: Iterable[str | int]) -> tuple[YamlNode, YamlSc
 
 
 def place_at(root: YamlNode, path: tuple[str | int, ...]) -> Place:
-    """Where `path` lies: the key that leads there if there is one, else the value."""
+    """The place of `path`: of its key if it has one, else of the value."""
     node, key = node_at(root, path)
     return key.place if key is not None else node.place
 
 
 def key_hint(root: YamlNode, path: tuple[str | int, ...], known: Iterable[str]) -> str:
-    """A hint for a key that means nothing: the nearest known one, or the comma that made it one."""
+    """A hint for an unknown key: the nearest known one, or the comma that made it a key."""
     node, key = node_at(root, path)
     is_empty = isinstance(node, YamlScalar) and node.plain and node.text == ""
     if key is not None and key.plain and is_empty and " " in key.text:
-        return "within {…}, text that holds a comma must be in quotes"
+        return "put text with a comma within {…} in quotes"
     return suggestion(str(path[-1]), known) if path else ""
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """A hint with the nearest known name (capitals do not matter), or all of them."""
+    """A hint with the nearest known name (case-insensitive), or all of them."""
     some = islice(known, _MOST_COMPARED)
     names = {name.lower(): name for name in some if len(name) <= _LONGEST}
     near = get_close_matches(word.lower()[:_LONGEST], names, 1, 0.6)
     if near:
         return f"did you mean {names[near[0]]!r}?"
     shown = ", ".join(list(names.values())[:20]) + (", …" if len(names) > 20 else "")
-    return f"known here: {shown}" if names else ""
+    return f"known: {shown}" if names else ""
