@@ -79,9 +79,16 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove the request first; removing the files of the command may fail."""
-    (folder / "request.json").unlink(missing_ok=True)
-    shutil.rmtree(folder, ignore_errors=True)
+    """Remove our own files first: this needs no file descriptor, of which there may be none left.
+    Removing the files of the command may fail.
+    """
+    for name in ("request.json", "events.jsonl", _OWNER):
+        with suppress(OSError):
+            (folder / name).unlink()
+    try:
+        folder.rmdir()
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _sweep(calls: Path) -> None:
