@@ -1,7 +1,8 @@
 """`nox -s mutants`: plant one bug after the other, and see that its check notices.
 
-First every check runs on an unchanged copy, where it must pass. Then, for each bug, only the check
-that is named with it. 1 if a bug is not noticed, cannot be planted, or a check fails without one.
+First every edit must apply and every check exist (`--check` does only that). Then every check runs
+on an unchanged copy, where it must pass; then, for each bug, only the check that is named with it.
+1 if a bug is not noticed or cannot be planted, or a check fails without one.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
 
-from tests.mutants.mutant import ROOT, Copy, Mutant
+from tests.mutants.mutant import ROOT, ROW, Copy, Mutant
 from tests.mutants.planted import MUTANTS
 
 _SECONDS = 300
@@ -38,12 +39,17 @@ def main(words: list[str]) -> int:
     parser.add_argument("--only", nargs="*", metavar="WORD", help="whose area or text holds a word")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--show", action="store_true", help="print what the checks print")
+    parser.add_argument("--check", action="store_true", help="only whether each can be planted")
     wanted = parser.parse_args(words)
     chosen = [
         each
         for each in MUTANTS
         if not wanted.only or any(word in f"{each.area} {each.what}" for word in wanted.only)
     ]
+    stale = list(faults(chosen))
+    if stale or wanted.check:
+        print("\n".join(stale) or f"{len(chosen)} bugs can be planted")
+        return 1 if stale else 0
     with tempfile.TemporaryDirectory(prefix="uwf-mutants-") as name:
         copies: SimpleQueue[Copy] = SimpleQueue()
         for number in range(wanted.workers):
@@ -59,6 +65,11 @@ def main(words: list[str]) -> int:
             print(each.mutant.what, each.output, sep="\n", file=sys.stderr)
     print("\n".join(table(found, unfit)))
     return 1 if any(unfit.values()) or any(each.word != "yes" for each in found) else 0
+
+
+def faults(mutants: Iterable[Mutant]) -> Iterator[str]:
+    """Each bug that cannot be planted any more, or whose check is gone, and why."""
+    return (fault for each in mutants if (fault := each.fault()) is not None)
 
 
 def _checks(mutants: Iterable[Mutant]) -> list[str]:
@@ -81,8 +92,6 @@ def _look(copies: "SimpleQueue[Copy]", mutant: Mutant) -> Seen:
         with copy.planted(mutant):
             done = check(copy, mutant.sees)
         word, output = judged(mutant.sees, done), done.stdout[-2_000:] + done.stderr[-2_000:]
-    except ValueError as error:
-        word, output = "stale", str(error)
     except subprocess.TimeoutExpired:
         word, output = "yes", "it hung"
     finally:
@@ -92,8 +101,9 @@ def _look(copies: "SimpleQueue[Copy]", mutant: Mutant) -> Seen:
 
 def check(copy: Copy, sees: str) -> "subprocess.CompletedProcess[str]":
     """Run a check on a copy."""
-    if sees.startswith("row: "):
-        words = ["tests.faults", "--seed", "1", "--workers", "1", "--only", *sees[5:].split()]
+    if sees.startswith(ROW):
+        row = sees.removeprefix(ROW).split()
+        words = ["tests.faults", "--seed", "1", "--workers", "1", "--only", *row]
     else:
         words = ["pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", sees]
     return subprocess.run(
@@ -104,10 +114,10 @@ def check(copy: Copy, sees: str) -> "subprocess.CompletedProcess[str]":
 
 
 def judged(sees: str, done: "subprocess.CompletedProcess[str]") -> str:
-    """Whether a check has noticed: not that it ended badly, but that it says what is wrong."""
+    """Whether a check has noticed: not that it ended badly, but that it names the fault."""
     if done.returncode == 0:
         return "NO"
-    if sees.startswith("row: "):
+    if sees.startswith(ROW):
         said = "FAILED: " in done.stdout or "is not sound" in done.stderr
         return "yes" if said else f"ended with {done.returncode}"
     return "yes" if done.returncode == _TESTS_FAILED else f"ended with {done.returncode}"

@@ -1,6 +1,7 @@
 """What a planted bug is, and how it is planted: in a copy of the packages, never in the sources."""
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = "uwf-core/src/uwf_core"
+ROW = "row: "
 
 
 class Mutant(NamedTuple):
@@ -18,7 +20,7 @@ class Mutant(NamedTuple):
         area: what the promise is about.
         what: the bug, in a few words.
         file: below the core's package.
-        old: a text that stands in it exactly once.
+        old: a text that occurs in it exactly once.
         new: what it becomes.
         sees: a test (`tests/…::name`), or a row of the fault table (`row: WORD`, the words of
             `--only` and other options of `python -m tests.faults`).
@@ -37,13 +39,35 @@ class Mutant(NamedTuple):
         Raises:
             ValueError: the text to be replaced is not there exactly once; the list is out of date.
         """
-        text = (sources / CORE / self.file).read_text("utf-8")
+        file = sources / CORE / self.file
+        text = file.read_text("utf-8") if file.is_file() else ""
         if text.count(self.old) != 1:
-            raise ValueError(
-                f"{self.what}: {text.count(self.old)} places in {self.file} read {self.old!r}; "
-                "adapt the edit in tests/mutants to what the source says now"
-            )
+            raise ValueError(f"{text.count(self.old)} places in {self.file} read {self.old!r}")
         return text.replace(self.old, self.new)
+
+    def fault(self) -> str | None:
+        """Why this bug cannot be planted or no check can detect it; None if all is in order."""
+        try:
+            compile(self.edited(), self.file, "exec")
+        except (ValueError, SyntaxError) as error:
+            return f"stale: {self.what}: {error}; adapt the edit in tests/mutants to the source"
+        if self._sees_something():
+            return None
+        return f"stale: {self.what}: there is no {self.sees}; name the check that detects it now"
+
+    def _sees_something(self) -> bool:
+        """Whether the check is there: a row, a test file, or a test in it (or of a kit's class)."""
+        if self.sees.startswith(ROW):
+            rows = (ROOT / "tests/faults/experiments.py").read_text("utf-8")
+            word = re.escape(self.sees.removeprefix(ROW).split()[0])
+            return re.search(rf'Experiment\("[^"]*{word}', rows) is not None
+        file, _, test = self.sees.partition("::")
+        name = test.rpartition("::")[2].partition("[")[0]
+        if not name or not (ROOT / file).is_file():
+            return (ROOT / file).is_file()
+        kits = (ROOT / "uwf-testing/src").rglob("*.py") if "::" in test else ()
+        found = re.compile(rf"def {re.escape(name)}\b")
+        return any(found.search(each.read_text("utf-8")) for each in (ROOT / file, *kits))
 
 
 class Copy:

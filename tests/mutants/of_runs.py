@@ -23,7 +23,7 @@ RUNS = (
     ),
     Mutant(
         "routing",
-        "a role is told nothing",
+        "a role starts without an instruction",
         "moderator/next.py",
         "    if not prompt.strip():",
         "    if False:",
@@ -47,7 +47,7 @@ RUNS = (
     ),
     Mutant(
         "routing",
-        "a poke does not say which step it replaces",
+        "a poke does not name the step that it replaces",
         "engine/plan.py",
         "        replaces=head.ref,\n",
         "        replaces=None,\n",

@@ -347,7 +347,7 @@ STORAGE = (
     ),
     Mutant(
         "bundles",
-        "a bundle may go on after its manifest",
+        "a bundle may continue after its manifest",
         "cas/bundle.py",
         "        if self._archive.next() is not None:",
         "        if False:",
