@@ -6,10 +6,9 @@ from typing import Any
 import click
 
 from uwf_core.cli.frame import command
-from uwf_core.cli.outcome import watch
+from uwf_core.cli.outcome import running
 from uwf_core.cli.render.style import Screen
 from uwf_core.cli.session import Session
-from uwf_core.cli.signals import cancel_on_signals
 
 
 @command("demo", "uwf demo", "uwf demo --dir /tmp/try-uwf", "uwf demo --live")
@@ -26,7 +25,7 @@ def demo(session: Session, folder: str | None, live: bool) -> int:
     """
     from uwf_core.demo.play import play
 
-    with cancel_on_signals(session) as cancel, watch(session) as watching:
+    with running(session) as (watching, cancel):
         played = play(session.env, folder, watching, cancel, live=live)
     session.emit(played["document"], _text)
     return played["exit_code"]

@@ -196,10 +196,10 @@ class Group(click.Group):
             )
         raise UsageError(
             f"`{words}` has no command {args[0]!r}",
-            hint=self.meant(ctx, args[0]) or f"`{words} --help` lists them",
+            hint=self.suggest(ctx, args[0]) or f"`{words} --help` lists them",
         )
 
-    def meant(self, ctx: click.Context, word: str) -> str | None:
+    def suggest(self, ctx: click.Context, word: str) -> str | None:
         """Suggest a command for an unknown word."""
         return near_miss(word, self.list_commands(ctx))
 

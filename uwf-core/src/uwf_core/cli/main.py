@@ -64,12 +64,12 @@ class Root(Group):
 
         return load_foreign(ctx.ensure_object(Session), cmd_name)
 
-    def meant(self, ctx: click.Context, word: str) -> str | None:
+    def suggest(self, ctx: click.Context, word: str) -> str | None:
         """Also suggest commands of plugins that are not installed."""
         from uwf_core.plugins.plugins import near_hint
         from uwf_core.plugins.scan import COMMANDS as GROUP
 
-        return near_hint(word, self.list_commands(ctx), (GROUP,)) or super().meant(ctx, word)
+        return near_hint(word, self.list_commands(ctx), (GROUP,)) or super().suggest(ctx, word)
 
     def help_of(self, name: str) -> str:
         """A command's help line; for a plugin's, its distribution."""

@@ -1,6 +1,7 @@
-"""Run a long engine function: show it live, let signals cancel it, print the result."""
+"""Show a run live, let signals cancel it, print its result."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from uwf_core.cli.render.live import LiveWatch
@@ -20,14 +21,14 @@ def watch(session: Session) -> LiveWatch:
     return LiveWatch(session.stderr, screen, session.write_error, refresh=refresh)
 
 
-def run_and_tell(session: Session, run: "Callable[[LiveWatch, Cancel], Outcome]") -> int:
-    """Call `run`, print its document and return its exit code."""
+@contextmanager
+def running(session: Session) -> "Iterator[tuple[LiveWatch, Cancel]]":
+    """Show a run on stderr while it lasts; signals set its cancel token."""
     with cancel_on_signals(session) as cancel, watch(session) as live:
-        outcome = run(live, cancel)
-    return tell(session, outcome)
+        yield live, cancel
 
 
-def tell(session: Session, outcome: "Outcome") -> int:
+def print_outcome(session: Session, outcome: "Outcome") -> int:
     """Print the document of an outcome; return its exit code.
 
     Raises:

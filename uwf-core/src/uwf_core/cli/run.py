@@ -3,7 +3,7 @@
 import click
 
 from uwf_core.cli.frame import command
-from uwf_core.cli.outcome import run_and_tell
+from uwf_core.cli.outcome import print_outcome, running
 from uwf_core.cli.session import Session
 from uwf_core.cli.thread.start import start_options
 from uwf_core.cli.words import agent_option, prompt_option
@@ -30,12 +30,9 @@ def run(session: Session, workflow: str, prompt: str, cwd: str | None, agent: st
     from uwf_core.threads.start import start_thread
 
     options = start_options(session, workflow, prompt, cwd, agent)
-
-    def start_and_exec(live, cancel):  # type: ignore[no-untyped-def]
-        started = start_thread(session.engine, options, live)
-        session.thread = started["thread"]
-        return exec_started(
-            session.engine, started["thread"], RunOptions(until_done=True), live, cancel
+    with running(session) as (live, cancel):
+        session.thread = start_thread(session.engine, options, live)["thread"]
+        outcome = exec_started(
+            session.engine, session.thread, RunOptions(until_done=True), live, cancel
         )
-
-    return run_and_tell(session, start_and_exec)
+    return print_outcome(session, outcome)

@@ -48,8 +48,8 @@ def failure_document(failure: "AgentFailure", message: str) -> "FailureDocument"
     return {"kind": failure.kind.word, "message": message, "until": failure.until_ms}
 
 
-def standing(state: ThreadState | ThreadSummary) -> "Standing":
-    """Where a thread stands."""
+def status_fields(state: ThreadState | ThreadSummary) -> "Standing":
+    """The status, roles and reason that every document of a thread has."""
     suspension = state.suspension
     return {
         "status": state.status,
@@ -69,7 +69,7 @@ def step_result(
         "step": spoken.step,
         "role": spoken.role,
         "agent": spoken.agent,
-        **standing(state),
+        **status_fields(state),
         "durationMs": spoken.duration_ms,
         "usage": spoken.usage if spoken.usage is not None else Totals.none().payload(),
         "failure": failure,

@@ -1,8 +1,8 @@
 """`exec`: step after step, until there is nothing more to do, a limit, or somebody says stop."""
 
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from uwf_core.api.events import ThreadEnded
@@ -81,7 +81,8 @@ def exec_thread(
         BusyError: somebody runs it already.
         WrongStateError: it is cancelled.
     """
-    return with_thread(engine, word, watch, lambda held: _exec(held, options, cancel, announce))
+    with locked_thread(engine, word, watch) as locked:
+        return locked.save(_exec(locked, options, cancel, announce))
 
 
 def exec_started(
@@ -94,22 +95,30 @@ def exec_started(
         return ended_by(read_head(engine.store, ThreadId(thread)), [], error)
 
 
-class Held(NamedTuple):
-    """A thread whose lock is held: where it stands, and who is told."""
+class LockedThread(NamedTuple):
+    """A thread whose lock this process holds: its head, and the watch of its run."""
 
     engine: "Engine"
     head: Head
     watch: Watch
 
+    def save(self, outcome: Outcome) -> Outcome:
+        """Save the outcome of the run for `thread wait`, and return it."""
+        if self.engine.durable:  # nobody waits for a thread of a store that is thrown away
+            thread = self.head.thread
+            try:
+                write_run(self.engine, thread, outcome)
+            except OSError as error:
+                self.watch.notice(f"`uwf thread wait {thread}` will not know this run: {error}")
+        return outcome
 
-def with_thread(
-    engine: "Engine", word: str, watch: Watch, work: Callable[[Held], Outcome]
-) -> Outcome:
-    """Do `work` on a thread under its lock, after whatever an earlier run left behind is dealt
-    with; what it did is kept for `thread wait`.
+
+@contextmanager
+def locked_thread(engine: "Engine", word: str, watch: Watch) -> Iterator[LockedThread]:
+    """Lock a thread and recover what an earlier run left behind.
 
     Raises:
-        BusyError: somebody runs it.
+        BusyError: another process runs it.
     """
     thread = find_thread(engine, word)
     with thread_lock(engine.store, thread, engine.now_ms()):
@@ -117,20 +126,10 @@ def with_thread(
         check_present(thread, is_whole=is_whole(engine.store, head))
         check_undamaged(head.damage, thread)
         head = recover(engine, head, watch)
-        outcome = work(Held(engine, head, Broadcast(watch, engine.observers)))
-        if engine.durable:  # nobody waits for a thread of a store that is thrown away
-            _keep_run(engine, thread, outcome, watch)
-    return outcome
+        yield LockedThread(engine, head, Broadcast(watch, engine.observers))
 
 
-def _keep_run(engine: "Engine", thread: ThreadId, outcome: Outcome, watch: Watch) -> None:
-    try:
-        write_run(engine, thread, outcome)
-    except OSError as error:
-        watch.notice(f"`uwf thread wait {thread}` will not know this run: {error}")
-
-
-def at_rest(head: Head) -> Outcome | None:
+def nothing_to_run(head: Head) -> Outcome | None:
     """What exec says of a thread in which it has nothing to run: it is completed, or waits for a
     person or for an allowance. None where there is something to run.
 
@@ -149,24 +148,26 @@ def at_rest(head: Head) -> Outcome | None:
     return None
 
 
-def _exec(held: Held, options: RunOptions, cancel: "Cancel", announce: int | None) -> Outcome:
-    rest = at_rest(held.head)
+def _exec(
+    locked: LockedThread, options: RunOptions, cancel: "Cancel", announce: int | None
+) -> Outcome:
+    rest = nothing_to_run(locked.head)
     if rest is not None:
-        held.watch.notice(_rest_words(held.head))
+        locked.watch.notice(_rest_words(locked.head))
         if announce is not None:
             _announce(announce)
         return rest
     if announce is None:
-        return go(held, options, cancel, GO_ON)
+        return run_steps(locked, options, cancel, GO_ON)
     with suppress(AgentFailure):  # stored as the failure of the step
-        check_step(held, options, cancel, GO_ON)
-    forget_run(held.engine.home, held.head.thread)
+        check_step(locked, options, cancel, GO_ON)
+    forget_run(locked.engine.home, locked.head.thread)
     _announce(announce)
     try:
-        return go(held, options, cancel, GO_ON)
+        return run_steps(locked, options, cancel, GO_ON)
     except Exception as problem:  # nobody reads our stderr any more: `wait` reports it
         error = InternalFailure(f"{type(problem).__name__}: {problem}")
-        return ended_by(held.head, [], problem if isinstance(problem, UwfError) else error)
+        return ended_by(locked.head, [], problem if isinstance(problem, UwfError) else error)
 
 
 def _announce(descriptor: int) -> None:
@@ -182,7 +183,9 @@ def _rest_words(head: Head) -> str:
     return f"{words}: {waits.message}\n`uwf thread show {head.thread}` says how it goes on"
 
 
-def go(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent) -> Outcome:
+def run_steps(
+    locked: LockedThread, options: RunOptions, cancel: "Cancel", intent: Intent
+) -> Outcome:
     """Take steps from the head: the first with `intent`, the others simply going on.
 
     An error that comes after a step is part of the outcome: what was done is always reported.
@@ -190,9 +193,9 @@ def go(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent) -> Out
     Raises:
         UwfError: not even the first step could be taken.
     """
-    run = _run_of(held, options, cancel)
+    run = _run_of(locked, options, cancel)
     wanted = UNTIL_DONE_STEPS if options.until_done else options.steps
-    head = held.head
+    head = locked.head
     results: list[StepResult] = []
     said: set[str] = set()
     while len(results) < wanted:
@@ -219,34 +222,34 @@ def go(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent) -> Out
     code = exit_code(head.state)
     if options.until_done and head.state.status == "idle":
         code = ExitCode.LIMIT
-        held.watch.notice(
+        locked.watch.notice(
             f"stopped after {wanted} steps; `uwf thread exec {head.thread} --until-done` goes on"
         )
     return Outcome(exec_document(head, results), code)
 
 
-def check_step(held: Held, options: RunOptions, cancel: "Cancel", intent: Intent) -> None:
+def check_step(locked: LockedThread, options: RunOptions, cancel: "Cancel", intent: Intent) -> None:
     """Whether the next step could be begun.
 
     Raises:
         RoutingFailed, UsageError: it could not.
     """
-    run = _run_of(held, options, cancel)
-    task = run.moderate(held.head, intent)
-    check_agent(held.engine, run.choose_agent(held.head, task))
+    run = _run_of(locked, options, cancel)
+    task = run.moderate(locked.head, intent)
+    check_agent(locked.engine, run.choose_agent(locked.head, task))
 
 
-def _run_of(held: Held, options: RunOptions, cancel: "Cancel") -> Run:
+def _run_of(locked: LockedThread, options: RunOptions, cancel: "Cancel") -> Run:
     """The run, once everything that the configuration names for it is resolved.
 
     Raises:
         ConfigError: something that is named is unknown or may not be used.
     """
-    engine, cwd = held.engine, options.cwd
-    definition = engine.definition(Ref(held.head.state.workflow))
+    engine, cwd = locked.engine, options.cwd
+    definition = engine.definition(Ref(locked.head.state.workflow))
     folder = None if cwd is None else named_folder(engine.cwd, cwd)
-    run = Run(engine, definition, held.watch, cancel, options.agent, folder)
-    check_run(run, held.head)
+    run = Run(engine, definition, locked.watch, cancel, options.agent, folder)
+    check_run(run, locked.head)
     return run
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import Outcome, exec_document
-from uwf_core.engine.run import RunOptions, at_rest
+from uwf_core.engine.run import RunOptions, nothing_to_run
 from uwf_core.engine.run_file import error_of, errors_file
 from uwf_core.errors import ExitCode, StoreError, UwfError
 from uwf_core.ids import ThreadId
@@ -70,7 +70,7 @@ def _rest(engine: "Engine", thread: ThreadId) -> Outcome | None:
         return None  # the child says who
     head = read_head(engine.store, thread)
     state = effective(head.state, is_running=False, is_sound=head.damage is None)
-    return at_rest(head._replace(state=state))
+    return nothing_to_run(head._replace(state=state))
 
 
 def _arguments(thread: ThreadId, options: RunOptions, writer: int) -> list[str]:

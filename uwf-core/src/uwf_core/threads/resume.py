@@ -8,7 +8,7 @@ from uwf_core.cas.schemas import Violation, violations
 from uwf_core.engine.event import happen
 from uwf_core.engine.plan import Intent
 from uwf_core.engine.results import Outcome
-from uwf_core.engine.run import Held, RunOptions, check_step, go, with_thread
+from uwf_core.engine.run import RunOptions, check_step, locked_thread, run_steps
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import DefinitionError, PayloadError, UsageError, WrongStateError
 from uwf_core.named_tuple import NamedTuple
@@ -48,22 +48,17 @@ def resume_thread(
         PayloadError: the answer does not satisfy the form; nothing has changed.
         BusyError: somebody runs it.
     """
-
-    def work(held: Held) -> Outcome:
-        check_resume(held.head.state, held.head.thread)
-        intent = Intent("resume", _clean(engine, options.text), _answer(engine, held, options))
+    with locked_thread(engine, word, watch) as locked:
+        head = locked.head
+        check_resume(head.state, head.thread)
+        intent = Intent("resume", _clean(engine, options.text), _answer(engine, head, options))
         wanted = RunOptions(agent=options.agent, cwd=options.cwd)
-        waits = held.head.state.suspension
+        waits = head.state.suspension
         if waits is not None and waits.reason == "limit":
-            state = held.head.state._replace(
-                status="idle", current_role=waits.role, suspension=None
-            )
-            allowed = held.head._replace(state=state)
-            check_step(held._replace(head=allowed), wanted, cancel, intent)
-            held = held._replace(head=_grant(engine, held.head))
-        return go(held, wanted, cancel, intent)
-
-    return with_thread(engine, word, watch, work)
+            state = head.state._replace(status="idle", current_role=waits.role, suspension=None)
+            check_step(locked._replace(head=head._replace(state=state)), wanted, cancel, intent)
+            locked = locked._replace(head=_grant(engine, head))
+        return locked.save(run_steps(locked, wanted, cancel, intent))
 
 
 def poke_thread(
@@ -84,12 +79,10 @@ def poke_thread(
     """
     if not text.strip():
         raise UsageError("the instruction is blank", hint="say it with -p TEXT")
-
-    def work(held: Held) -> Outcome:
-        check_poke(held.head.state, held.head.thread)
-        return go(held, RunOptions(cwd=cwd), cancel, Intent("poke", _clean(engine, text)))
-
-    return with_thread(engine, word, watch, work)
+    with locked_thread(engine, word, watch) as locked:
+        check_poke(locked.head.state, locked.head.thread)
+        intent = Intent("poke", _clean(engine, text))
+        return locked.save(run_steps(locked, RunOptions(cwd=cwd), cancel, intent))
 
 
 def _clean(engine: "Engine", text: str | None) -> str | None:
@@ -103,10 +96,10 @@ def _grant(engine: "Engine", head: "Head") -> "Head":
         return happen(engine, head, "granted", next=runs(waiting.role if waiting else ""))
 
 
-def _answer(engine: "Engine", held: Held, options: ResumeOptions) -> dict[str, Any] | None:
+def _answer(engine: "Engine", head: "Head", options: ResumeOptions) -> dict[str, Any] | None:
     """The answer, checked against the form; a pending question must have one."""
-    suspension, thread = held.head.state.suspension, held.head.thread
-    form = form_of(engine, held.head, suspension)
+    suspension, thread = head.state.suspension, head.thread
+    form = form_of(engine, head, suspension)
     if options.answer is None:
         if suspension is not None and suspension.question is not None:
             raise WrongStateError(

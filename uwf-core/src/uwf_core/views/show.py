@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.find import find_thread
-from uwf_core.engine.results import standing
+from uwf_core.engine.results import status_fields
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
@@ -177,7 +177,7 @@ def _document(
         "workflow": state.workflow,
         "workflowName": state.workflow_name,
         "head": variable.value,
-        **standing(state),
+        **status_fields(state),
         "steps": state.steps,
         "usage": state.totals.payload(),
         "running": _running(holder),

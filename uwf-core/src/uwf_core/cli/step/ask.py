@@ -3,9 +3,8 @@
 import click
 
 from uwf_core.cli.frame import command
-from uwf_core.cli.outcome import watch
+from uwf_core.cli.outcome import running
 from uwf_core.cli.session import Session
-from uwf_core.cli.signals import cancel_on_signals
 from uwf_core.cli.words import agent_option, prompt_option, prompt_text, step_argument
 
 
@@ -24,7 +23,7 @@ def ask(session: Session, step: str, prompt: str, agent: str | None, no_fork: bo
     from uwf_core.threads.ask import AskOptions, ask_step
 
     options = AskOptions(text=prompt_text(session, prompt), agent=agent, fork=not no_fork)
-    with cancel_on_signals(session) as cancel, watch(session) as live:
+    with running(session) as (live, cancel):
         answer = ask_step(session.engine, step, options, live, cancel)
     session.thread = answer["thread"]
     session.emit(answer, answer_text)

@@ -3,7 +3,7 @@
 import click
 
 from uwf_core.cli.frame import command
-from uwf_core.cli.outcome import tell, watch
+from uwf_core.cli.outcome import print_outcome, watch
 from uwf_core.cli.session import Session
 from uwf_core.cli.words import thread_argument
 
@@ -41,7 +41,7 @@ def wait(session: Session, thread: str, timeout: float | None) -> int:
     """Wait for the current run, print its result and exit with its code."""
     from uwf_core.threads.control import wait_thread
 
-    return tell(session, wait_thread(session.engine, thread, timeout_s=timeout))
+    return print_outcome(session, wait_thread(session.engine, thread, timeout_s=timeout))
 
 
 @command("rm", "uwf thread rm 01JD8ZK3", logged=True)

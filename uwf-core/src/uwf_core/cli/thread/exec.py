@@ -3,7 +3,7 @@
 import click
 
 from uwf_core.cli.frame import command
-from uwf_core.cli.outcome import run_and_tell, tell
+from uwf_core.cli.outcome import print_outcome, running
 from uwf_core.cli.session import Session
 from uwf_core.cli.words import agent_option, cwd_option, thread_argument
 from uwf_core.errors import UsageError
@@ -54,10 +54,7 @@ def exec_(
     if background:
         from uwf_core.threads.background import exec_in_background
 
-        return tell(session, exec_in_background(session.engine, thread, options))
-    return run_and_tell(
-        session,
-        lambda live, cancel: exec_thread(
-            session.engine, thread, options, live, cancel, announce=announce
-        ),
-    )
+        return print_outcome(session, exec_in_background(session.engine, thread, options))
+    with running(session) as (live, cancel):
+        outcome = exec_thread(session.engine, thread, options, live, cancel, announce=announce)
+    return print_outcome(session, outcome)

@@ -3,7 +3,7 @@
 import click
 
 from uwf_core.cli.frame import command
-from uwf_core.cli.outcome import run_and_tell
+from uwf_core.cli.outcome import print_outcome, running
 from uwf_core.cli.session import Session
 from uwf_core.cli.words import (
     agent_option,
@@ -65,10 +65,9 @@ def resume(
         agent=agent,
         cwd=cwd,
     )
-    return run_and_tell(
-        session,
-        lambda live, cancel: resume_thread(session.engine, thread, options, live, cancel),
-    )
+    with running(session) as (live, cancel):
+        outcome = resume_thread(session.engine, thread, options, live, cancel)
+    return print_outcome(session, outcome)
 
 
 @command("poke", 'uwf thread poke @last -p "Also cover the empty list"', logged=True)
@@ -81,6 +80,6 @@ def poke(session: Session, thread: str, prompt: str, cwd: str | None) -> int:
 
     session.thread = thread
     text = prompt_text(session, prompt)
-    return run_and_tell(
-        session, lambda live, cancel: poke_thread(session.engine, thread, text, live, cancel, cwd)
-    )
+    with running(session) as (live, cancel):
+        outcome = poke_thread(session.engine, thread, text, live, cancel, cwd)
+    return print_outcome(session, outcome)
