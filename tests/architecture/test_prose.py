@@ -31,6 +31,7 @@ SOURCES = (
             "cli",
             "config",
             "extract",
+            "llm",
             "moderator",
             "process",
             "prompt",

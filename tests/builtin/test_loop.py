@@ -110,10 +110,10 @@ def test_several_calls_are_done_and_answered_in_their_order(desk):
         (use("read_file", path=3), "3 is not of type"),
         (use("read_file", path="a", lines="x"), "not of type"),
         (use("read_file", path="a", mode="r"), "mode"),
-        ({"name": "read_file", "arguments": '{"path": "a'}, "are no JSON"),
-        ({"name": "read_file", "arguments": "[1]"}, "no object"),
-        ({"name": "read_file", "arguments": "NaN"}, "no JSON"),
-        ({"name": "resolve", "arguments": '{"$status": '}, "are no JSON"),
+        ({"name": "read_file", "arguments": '{"path": "a'}, "are not JSON"),
+        ({"name": "read_file", "arguments": "[1]"}, "not an object"),
+        ({"name": "read_file", "arguments": "NaN"}, "not JSON"),
+        ({"name": "resolve", "arguments": '{"$status": '}, "are not JSON"),
         (use("grep", pattern="("), "no regular expression"),
         (use("glob", pattern="../*"), "cannot leave"),
         (use("edit_file", path="missing", old="a", new="b"), "does not exist"),
@@ -272,7 +272,7 @@ def test_without_a_model_it_says_what_to_do(desk):
 
 def test_a_server_that_is_not_there(desk):
     model = model_at("http://127.0.0.1:9/v1")
-    with pytest.raises(Unavailable, match="nobody listens"):
+    with pytest.raises(Unavailable, match="connection refused"):
         desk.agent().run(desk.request(None, model=model), desk.sink)
 
 

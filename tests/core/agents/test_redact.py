@@ -307,7 +307,7 @@ def test_the_secrets_of_an_environment() -> None:
         ),
         ("an ordinary sentence about a token and a password.", None),
         ("see https://example.com/a:b and risk-taking", None),
-        ("http://localhost:11434/v1/chat: nobody listens there", None),
+        ("http://localhost:11434/v1/chat: connection refused there", None),
     ],
 )
 def test_secrets_are_guessed_by_their_shape_in_errors_and_logs(

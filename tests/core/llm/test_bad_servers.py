@@ -24,10 +24,10 @@ from uwf_core.errors import (
     Unavailable,
 )
 from uwf_core.llm.address import read_address
-from uwf_core.llm.exchange import End, Head, Patience
+from uwf_core.llm.exchange import BodyEnd, Deadline, ResponseHead
 from uwf_core.llm.failures import ToolsUnsupported
 from uwf_core.llm.limits import ChatLimits, Clock, RetryPolicy
-from uwf_core.llm.service import Answer, Outgoing
+from uwf_core.llm.service import HttpRequest, HttpResponse
 from uwf_core.process.cancel import Cancel
 
 
@@ -84,7 +84,7 @@ BOTH_WAYS = {
     "filtered": Case(error(400, "flagged", code="content_filter"), Refused, "flagged"),
     "moderated": Case(error(403, "Your input was flagged by moderation"), Refused, "moderation"),
     "no tools, ollama": Case(error(400, "llama2 does not support tools"), ToolsUnsupported,
-                             "takes no tools"),
+                             "does not support tools"),
     "no tools, openrouter": Case(error(404, "No endpoints found that support tool use"),
                                  ToolsUnsupported, "tool use"),
     "no tools, vllm": Case(error(400, '"auto" tool choice requires --enable-auto-tool-choice'),
@@ -96,9 +96,9 @@ BOTH_WAYS = {
     "501": Case(error(501, "streams are not done"), BadRequest, "not done"),
     "html with 200": Case(raw("<!doctype html><h1>Login", 200, "text/html"), Unavailable,
                           "web page"),
-    "no json": Case(raw("{ nonsense"), Truncated, "no JSON", 3),
-    "deep json": Case(raw(DEEP), Truncated, "no JSON", 3),
-    "nothing with 200": Case(raw(""), Truncated, "no JSON", 3),
+    "no json": Case(raw("{ nonsense"), Truncated, "not JSON", 3),
+    "deep json": Case(raw(DEEP), Truncated, "not JSON", 3),
+    "nothing with 200": Case(raw(""), Truncated, "not JSON", 3),
     "another service": Case(document({"hello": "world"}), Unavailable, "something else"),
     "a list": Case(document([1, 2]), Unavailable, "something else"),
     "no choices": Case(document({"choices": []}), Unavailable, "something else"),
@@ -108,7 +108,7 @@ BOTH_WAYS = {
     "empty": Case(choice({"content": ""}), EmptyReply, "nothing"),
     "null": Case(choice({"content": None}), EmptyReply, "nothing"),
     "blank": Case(choice({"content": " \n"}), EmptyReply, "nothing"),
-    "thought alone": Case(choice({"content": "", "reasoning": "hm"}), EmptyReply, "thought"),
+    "thought alone": Case(choice({"content": "", "reasoning": "hm"}), EmptyReply, "reasoning"),
     "types of nonsense": Case(choice({"content": 7, "tool_calls": "x", "reasoning": {}}),
                               EmptyReply, "nothing"),
     "all tokens thought away": Case(choice({"content": ""}, finish_reason="length"), Truncated,
@@ -124,7 +124,7 @@ BOTH_WAYS = {
     "reset in the middle": Case({**LONG, "drop": "reset"}, Truncated, "broke off", 3),
     "lying about compression": Case(raw("hello", headers={"Content-Encoding": "gzip"}), Truncated,
                                     "broke off", 3),
-    "bytes of nonsense": Case(raw("\udcff\udcfe\x00"), Truncated, "no JSON", 3),
+    "bytes of nonsense": Case(raw("\udcff\udcfe\x00"), Truncated, "not JSON", 3),
     "garbage instead of HTTP": Case(raw("", headers={"Content-Length": "x"}), Unavailable, "", 3),
 }  # fmt: skip
 
@@ -171,9 +171,9 @@ def test_a_bad_answer_to_a_stream_is_a_typed_failure(serve, question, name):
 
 def test_a_refused_connection_is_told_at_once(connect, question, hasty):
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # bound, and nobody listens
+        taken.bind(("127.0.0.1", 0))  # bound, and not listening
         client = connect(f"http://127.0.0.1:{taken.getsockname()[1]}/v1")
-        with pytest.raises(Unavailable, match="nobody listens"):
+        with pytest.raises(Unavailable, match="connection refused"):
             client.chat(question)
     assert hasty.waits == []
 
@@ -199,7 +199,7 @@ def test_a_server_that_hangs_is_left_when_the_time_is_over(serve, question, plac
         client.chat(question, on_delta=(lambda _: None) if stream else None)
 
 
-@pytest.mark.parametrize("head", [[], [Head(200, {})]])
+@pytest.mark.parametrize("head", [[], [ResponseHead(200, {})]])
 def test_a_time_that_httpx_finds_over_first_is_over_all_the_same(head):
     """It has the same limit, and on a busy machine it may be the first to notice."""
 
@@ -214,13 +214,13 @@ def test_a_time_that_httpx_finds_over_first_is_over_all_the_same(head):
             if head:
                 return head.pop()
             clock.now = 1.0
-            return End(httpx.ReadTimeout("the time is over"))
+            return BodyEnd(httpx.ReadTimeout("the time is over"))
 
     clock = Late()
-    patience = Patience(0.3, Cancel(), clock, "here")
+    deadline = Deadline(0.3, Cancel(), clock, "here")
     address = read_address("http://127.0.0.1/v1")
     with pytest.raises(TimedOut, match=r"0\.3 s"):
-        Answer(LateExchange(), Outgoing("GET", "/"), patience, address).whole()
+        HttpResponse(LateExchange(), HttpRequest("GET", "/"), deadline, address).whole()
 
 
 def test_a_stream_that_falls_silent_is_stalled(serve, question):
@@ -298,7 +298,7 @@ def junk():
 def test_what_is_no_http_is_unavailable(junk, connect, question, answer):
     answers, url = junk
     answers.append(answer)
-    with pytest.raises(Unavailable, match="the connection broke"):
+    with pytest.raises(Unavailable, match="the connection broke off"):
         connect(url, retry=RetryPolicy(attempts=2)).chat(question)
 
 

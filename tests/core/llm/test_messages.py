@@ -1,4 +1,4 @@
-"""What goes over the wire."""
+"""What is sent to a service."""
 
 import json
 
@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uwf_core.api.agent import ToolCall
-from uwf_core.llm.adapt import Manners
+from uwf_core.llm.adapt import Quirks
 from uwf_core.llm.body import BodyWriter
 from uwf_core.llm.chat import ChatRequest, ChatTool, Message
 
@@ -20,8 +20,8 @@ CONVERSATION = (
 )
 
 
-def sent(request, manners=None, stream=False):
-    return json.loads(BodyWriter().body("model-1", request, manners or Manners(), stream=stream))
+def sent(request, quirks=None, stream=False):
+    return json.loads(BodyWriter().body("model-1", request, quirks or Quirks(), stream=stream))
 
 
 def test_a_conversation_is_sent_as_it_is_and_in_its_order():
@@ -49,7 +49,7 @@ def test_a_conversation_is_sent_as_it_is_and_in_its_order():
 def test_reasoning_goes_back_only_to_a_service_that_wants_it():
     request = ChatRequest(messages=CONVERSATION)
     assert "reasoning_content" not in sent(request)["messages"][2]
-    wanted = sent(request, Manners(reasoning_back=True))
+    wanted = sent(request, Quirks(reasoning_back=True))
     assert wanted["messages"][2]["reasoning_content"] == "hm"
 
 
@@ -84,7 +84,7 @@ def test_the_order_of_the_tools_changes_no_byte(names):
 
     def body(order):
         tools = tuple(ChatTool(name=name, description="", parameters={}) for name in order)
-        return BodyWriter().body("m", ChatRequest(messages=(), tools=tools), Manners(), stream=True)
+        return BodyWriter().body("m", ChatRequest(messages=(), tools=tools), Quirks(), stream=True)
 
     assert body(names) == body(sorted(names))
 
@@ -96,7 +96,7 @@ def test_a_longer_conversation_begins_with_the_bytes_of_the_shorter(texts):
 
     def body(count, by):
         request = ChatRequest(messages=messages[:count])
-        return by.body("m", request, Manners(), stream=False)
+        return by.body("m", request, Quirks(), stream=False)
 
     for count in range(1, len(texts)):
         assert body(count + 1, writer).startswith(body(count, writer).removesuffix(b"]}"))
@@ -118,7 +118,7 @@ def test_what_was_sent_before_is_not_encoded_again():
     for count in (1, 2, 3):
         looked.clear()
         request = ChatRequest(messages=tuple(messages[:count]))
-        body = json.loads(writer.body("m", request, Manners(), stream=False))
+        body = json.loads(writer.body("m", request, Quirks(), stream=False))
         assert [each["content"] for each in body["messages"]] == ["0", "1", "2"][:count]
         assert all(each is messages[count - 1] for each in looked)
 

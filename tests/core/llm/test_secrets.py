@@ -69,6 +69,6 @@ def test_a_retry_is_told_without_the_key(serve, question):
 def test_who_sent_no_key_is_told_that_and_not_that_it_is_wrong(serve, question):
     refused = {"error": {"status": 401, "message": "You didn't provide an API key"}}
     _, client = serve(refused, key=None)
-    with pytest.raises(AuthRefused, match="a key is wanted, and none was sent") as failed:
+    with pytest.raises(AuthRefused, match="it requires an API key, and none was sent") as failed:
         client.chat(question)
     assert "apiKeyEnv" in failed.value.hint

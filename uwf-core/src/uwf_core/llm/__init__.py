@@ -7,13 +7,14 @@
         reply = client.chat(ChatRequest(messages=(Message(role="user", text="Hello"),)))
         print(reply.text, reply.usage.input_tokens)
 
-    chat       what is asked and answered: messages, tools, requests, replies, deltas
-    arguments  the arguments of a tool call as a mapping, or an answer to the model
+    chat       messages, tools, requests, replies, deltas
+    arguments  parse the arguments of a tool call, or report the error to the model
     client     ChatClient: chat, list_models
-    limits     how long, how large, how often again; the clock that tests replace
-    failures   what a service's refusal means: the typed failures of `uwf_core.errors`
+    limits     limits of time and size, the retry policy, the clock (tests replace it)
+    failures   convert a service's error response to a typed failure of `uwf_core.errors`
 
-Within: body (a request as JSON), reply and stream (a reply from JSON, whole or in events), usage,
-sse (server-sent events), adapt (what this service does not take), exchange (HTTP in a thread that
-nobody has to wait for). httpx is imported with the first call.
+Internal: body (a request as JSON), reply (a reply from JSON, whole or in events), think
+(reasoning within the text), sse (server-sent events), adapt (what this service does not support),
+service and exchange (HTTP in a thread that a caller can abandon), address. httpx is imported with
+the first call.
 """

@@ -1,5 +1,5 @@
-"""What a service does not take, learnt from its refusals: which of the things that are merely
-good to have are left out, or said in another way, from then on.
+"""Learn from error responses which optional parameters a service does not support, and leave them
+out, or send them in another form, from then on.
 """
 
 import re
@@ -10,14 +10,14 @@ from uwf_core.llm.chat import ChatRequest, ResponseFormat
 
 
 @dataclass(frozen=True, kw_only=True)
-class Manners:
-    """How a service wants to be asked; at first as OpenAI does.
+class Quirks:
+    """The deviations of a service; initially those of OpenAI.
 
     Attributes:
-        stream_options: it takes `stream_options`, and so tells the usage of a stream.
-        response_format: the best form of structured output it takes.
+        stream_options: it supports `stream_options`, and so reports the usage of a stream.
+        response_format: the best form of structured output that it supports.
         max_tokens: the name of that limit.
-        reasoning_back: it wants what the assistant thought back (DeepSeek and Kimi, with tools).
+        reasoning_back: it requires the assistant's reasoning (DeepSeek and Kimi, with tools).
     """
 
     stream_options: bool = True
@@ -36,36 +36,37 @@ _WANTS_REASONING = re.compile(
 )
 
 
-def better_manners(
-    manners: Manners, request: ChatRequest, words: str, *, stream: bool
-) -> Manners | None:
-    """How to ask the same once more, after a 400 that said `words`; None: there is no other way.
+def adapted_quirks(
+    quirks: Quirks, request: ChatRequest, words: str, *, stream: bool
+) -> Quirks | None:
+    """The quirks to repeat a request with, after a 400 with the text `words`; None: nothing is left
+    to change.
 
-    Every step leaves one thing out for good, so that there are few of them.
+    Each step drops one parameter permanently, so there are few of them.
     """
-    if request.schema is not None and manners.response_format and _FORMAT.search(words):
+    if request.schema is not None and quirks.response_format and _FORMAT.search(words):
         weaker: ResponseFormat | None = (
-            "json_object" if manners.response_format == "json_schema" else None
+            "json_object" if quirks.response_format == "json_schema" else None
         )
-        return replace(manners, response_format=weaker)
-    if stream and manners.stream_options and "stream_options" in words:
-        return replace(manners, stream_options=False)
+        return replace(quirks, response_format=weaker)
+    if stream and quirks.stream_options and "stream_options" in words:
+        return replace(quirks, stream_options=False)
     if (
         request.max_tokens is not None
-        and manners.max_tokens == "max_tokens"
+        and quirks.max_tokens == "max_tokens"
         and "max_completion_tokens" in words
     ):
-        return replace(manners, max_tokens="max_completion_tokens")
-    if request.temperature is not None and manners.temperature and "temperature" in words:
-        return replace(manners, temperature=False)
-    return _fewer(manners, request, words)
+        return replace(quirks, max_tokens="max_completion_tokens")
+    if request.temperature is not None and quirks.temperature and "temperature" in words:
+        return replace(quirks, temperature=False)
+    return _fewer(quirks, request, words)
 
 
-def _fewer(manners: Manners, request: ChatRequest, words: str) -> Manners | None:
-    asks = request.parallel_tool_calls is not None and manners.parallel_tool_calls
+def _fewer(quirks: Quirks, request: ChatRequest, words: str) -> Quirks | None:
+    asks = request.parallel_tool_calls is not None and quirks.parallel_tool_calls
     if asks and "parallel_tool_calls" in words:
-        return replace(manners, parallel_tool_calls=False)
+        return replace(quirks, parallel_tool_calls=False)
     thought = any(message.reasoning for message in request.messages)
-    if thought and not manners.reasoning_back and _WANTS_REASONING.search(words):
-        return replace(manners, reasoning_back=True)
+    if thought and not quirks.reasoning_back and _WANTS_REASONING.search(words):
+        return replace(quirks, reasoning_back=True)
     return None

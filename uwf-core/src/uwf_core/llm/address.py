@@ -1,11 +1,11 @@
-"""Where a service is, what it is sent with each request, and how a broken connection is told."""
+"""The address of a service, the headers of each request, and the errors of a connection."""
 
 import socket
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from uwf_core.errors import AuthRefused, BadRequest, Truncated, Unavailable
-from uwf_core.llm.failures import Fault
+from uwf_core.llm.failures import RequestFailed
 from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ _CHAT = "/chat/completions"
 
 
 class Address(NamedTuple):
-    """A service. `url` is its base and `query` what follows every path (Azure's api-version);
-    `place` is what errors call it: no user, no query.
+    """A service. `url` is its base, `query` is appended to every path (Azure's api-version), and
+    `place` names it in errors, without user and query.
     """
 
     url: str
@@ -24,16 +24,16 @@ class Address(NamedTuple):
     place: str
     loopback: bool
 
-    def of(self, path: str) -> str:
-        """The address of an endpoint."""
+    def endpoint(self, path: str) -> str:
+        """The URL of an endpoint."""
         return f"{self.url}{path}{self.query}"
 
 
 def read_address(base_url: str) -> Address:
-    """The service at `base_url`; an address with `/chat/completions` is taken as well.
+    """Parse `base_url`; an address that ends with `/chat/completions` is accepted too.
 
     Raises:
-        BadRequest: it is no http address.
+        BadRequest: it is not an http address.
         Unavailable: httpx is not installed.
     """
     try:
@@ -49,9 +49,9 @@ def read_address(base_url: str) -> Address:
     try:
         url = httpx.URL(text)
     except (httpx.InvalidURL, UnicodeError) as fault:
-        raise BadRequest("baseUrl is no address", hint=_HINT) from fault
+        raise BadRequest("baseUrl is not an address", hint=_HINT) from fault
     if url.scheme not in ("http", "https") or not url.host:
-        raise BadRequest(f"baseUrl is no http address: {_named(url)}", hint=_HINT)
+        raise BadRequest(f"baseUrl is not an http address: {_named(url)}", hint=_HINT)
     return Address(text, mark + query, _named(url), _is_loopback(url.host))
 
 
@@ -71,40 +71,40 @@ def headers_of(key: str | None, extra: Mapping[str, str]) -> dict[str, str]:
         "User-Agent": f"uwf-core/{__version__}",
     }
     if key is not None and (key := key.strip()):
-        if not _can_be_sent(key):
+        if not _is_header_text(key):
             raise AuthRefused(
-                "the key has characters that no header can carry",
-                hint="was something else copied with it? uwf setup takes it anew",
+                "the API key has characters that a header cannot contain",
+                hint="copy only the key; next: uwf setup",
             )
         headers["Authorization"] = f"Bearer {key}"
     for name, text in extra.items():
-        if not (_can_be_sent(text) and name.isascii() and name.replace("-", "").isalnum()):
+        if not (_is_header_text(text) and name.isascii() and name.replace("-", "").isalnum()):
             raise BadRequest(f"the header {name!r} cannot be sent")
         headers[name] = text
     return headers
 
 
-def broken(fault: Exception, address: Address, *, answered: bool) -> Fault:
-    """The failure that a broken connection is. `answered`: after the head of the answer.
+def broken(fault: Exception, address: Address, *, answered: bool) -> RequestFailed:
+    """The failure for a broken connection; `answered`: after the head of the response.
 
     Raises:
-        Exception: `fault` itself, where it is not one of the network.
+        Exception: `fault` itself, if it is not an error of the network.
     """
     import httpx
 
     if isinstance(fault, httpx.ConnectError | httpx.ProxyError):
         return _not_connected(fault, address)
     if isinstance(fault, httpx.ConnectTimeout):
-        text = f"{address.place}: no connection in time"
-        return Fault(Unavailable(text, hint="is the address right, is the network up?"), again=True)
+        text = f"{address.place}: the connection timed out"
+        failure = Unavailable(text, hint="check baseUrl and the network")
+        return RequestFailed(failure, retryable=True)
     if not isinstance(fault, httpx.TransportError | httpx.DecodingError):
         raise fault
-    if answered:
-        return Fault(Truncated(f"{address.place}: the answer broke off: {fault}"), again=True)
-    return Fault(Unavailable(f"{address.place}: the connection broke: {fault}"), again=True)
+    kind, what = (Truncated, "response") if answered else (Unavailable, "connection")
+    return RequestFailed(kind(f"{address.place}: the {what} broke off: {fault}"), retryable=True)
 
 
-_HINT = "it looks like https://api.example.com/v1: uwf config set providers.NAME.baseUrl …"
+_HINT = "example: https://api.example.com/v1; next: uwf config set providers.NAME.baseUrl URL"
 
 
 def _named(url: "httpx.URL") -> str:
@@ -122,28 +122,29 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _can_be_sent(text: str) -> bool:
+def _is_header_text(text: str) -> bool:
     return text.isascii() and text.isprintable()
 
 
-def _not_connected(fault: Exception, address: Address) -> Fault:
-    """A connection that did not come to be, told by the error of the system below it."""
+def _not_connected(fault: Exception, address: Address) -> RequestFailed:
+    """The failure for a connection that was not established, by the system's error below it."""
     import ssl
 
     cause = _cause(fault)
     if isinstance(cause, ssl.SSLCertVerificationError):
         text = f"{address.place}: its certificate is not trusted: {cause.verify_message}"
-        return Fault(Unavailable(text, hint="SSL_CERT_FILE names further certificates to trust"))
+        hint = "set SSL_CERT_FILE to add trusted certificates"
+        return RequestFailed(Unavailable(text, hint=hint))
     if isinstance(cause, socket.gaierror):
-        text = f"{address.place}: the name of the host is not known ({cause.strerror})"
-        again = cause.errno == socket.EAI_AGAIN
-        return Fault(Unavailable(text, hint="is baseUrl right, is the network up?"), again=again)
+        text = f"{address.place}: unknown host ({cause.strerror})"
+        failure = Unavailable(text, hint="check baseUrl and the network")
+        return RequestFailed(failure, retryable=cause.errno == socket.EAI_AGAIN)
     if isinstance(cause, ConnectionRefusedError):
-        text = f"{address.place}: nobody listens there"
-        # On this machine that is certain, and nobody is to wait for it.
-        failure = Unavailable(text, hint="is the server running, is the port right?")
-        return Fault(failure, again=not address.loopback)
-    return Fault(Unavailable(f"{address.place}: no connection: {fault}"), again=True)
+        text = f"{address.place}: connection refused"
+        failure = Unavailable(text, hint="check that the server runs, and its port")
+        # On this machine a retry would not help.
+        return RequestFailed(failure, retryable=not address.loopback)
+    return RequestFailed(Unavailable(f"{address.place}: no connection: {fault}"), retryable=True)
 
 
 def _cause(fault: BaseException) -> BaseException:

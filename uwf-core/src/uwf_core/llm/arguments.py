@@ -1,4 +1,4 @@
-"""The arguments of a tool call: a mapping, or an error whose text is the answer to the model."""
+"""Parse the arguments of a tool call; the text of an error is the answer to the model."""
 
 import json
 from typing import Any, NoReturn
@@ -9,14 +9,14 @@ _SHOWN = 200
 
 
 class ToolArgumentsError(ValueError):
-    """Arguments that are no JSON object. Its text tells the model what is wrong with them."""
+    """Arguments that are not a JSON object; its text tells the model what is wrong."""
 
 
 def parse_arguments(call: ToolCall) -> dict[str, Any]:
-    """The arguments of `call` as a mapping; nothing at all stands for none.
+    """The arguments of `call` as a mapping; a blank text means no arguments.
 
     Raises:
-        ToolArgumentsError: they are no JSON object.
+        ToolArgumentsError: they are not a JSON object.
     """
     text = call.arguments.strip()
     if text in ("", "null"):
@@ -24,16 +24,16 @@ def parse_arguments(call: ToolCall) -> dict[str, Any]:
     try:
         arguments = json.loads(text, parse_constant=_refuse_constant)
     except ValueError as fault:
-        raise _wrong(call, f"are no JSON: {fault}") from fault
+        raise _wrong(call, f"are not JSON: {fault}") from fault
     except RecursionError as fault:
         raise _wrong(call, "are nested too deeply") from fault
     if not isinstance(arguments, dict):
-        raise _wrong(call, f"are a JSON {type(arguments).__name__}, no object")
+        raise _wrong(call, f"are a JSON {type(arguments).__name__}, not an object")
     return arguments
 
 
 def _refuse_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not JSON")
 
 
 def _wrong(call: ToolCall, fault: str) -> ToolArgumentsError:

@@ -1,4 +1,4 @@
-"""A request as the JSON of OpenAI's chat completions, as far as this service takes it.
+"""Write a request as the JSON of OpenAI's chat completions, as far as this service supports it.
 
 Source: https://platform.openai.com/docs/api-reference/chat/create
 """
@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from uwf_core.api.agent import ToolCall
-from uwf_core.llm.adapt import Manners
+from uwf_core.llm.adapt import Quirks
 from uwf_core.llm.arguments import ToolArgumentsError, parse_arguments
 from uwf_core.llm.chat import ChatRequest, ChatTool, Message, ResponseFormat
 from uwf_core.named_tuple import NamedTuple
@@ -16,33 +16,33 @@ from uwf_core.named_tuple import NamedTuple
 class BodyWriter:
     """Writes the bodies of one client's requests.
 
-    A conversation grows at its end: what the request before began with is not encoded again, so
-    that a turn costs what is new in it. Any number of threads may use it.
+    A conversation grows at its end: messages that the previous request began with are not encoded
+    again, so the cost of a turn depends only on its new messages. Thread-safe.
     """
 
     def __init__(self) -> None:
         self._last = _Sent((), False, b"")
 
-    def body(self, model: str, request: ChatRequest, manners: Manners, *, stream: bool) -> bytes:
-        """The body of a request; equal requests are equal bytes, and a longer conversation begins
-        with the bytes of the shorter.
+    def body(self, model: str, request: ChatRequest, quirks: Quirks, *, stream: bool) -> bytes:
+        """The body of a request. Equal requests give equal bytes, and a longer conversation begins
+        with the bytes of the shorter one.
         """
-        messages = self._messages(request.messages, manners)
-        rest = _encoded(_rest(request, manners, stream=stream))[1:]
+        messages = self._messages(request.messages, quirks)
+        rest = _encoded(_rest(request, quirks, stream=stream))[1:]
         comma = b"" if rest == b"}" else b","
         return b'{"model":%b,"messages":[%b]%b%b' % (_encoded(model), messages, comma, rest)
 
-    def _messages(self, messages: tuple[Message, ...], manners: Manners) -> bytes:
+    def _messages(self, messages: tuple[Message, ...], quirks: Quirks) -> bytes:
         last, count = self._last, len(self._last.messages)
-        grown = last.reasoning == manners.reasoning_back and messages[:count] == last.messages
+        grown = last.reasoning == quirks.reasoning_back and messages[:count] == last.messages
         begun, new = ((last.text,), messages[count:]) if grown and count else ((), messages)
-        text = b",".join((*begun, *(_encoded(_message(each, manners)) for each in new)))
-        self._last = _Sent(messages, manners.reasoning_back, text)
+        text = b",".join((*begun, *(_encoded(_message(each, quirks)) for each in new)))
+        self._last = _Sent(messages, quirks.reasoning_back, text)
         return text
 
 
 class _Sent(NamedTuple):
-    """The messages of a request and how they were sent, with or without what was thought."""
+    """The messages of a request and their encoding, with or without the reasoning."""
 
     messages: tuple[Message, ...]
     reasoning: bool
@@ -58,39 +58,39 @@ def _encoded(value: Any) -> bytes:
         return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
 
 
-def _rest(request: ChatRequest, manners: Manners, *, stream: bool) -> dict[str, Any]:
-    """Everything but the model and the messages."""
+def _rest(request: ChatRequest, quirks: Quirks, *, stream: bool) -> dict[str, Any]:
+    """Everything except the model and the messages."""
     body: dict[str, Any] = {}
     if request.tools:
         ordered = sorted(request.tools, key=lambda tool: tool.name)
         body["tools"] = [_tool(tool) for tool in ordered]
-        body |= _tool_settings(request, manners)
+        body |= _tool_settings(request, quirks)
     if stream:
         body["stream"] = True
-        if manners.stream_options:
+        if quirks.stream_options:
             body["stream_options"] = {"include_usage": True}
-    form = response_format(request, manners)
+    form = response_format(request, quirks)
     if form is not None:
         body["response_format"] = _response_format(form, request)
     if request.max_tokens is not None:
-        body[manners.max_tokens] = request.max_tokens
-    if request.temperature is not None and manners.temperature:
+        body[quirks.max_tokens] = request.max_tokens
+    if request.temperature is not None and quirks.temperature:
         body["temperature"] = request.temperature
     return {**body, **request.extra}
 
 
-def response_format(request: ChatRequest, manners: Manners) -> ResponseFormat | None:
-    """How the schema of a request is asked for at this service."""
-    return manners.response_format if request.schema is not None else None
+def response_format(request: ChatRequest, quirks: Quirks) -> ResponseFormat | None:
+    """The form in which this service gets the schema of a request; None: it gets none."""
+    return quirks.response_format if request.schema is not None else None
 
 
-def _message(message: Message, manners: Manners) -> dict[str, Any]:
+def _message(message: Message, quirks: Quirks) -> dict[str, Any]:
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.text}
     said: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.role != "assistant":
         return said
-    if message.reasoning and manners.reasoning_back:
+    if message.reasoning and quirks.reasoning_back:
         said["reasoning_content"] = message.reasoning
     if message.tool_calls:
         said["content"] = message.text or None
@@ -104,8 +104,8 @@ def _call(call: ToolCall) -> dict[str, Any]:
 
 
 def _arguments(call: ToolCall) -> str:
-    """The arguments as they came; what is no JSON object is wrapped in one, since several services
-    parse what they are given and would refuse this conversation for ever.
+    """The unchanged arguments; invalid ones are wrapped in a JSON object, because several services
+    parse them and would reject this conversation permanently.
     """
     try:
         parse_arguments(call)
@@ -124,14 +124,14 @@ def _tool(tool: ChatTool) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _tool_settings(request: ChatRequest, manners: Manners) -> dict[str, Any]:
+def _tool_settings(request: ChatRequest, quirks: Quirks) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     choice = request.tool_choice
     if choice in ("auto", "none", "required"):
         settings["tool_choice"] = choice
     elif choice is not None:
         settings["tool_choice"] = {"type": "function", "function": {"name": choice}}
-    if request.parallel_tool_calls is not None and manners.parallel_tool_calls:
+    if request.parallel_tool_calls is not None and quirks.parallel_tool_calls:
         settings["parallel_tool_calls"] = request.parallel_tool_calls
     return settings
 

@@ -1,7 +1,7 @@
-"""What is asked of a model and what it answers, in no provider's form.
+"""Requests to a model and its replies, independent of a provider.
 
 All records are frozen and keyword-only. A call of a tool is the `ToolCall` of `uwf_core.api`:
-its arguments are text as it came, never parsed here.
+its arguments are the text that the model wrote, never parsed here.
 """
 
 from collections.abc import Mapping
@@ -19,9 +19,9 @@ class Message:
     """One message of a conversation.
 
     Attributes:
-        text: what is said; the result, if the role is `tool`.
-        reasoning: what an assistant thought; sent back only to services that want it.
-        tool_calls: what an assistant wants done; each needs a `tool` message that answers it.
+        text: the text; the result, if the role is `tool`.
+        reasoning: an assistant's reasoning; sent back only to services that require it.
+        tool_calls: an assistant's calls; each needs a `tool` message that answers it.
         tool_call_id: the call that a `tool` message answers.
     """
 
@@ -45,17 +45,17 @@ class ChatTool:
 class ChatRequest:
     """One call of a model.
 
-    The messages are sent as they are and in their order, the tools sorted by name: the same
-    beginning is the same bytes, so that a provider's cache knows it.
+    The messages are sent unchanged and in their order, the tools sorted by name: the same
+    beginning gives the same bytes, so a provider can cache it.
 
     Attributes:
         tool_choice: `auto`, `none`, `required` or a tool's name; None leaves it to the service.
-        schema: the JSON Schema that the text of the answer is to satisfy. It is asked for in the
-            service's own way, where it has one; whoever asks validates, and says in a message
-            what form is wanted (with the word JSON, without which some services refuse).
-        schema_strict: ask the service to enforce it; OpenAI takes a part of JSON Schema only.
-        max_tokens: of the answer.
-        extra: further keys of the body, as this service has them; they win, save over the model and
+        schema: the JSON Schema for the text of the answer. It is sent in the service's own format,
+            where it has one; the caller validates, and describes the format in a message
+            (with the word JSON, without which some services reject the request).
+        schema_strict: ask the service to enforce it; OpenAI supports a part of JSON Schema only.
+        max_tokens: the limit of the answer.
+        extra: further keys of the body for this service; they override all but the model and
             the messages.
     """
 
@@ -72,15 +72,15 @@ class ChatRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class ChatReply:
-    """What the model answered: a text, calls of tools, or both.
+    """A model's reply: a text, calls of tools, or both.
 
     Attributes:
         stop_reason: the service's word: `stop`, `tool_calls`, `length` (cut by `max_tokens`, so
-            that the text or the last call's arguments may be incomplete), …
-        usage: of this call alone, `turns` 1; what the service does not say is None.
-        model: the name that the service gives.
-        response_format: how `schema` was asked for; None: not in the service's own way.
-        attempts: how many requests it took.
+            the text or the last call's arguments may be incomplete), …
+        usage: of this call only, `turns` 1; None where the service does not report it.
+        model: the name that the service reports.
+        response_format: how `schema` was sent; None: not in the service's own format.
+        attempts: the number of requests.
     """
 
     text: str = ""
@@ -94,7 +94,7 @@ class ChatReply:
 
     @property
     def message(self) -> Message:
-        """The reply as the message to go on with."""
+        """The reply as a message of the conversation."""
         return Message(
             role="assistant", text=self.text, reasoning=self.reasoning, tool_calls=self.tool_calls
         )
@@ -102,13 +102,13 @@ class ChatReply:
 
 @dataclass(frozen=True, kw_only=True)
 class Delta:
-    """A piece of a reply as it comes.
+    """A piece of a streamed reply.
 
     Attributes:
-        kind: what grew: the text, the reasoning, the call of a tool. `again`: what came so far is
-            void, the request is made once more; `text` says why.
+        kind: the text, the reasoning or a tool call. `again`: the pieces so far are void because
+            the request is retried; `text` is the reason.
         text: the piece; of a call, of its arguments.
-        index, id, name: which call it is (`id` and `name` as far as they are known).
+        index, id, name: the call (`id` and `name` if known by now).
     """
 
     kind: Literal["text", "reasoning", "tool_call", "again"]

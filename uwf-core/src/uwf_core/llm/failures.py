@@ -1,8 +1,7 @@
-"""What a service's refusal means: a status, headers and a body become one typed failure.
+"""Convert a service's error response (status, headers, body) to one typed failure.
 
-The words that services use for a full context, a filtered content or missing tools are nowhere
-specified; the patterns here are what the services of `uwf setup` and ollama, vLLM, llama.cpp and
-LM Studio send.
+No specification defines the texts for a full context, filtered content or missing tools; the
+patterns here match the services of `uwf setup` and ollama, vLLM, llama.cpp and LM Studio.
 """
 
 import json
@@ -54,31 +53,31 @@ _SECRET_WORD = re.compile(r"[^\s\"'`,;:()<>\[\]{}]{8,}")
 
 
 class ToolsUnsupported(BadRequest):
-    """The model, or the way it is served, takes no tools; the message holds the service's words."""
+    """The model, or its server, does not support tools; the message has the service's text."""
 
 
-class Fault(Exception):
-    """A failed attempt: the failure that it is, and whether another attempt may succeed.
+class RequestFailed(Exception):
+    """A failed request: its failure, and whether a retry may succeed.
 
-    `after_seconds` is how long the service asks to wait.
+    `after_seconds` is the wait that the service asks for.
     """
 
     def __init__(
-        self, failure: AgentFailure, *, again: bool = False, after_seconds: float | None = None
+        self, failure: AgentFailure, *, retryable: bool = False, after_seconds: float | None = None
     ) -> None:
         super().__init__(failure.message)
         self.failure = failure
-        self.again = again
+        self.retryable = retryable
         self.after_seconds = after_seconds
 
 
-class Refusal(NamedTuple):
-    """An answer that is no success.
+class ErrorResponse(NamedTuple):
+    """A response with an error.
 
     Attributes:
         place: the service's address, without user, password and query.
-        model: the model that was asked for; "" where none was.
-        now_ms: when it came.
+        model: the requested model; "" if none.
+        now_ms: when it arrived.
         keyed: whether a key was sent.
     """
 
@@ -90,35 +89,35 @@ class Refusal(NamedTuple):
     now_ms: int
     keyed: bool = True
 
-    def words(self) -> str:
-        """What the service says, as a person reads it."""
+    def message(self) -> str:
+        """The service's message, for people."""
         text = self.body.decode("utf-8", "replace").strip()
         said = error_words(_json(text))
         if said is None:
             said = "" if text[:1] == "<" else text
         return said if len(said) <= _WORDS_SHOWN else f"{said[:_WORDS_SHOWN]}…"
 
-    def everything(self) -> str:
-        """The words and the codes, to look for patterns in."""
+    def searchable(self) -> str:
+        """The message and the codes, to match patterns."""
         return self.body[:20_000].decode("utf-8", "replace")
 
 
-def fault_of(refusal: Refusal) -> Fault:
-    """The failure that a refusal is."""
-    status = refusal.status
+def failure_from(response: ErrorResponse) -> RequestFailed:
+    """Convert an error response to its failure."""
+    status = response.status
     if status == 429:
-        return _rate_limited(refusal)
+        return _rate_limited(response)
     if status >= 500 and status not in (501, 505):
-        wait = wait_asked(refusal.headers, refusal.now_ms)
-        failure = Unavailable(_sentence(refusal, "the service fails"), hint="try again later")
-        return Fault(failure, again=True, after_seconds=wait)
+        wait = wait_asked(response.headers, response.now_ms)
+        failure = Unavailable(_sentence(response, "the service failed"), hint="try again later")
+        return RequestFailed(failure, retryable=True, after_seconds=wait)
     if status in _RETRIED:
-        return Fault(TimedOut(_sentence(refusal, "the service gave up")), again=True)
-    return Fault(_final(refusal))
+        return RequestFailed(TimedOut(_sentence(response, "the service timed out")), retryable=True)
+    return RequestFailed(_final(response))
 
 
 def error_words(body: Any) -> str | None:
-    """What an error document says: `{error: {message}}`, `{error}`, `{message}`, `{detail}`."""
+    """The text of an error document: `{error: {message}}`, `{error}`, `{message}`, `{detail}`."""
     if isinstance(body, list) and body:
         body = body[0]
     if not isinstance(body, dict):
@@ -136,8 +135,8 @@ def error_words(body: Any) -> str | None:
 
 
 def wait_asked(headers: Mapping[str, str], now_ms: int) -> float | None:
-    """Seconds that the service asks to wait: `retry-after-ms`, `Retry-After` in seconds or as a
-    date, `X-RateLimit-Reset` as a moment (seconds or ms since 1970). None: it does not say.
+    """The seconds that the service asks to wait: `retry-after-ms`, `Retry-After` in seconds or as
+    a date, `X-RateLimit-Reset` as a time (seconds or ms since 1970). None: unknown.
     """
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
@@ -154,7 +153,7 @@ def wait_asked(headers: Mapping[str, str], now_ms: int) -> float | None:
 
 
 def without_secrets(text: str, secrets: tuple[str, ...]) -> str:
-    """`text` without the secrets, and without longer pieces of them: services quote keys."""
+    """`text` without the secrets and without longer parts of them: services quote keys."""
     for secret in secrets:
         text = text.replace(secret, "[redacted]")
 
@@ -166,65 +165,62 @@ def without_secrets(text: str, secrets: tuple[str, ...]) -> str:
     return _SECRET_WORD.sub(hidden, text) if secrets else text
 
 
-def _rate_limited(refusal: Refusal) -> Fault:
-    if _QUOTA.search(refusal.everything()):
-        return Fault(_out_of_credit(refusal))
-    wait = wait_asked(refusal.headers, refusal.now_ms)
-    until = None if wait is None else refusal.now_ms + round(wait * 1000)
-    failure = RateLimited(_sentence(refusal, "the service asks to wait"), until_ms=until)
-    return Fault(failure, again=True, after_seconds=wait)
+def _rate_limited(response: ErrorResponse) -> RequestFailed:
+    if _QUOTA.search(response.searchable()):
+        return RequestFailed(_out_of_credit(response))
+    wait = wait_asked(response.headers, response.now_ms)
+    until = None if wait is None else response.now_ms + round(wait * 1000)
+    failure = RateLimited(_sentence(response, "the service asks to wait"), until_ms=until)
+    return RequestFailed(failure, retryable=True, after_seconds=wait)
 
 
-def _key_refused(refusal: Refusal) -> AuthRefused:
-    what, hint = "the key was refused", "check apiKey or apiKeyEnv of the provider"
-    if not refusal.keyed:
-        what, hint = (
-            "a key is wanted, and none was sent",
-            "set the variable of apiKeyEnv, or apiKey",
-        )
-    return AuthRefused(_sentence(refusal, what), hint=f"{hint}: uwf config show --origin")
+def _key_rejected(response: ErrorResponse) -> AuthRefused:
+    what, hint = "the API key was rejected", "check apiKey or apiKeyEnv of the provider"
+    if not response.keyed:
+        what, hint = "it requires an API key, and none was sent", "set apiKey or apiKeyEnv"
+    return AuthRefused(_sentence(response, what), hint=f"{hint}; next: uwf config show --origin")
 
 
-def _final(refusal: Refusal) -> AgentFailure:
-    """What no further attempt makes better."""
-    status, everything = refusal.status, refusal.everything()
+def _final(response: ErrorResponse) -> AgentFailure:
+    """The failure for a response that a retry cannot change."""
+    status, everything = response.status, response.searchable()
     if status == 402:
-        return _out_of_credit(refusal)
+        return _out_of_credit(response)
     if status in (400, 403, 422) and _FILTERED.search(everything):
-        return Refused(_sentence(refusal, "the service refuses the content"))
+        return Refused(_sentence(response, "the service rejects the content"))
     if status in (401, 403) or (status == 400 and _KEY.search(everything)):
-        return _key_refused(refusal)
+        return _key_rejected(response)
     if status == 413 or _CONTEXT.search(everything):
-        return ContextTooLong(_sentence(refusal, "the prompt is too long for the model"))
+        return ContextTooLong(_sentence(response, "the prompt is too long for the model"))
     if _NO_TOOLS.search(everything):
         return ToolsUnsupported(
-            _sentence(refusal, f"the model {refusal.model!r} takes no tools here"),
-            hint="choose a model that can call tools; a local server may need a flag for it",
+            _sentence(response, f"the model {response.model!r} does not support tools"),
+            hint="choose a model with tool calling; a local server may need a flag for it",
         )
-    return BadRequest(_sentence(refusal, "the request was refused"), hint=_hint(refusal))
+    return BadRequest(_sentence(response, "the request was rejected"), hint=_hint(response))
 
 
-def _hint(refusal: Refusal) -> str | None:
-    if 300 <= refusal.status < 400:
-        return "redirects are not followed, so that the key goes nowhere else: correct baseUrl"
-    if refusal.status in (404, 405):
-        return "is the model's name right, and baseUrl? It usually ends with /v1"
+def _hint(response: ErrorResponse) -> str | None:
+    if 300 <= response.status < 400:
+        return "fix baseUrl: redirects are not followed, so the key is not sent elsewhere"
+    if response.status in (404, 405):
+        return "check the model's name, and baseUrl, which usually ends with /v1"
     return None
 
 
-def _out_of_credit(refusal: Refusal) -> RateLimited:
+def _out_of_credit(response: ErrorResponse) -> RateLimited:
     return RateLimited(
-        _sentence(refusal, "the account's quota or credit is used up"),
-        hint="see the account's billing page at the provider",
+        _sentence(response, "the account's quota or credit is used up"),
+        hint="check the account's billing page at the provider",
     )
 
 
-def _sentence(refusal: Refusal, meaning: str) -> str:
-    words = refusal.words()
+def _sentence(response: ErrorResponse, meaning: str) -> str:
+    words = response.message()
     said = f": {words}" if words else ""
-    moved = refusal.headers.get("location") if 300 <= refusal.status < 400 else None
+    moved = response.headers.get("location") if 300 <= response.status < 400 else None
     aim = f" to {moved.partition('?')[0]}" if moved else ""
-    return f"{refusal.place}: {meaning} (HTTP {refusal.status}{aim}){said}"
+    return f"{response.place}: {meaning} (HTTP {response.status}{aim}){said}"
 
 
 def _json(text: str) -> Any:
@@ -235,7 +231,7 @@ def _json(text: str) -> Any:
 
 
 def _number(text: str | None) -> float | None:
-    """A number of 0 or more that a header says."""
+    """The number of a header, 0 or more."""
     if text is None or not re.fullmatch(r"\s*\d{1,15}(\.\d{1,9})?\s*", text):
         return None
     return float(text)

@@ -1,4 +1,4 @@
-"""How long, how large, how often again; and the clock, which tests replace."""
+"""Limits of time and size, the retry policy, and the clock, which tests replace."""
 
 import random
 import time
@@ -12,10 +12,10 @@ class ChatLimits:
     """Limits of one call.
 
     Attributes:
-        connect_seconds: until a connection stands.
-        idle_seconds: without a byte, once a stream was asked for; None: no such limit.
-        total_seconds: for everything, attempts and waits between them included.
-        reply_bytes: of one answer, as it is after decompression.
+        connect_seconds: to establish a connection.
+        idle_seconds: without a byte of a stream; None: no such limit.
+        total_seconds: in all, with all attempts and the waits between them.
+        reply_bytes: of one response after decompression.
     """
 
     connect_seconds: float = 10.0
@@ -26,14 +26,14 @@ class ChatLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class RetryPolicy:
-    """When a failed request is made again: on 408, 409, 429, 5xx, a broken connection, a cut.
+    """When to retry: after 408, 409, 425, 429, 5xx, a broken connection or a cut response.
 
     Attributes:
-        attempts: how many requests at most, the first included.
-        budget_seconds: how long all waits together may take; a service that asks to wait longer
-            is believed, and its failure raised at once.
+        attempts: the largest number of requests, with the first.
+        budget_seconds: the limit of all waits together; if a service asks to wait longer, its
+            failure is raised at once.
         first_seconds: the first wait; it doubles each time, up to `most_seconds`, and half of
-            it is left to chance.
+            it is random.
     """
 
     attempts: int = 5
@@ -43,10 +43,10 @@ class RetryPolicy:
 
 
 class Clock:
-    """Time and chance as they are."""
+    """The real time and randomness."""
 
     def monotonic(self) -> float:
-        """Seconds since some moment."""
+        """Seconds since an arbitrary moment."""
         return time.monotonic()
 
     def now_ms(self) -> int:
@@ -54,16 +54,16 @@ class Clock:
         return time.time_ns() // 1_000_000
 
     def chance(self) -> float:
-        """A number from 0 up to 1."""
+        """A random number from 0 to 1."""
         return random.random()
 
     def wait(self, seconds: float, cancel: Cancel) -> None:
-        """Let time go by, at most until `cancel` is set."""
+        """Wait, at most until `cancel` is set."""
         cancel.wait(seconds)
 
 
 class Retries:
-    """Counts the attempts of one call and says how long to wait before the next."""
+    """Counts the attempts of one call and computes the wait before the next one."""
 
     def __init__(self, policy: RetryPolicy, clock: Clock) -> None:
         self.attempts = 1
@@ -72,10 +72,10 @@ class Retries:
         self._left = policy.budget_seconds
 
     def next_wait(self, asked_seconds: float | None) -> float | None:
-        """Seconds until the next attempt, which is then counted; None: there is none.
+        """The seconds until the next attempt, which is then counted; None: there is none.
 
         Args:
-            asked_seconds: what the service asked for, if it did.
+            asked_seconds: the wait that the service asked for, if any.
         """
         if self.attempts >= self._policy.attempts:
             return None

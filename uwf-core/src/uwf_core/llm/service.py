@@ -1,4 +1,4 @@
-"""A service with its connections: requests go out, answers come in piece by piece."""
+"""A service with its connections: send requests, receive responses piece by piece."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from uwf_core.errors import TooLarge
 from uwf_core.llm.address import Address, broken, headers_of, read_address
-from uwf_core.llm.exchange import End, Exchange, Head, Patience, Wire
-from uwf_core.llm.failures import Fault
+from uwf_core.llm.exchange import BodyEnd, Connection, Deadline, HttpExchange, ResponseHead
+from uwf_core.llm.failures import RequestFailed
 from uwf_core.llm.limits import ChatLimits
 from uwf_core.named_tuple import NamedTuple
 
@@ -20,8 +20,8 @@ _ERROR_BYTES = 64 * 1024
 _LAST_SECONDS = 0.05
 
 
-class Outgoing(NamedTuple):
-    """A request; `idle_seconds` is how long its answer may be silent."""
+class HttpRequest(NamedTuple):
+    """A request; `idle_seconds` limits the pauses in its response."""
 
     method: str
     path: str
@@ -30,10 +30,10 @@ class Outgoing(NamedTuple):
 
 
 class Service:
-    """Where requests go. Each exchange has a connection of its own, which is kept for the next.
+    """Sends requests. Each exchange has a separate connection, which is kept for the next one.
 
     Raises:
-        BadRequest: `base_url` is no address, or a header cannot be sent.
+        BadRequest: `base_url` is not an address, or a header cannot be sent.
         AuthRefused: the key has characters that cannot be sent.
     """
 
@@ -43,90 +43,90 @@ class Service:
         self.address: Address = read_address(base_url)
         self._headers = headers_of(key, headers)
         self._limits = limits
-        self._wires: list[Wire] = []
+        self._idle: list[Connection] = []
         self._tls: ssl.SSLContext | None = None
 
     @contextlib.contextmanager
-    def exchange(self, outgoing: Outgoing, patience: Patience) -> Iterator["Answer"]:
-        """Send a request; its answer, as far as the caller wants it.
+    def exchange(self, request: HttpRequest, deadline: Deadline) -> Iterator["HttpResponse"]:
+        """Send a request; its response, which the caller may leave unread.
 
         Raises:
-            Fault: no answer came.
-            AgentFailure: the time was over, or the call cancelled.
+            RequestFailed: there was no response.
+            AgentFailure: the time limit was reached, or the call was cancelled.
         """
-        patience.check()
-        wire = self._wire()
-        request = wire.client.build_request(
-            outgoing.method,
-            self.address.of(outgoing.path),
-            content=outgoing.body or None,
+        deadline.check()
+        connection = self._connection()
+        message = connection.client.build_request(
+            request.method,
+            self.address.endpoint(request.path),
+            content=request.body or None,
             headers=self._headers,
         )
-        exchange = Exchange(wire, request, self._limits.reply_bytes)
+        exchange = HttpExchange(connection, message, self._limits.reply_bytes)
         try:
-            yield Answer(exchange, outgoing, patience, self.address)
+            yield HttpResponse(exchange, request, deadline, self.address)
         finally:
-            if exchange.leave():
-                self._wires.append(wire)
+            if exchange.abandon():
+                self._idle.append(connection)
 
     def close(self) -> None:
-        """Close all connections that nobody uses."""
-        while self._wires:
-            self._wires.pop().client.close()
+        """Close all unused connections."""
+        while self._idle:
+            self._idle.pop().client.close()
 
-    def _wire(self) -> Wire:
+    def _connection(self) -> Connection:
         with contextlib.suppress(IndexError):  # none is free
-            return self._wires.pop()
-        return Wire(self._client())
+            return self._idle.pop()
+        return Connection(self._client())
 
     def _client(self) -> "httpx.Client":
         import httpx
 
         limits = self._limits
         timeout = httpx.Timeout(limits.total_seconds, connect=limits.connect_seconds)
-        # A proxy is not asked for what runs on this machine.
+        # A server on this machine is never reached through a proxy.
         outside = not self.address.loopback
         return httpx.Client(
             timeout=timeout, verify=self._trust(), trust_env=outside, follow_redirects=False
         )
 
     def _trust(self) -> "ssl.SSLContext":
-        """The certificates to trust; reading them takes longer than all the rest of a client."""
+        """The trusted certificates; reading them takes longer than all the rest of a client."""
         import ssl
 
         import httpx
 
         if self._tls is None:
             plain = self.address.loopback and self.address.url.startswith("http:")
-            # Plain HTTP without a proxy meets no certificate: an empty context trusts nobody.
+            # Plain HTTP without a proxy needs no certificates: an empty context trusts none.
             self._tls = (
                 ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else httpx.create_ssl_context()
             )
         return self._tls
 
 
-class Answer:
-    """The answer to a request: its head, then its body."""
+class HttpResponse:
+    """The response to a request: its head, then its body."""
 
     def __init__(
-        self, exchange: Exchange, outgoing: Outgoing, patience: Patience, address: Address
+        self, exchange: HttpExchange, request: HttpRequest, deadline: Deadline, address: Address
     ) -> None:
         self._exchange = exchange
-        self._idle_seconds = outgoing.idle_seconds
-        self._patience = patience
+        self._idle_seconds = request.idle_seconds
+        self._deadline_of = deadline
         self._address = address
         self.head = self._head()
 
     def pieces(self) -> Iterator[bytes]:
-        """The body, as it comes.
+        """The body, as it arrives.
 
         Raises:
-            Fault: it broke off, or is too large.
-            AgentFailure: the time was over, or the call cancelled.
+            RequestFailed: it broke off, or is too large.
+            AgentFailure: the time limit was reached, or the call was cancelled.
         """
         while True:
-            item = self._patience.next(self._exchange, self._idle_seconds)
-            if isinstance(item, End):
+            item = self._deadline_of.next(self._exchange, self._idle_seconds)
+            if isinstance(item, BodyEnd):
                 return self._end(item)
             if isinstance(item, bytes):
                 yield item
@@ -136,9 +136,9 @@ class Answer:
         return b"".join(self.pieces())
 
     def error_body(self) -> bytes:
-        """The body of an error, as much of it as is worth reading."""
+        """The beginning of the body of an error."""
         body = bytearray()
-        with contextlib.suppress(Fault, TooLarge):  # what came has to do
+        with contextlib.suppress(RequestFailed, TooLarge):  # the part that arrived is enough
             for piece in self.pieces():
                 body += piece
                 if len(body) > _ERROR_BYTES:
@@ -146,22 +146,22 @@ class Answer:
         return bytes(body[:_ERROR_BYTES])
 
     def settle(self) -> None:
-        """Everything needed is here: let the connection end its answer, so that it is kept."""
+        """Read what follows the reply, so that the connection can be reused."""
         while isinstance(self._exchange.take(_LAST_SECONDS), bytes):
             continue
 
-    def _head(self) -> Head:
-        item = self._patience.next(self._exchange, self._idle_seconds)
-        if isinstance(item, Head):
+    def _head(self) -> ResponseHead:
+        item = self._deadline_of.next(self._exchange, self._idle_seconds)
+        if isinstance(item, ResponseHead):
             return item
-        fault = item.fault if isinstance(item, End) else None
-        # httpx has the same limit: when it notices first, on a busy machine, the time is over too.
-        self._patience.check()
+        fault = item.fault if isinstance(item, BodyEnd) else None
+        # httpx has the same time limit and may notice first on a busy machine.
+        self._deadline_of.check()
         raise broken(fault or RuntimeError("no head"), self._address, answered=False) from fault
 
-    def _end(self, end: End) -> None:
+    def _end(self, end: BodyEnd) -> None:
         if end.too_large:
-            raise TooLarge(f"{self._address.place}: the answer is larger than the limit allows")
+            raise TooLarge(f"{self._address.place}: the response is larger than the limit")
         if end.fault is not None:
-            self._patience.check()
+            self._deadline_of.check()
             raise broken(end.fault, self._address, answered=True) from end.fault

@@ -1,7 +1,7 @@
-"""Server-sent events out of bytes as they come, cut wherever the network cut them.
+"""Parse server-sent events from bytes in arbitrary pieces.
 
-Source: https://html.spec.whatwg.org/multipage/server-sent-events.html, of which `event`, `id` and
-`retry` are passed over: chat completions use `data` alone.
+Source: https://html.spec.whatwg.org/multipage/server-sent-events.html. `event`, `id` and `retry`
+are ignored: chat completions use only `data`.
 """
 
 import re
@@ -11,10 +11,10 @@ _LINE_END = re.compile(rb"[\r\n]")
 
 
 class SseParser:
-    """Takes bytes in pieces and gives the `data` of each event, as text.
+    """Takes bytes in pieces and returns the `data` of each event, as text.
 
-    Unlike a browser it gives an event that the end of the stream completes (`finish`): some
-    servers leave the last blank line out.
+    Unlike a browser it returns an event that the end of the stream completes (`finish`): some
+    servers omit the last blank line.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class SseParser:
             yield from self._take(line)
 
     def finish(self) -> Iterator[str]:
-        """The event that was not closed by a blank line, if there is one."""
+        """The event that no blank line ended, if any."""
         if self._buffer:
             line = bytes(self._buffer)
             self._buffer.clear()
@@ -54,7 +54,7 @@ class SseParser:
             yield line
 
     def _line_end(self) -> int | None:
-        """Where the first line ends; what was searched once is not searched again."""
+        """The end of the first line; searched bytes are not searched again."""
         found = _LINE_END.search(self._buffer, self._searched)
         self._searched = len(self._buffer)
         return found.start() if found else None

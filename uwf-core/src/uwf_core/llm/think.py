@@ -1,4 +1,4 @@
-"""Takes a `<think>…</think>` at the start of a text apart: many local models think in the text."""
+"""Split a leading `<think>…</think>` from a text: many local models put their reasoning there."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -9,8 +9,8 @@ Part = tuple[Literal["text", "reasoning"], str]
 
 
 class ThinkSplitter:
-    """Takes the text in pieces and gives text and reasoning, in pieces; only a block that begins
-    the text is reasoning, all else is text as it came.
+    """Takes the text in pieces and returns text and reasoning in pieces. Only a block at the start
+    of the text is reasoning.
     """
 
     def __init__(self) -> None:
@@ -18,7 +18,7 @@ class ThinkSplitter:
         self._held = ""
 
     def feed(self, piece: str) -> Iterator[Part]:
-        """What `piece` completes; a few characters may be held back."""
+        """The parts that `piece` completes; a few characters may be held back."""
         if self._state == "text":
             yield "text", piece
             return
@@ -35,12 +35,12 @@ class ThinkSplitter:
             yield "text", self._release()
 
     def finish(self) -> Iterator[Part]:
-        """What was held back."""
+        """The characters held back."""
         if self._held:
             yield ("reasoning" if self._state == "inside" else "text"), self._release()
 
     def _begin(self) -> None:
-        """Decide what the text begins with, as soon as that can be seen."""
+        """Decide whether the text begins with a block, once that is known."""
         said = self._held.lstrip()
         if said.startswith(_OPEN):
             self._state, self._held = "inside", said[len(_OPEN) :]
@@ -63,7 +63,7 @@ class ThinkSplitter:
 
 
 def _begun(text: str) -> int:
-    """How many characters at the end may be the beginning of the closing tag."""
+    """The number of characters at the end that may begin the closing tag."""
     for size in range(min(len(_CLOSE) - 1, len(text)), 0, -1):
         if text.endswith(_CLOSE[:size]):
             return size
