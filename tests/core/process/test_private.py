@@ -42,3 +42,19 @@ def test_where_nothing_can_be_made_the_system_says_so(path):
     """The kernel answers "no such file" below /proc, though the folder above is there."""
     with pytest.raises(OSError, match="No such file"):
         make_folder(path)
+
+
+def test_two_processes_may_make_the_same_folder_at_the_same_moment(tmp_path, monkeypatch):
+    """Another process makes the folder above just when we found it missing."""
+    mkdir = os.mkdir
+
+    def mkdir_and_lose_the_race(path, mode):
+        try:
+            mkdir(path, mode)
+        except FileNotFoundError:
+            mkdir(tmp_path / "home")
+            raise
+
+    monkeypatch.setattr(os, "mkdir", mkdir_and_lose_the_race)
+    make_folder(str(tmp_path / "home" / "logs"))
+    assert (tmp_path / "home" / "logs").is_dir()

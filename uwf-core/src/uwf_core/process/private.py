@@ -16,13 +16,18 @@ def make_folder(path: str) -> None:
         OSError: it cannot be made, or is not a folder.
     """
     try:
-        os.mkdir(path, 0o700)
+        _make_one(path)
     except FileNotFoundError:
         above = os.path.dirname(path)
-        if not above or os.path.isdir(above):  # nothing can be made there, as below /proc
+        if not above:
             raise
         make_folder(above)
-        make_folder(path)
+        _make_one(path)  # also where another process made `above` meanwhile; fails below /proc
+
+
+def _make_one(path: str) -> None:
+    try:
+        os.mkdir(path, 0o700)
     except FileExistsError:
         if not os.path.isdir(path):
             raise
