@@ -1,13 +1,16 @@
 """Following a run: one line that is redrawn on a terminal, plain lines elsewhere."""
 
 import io
+import os
 
+import pytest
 from cli_kit import check_golden
 
 from uwf_core.api.agent import ToolCall, Turn, Usage
 from uwf_core.api.events import StepFailed, StepFinished, StepStarted, ThreadEnded, TurnTaken
 from uwf_core.cli.render.live import LiveWatch, Running
 from uwf_core.cli.render.style import Screen
+from uwf_core.cli.session import Session
 
 PLACE = {"thread": "01JD8ZK3QW7V5N2B4C6D8E0F00", "number": 2, "role": "developer"}
 EVENTS = [
@@ -71,13 +74,24 @@ def test_the_line_says_role_agent_attempt_turns_tokens_and_seconds_idle():
     assert newer_state_of_the_same_turn.turns == 2
 
 
-def test_a_terminal_that_goes_away_does_not_stop_the_run():
-    class Gone(io.StringIO):
-        def write(self, _text):
-            raise BrokenPipeError
+@pytest.mark.parametrize("events_before", range(len(EVENTS) + 1))
+def test_a_terminal_that_goes_away_at_any_moment_does_not_stop_the_run(events_before):
+    """Every write on a closed terminal raises EIO, the one that clears the live line as well."""
+    keyboard, screen = os.openpty()
+    session, written = Session(), []
+    stream = session.stderr = os.fdopen(screen, "w", buffering=1)
 
-    lines = []
-    with LiveWatch(Gone(), Screen(80, False), lines.append, refresh=True) as watch:
-        for event in EVENTS:
+    def write(line):
+        written.append(line)
+        session.write_error(line)
+
+    with LiveWatch(stream, Screen(80, False), write, refresh=True) as watch:
+        for event in EVENTS[:events_before]:
             watch.event(event)
-    assert lines[-1].endswith(": completed")
+        os.close(keyboard)
+        for event in EVENTS[events_before:]:
+            watch.event(event)
+        watch.notice("the last line")
+    assert written[-2:] == [f"{PLACE['thread']}: completed", "the last line"]
+    session.stderr.close()
+    stream.close()

@@ -96,18 +96,21 @@ class LiveWatch:
 
     def _say(self, text: str) -> None:
         """A line that stays, above the live one."""
-        if self._refresh and self._running:
-            self._stream.write(_CLEAR)
+        if self._running:
+            self._redraw("")
         self._write(text)
         self._draw()
 
     def _draw(self) -> None:
-        if not self._refresh or self._stream.closed:
-            return
         line = ""
         if self._running:
             text = fit(self._running.line(monotonic()), max(self._screen.width - 1, 10))
             line = self._screen.paint(text, "running")
+        self._redraw(line)
+
+    def _redraw(self, line: str) -> None:
+        if not self._refresh or self._stream.closed:
+            return
         try:
             self._stream.write(_CLEAR + line)
             self._stream.flush()
@@ -160,8 +163,7 @@ class LiveWatch:
 
     def _end(self, text: str) -> None:
         self._running = None
-        if self._refresh:
-            self._stream.write(_CLEAR)
+        self._redraw("")
         self._write(text)
 
 
