@@ -2,9 +2,11 @@
 
 import ctypes
 import os
-import threading
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations_with_replacement
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builtin_kit import DONE, Desk, turn, use
@@ -418,52 +420,76 @@ def test_an_agent_whose_home_lies_in_the_workspace_does_not_read_it(desk):
     assert "the folder of uwf" in desk.sink.calls()[0].result
 
 
-class Swapper:
-    """Swaps a folder for a link to another one and back, each time in one step of the kernel."""
+class Swap:
+    """Swaps a folder or file for a link, in one step of the kernel, right before each of
+    the `moments`, which are numbers of system calls; the second moment swaps it back.
+    """
 
-    def __init__(self, folder: Path, outside: Path) -> None:
-        link = folder.with_name("link")
-        link.symlink_to(outside)
-        self._names = os.fsencode(folder), os.fsencode(link)
+    SYSTEM_CALLS = ("open", "readlink", "fstat", "mkdir", "rename", "unlink")
+
+    def __init__(self, place: Path, link: Path, moments: tuple[int, ...]) -> None:
+        self._names = os.fsencode(place), os.fsencode(link)
         self._libc = ctypes.CDLL(None, use_errno=True)
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._swap)
-        self.swaps = 0
+        self._moments = moments
+        self.calls = 0
 
-    def __enter__(self) -> "Swapper":
-        self._thread.start()
-        return self
+    def patch(self, patched: pytest.MonkeyPatch) -> None:
+        for name in self.SYSTEM_CALLS:
+            patched.setattr(os, name, self._after_the_swap(getattr(os, name)))
 
-    def __exit__(self, *_error: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _swap(self) -> None:
+    def swap(self) -> None:
         here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
         one, other = self._names
-        while not self._over.is_set():
-            assert self._libc.renameat2(here, one, here, other, exchange) == 0
-            self.swaps += 1
+        assert self._libc.renameat2(here, one, here, other, exchange) == 0
+
+    def _after_the_swap(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def swap_and_call(*words: Any, **more: Any) -> Any:
+            if self.calls in self._moments:
+                self.swap()
+            self.calls += 1
+            return call(*words, **more)
+
+        return swap_and_call
 
 
-def test_a_link_swapped_in_during_the_call_leads_nowhere(desk):
-    """A thousand reads and writes while a folder keeps becoming a link to the outside."""
-    folder = desk.work / "folder"
-    folder.mkdir()
-    (folder / "file.txt").write_text("inside")
-    (desk.outside / "file.txt").write_text(SECRET)
+def read(workspace: Workspace) -> str:
+    with workspace.open_file("folder/file.txt") as (descriptor, _):
+        return os.read(descriptor, 100).decode()
+
+
+def write(workspace: Workspace) -> str:
+    return workspace.write_file("folder/file.txt", lambda _: b"inside")
+
+
+@pytest.mark.parametrize(("act", "done"), [(read, "inside"), (write, "folder/file.txt")])
+@pytest.mark.parametrize("swapped", ["folder", "folder/file.txt"])
+@pytest.mark.parametrize("starts_as_link", [False, True])
+def test_a_link_swapped_in_during_the_call_leads_nowhere(
+    desk, monkeypatch, act, done, swapped, starts_as_link
+):
+    """Before any system call a folder or file becomes a link to the outside, and itself again
+    before any later one (or the other way round).
+    """
+    for folder, text in ((desk.work, "inside"), (desk.outside, SECRET)):
+        (folder / "folder").mkdir()
+        (folder / "folder" / "file.txt").write_text(text)
+    place, link = desk.work / swapped, desk.work / "link"
+    link.symlink_to(desk.outside / swapped)
     workspace = Workspace(str(desk.work), Protection())
-    seen = {"inside": 0, "error": 0}
-    with Swapper(folder, desk.outside) as swapper:
-        for number in range(1500):
+    if starts_as_link:
+        Swap(place, link, ()).swap()
+    outcomes = set()
+    for moments in combinations_with_replacement(range(12), 2):
+        swap = Swap(place, link, moments)
+        with monkeypatch.context() as patched:
+            swap.patch(patched)
             try:
-                with workspace.open_file("folder/file.txt") as (descriptor, _):
-                    seen[os.read(descriptor, 100).decode()] += 1
-                workspace.write_file(f"folder/new-{number % 20}.txt", lambda _: b"new")
-            except ToolError:
-                seen["error"] += 1
+                outcomes.add(act(workspace))
+            except ToolError as error:
+                outcomes.add(type(error))
+        assert swap.calls < 12, "more system calls than moments tried"
+        if sum(moment < swap.calls for moment in set(moments)) == 1:
+            swap.swap()
     workspace.close()
-    assert swapper.swaps > 50
-    assert seen["inside"] and seen["error"]  # it was met in both states
-    assert os.listdir(desk.outside) == ["file.txt"]  # noqa: PTH208
-    assert (desk.outside / "file.txt").read_text() == SECRET
+    assert outcomes == {done, ToolError}
+    assert listing(desk.outside) == {"folder/file.txt": SECRET}
