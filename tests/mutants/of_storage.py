@@ -101,7 +101,7 @@ STORAGE = (
     Mutant(
         "durability",
         "the files of a call stay when it is over",
-        "agents/exchange.py",
+        "agents/call_files.py",
         "        if folder is not None:\n",
         "        if False:\n",
         "row: crash --tiny",
@@ -109,7 +109,7 @@ STORAGE = (
     Mutant(
         "durability",
         "the files of a killed call are never swept",
-        "agents/exchange.py",
+        "agents/call_files.py",
         "    _sweep(calls)\n",
         "",
         "row: crash --share 0.05",

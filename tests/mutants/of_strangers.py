@@ -68,7 +68,7 @@ STRANGERS = (
     Mutant(
         "includes",
         "an absolute link is taken for one within the folder",
-        "process/beneath.py",
+        "process/path_walk.py",
         "    raise PathOutside\n\n\ndef open_regular",
         '    return path.split("/")\n\n\ndef open_regular',
         _YAML,
@@ -84,7 +84,7 @@ STRANGERS = (
     Mutant(
         "includes",
         "a pipe is a file",
-        "process/beneath.py",
+        "process/path_walk.py",
         "    if not stat.S_ISREG(status.st_mode):",
         "    if False:",
         _YAML,

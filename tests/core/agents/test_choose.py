@@ -6,10 +6,10 @@ from collections.abc import Collection
 import pytest
 
 from uwf_core.agents.choose import (
+    AgentCatalog,
+    AgentPreferences,
     Alias,
-    Candidates,
     Choice,
-    Known,
     choose_agent,
     recorded_agent,
     resolve_agent,
@@ -19,38 +19,41 @@ from uwf_core.errors import ConfigError, UnknownIdError, UsageError
 INSTALLED = ("mock", "human", "hermes")
 
 
-def known(installed: Collection[str] = INSTALLED, **aliases: Alias) -> Known:
-    return Known(aliases=aliases, installed=lambda: installed, folder="/home/ada/project")
+def catalog(installed: Collection[str] = INSTALLED, **aliases: Alias) -> AgentCatalog:
+    return AgentCatalog(aliases=aliases, installed=lambda: installed, folder="/home/ada/project")
 
 
-def choose(candidates: Candidates, role: str = "writer") -> str:
-    return choose_agent(candidates, known(), workflow="w", role=role).word
+def choose(candidates: AgentPreferences, role: str = "writer") -> str:
+    return choose_agent(candidates, catalog(), workflow="w", role=role).word
 
 
 def test_the_strongest_word_that_is_said_chooses() -> None:
     overrides = {"w": {"writer": "hermes"}, "other": {"writer": "mock"}}
     everything = {"flag": "mock", "thread": "human", "overrides": overrides, "default": "mock"}
-    assert choose(Candidates(**everything)) == "mock"
-    assert choose(Candidates(**{**everything, "flag": None})) == "human"
-    assert choose(Candidates(**{**everything, "flag": None, "thread": None})) == "hermes"
-    assert choose(Candidates(overrides=overrides, default="mock"), role="critic") == "mock"
+    assert choose(AgentPreferences(**everything)) == "mock"
+    assert choose(AgentPreferences(**{**everything, "flag": None})) == "human"
+    assert choose(AgentPreferences(**{**everything, "flag": None, "thread": None})) == "hermes"
+    assert choose(AgentPreferences(overrides=overrides, default="mock"), role="critic") == "mock"
 
 
 def test_it_is_said_who_chose() -> None:
     chosen = choose_agent(
-        Candidates(overrides={"w": {"writer": "mock"}}), known(), workflow="w", role="writer"
+        AgentPreferences(overrides={"w": {"writer": "mock"}}),
+        catalog(),
+        workflow="w",
+        role="writer",
     )
     assert chosen.source == "agentOverrides -> w -> writer"
 
 
 def test_where_nobody_says_the_role_is_named_and_the_cure() -> None:
     with pytest.raises(ConfigError, match="'writer'") as failure:
-        choose(Candidates())
+        choose(AgentPreferences())
     assert "defaultAgent" in (failure.value.hint or "")
 
 
 def test_an_installed_agent_is_chosen_by_its_name_without_configuration() -> None:
-    assert resolve_agent("hermes", known()) == Choice(
+    assert resolve_agent("hermes", catalog()) == Choice(
         kind="plugin",
         word="hermes",
         source="--agent",
@@ -61,7 +64,7 @@ def test_an_installed_agent_is_chosen_by_its_name_without_configuration() -> Non
 
 
 def test_an_alias_goes_before_an_installed_agent_and_records_what_it_resolved_to() -> None:
-    choice = resolve_agent("mock", known(mock=Alias(use="hermes", options={"maxTurns": 3})))
+    choice = resolve_agent("mock", catalog(mock=Alias(use="hermes", options={"maxTurns": 3})))
     assert (choice.word, choice.name, choice.plugin) == ("mock", "hermes", "hermes")
     assert choice.options == {"maxTurns": 3}
     assert choice.where == "agents -> mock"
@@ -69,7 +72,7 @@ def test_an_alias_goes_before_an_installed_agent_and_records_what_it_resolved_to
 
 def test_an_alias_can_be_a_command_with_declared_capabilities() -> None:
     alias = Alias(command="my agent", args=("-v", "a b"), capabilities=("continue", "fork"))
-    choice = resolve_agent("mine", known(mine=alias))
+    choice = resolve_agent("mine", catalog(mine=alias))
     assert choice.kind == "command"
     assert choice.command == ("my agent", "-v", "a b")
     assert choice.capabilities == {"continue", "fork"}
@@ -89,7 +92,7 @@ def test_an_alias_can_be_a_command_with_declared_capabilities() -> None:
     ],
 )
 def test_a_blank_or_a_separator_makes_a_command_line(word: str, command: tuple[str, ...]) -> None:
-    choice = resolve_agent(word, known())
+    choice = resolve_agent(word, catalog())
     assert (choice.kind, choice.command) == ("command", command)
     assert choice.capabilities == frozenset()
 
@@ -99,17 +102,17 @@ def test_a_command_line_needs_no_look_at_what_is_installed() -> None:
         raise AssertionError("nobody needs to know")
 
     aliases = {"mine": Alias(command="agent")}
-    strict = Known(aliases=aliases, installed=look, folder="/")
+    strict = AgentCatalog(aliases=aliases, installed=look, folder="/")
     assert resolve_agent("a b", strict).kind == "command"
     assert resolve_agent("mine", strict).kind == "command"
 
 
 def test_an_unknown_agent_gets_near_misses() -> None:
     with pytest.raises(UnknownIdError, match="'hermse'") as failure:
-        resolve_agent("hermse", known(helper=Alias(use="mock")))
+        resolve_agent("hermse", catalog(helper=Alias(use="mock")))
     assert failure.value.hint == "did you mean hermes?"
     with pytest.raises(UnknownIdError) as failure:
-        resolve_agent("xyz", known())
+        resolve_agent("xyz", catalog())
     assert "hermes, human, mock" in (failure.value.hint or "")
     assert failure.value.exit_code == 2
 
@@ -128,7 +131,7 @@ def test_an_unknown_agent_gets_near_misses() -> None:
 def test_an_adapter_that_is_not_installed_comes_with_the_command_that_installs_it(
     word: str, meant: str, distribution: str, use: bool
 ) -> None:
-    few = Known(aliases={"mine": Alias(use=word)}, installed=lambda: ("mock",), folder="/")
+    few = AgentCatalog(aliases={"mine": Alias(use=word)}, installed=lambda: ("mock",), folder="/")
     with pytest.raises((UnknownIdError, ConfigError)) as failure:
         resolve_agent("mine" if use else word, few)
     hint = failure.value.hint or ""
@@ -152,19 +155,19 @@ def test_a_wrong_alias_is_an_error_of_the_configuration(
     alias: Alias, where: str, words: str
 ) -> None:
     with pytest.raises(ConfigError, match=words) as failure:
-        resolve_agent("mine", known(mine=alias))
+        resolve_agent("mine", catalog(mine=alias))
     assert failure.value.where == where
 
 
 @pytest.mark.parametrize("word", ["", " ", "\t", "python 'unclosed", "'' x", "mo\0ck"])
 def test_a_blank_or_broken_word_is_an_error(word: str) -> None:
     with pytest.raises(UsageError) as failure:
-        resolve_agent(word, known())
+        resolve_agent(word, catalog())
     assert failure.value.exit_code == 2
 
 
 def test_the_agent_of_a_step_is_found_again_by_what_the_step_recorded() -> None:
-    agents = known(
+    agents = catalog(
         mine=Alias(command="agent", args=("-v",), capabilities=("continue",)),
         plain=Alias(command="solo"),
         mock=Alias(use="hermes"),
@@ -180,7 +183,7 @@ def test_the_agent_of_a_step_is_found_again_by_what_the_step_recorded() -> None:
 
 
 def test_an_adapter_that_people_read_about_gets_the_command_that_installs_it() -> None:
-    without = Known(aliases={}, installed=lambda: ["mock"], folder="/")
+    without = AgentCatalog(aliases={}, installed=lambda: ["mock"], folder="/")
     with pytest.raises(UnknownIdError) as failure:
         resolve_agent("claude-code", without)
     hint = failure.value.hint or ""

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from uwf_core.cas.bounds import MAX_VALUES
-from uwf_core.cas.patterns import MAX_CLASSES, MAX_COST, MAX_LENGTH, Refused, pattern_cost
+from uwf_core.cas.patterns import MAX_CLASSES, MAX_COST, MAX_LENGTH, PatternRejected, pattern_cost
 from uwf_core.cas.schemas import CompiledSchema, first_problem, schema_problems
 from uwf_core.errors import PayloadError
 
@@ -56,7 +56,7 @@ DEAREST = {
 @pytest.mark.parametrize("pattern", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_pattern_is_refused_at_its_place_before_it_is_compiled(pattern):
     began = time.process_time()
-    with pytest.raises(Refused):
+    with pytest.raises(PatternRejected):
         pattern_cost(pattern)
     for schema, place in (
         ({"properties": {"a": {"pattern": pattern}}}, ("properties", "a", "pattern")),

@@ -178,19 +178,21 @@ def test_a_command_must_be_a_click_command(site: Site) -> None:
 def test_if_the_process_dies_in_a_plugin_the_next_command_names_it(site: Site) -> None:
     site.agent("one", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
     assert site.run(RECORDS, check=False).returncode == -signal.SIGKILL
-    died = "[str(d) for d in __import__('uwf_core.plugins.notes').plugins.notes.take_died(HOME_)]"
-    (said,) = site.value(died)
+    crashed = "[str(d) for d in load_markers.crashed_loads(HOME_)]"
+    setup = "from uwf_core.plugins import load_markers"
+    (said,) = site.value(crashed, setup)
     assert "demo-one 1.0" in said
     assert "plugins.block" in said
-    assert site.value(died) == []
+    assert site.value(crashed, setup) == []
 
 
 def test_a_plugin_that_another_process_is_loading_now_did_not_die(site: Site) -> None:
     site.agent("one", "import subprocess, sys\nsubprocess.run([sys.executable, 'look.py'])\n")
     look = site.folder / "look.py"
     look.write_text(
-        "import json, os\nfrom uwf_core.plugins.notes import take_died\n"
-        f"open({str(site.folder / 'seen')!r}, 'w').write(json.dumps(take_died({str(site.home)!r})))"
+        "import json, os\nfrom uwf_core.plugins.load_markers import crashed_loads\n"
+        f"crashed = crashed_loads({str(site.home)!r})\n"
+        f"open({str(site.folder / 'seen')!r}, 'w').write(json.dumps(crashed))"
     )
     site.run(f"import os; os.chdir({str(site.folder)!r})\n{RECORDS}", check=False)
     assert json.loads((site.folder / "seen").read_text()) == []

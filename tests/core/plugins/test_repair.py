@@ -10,38 +10,38 @@ from pathlib import Path
 import pytest
 
 from uwf_core.plugins.repair import (
-    Installation,
+    InstallMethod,
     fit_line,
     install_line,
+    install_method,
     repair_line,
-    this_installation,
 )
 
 
 def test_with_pip_it_is_pip_of_the_same_python() -> None:
-    installation = Installation("pip", "/opt/my env/bin/python")
+    method = InstallMethod("pip", "/opt/my env/bin/python")
     line = "'/opt/my env/bin/python' -m pip install --upgrade demo"
-    assert repair_line("demo", installation) == line
-    assert install_line("demo", installation) == line.replace(" --upgrade", "")
+    assert repair_line("demo", method) == line
+    assert install_line("demo", method) == line.replace(" --upgrade", "")
 
 
 def test_an_environment_of_uv_without_pip_gets_uv_pip(tmp_path: Path) -> None:
-    installation = this_installation(str(tmp_path), "/e/bin/python", path=[str(tmp_path)])
-    assert install_line("demo", installation) == "uv pip install --python /e/bin/python demo"
+    method = install_method(str(tmp_path), "/e/bin/python", path=[str(tmp_path)])
+    assert install_line("demo", method) == "uv pip install --python /e/bin/python demo"
 
 
 def test_pip_is_seen_by_its_package(tmp_path: Path) -> None:
     (tmp_path / "pip").mkdir()
-    assert this_installation(str(tmp_path), "python", path=[str(tmp_path)]).tool == "pip"
+    assert install_method(str(tmp_path), "python", path=[str(tmp_path)]).tool == "pip"
 
 
 def test_with_pipx_it_is_injected_into_the_same_environment(tmp_path: Path) -> None:
     prefix = tmp_path / "venvs" / "uwf-core"
     prefix.mkdir(parents=True)
     (prefix / "pipx_metadata.json").write_text("{}")
-    installation = this_installation(str(prefix))
-    assert install_line("demo", installation) == "pipx inject uwf-core demo"
-    assert repair_line("demo", installation) == "pipx inject --force uwf-core demo"
+    method = install_method(str(prefix))
+    assert install_line("demo", method) == "pipx inject uwf-core demo"
+    assert repair_line("demo", method) == "pipx inject --force uwf-core demo"
 
 
 def test_with_uv_tool_what_was_installed_beside_is_named_again(tmp_path: Path) -> None:
@@ -50,50 +50,50 @@ def test_with_uv_tool_what_was_installed_beside_is_named_again(tmp_path: Path) -
         '[tool]\nrequirements = [\n    { name = "uwf-core" },\n    { name = "uwf-agent-hermes" },\n'
         '    { name = "demo" },\n]\nentrypoints = []\n'
     )
-    installation = this_installation(str(tmp_path))
+    method = install_method(str(tmp_path))
     line = "uv tool install uwf-core --with uwf-agent-hermes --with demo"
-    assert install_line("demo", installation) == line
-    assert install_line("new", installation) == f"{line} --with new"
-    assert repair_line("demo", installation) == "uv tool upgrade uwf-core"
+    assert install_line("demo", method) == line
+    assert install_line("new", method) == f"{line} --with new"
+    assert repair_line("demo", method) == "uv tool upgrade uwf-core"
 
 
 def test_a_receipt_of_another_format_still_gives_a_command(tmp_path: Path) -> None:
     (tmp_path / "uv-receipt.toml").write_text("[tool]\n")
-    assert install_line("demo", this_installation(str(tmp_path))) == (
+    assert install_line("demo", install_method(str(tmp_path))) == (
         "uv tool install uwf-core --with demo"
     )
 
 
 @pytest.mark.parametrize(
-    ("installation", "line"),
+    ("method", "line"),
     [
-        (Installation("pip", "python"), "python -m pip install --upgrade uwf-core demo"),
+        (InstallMethod("pip", "python"), "python -m pip install --upgrade uwf-core demo"),
         (
-            Installation("uv", "/my env/python"),
+            InstallMethod("uv", "/my env/python"),
             "uv pip install --python '/my env/python' --upgrade uwf-core demo",
         ),
         (
-            Installation("pipx", "python", "uwf-core"),
+            InstallMethod("pipx", "python", "uwf-core"),
             "pipx upgrade --include-injected uwf-core",
         ),
         (
-            Installation("uv-tool", "python", "uwf-core[llm]", ("demo",)),
+            InstallMethod("uv-tool", "python", "uwf-core[llm]", ("demo",)),
             "uv tool upgrade uwf-core",
         ),
     ],
 )
 def test_what_does_not_fit_is_brought_up_together_with_the_core(
-    installation: Installation, line: str
+    method: InstallMethod, line: str
 ) -> None:
     """A newer core alone, or a newer plugin alone, may leave both apart."""
-    assert fit_line("demo", installation) == line
+    assert fit_line("demo", method) == line
 
 
 def test_the_line_for_an_environment_of_uv_is_one_that_uv_takes() -> None:
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     if uv is None:
         pytest.skip("there is no uv here")
-    words = shlex.split(install_line("pluggy", Installation("uv", sys.executable)))
+    words = shlex.split(install_line("pluggy", InstallMethod("uv", sys.executable)))
     done = subprocess.run(
         [uv, *words[1:], "--dry-run", "--offline"], capture_output=True, text=True, check=False
     )

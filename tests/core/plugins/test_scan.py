@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from uwf_core.plugins.scan import AGENTS, Found, scan
+from uwf_core.plugins.scan import AGENTS, EntryPoint, scan
 
 from .conftest import Site
 
 
-def names(found: list[Found]) -> list[tuple[str, str, str]]:
+def names(found: list[EntryPoint]) -> list[tuple[str, str, str]]:
     return [(each.group, each.name, each.target) for each in found]
 
 

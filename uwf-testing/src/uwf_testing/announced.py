@@ -16,7 +16,7 @@ from uwf_core.api.options import read_options
 from uwf_core.errors import ConfigError, UwfError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.plugins import Plugins, Status
-from uwf_core.plugins.scan import CORE, Found, normalised
+from uwf_core.plugins.scan import CORE, EntryPoint, normalised
 from uwf_testing.contract import Contract
 
 HEAVY = frozenset(
@@ -71,7 +71,7 @@ class AnnouncedContract(Contract):
         return _plugins_for(cast(Hashable, type(self)))
 
     @pytest.fixture
-    def found(self, plugin_name: str, plugins: Plugins) -> Found:
+    def found(self, plugin_name: str, plugins: Plugins) -> EntryPoint:
         """The entry point of an installed distribution."""
         named = [each for each in plugins.list((self.group,)) if each.found.name == plugin_name]
         if not named:
@@ -82,7 +82,7 @@ class AnnouncedContract(Contract):
         return named[0].found
 
     @pytest.fixture
-    def record(self, found: Found, plugins: Plugins) -> Any:
+    def record(self, found: EntryPoint, plugins: Plugins) -> Any:
         """The record that the plugin announces."""
         try:
             return plugins.record(found.group, found.name)
@@ -90,12 +90,12 @@ class AnnouncedContract(Contract):
             pytest.fail(f"{error.message} ({error.hint})")
 
     @pytest.fixture
-    def imported(self, found: Found) -> Imported:
+    def imported(self, found: EntryPoint) -> Imported:
         """What the import of the plugin's module does in a fresh interpreter."""
         return _import_of(found.target.partition(":")[0], tuple(sys.path))
 
     def test_it_is_registered(
-        self, plugin_name: str, found: Found, record: Any, plugins: Plugins
+        self, plugin_name: str, found: EntryPoint, record: Any, plugins: Plugins
     ) -> None:
         """The distribution has the entry point, no other one claims the name, and the hook returns
         the record of that name.
@@ -113,7 +113,9 @@ class AnnouncedContract(Contract):
     def check_record(self, record: Any) -> None:
         """What else must hold for the record of this kind of plugin."""
 
-    def test_importing_it_is_light(self, found: Found, record: Any, imported: Imported) -> None:
+    def test_importing_it_is_light(
+        self, found: EntryPoint, record: Any, imported: Imported
+    ) -> None:
         """Many commands import the plugin's module only to list it: the import loads neither the
         module of the factory, nor third-party packages, nor heavy modules of the standard library.
         """
@@ -133,7 +135,7 @@ class AnnouncedContract(Contract):
         assert imported.printed.strip() == "", "it prints"
         assert imported.threads == 1, "it starts a thread"
 
-    def test_its_distribution_bounds_the_core(self, found: Found) -> None:
+    def test_its_distribution_bounds_the_core(self, found: EntryPoint) -> None:
         """The distribution requires uwf-core with a floor and a ceiling, so that uwf detects a
         version that does not fit before any import.
         """
@@ -173,7 +175,7 @@ class OptionsClauses(AnnouncedContract):
     """What a plugin with options promises about them."""
 
     @pytest.fixture
-    def options_class(self, found: Found, record: Any, plugins: Plugins) -> type:
+    def options_class(self, found: EntryPoint, record: Any, plugins: Plugins) -> type:
         """The class of the plugin's options."""
         if record.options is None:
             pytest.skip("it has no options")

@@ -9,7 +9,7 @@ from uwf_core.errors import ConfigError, UnknownIdError, UsageError
 from uwf_core.named_tuple import NamedTuple
 
 
-class Candidates(NamedTuple):
+class AgentPreferences(NamedTuple):
     """The words that may select an agent, strongest first; None: not given.
 
     Attributes:
@@ -45,7 +45,7 @@ class Alias(NamedTuple):
     env: Sequence[str] = ()
 
 
-class Known(NamedTuple):
+class AgentCatalog(NamedTuple):
     """The agents that a word can resolve to.
 
     Attributes:
@@ -69,7 +69,7 @@ class Choice(NamedTuple):
         plugin: the installed agent's name; None if it is a command.
         command: program and arguments; empty if it is a plugin.
         options: the plugin's options; where: their place in the configuration.
-        capabilities: of a command, as declared; those of a plugin are known once it is loaded.
+        capabilities: of a command, as declared; those of a plugin are catalog once it is loaded.
         env: names of the environment variables that the configuration passes to it.
     """
 
@@ -93,7 +93,9 @@ STEP_AGENT = "the step's agent"
 """The sources of a choice that a node names; a bundle can contain the node."""
 
 
-def choose_agent(candidates: Candidates, known: Known, *, workflow: str, role: str) -> Choice:
+def choose_agent(
+    preferences: AgentPreferences, catalog: AgentCatalog, *, workflow: str, role: str
+) -> Choice:
     """Choose the agent for `role` of `workflow`: resolve the strongest word.
 
     Raises:
@@ -101,16 +103,16 @@ def choose_agent(candidates: Candidates, known: Known, *, workflow: str, role: s
         UnknownIdError: the agent is unknown.
         UsageError: the word is blank or not a command line.
     """
-    override = candidates.overrides.get(workflow, {}).get(role)
+    override = preferences.overrides.get(workflow, {}).get(role)
     sources = (
-        ("--agent", candidates.flag),
-        (THREAD_AGENT, candidates.thread),
+        ("--agent", preferences.flag),
+        (THREAD_AGENT, preferences.thread),
         (f"agentOverrides -> {workflow} -> {role}", override),
-        ("defaultAgent", candidates.default),
+        ("defaultAgent", preferences.default),
     )
     for source, word in sources:
         if word is not None:
-            return resolve_agent(word, known, source=source)
+            return resolve_agent(word, catalog, source=source)
     raise ConfigError(
         f"no agent set for the role {role!r}",
         where="defaultAgent",
@@ -118,7 +120,7 @@ def choose_agent(candidates: Candidates, known: Known, *, workflow: str, role: s
     )
 
 
-def resolve_agent(word: str, known: Known, *, source: str = "--agent") -> Choice:
+def resolve_agent(word: str, catalog: AgentCatalog, *, source: str = "--agent") -> Choice:
     """Resolve `word`: a command line (it has a blank or a separator), else an alias, else
     an installed agent.
 
@@ -128,33 +130,33 @@ def resolve_agent(word: str, known: Known, *, source: str = "--agent") -> Choice
     if not word.strip() or "\0" in word:
         raise UsageError("the agent name is blank", where=source, hint="next: uwf agent list")
     if "/" in word or any(letter.isspace() for letter in word):
-        return _command_line(word, known, source)
-    if word in known.aliases:
-        return _aliased(word, known, source)
-    if word in known.installed():
+        return _command_line(word, catalog, source)
+    if word in catalog.aliases:
+        return _aliased(word, catalog, source)
+    if word in catalog.installed():
         where = f"agents -> {word}"
         return Choice(kind="plugin", word=word, source=source, name=word, plugin=word, where=where)
-    raise _unknown(word, known, source)
+    raise _unknown(word, catalog, source)
 
 
-def recorded_agent(name: str, known: Known, *, source: str = STEP_AGENT) -> Choice:
+def recorded_agent(name: str, catalog: AgentCatalog, *, source: str = STEP_AGENT) -> Choice:
     """The agent that a step recorded as `name`: a command of the configuration with its
     declarations, else the installed agent of that name, else a command line.
 
     Raises:
         ConfigError, UnknownIdError, UsageError: as `choose_agent`.
     """
-    for word, alias in sorted(known.aliases.items()):
+    for word, alias in sorted(catalog.aliases.items()):
         if alias.command is not None and shlex.join((alias.command, *alias.args)) == name:
-            return resolve_agent(word, known, source=source)
-    same = known.aliases.get(name)
+            return resolve_agent(word, catalog, source=source)
+    same = catalog.aliases.get(name)
     if same is None or same.use == name:
-        return resolve_agent(name, known, source=source)
-    others = {word: alias for word, alias in known.aliases.items() if word != name}
-    return resolve_agent(name, known._replace(aliases=others), source=source)
+        return resolve_agent(name, catalog, source=source)
+    others = {word: alias for word, alias in catalog.aliases.items() if word != name}
+    return resolve_agent(name, catalog._replace(aliases=others), source=source)
 
 
-def _command_line(word: str, known: Known, source: str) -> Choice:
+def _command_line(word: str, catalog: AgentCatalog, source: str) -> Choice:
     try:
         argv = shlex.split(word)
     except ValueError as fault:
@@ -163,7 +165,7 @@ def _command_line(word: str, known: Known, source: str) -> Choice:
         ) from fault
     if not argv or not argv[0]:
         raise UsageError(f"{word!r} has no program", where=source, hint="next: uwf agent list")
-    return _command(word, source, argv, known.folder)
+    return _command(word, source, argv, catalog.folder)
 
 
 def _command(word: str, source: str, argv: Sequence[str], folder: str) -> Choice:
@@ -180,11 +182,11 @@ def _command(word: str, source: str, argv: Sequence[str], folder: str) -> Choice
     )
 
 
-def _aliased(word: str, known: Known, source: str) -> Choice:
-    alias = known.aliases[word]
+def _aliased(word: str, catalog: AgentCatalog, source: str) -> Choice:
+    alias = catalog.aliases[word]
     where = f"agents -> {word}"
     if alias.command is not None:
-        choice = _command(word, source, (alias.command, *alias.args), known.folder)
+        choice = _command(word, source, (alias.command, *alias.args), catalog.folder)
         return _declared(choice, alias, where)
     if alias.use is None:
         raise ConfigError(
@@ -192,11 +194,11 @@ def _aliased(word: str, known: Known, source: str) -> Choice:
             where=where,
             hint="write `use: NAME` or `command: PROGRAM`",
         )
-    if alias.use not in known.installed():
+    if alias.use not in catalog.installed():
         raise ConfigError(
             f"unknown agent {alias.use!r} in the alias {word!r}",
             where=f"{where} -> use",
-            hint=_near(alias.use, known.installed()),
+            hint=_near(alias.use, catalog.installed()),
         )
     return Choice(
         kind="plugin",
@@ -225,11 +227,11 @@ def _declared(choice: Choice, alias: Alias, where: str) -> Choice:
     )
 
 
-def _unknown(word: str, known: Known, source: str) -> UnknownIdError:
+def _unknown(word: str, catalog: AgentCatalog, source: str) -> UnknownIdError:
     return UnknownIdError(
         f"unknown agent {word!r}: neither an alias of the configuration nor installed",
         where=source,
-        hint=_near(word, {*known.aliases, *known.installed()}),
+        hint=_near(word, {*catalog.aliases, *catalog.installed()}),
     )
 
 
@@ -237,6 +239,6 @@ def _near(word: str, names: Collection[str]) -> str:
     from uwf_core.plugins.plugins import near_hint
     from uwf_core.plugins.scan import AGENTS
 
-    listed = f"known: {', '.join(sorted(names))}; " if names else ""
+    listed = f"catalog: {', '.join(sorted(names))}; " if names else ""
     usual = f"{listed}give a program by its path; next: uwf agent list"
     return near_hint(word, names, (AGENTS,)) or usual

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from uwf_core.agents.answer import Ended, agent_reply, check_error, reply_of
+from uwf_core.agents.call_files import call_files
 from uwf_core.agents.cleaning import clean_text
 from uwf_core.agents.events import EventFollower
-from uwf_core.agents.exchange import exchange
 from uwf_core.agents.watch import NoSink
 from uwf_core.agents.wire import CommandReply, Mode, request_document
 from uwf_core.api.agent import AgentContext, AgentReply, AgentRequest, AskRequest, Turn, TurnSink
@@ -86,7 +86,7 @@ class CommandAgent:
         """
         document = request_document(mode, request, self._options)
         argv = (*self._argv, *_arguments(mode, request, prompt))
-        with exchange(self._context.state_dir, document) as files:
+        with call_files(self._context.state_dir, document) as files:
             child = request.start_program(argv, env=files.environment())
             limit, cancel = request.limits.reply_bytes, request.cancel
 

@@ -37,7 +37,7 @@ _HOME = {
         "Unavailable UwfError"
     ),
     "uwf_core.ids": "number_of",
-    "uwf_core.process.beneath": "PathOutside PathWalk WalkedPath open_regular path_components",
+    "uwf_core.process.path_walk": "PathOutside PathWalk WalkedPath open_regular path_components",
     "uwf_core.process.cancel": "Cancel",
     "uwf_core.process.failure": "failure_of",
     "uwf_core.process.identity": "ProcessId",
@@ -69,15 +69,15 @@ if TYPE_CHECKING:
     from uwf_core.api.tool import *  # noqa: F403
     from uwf_core.errors import *  # noqa: F403
     from uwf_core.ids import number_of as number_of
-    from uwf_core.process.beneath import PathOutside as PathOutside
-    from uwf_core.process.beneath import PathWalk as PathWalk
-    from uwf_core.process.beneath import WalkedPath as WalkedPath
-    from uwf_core.process.beneath import open_regular as open_regular
-    from uwf_core.process.beneath import path_components as path_components
     from uwf_core.process.cancel import Cancel as Cancel
     from uwf_core.process.failure import failure_of as failure_of
     from uwf_core.process.identity import ProcessId as ProcessId
     from uwf_core.process.own_python import own_python as own_python
+    from uwf_core.process.path_walk import PathOutside as PathOutside
+    from uwf_core.process.path_walk import PathWalk as PathWalk
+    from uwf_core.process.path_walk import WalkedPath as WalkedPath
+    from uwf_core.process.path_walk import open_regular as open_regular
+    from uwf_core.process.path_walk import path_components as path_components
     from uwf_core.process.program import *  # noqa: F403
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from uwf_core.cas.codec import Keys, encode
-from uwf_core.cas.patterns import MAX_COST_TOGETHER, Refused, pattern_cost
+from uwf_core.cas.patterns import MAX_COST_TOGETHER, PatternRejected, pattern_cost
 from uwf_core.named_tuple import NamedTuple
 
 MAX_VALUES = 10_000
@@ -109,7 +109,7 @@ class Budget:
     def _pattern(self, pattern: str, keys: Keys) -> Iterator[Excess]:
         try:
             self._cost -= pattern_cost(pattern)
-        except Refused as refused:
+        except PatternRejected as refused:
             yield Excess(keys, f"the pattern {_short(pattern)} {refused}", refused.hint)
             return
         if self._cost < 0:

@@ -33,7 +33,7 @@ class Caps(NamedTuple):
 CAPS = Caps()
 
 
-class _Place(NamedTuple):
+class _FilePosition(NamedTuple):
     """Where a node lies in the archive, and the digest that was taken of it."""
 
     offset: int
@@ -57,7 +57,7 @@ class Bundle:
     def __init__(self, path: str, caps: Caps = CAPS) -> None:
         self._path = path
         self._caps = caps
-        self._places: dict[str, _Place] = {}
+        self._places: dict[str, _FilePosition] = {}
         self.schemas: list[str] = []
         self._file, self.size = _opened(path)
         try:
@@ -95,7 +95,7 @@ class Bundle:
             raise BundleError("the bundle has data after its manifest")
         return promised, variables
 
-    def _next(self) -> tar.Entry:
+    def _next(self) -> tar.TarEntry:
         entry = self._archive.next()
         if entry is None:
             raise BundleError(
@@ -104,14 +104,14 @@ class Bundle:
             )
         return entry
 
-    def _content(self, entry: tar.Entry, name: str) -> bytes:
+    def _content(self, entry: tar.TarEntry, name: str) -> bytes:
         if entry.name != name or entry.mtime:
             raise BundleError(f"the bundle has {entry.name} in place of {name}")
         if entry.size > self._caps.file_bytes:
             raise BundleError(f"{name} is larger than {self._caps.file_bytes} bytes")
         return self._archive.read(entry.offset, entry.size)
 
-    def _add(self, entry: tar.Entry) -> None:
+    def _add(self, entry: tar.TarEntry) -> None:
         ref = entry.name.removeprefix(FOLDER).removesuffix(ENDING)
         if entry.name != f"{FOLDER}{ref}{ENDING}" or number_of(ref) is None:
             raise BundleError(f"{entry.name!r} is not a name of a node")
@@ -128,7 +128,7 @@ class Bundle:
             raise BundleError(f"the content of the node {ref} does not match its reference")
         if node.type == META:
             self.schemas.append(ref)
-        self._places[ref] = _Place(entry.offset, entry.size, sha256_of(node.type, node.data))
+        self._places[ref] = _FilePosition(entry.offset, entry.size, sha256_of(node.type, node.data))
 
     def _node(self, ref: str, offset: int, size: int) -> node_file.NodeFile:
         try:

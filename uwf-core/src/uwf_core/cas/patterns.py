@@ -40,7 +40,7 @@ _TOKEN = re.compile(
 )
 
 
-class Refused(Exception):
+class PatternRejected(Exception):
     """A rejected pattern, with the reason as text and a hint."""
 
     def __init__(self, message: str, hint: str) -> None:
@@ -52,10 +52,10 @@ def pattern_cost(pattern: str) -> int:
     """The maximum cost of compiling `pattern`; does not check its syntax.
 
     Raises:
-        Refused: it exceeds a limit, or has a form of unknown cost.
+        PatternRejected: it exceeds a limit, or has a form of unknown cost.
     """
     if len(pattern) > MAX_LENGTH:
-        raise Refused(f"is longer than {MAX_LENGTH:,} characters", "split it with `allOf`")
+        raise PatternRejected(f"is longer than {MAX_LENGTH:,} characters", "split it with `allOf`")
     scan = _Scan()
     for token in _TOKEN.finditer(pattern):
         scan.take(token)
@@ -63,7 +63,7 @@ def pattern_cost(pattern: str) -> int:
             break
     cost = scan.once + sum(scan.open)
     if cost > MAX_COST:
-        raise Refused(
+        raise PatternRejected(
             f"costs more than {MAX_COST:,} to compile, with its repetitions expanded",
             "use smaller counts, or `maxLength` and `*`",
         )
@@ -103,20 +103,24 @@ class _Scan:
     def _flags(self, text: str) -> None:
         flags = text.strip("(?:)")
         if "x" in flags:
-            raise Refused("has the flag `x`, which is not available", "write it without comments")
+            raise PatternRejected(
+                "has the flag `x`, which is not available", "write it without comments"
+            )
         self.ignores_case |= "i" in flags
 
     def _atom(self, kind: str | None, text: str) -> int:
         if kind in ("literal", "other"):
             return 1
         if kind == "set" and re.search(r"(?<!\\)(?:\\\\)*\[", text[1:]):
-            raise Refused("has a `[` within a class", r"write it as `\[`")
+            raise PatternRejected("has a `[` within a class", r"write it as `\[`")
         properties = len(re.findall(r"\\[pP]", text))
         escaped = len(re.findall(r"\\[dDsSwWc]", text))
         self.classes += max(properties + escaped, 1)
         self.once += _ESCAPED * escaped + _FOLDED * self.ignores_case
         if self.classes > MAX_CLASSES:
-            raise Refused(f"has more than {MAX_CLASSES} character classes", "use fewer, or `allOf`")
+            raise PatternRejected(
+                f"has more than {MAX_CLASSES} character classes", "use fewer, or `allOf`"
+            )
         extent = len(text) if kind == "set" else 0
         return _CLASS + extent + _PROPERTY * properties
 

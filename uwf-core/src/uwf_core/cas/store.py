@@ -162,7 +162,7 @@ class Store:
         """Whether a node was put a moment ago, so that it need not be put again."""
         return self._buffer.is_fresh(ref, self._now_ms())
 
-    def adopt(self, record: Record, *, verified: bool = False) -> None:
+    def import_record(self, record: Record, *, verified: bool = False) -> None:
         """Store a record of another store, which the caller has checked against its schema (and,
         if `verified`, against its reference and SHA-256); it keeps the time of its first put.
 
@@ -313,12 +313,12 @@ class Store:
         Raises:
             CorruptNodeError: a row is damaged; `variables_lenient` skips it instead.
         """
-        found, broken = self.listing(prefix, **choice)
+        found, broken = self.variables_lenient(prefix, **choice)
         if broken:
             raise variables.damaged(broken[0])
         return found
 
-    def listing(self, prefix: str, **choice: Any) -> tuple[list[Variable], list[str]]:
+    def variables_lenient(self, prefix: str, **choice: Any) -> tuple[list[Variable], list[str]]:
         """Like `variables`, but returns damaged rows separately: (intact, damaged)."""
         found = self.rows(prefix, **choice)
         intact = [each for each in found if variables.is_intact(each)]

@@ -22,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z0-9._/-]{1,99}")
 _OCTAL = re.compile(rb"[0-7]{11}\0")
 
 
-class Entry(NamedTuple):
+class TarEntry(NamedTuple):
     """A file in the archive: where its content begins, its length, its time in s since 1970."""
 
     name: str
@@ -72,7 +72,7 @@ class Reader:
         self._size = size
         self._offset = 0
 
-    def next(self) -> Entry | None:
+    def next(self) -> TarEntry | None:
         """The next entry; None at the end of the archive, which is the end of the file as well.
 
         Raises:
@@ -113,7 +113,7 @@ class Reader:
         if rest != len(END) or any(self.read(self._offset, rest)):
             raise BundleError("the bundle has data after its archive")
 
-    def _entry(self, block: bytes) -> Entry:
+    def _entry(self, block: bytes) -> TarEntry:
         name = block[:100].partition(b"\0")[0].decode("ascii", "replace")
         size, mtime = block[124:136], block[136:148]
         if not (_NAME.fullmatch(name) and _OCTAL.fullmatch(size) and _OCTAL.fullmatch(mtime)):
@@ -121,4 +121,4 @@ class Reader:
                 "this is not a bundle: it is not an archive of plain files",
                 hint="create a bundle with `uwf thread export`",
             )
-        return Entry(name, self._offset + BLOCK, int(size[:11], 8), int(mtime[:11], 8))
+        return TarEntry(name, self._offset + BLOCK, int(size[:11], 8), int(mtime[:11], 8))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Kind = Literal["damaged", "missing"]
 
 
-class Fault(NamedTuple):
+class NodeFault(NamedTuple):
     """An error in a node.
 
     `positions` are places in the graph: all nodes that reach them are affected. They are the
@@ -36,7 +36,7 @@ class Scan(NamedTuple):
     """The checked nodes, their errors, and why others could not be read."""
 
     graph: Graph
-    faults: tuple[Fault, ...]
+    faults: tuple[NodeFault, ...]
     unreadable: str | None = None
 
     def affected(self, roots: Mapping[str, Iterable[str]]) -> dict[int, list[str]]:
@@ -79,7 +79,7 @@ class _Looking:
         self._store = store
         self._check = NodeCheck(store.schema, has_edges)
         self._graph = Graph()
-        self._faults: list[Fault] = []
+        self._faults: list[NodeFault] = []
         self._unreadable: str | None = None
 
     def all(self) -> Iterator[GraphNode]:
@@ -124,7 +124,7 @@ class _Looking:
         """Keep the error; the references of the node are not trusted."""
         number = number_of(ref)
         positions = () if number is None else (position,)
-        self._faults.append(Fault("damaged", ref, message, positions))
+        self._faults.append(NodeFault("damaged", ref, message, positions))
         return None if number is None else (number, (), 0)
 
     def result(self, nodes: Iterable[GraphNode]) -> Scan:
@@ -134,7 +134,7 @@ class _Looking:
             self._faults += self._missing()
         return Scan(self._graph, tuple(self._faults), self._unreadable)
 
-    def _missing(self) -> Iterator[Fault]:
+    def _missing(self) -> Iterator[NodeFault]:
         for ref, holders in self._graph.dangling().items():
             if self._store.has(ref):
                 continue  # it came while the scan went on
@@ -142,4 +142,4 @@ class _Looking:
                 continue  # they went together: a collection
             first = self._graph.ref(holders[0])
             message = f"the node is missing, but {first} refers to it"
-            yield Fault("missing", ref, message, tuple(holders))
+            yield NodeFault("missing", ref, message, tuple(holders))

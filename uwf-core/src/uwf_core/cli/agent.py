@@ -52,7 +52,7 @@ def check(session: Session, agent: str, trial: bool) -> int:
     from uwf_core.cli.render.agent import readiness_text
 
     engine = session.engine
-    choice = resolve_agent(agent, engine.known_agents(engine.cwd))
+    choice = resolve_agent(agent, engine.agent_catalog(engine.cwd))
     document = agent_readiness(engine, choice, trial=trial)
     session.emit(document, readiness_text)
     return ExitCode.DONE if document["ready"] else ExitCode.AGENT
@@ -77,7 +77,7 @@ def _rows(engine: "Engine") -> Iterator[AgentRow]:
             "reason": plugin.reason or None,
             "default": found.name == default,
         }
-    known = engine.known_agents(engine.cwd)
+    known = engine.agent_catalog(engine.cwd)
     for name in sorted(engine.settings.agents):
         try:
             choice = resolve_agent(name, known, source="agents")

@@ -9,7 +9,7 @@ from uwf_core.errors import UwfError
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.plugins.plugins import Plugin
-    from uwf_core.plugins.scan import Found
+    from uwf_core.plugins.scan import EntryPoint
 
 Checks = Iterator[CheckDocument]
 _AT_ONCE = 4
@@ -107,7 +107,7 @@ def _libraries(engine: "Engine") -> Checks:
             yield _check("libraries", "ok", versions)
 
 
-def _probes(engine: "Engine", plugins: Sequence["Plugin"]) -> dict["Found", Probe]:
+def _probes(engine: "Engine", plugins: Sequence["Plugin"]) -> dict["EntryPoint", Probe]:
     """Load each plugin and run its checks; several at a time, since one may hang."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -162,7 +162,7 @@ def _agent(engine: "Engine") -> Checks:
         hint = "uwf config set defaultAgent NAME; uwf agent list"
         yield _check("default agent", "warning", "not set", hint)
         return
-    choice = resolve_agent(word, engine.known_agents(engine.cwd), source="defaultAgent")
+    choice = resolve_agent(word, engine.agent_catalog(engine.cwd), source="defaultAgent")
     ready = agent_readiness(engine, choice)
     state = "ok" if ready["ready"] else "error"
     yield _check("default agent", state, f"{word}: {ready['reason'] or 'ready'}", ready["hint"])

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING, cast
 
-from uwf_core.plugins.scan import COMMANDS, Found, scan
+from uwf_core.plugins.scan import COMMANDS, EntryPoint, scan
 
 if TYPE_CHECKING:
     import click
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from uwf_core.cli.session import Session
 
 
-def foreign_commands(own: Collection[str]) -> dict[str, list[Found]]:
+def foreign_commands(own: Collection[str]) -> dict[str, list[EntryPoint]]:
     """The commands of plugins by name, sorted; the names of uwf's own commands are ignored."""
-    commands: dict[str, list[Found]] = {}
+    commands: dict[str, list[EntryPoint]] = {}
     for found in scan((COMMANDS,)):
         if found.name not in own:
             commands.setdefault(found.name, []).append(found)

@@ -41,7 +41,7 @@ def end_process(code: int) -> int:
         the cleanup for open files, or a thread is still running.
     """
     loading = sys.modules.get("uwf_core.plugins.loading")
-    if (loading and loading.strangers) or any(map(_keeps_alive, threading.enumerate())):
+    if (loading and loading.loaded_third_party) or any(map(_keeps_alive, threading.enumerate())):
         return code
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):

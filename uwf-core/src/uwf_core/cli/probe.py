@@ -17,7 +17,7 @@ from uwf_core.errors import PluginError, UwfError
 if TYPE_CHECKING:
     from uwf_core.api.checks import Check
     from uwf_core.engine.engine import Engine
-    from uwf_core.plugins.scan import Found
+    from uwf_core.plugins.scan import EntryPoint
     from uwf_core.process.cancel import Cancel
 
 SECONDS = 20.0
@@ -49,7 +49,7 @@ class Probe(TypedDict):
 
 def probe(
     engine: "Engine",
-    found: "Found",
+    found: "EntryPoint",
     seconds: float = SECONDS,
     agent: Sequence[str] = (),
     cancel: "Cancel | None" = None,
@@ -93,7 +93,7 @@ def _end_of(exit_code: int) -> str:
         return f"it was killed by signal {-exit_code}"
 
 
-def _broken(engine: "Engine", found: "Found", cause: str) -> Probe:
+def _broken(engine: "Engine", found: "EntryPoint", cause: str) -> Probe:
     from uwf_core.plugins.loading import broken, cure
 
     return failed(broken(found, cause).message, cure(found, engine.settings.blocked))
@@ -123,7 +123,7 @@ def look(engine: "Engine", group: str, name: str, agent: Sequence[str] = ()) -> 
 
 
 def _look(engine: "Engine", group: str, name: str, agent: Sequence[str]) -> Probe:
-    from uwf_core.plugins.loading import foreign_code, manager_of
+    from uwf_core.plugins.loading import manager_of, plugin_code
     from uwf_core.plugins.scan import COMMANDS, EVAL_TASKS, OBSERVERS
 
     plugins = engine.plugins
@@ -138,7 +138,7 @@ def _look(engine: "Engine", group: str, name: str, agent: Sequence[str]) -> Prob
     for path in (getattr(record, "factory", None), getattr(record, "options", None)):
         if path is not None:
             plugins.attribute(group, name, path)
-    with plugins.guard, foreign_code(found, "uwf_checks"):
+    with plugins.guard, plugin_code(found, "uwf_checks"):
         checks = [check for given in manager_of(found).hook.uwf_checks() for check in given]
         if agent:
             checks += _agent_checks(engine, record, agent[0], trial="trial" in agent[1:])
@@ -153,7 +153,7 @@ def _agent_checks(engine: "Engine", record: Any, word: str, *, trial: bool) -> "
     from uwf_core.engine.running import folder_of_agent
     from uwf_core.plugins.scan import AGENTS
 
-    plugins, choice = engine.plugins, resolve_agent(word, engine.known_agents(engine.cwd))
+    plugins, choice = engine.plugins, resolve_agent(word, engine.agent_catalog(engine.cwd))
 
     def load(name: str, path: str) -> Any:
         return plugins.attribute(AGENTS, name, path)

@@ -47,7 +47,7 @@ class AgentError(Exception):
         self.kind = kind
 
 
-class Session:
+class DemoSession:
     """What this role said earlier in this thread: a file of JSON lines, one for each run."""
 
     def __init__(self, name: str | None) -> None:
@@ -78,7 +78,7 @@ class TestRun(NamedTuple):
     output: str
 
 
-class Desk:
+class Workspace:
     """The working folder, with what can be done in it. Everything done is told as a turn."""
 
     def __init__(self, folder: Path, events: str | None) -> None:
@@ -158,7 +158,7 @@ class Desk:
                 stream.write(json.dumps(event) + "\n")
 
 
-class Answer(NamedTuple):
+class Deliverable(NamedTuple):
     """What a role delivers: the typed fields, and a text for people."""
 
     fields: Mapping[str, Any]
@@ -170,19 +170,19 @@ class Answer(NamedTuple):
         return "\n".join(["---", *lines, "---", self.text, ""])
 
 
-def plan(desk: Desk, _instruction: str) -> Answer:
+def plan(workspace: Workspace, _instruction: str) -> Deliverable:
     """The planner: run the tests, find the line, change nothing."""
-    run = desk.tests()
+    run = workspace.tests()
     if run.green:
         question = f"All {run.ran} tests pass, and this script knows one fault only. What is it?"
-        return Answer({"$status": "unclear", "question": question}, "Nothing is red.")
+        return Deliverable({"$status": "unclear", "question": question}, "Nothing is red.")
     red = re.search(r"^(?:FAIL|ERROR): (\w+)", run.output, re.MULTILINE)
     told = re.search(r"^AssertionError: (.*)$", run.output, re.MULTILINE)
-    lines = desk.read(CODE).splitlines()
+    lines = workspace.read(CODE).splitlines()
     line = next((n for n, text in enumerate(lines, 1) if "VAT_PERCENT /" in text), 1)
     test, difference = red[1] if red else "a test", told[1] if told else "an error"
     where = f"{CODE}:{line}"
-    return Answer(
+    return Deliverable(
         {
             "$status": "planned",
             "file": CODE,
@@ -194,40 +194,40 @@ def plan(desk: Desk, _instruction: str) -> Answer:
     )
 
 
-def develop(desk: Desk, _instruction: str) -> Answer:
+def develop(workspace: Workspace, _instruction: str) -> Deliverable:
     """The developer: the obvious repair first, the thorough one when the review asks for it."""
-    code = desk.read(CODE)
+    code = workspace.read(CODE)
     if CUT_OFF in code:
-        desk.replace(CODE, CUT_OFF, HALF_TO_EVEN)
+        workspace.replace(CODE, CUT_OFF, HALF_TO_EVEN)
         summary, files = "The tax is rounded instead of cut off.", [CODE]
     elif HALF_TO_EVEN in code:
-        desk.replace(CODE, HALF_TO_EVEN, HALF_UP)
-        desk.append(TESTS, NEW_TEST)
+        workspace.replace(CODE, HALF_TO_EVEN, HALF_UP)
+        workspace.append(TESTS, NEW_TEST)
         summary = "Half a cent is rounded up, in whole numbers; a test says so."
         files = [CODE, TESTS]
     else:
         summary, files = "There was nothing left to change.", []
-    run = desk.tests()
+    run = workspace.tests()
     state = "green" if run.green else "red"
-    return Answer(
+    return Deliverable(
         {"$status": "done", "summary": summary, "files": files},
         f"{summary} All {run.ran} tests have run: {state}.",
     )
 
 
-def review(desk: Desk, _instruction: str) -> Answer:
+def review(workspace: Workspace, _instruction: str) -> Deliverable:
     """The reviewer: try a thousand amounts against exact arithmetic."""
-    vat = desk.try_out(CODE, "vat")
+    vat = workspace.try_out(CODE, "vat")
     wrong = [net for net in range(AMOUNTS_TRIED) if vat(net) != exact_vat(net)]
-    desk.say(f"{AMOUNTS_TRIED} amounts tried, {len(wrong)} with a wrong tax: {wrong[:5]}")
+    workspace.say(f"{AMOUNTS_TRIED} amounts tried, {len(wrong)} with a wrong tax: {wrong[:5]}")
     if not wrong:
-        return Answer(
+        return Deliverable(
             {"$status": "approved"},
             f"The first {AMOUNTS_TRIED} amounts all have the tax that exact arithmetic gives.",
         )
     net = wrong[0]
     rows = [f"| {each} | {vat(each)} | {exact_vat(each)} |" for each in wrong[:5]]
-    return Answer(
+    return Deliverable(
         {
             "$status": "rejected",
             "comments": f"vat({net}) gives {vat(net)}, and {Decimal(net * 19) / 100} cents have to "
@@ -244,16 +244,16 @@ def exact_vat(net: int) -> int:
     return int((Decimal(net) * 19 / 100).quantize(Decimal(1), rounding=ROUND_HALF_UP))
 
 
-def test(desk: Desk, _instruction: str) -> Answer:
+def test(workspace: Workspace, _instruction: str) -> Deliverable:
     """The tester: run all tests and say what they say."""
-    run = desk.tests()
+    run = workspace.tests()
     text = f"`python3 -m unittest` says:\n\n```text\n{run.output}\n```"
     if run.green and run.ran:
-        return Answer({"$status": "passed", "tests": run.ran}, text)
-    return Answer({"$status": "failed", "report": run.output or "no tests ran"}, text)
+        return Deliverable({"$status": "passed", "tests": run.ran}, text)
+    return Deliverable({"$status": "failed", "report": run.output or "no tests ran"}, text)
 
 
-ROLES: Mapping[str, Callable[[Desk, str], Answer]] = {
+ROLES: Mapping[str, Callable[[Workspace, str], Deliverable]] = {
     "planner": plan,
     "developer": develop,
     "reviewer": review,
@@ -267,30 +267,30 @@ def play(call: argparse.Namespace) -> dict[str, Any]:
         raise AgentError(
             "bad_request", f"this script plays {', '.join(ROLES)} of fix-bug, not {call.role}"
         )
-    session = Session(call.session)
-    desk = Desk(Path.cwd(), os.environ.get("UWF_EVENTS"))
-    desk.event({"session": session.name})
-    answer = ROLES[call.role](desk, call.prompt)
-    desk.say(answer.text)
-    session.remember(answer.document())
+    session = DemoSession(call.session)
+    workspace = Workspace(Path.cwd(), os.environ.get("UWF_EVENTS"))
+    workspace.event({"session": session.name})
+    deliverable = ROLES[call.role](workspace, call.prompt)
+    workspace.say(deliverable.text)
+    session.remember(deliverable.document())
     return {
-        "output": answer.document(),
+        "output": deliverable.document(),
         "sessionId": session.name,
-        "usage": {"turns": desk.turns},
+        "usage": {"turns": workspace.turns},
         "agentVersion": "demo",
     }
 
 
 def fork(call: argparse.Namespace) -> dict[str, Any]:
     """`--mode fork`: a new session that remembers what the old one does."""
-    old, new = Session(call.session), Session(None)
+    old, new = DemoSession(call.session), DemoSession(None)
     shutil.copyfile(old.file, new.file)
     return {"sessionId": new.name}
 
 
 def ask(call: argparse.Namespace) -> dict[str, Any]:
     """`--mode ask`: a script cannot think about a question, but it can say what it remembers."""
-    session = Session(call.session)
+    session = DemoSession(call.session)
     said = "\n".join(f"````\n{each}````\n" for each in session.said())
     remembers = f"this is what I said in this session:\n\n{said}" if said else "I remember nothing."
     return {
@@ -307,7 +307,7 @@ MODES: Mapping[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
 
 
 def main(arguments: list[str]) -> int:
-    """Answer one call; the reply is the last line on stdout."""
+    """Deliverable one call; the reply is the last line on stdout."""
     parser = argparse.ArgumentParser(description="The scripted agent of `uwf demo`.")
     parser.add_argument("--thread", required=True)
     parser.add_argument("--role", required=True)

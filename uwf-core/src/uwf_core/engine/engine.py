@@ -14,7 +14,7 @@ from uwf_core.config.home import find_home
 from uwf_core.ids import Ref
 
 if TYPE_CHECKING:
-    from uwf_core.agents.choose import Known
+    from uwf_core.agents.choose import AgentCatalog
     from uwf_core.agents.redact import Redactor
     from uwf_core.api.agent import Model
     from uwf_core.api.store import StoreBackend, StoreSpec
@@ -118,15 +118,15 @@ class Engine:
     @cached_property
     def plugins(self) -> "Plugins":
         """The plugins of this installation; nothing is scanned before it is asked for."""
-        from uwf_core.plugins.notes import take_died
+        from uwf_core.plugins.load_markers import crashed_loads
         from uwf_core.plugins.plugins import Plugins
         from uwf_core.plugins.tracing import stderr_trace
 
         beside = self._beside
         if beside and (beside.home, beside.settings.blocked) == (self.home, self.settings.blocked):
             return beside.plugins
-        for died in take_died(self.home):
-            self.report_fault(str(died))
+        for crashed in crashed_loads(self.home):
+            self.report_fault(str(crashed))
         trace = stderr_trace(self.env, lambda line: self.redactor.text(line))
         return Plugins(self.settings.blocked, home=self.home, trace=trace)
 
@@ -184,13 +184,13 @@ class Engine:
             self._definitions[ref] = read_definition(self.store, ref)
         return self._definitions[ref]
 
-    def known_agents(self, folder: str) -> "Known":
+    def agent_catalog(self, folder: str) -> "AgentCatalog":
         """What the word of an agent can stand for; paths are relative to `folder`."""
-        from uwf_core.agents.choose import Alias, Known
+        from uwf_core.agents.choose import AgentCatalog, Alias
         from uwf_core.plugins.scan import AGENTS
 
         aliases = {name: Alias(**each._asdict()) for name, each in self.settings.agents.items()}
-        return Known(
+        return AgentCatalog(
             aliases=aliases,
             installed=lambda: [each.found.name for each in self.plugins.list((AGENTS,))],
             folder=folder,
@@ -204,7 +204,7 @@ class Engine:
         """
         from uwf_core.agents.choose import resolve_agent
 
-        self.check_plugin(resolve_agent(word, self.known_agents(folder)).plugin)
+        self.check_plugin(resolve_agent(word, self.agent_catalog(folder)).plugin)
 
     def check_plugin(self, agent: str | None) -> None:
         """Whether the plugin of an agent may be used, without importing it; None is a command.

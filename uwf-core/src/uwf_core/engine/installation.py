@@ -91,7 +91,7 @@ class Installation:
         chosen = self._engine.settings.default_agent if word is None else word
         if chosen is None:
             return False
-        plugin = resolve_agent(chosen, self._engine.known_agents(fspath(folder))).plugin
+        plugin = resolve_agent(chosen, self._engine.agent_catalog(fspath(folder))).plugin
         if plugin is None:
             return False
         plugins = self._engine.plugins

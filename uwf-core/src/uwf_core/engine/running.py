@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uwf_core.agents.choose import (
-    Candidates,
+    AgentPreferences,
     Choice,
     choose_agent,
     recorded_agent,
@@ -33,12 +33,12 @@ from uwf_core.errors import (
 )
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.plugins.conduct import interruptible
+from uwf_core.plugins.load_guards import interruptible
 from uwf_core.plugins.scan import AGENTS
 from uwf_core.process.private import make_folder
 
 if TYPE_CHECKING:
-    from uwf_core.agents.choose import Known
+    from uwf_core.agents.choose import AgentCatalog
     from uwf_core.api.agent import Turn
     from uwf_core.engine.converse import Conversation
     from uwf_core.engine.engine import Engine
@@ -78,34 +78,34 @@ class Run(NamedTuple):
         Raises:
             UsageError: there is no such agent, or its plugin may not be used.
         """
-        known = self.engine.known_agents(self.folder(head))
+        catalog = self.engine.agent_catalog(self.folder(head))
         if task.agent is not None and task.answer is not None:
-            choice = self._asker(task.agent, task.alias, known)
+            choice = self._asker(task.agent, task.alias, catalog)
         else:
-            choice = self._usual(head, task.role, known)
+            choice = self._usual(head, task.role, catalog)
             if task.agent not in (None, choice.name) and self.agent is None:
-                choice = recorded_agent(task.agent, known)
+                choice = recorded_agent(task.agent, catalog)
         self.engine.check_plugin(choice.plugin)
         return check_choice(self.engine.store, head.state.start, choice)
 
-    def _usual(self, head: "Head", role: str, known: "Known") -> Choice:
+    def _usual(self, head: "Head", role: str, catalog: "AgentCatalog") -> Choice:
         settings = self.engine.settings
-        candidates = Candidates(
+        preferences = AgentPreferences(
             flag=self.agent,
             thread=head.state.agent,
             overrides=settings.agent_overrides,
             default=settings.default_agent,
         )
-        choice = choose_agent(candidates, known, workflow=self.definition.name, role=role)
+        choice = choose_agent(preferences, catalog, workflow=self.definition.name, role=role)
         return recordable(self.engine, choice)
 
-    def _asker(self, agent: str, alias: str | None, known: "Known") -> Choice:
+    def _asker(self, agent: str, alias: str | None, catalog: "AgentCatalog") -> Choice:
         """The agent that asked, with the options of its alias where that still stands for it."""
-        if alias is not None and alias in known.aliases:
-            choice = recordable(self.engine, resolve_agent(alias, known))
+        if alias is not None and alias in catalog.aliases:
+            choice = recordable(self.engine, resolve_agent(alias, catalog))
             if choice.name == agent:
                 return choice
-        return recorded_agent(agent, known)
+        return recorded_agent(agent, catalog)
 
 
 def recordable(engine: "Engine", choice: Choice) -> Choice:
@@ -229,7 +229,7 @@ class Ending:
         return conversation
 
     def told(self) -> Told:
-        """All that is known now that the attempt has ended. A second call gives the same.
+        """All that is catalog now that the attempt has ended. A second call gives the same.
 
         Raises:
             StoreError: the agent's progress could not be kept.

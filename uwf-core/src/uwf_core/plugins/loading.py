@@ -10,7 +10,7 @@ from uwf_core.errors import PluginBroken, PluginError, RunInterrupted
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.compatible import api_problem
 from uwf_core.plugins.repair import fit_line, repair_line
-from uwf_core.plugins.scan import AGENTS, CORE, EXTRACTORS, JUDGES, STORES, TOOLS, Found
+from uwf_core.plugins.scan import AGENTS, CORE, EXTRACTORS, JUDGES, STORES, TOOLS, EntryPoint
 
 if TYPE_CHECKING:
     import pluggy
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Trace = Callable[[str], None]
 """Takes one line for each hook call."""
 
-strangers: set[str] = set()
+loaded_third_party: set[str] = set()
 """The plugins whose code was imported here: they may leave files or threads open."""
 
 _LONGEST_CAUSE = 300
@@ -44,7 +44,7 @@ ANNOUNCEMENTS: Mapping[str, _Announcement] = {
 }
 
 
-def broken(found: Found, cause: str) -> PluginBroken:
+def broken(found: EntryPoint, cause: str) -> PluginBroken:
     """The error for a plugin that cannot be loaded, with the command that repairs it."""
     return PluginBroken(
         f"the plugin {found.name!r} ({found.distribution} {found.version}) is broken: {cause}",
@@ -52,7 +52,7 @@ def broken(found: Found, cause: str) -> PluginBroken:
     )
 
 
-def cure(found: Found, blocked: Collection[str] = ()) -> str:
+def cure(found: EntryPoint, blocked: Collection[str] = ()) -> str:
     """A hint for a broken plugin; `blocked` are the plugins that stay blocked too."""
     names = ", ".join(sorted({*blocked, found.name}))
     return (
@@ -61,10 +61,10 @@ def cure(found: Found, blocked: Collection[str] = ()) -> str:
     )
 
 
-class foreign_code(AbstractContextManager[None]):  # noqa: N801 (reads like a statement)
+class plugin_code(AbstractContextManager[None]):  # noqa: N801 (reads like a statement)
     """Convert every error of plugin code to `PluginBroken`, except those that end the command."""
 
-    def __init__(self, found: Found, doing: str) -> None:
+    def __init__(self, found: EntryPoint, doing: str) -> None:
         self._found = found
         self._doing = doing
 
@@ -87,25 +87,25 @@ def cause_of(error: BaseException) -> str:
     return f"{name}: {text}" if text else name
 
 
-def attribute(found: Found, path: str) -> Any:
+def attribute(found: EntryPoint, path: str) -> Any:
     """Import `module` or `module:attribute`.
 
     Raises:
         PluginBroken: it cannot be imported, or has no such attribute.
     """
     module_name, _, attributes = path.partition(":")
-    with foreign_code(found, f"importing {path!r}"):
+    with plugin_code(found, f"importing {path!r}"):
         if not module_name:
             raise broken(found, "its entry point has no module")
         if found.distribution != CORE:
-            strangers.add(found.distribution)
+            loaded_third_party.add(found.distribution)
         value: Any = import_module(module_name)
         for name in filter(None, attributes.split(".")):
             value = getattr(value, name)
         return value
 
 
-def manager_of(found: Found, trace: Trace | None = None) -> "pluggy.PluginManager":
+def manager_of(found: EntryPoint, trace: Trace | None = None) -> "pluggy.PluginManager":
     """Import the plugin and register it with a separate pluggy manager.
 
     Raises:
@@ -118,7 +118,7 @@ def manager_of(found: Found, trace: Trace | None = None) -> "pluggy.PluginManage
     plugin = attribute(found, found.target)
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
-    with foreign_code(found, "its hooks are invalid"):
+    with plugin_code(found, "its hooks are invalid"):
         manager.register(plugin, found.name)
         manager.check_pending()
     if not manager.get_hookcallers(plugin):
@@ -128,7 +128,7 @@ def manager_of(found: Found, trace: Trace | None = None) -> "pluggy.PluginManage
     return manager
 
 
-def records_of(found: Found, manager: "pluggy.PluginManager") -> tuple[Any, ...]:
+def records_of(found: EntryPoint, manager: "pluggy.PluginManager") -> tuple[Any, ...]:
     """The records that the hook of the plugin returns; one has its name.
 
     Raises:
@@ -137,7 +137,7 @@ def records_of(found: Found, manager: "pluggy.PluginManager") -> tuple[Any, ...]
     """
     announcement = ANNOUNCEMENTS[found.group]
     contract = import_module(announcement.module)
-    with foreign_code(found, announcement.hook):
+    with plugin_code(found, announcement.hook):
         answers = getattr(manager.hook, announcement.hook)()
         records = tuple(record for answer in answers for record in _listed(answer))
     for record in records:
@@ -151,7 +151,7 @@ def records_of(found: Found, manager: "pluggy.PluginManager") -> tuple[Any, ...]
     return records
 
 
-def incompatible(found: Found, problem: str) -> PluginError:
+def incompatible(found: EntryPoint, problem: str) -> PluginError:
     """A plugin that is incompatible with this uwf-core."""
     return PluginError(
         f"the plugin {found.name!r} ({found.distribution} {found.version}) "
@@ -165,7 +165,7 @@ def _listed(answer: Any) -> Sequence[Any]:
     return answer if type(answer) in (list, tuple) else (answer,)
 
 
-def _check_record(found: Found, record: Any, kind: type, announcement: _Announcement) -> None:
+def _check_record(found: EntryPoint, record: Any, kind: type, announcement: _Announcement) -> None:
     if not isinstance(record, kind):
         text = repr(record)[:_LONGEST_CAUSE]
         raise broken(found, f"{announcement.hook} returned {text}, not {announcement.record}")
@@ -186,7 +186,7 @@ def _are_words(value: Any) -> bool:
     return kind and all(isinstance(each, str) for each in value)
 
 
-def _monitor(manager: "pluggy.PluginManager", found: Found, trace: Trace) -> None:
+def _monitor(manager: "pluggy.PluginManager", found: EntryPoint, trace: Trace) -> None:
     """One line on `trace` for each hook call: arguments, result or error, milliseconds."""
     started: list[float] = []
 

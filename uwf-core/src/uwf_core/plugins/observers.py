@@ -7,7 +7,7 @@ from uwf_core.errors import RunInterrupted
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.guard import StdoutGuard
 from uwf_core.plugins.loading import cause_of
-from uwf_core.plugins.scan import Found
+from uwf_core.plugins.scan import EntryPoint
 
 if TYPE_CHECKING:
     import pluggy
@@ -36,7 +36,7 @@ _HOOKS = {
 class Observer(NamedTuple):
     """A loaded observer: its origin, and the manager that holds its hooks."""
 
-    found: Found
+    found: EntryPoint
     manager: "pluggy.PluginManager"
 
 

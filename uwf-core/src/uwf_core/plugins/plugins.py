@@ -21,10 +21,10 @@ from uwf_core.plugins.scan import (
     OBSERVERS,
     STORES,
     TOOLS,
-    Found,
+    EntryPoint,
     normalised,
     scan,
-    strays,
+    unknown_groups,
 )
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Status(Enum):
 class Plugin(NamedTuple):
     """An installed plugin with its status; `reason` why it is not ready ("" if it is)."""
 
-    found: Found
+    found: EntryPoint
     status: Status
     reason: str
 
@@ -112,21 +112,21 @@ class Plugin(NamedTuple):
         }
 
 
-def assess(installed: Collection[Found], blocked: Collection[str]) -> list[Plugin]:
+def assess(installed: Collection[EntryPoint], blocked: Collection[str]) -> list[Plugin]:
     """Compute the status of each; `blocked` holds names of plugins or of distributions.
 
     Two distributions that claim one name are duplicates, unless one of them is blocked.
     """
     names = set(blocked)
     distributions = {normalised(name) for name in blocked}
-    claims: dict[tuple[str, str], list[Found]] = {}
+    claims: dict[tuple[str, str], list[EntryPoint]] = {}
     for found in installed:
         if found.name not in names and normalised(found.distribution) not in distributions:
             claims.setdefault((found.group, found.name), []).append(found)
     return [_assess(found, claims.get((found.group, found.name), [])) for found in installed]
 
 
-def _assess(found: Found, claims: list[Found]) -> Plugin:
+def _assess(found: EntryPoint, claims: list[EntryPoint]) -> Plugin:
     if found not in claims:
         return Plugin(found, Status.BLOCKED, "blocked by plugins.block or UWF_BLOCK_PLUGINS")
     if found.fault:
@@ -162,9 +162,9 @@ class Plugins:
         self._home = home
         self._trace = trace
         self._assessed: list[Plugin] | None = None
-        self._broken: dict[Found, PluginBroken] = {}
+        self._broken: dict[EntryPoint, PluginBroken] = {}
         self._loaded: dict[tuple[str, str], tuple[Any, ...]] = {}
-        self._attributes: dict[tuple[Found, str], Any] = {}
+        self._attributes: dict[tuple[EntryPoint, str], Any] = {}
 
     def list(self, groups: Collection[str] = GROUPS) -> list[Plugin]:
         """The plugins of `groups` with their status, sorted by group and name."""
@@ -178,9 +178,9 @@ class Plugins:
         error = self._broken.get(plugin.found)
         return plugin if error is None else Plugin(plugin.found, Status.BROKEN, error.message)
 
-    def strays(self) -> Sequence[Plugin]:
+    def unknown_groups(self) -> Sequence[Plugin]:
         """The entry points of groups that uwf does not have."""
-        return [Plugin(found, Status.BROKEN, _no_group(found.group)) for found in strays()]
+        return [Plugin(found, Status.BROKEN, _no_group(found.group)) for found in unknown_groups()]
 
     def named(self, word: str) -> Sequence[Plugin]:
         """All plugins of that name, or of the distribution of that name.
@@ -188,7 +188,7 @@ class Plugins:
         Raises:
             PluginError: there is none; the hint has similar names.
         """
-        plugins = [*self.list(), *self.strays()]
+        plugins = [*self.list(), *self.unknown_groups()]
         wanted = normalised(word)
         found = [
             plugin
@@ -201,7 +201,7 @@ class Plugins:
             raise _unknown(None, word, known)
         return found
 
-    def found(self, group: str, name: str) -> Found:
+    def found(self, group: str, name: str) -> EntryPoint:
         """The plugin that may be loaded by this name.
 
         Raises:
@@ -297,16 +297,16 @@ class Plugins:
         return Observers(loaded, self.guard, on_fault)
 
     @contextmanager
-    def _loading(self, found: Found) -> Iterator[None]:
+    def _loading(self, found: EntryPoint) -> Iterator[None]:
         """Run plugin code: keep a marker and our stdout clean, and remember a failure."""
-        from uwf_core.plugins.conduct import interruptible, keeps_descriptors, stays_one_process
+        from uwf_core.plugins.load_guards import interruptible, keeps_descriptors, stays_one_process
+        from uwf_core.plugins.load_markers import load_marker
         from uwf_core.plugins.loading import cure
-        from uwf_core.plugins.notes import loading
 
         try:
             with (
                 interruptible(found),
-                loading(self._home, found),
+                load_marker(self._home, found),
                 self.guard,
                 keeps_descriptors(found),
                 stays_one_process(found),

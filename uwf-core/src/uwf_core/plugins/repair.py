@@ -16,7 +16,7 @@ from uwf_core.plugins.scan import CORE, normalised
 UV_RECEIPT = "uv-receipt.toml"
 
 
-class Installation(NamedTuple):
+class InstallMethod(NamedTuple):
     """How uwf was installed: `tool` is pip, uv (no pip inside), pipx or uv-tool.
 
     `package` is the distribution that a tool was installed for, `beside` the ones with it, each
@@ -29,62 +29,60 @@ class Installation(NamedTuple):
     beside: tuple[str, ...] = ()
 
 
-def this_installation(
+def install_method(
     prefix: str = sys.prefix, python: str = sys.executable, path: Sequence[str] | None = None
-) -> Installation:
+) -> InstallMethod:
     """Detect the tool that created `prefix` (the folder of an environment)."""
     receipt = Path(prefix, UV_RECEIPT)
     if receipt.is_file():
         package, *beside = _receipt(receipt) or [CORE]
-        return Installation("uv-tool", python, package, tuple(beside))
+        return InstallMethod("uv-tool", python, package, tuple(beside))
     if Path(prefix, "pipx_metadata.json").is_file():
-        return Installation("pipx", python, Path(prefix).name)
+        return InstallMethod("pipx", python, Path(prefix).name)
     has_pip = any(Path(entry, "pip").is_dir() for entry in (sys.path if path is None else path))
-    return Installation("pip" if has_pip else "uv", python)
+    return InstallMethod("pip" if has_pip else "uv", python)
 
 
-def install_line(distribution: str, installation: Installation | None = None) -> str:
+def install_line(distribution: str, method: InstallMethod | None = None) -> str:
     """The shell command that installs `distribution` with uwf."""
-    installation = installation or this_installation()
-    if installation.tool == "uv-tool":
+    method = method or install_method()
+    if method.tool == "uv-tool":
         others = [
-            each
-            for each in installation.beside
-            if normalised(_name_of(each)) != normalised(distribution)
+            each for each in method.beside if normalised(_name_of(each)) != normalised(distribution)
         ]
-        return _line("uv tool install", installation.package, *_with([*others, distribution]))
-    if installation.tool == "pipx":
-        return _line("pipx inject", installation.package, distribution)
-    return _line(_pip_install(installation), distribution)
+        return _line("uv tool install", method.package, *_with([*others, distribution]))
+    if method.tool == "pipx":
+        return _line("pipx inject", method.package, distribution)
+    return _line(_pip_install(method), distribution)
 
 
-def repair_line(distribution: str, installation: Installation | None = None) -> str:
+def repair_line(distribution: str, method: InstallMethod | None = None) -> str:
     """The shell command that upgrades `distribution` to its newest compatible version."""
-    installation = installation or this_installation()
-    if installation.tool == "uv-tool":
-        return _line("uv tool upgrade", _name_of(installation.package))
-    if installation.tool == "pipx":
-        return _line("pipx inject --force", installation.package, distribution)
-    return _line(_pip_install(installation), "--upgrade", distribution)
+    method = method or install_method()
+    if method.tool == "uv-tool":
+        return _line("uv tool upgrade", _name_of(method.package))
+    if method.tool == "pipx":
+        return _line("pipx inject --force", method.package, distribution)
+    return _line(_pip_install(method), "--upgrade", distribution)
 
 
-def fit_line(distribution: str, installation: Installation | None = None) -> str:
+def fit_line(distribution: str, method: InstallMethod | None = None) -> str:
     """The shell command that upgrades uwf and `distribution` to compatible versions."""
-    installation = installation or this_installation()
-    if installation.tool == "uv-tool":
-        return _line("uv tool upgrade", _name_of(installation.package))
-    if installation.tool == "pipx":
-        return _line("pipx upgrade --include-injected", installation.package)
-    return _line(_pip_install(installation), "--upgrade", CORE, distribution)
+    method = method or install_method()
+    if method.tool == "uv-tool":
+        return _line("uv tool upgrade", _name_of(method.package))
+    if method.tool == "pipx":
+        return _line("pipx upgrade --include-injected", method.package)
+    return _line(_pip_install(method), "--upgrade", CORE, distribution)
 
 
 def _name_of(requirement: str) -> str:
     return requirement.partition("[")[0]
 
 
-def _pip_install(installation: Installation) -> str:
-    python = shlex.quote(installation.python)
-    if installation.tool == "pip":
+def _pip_install(method: InstallMethod) -> str:
+    python = shlex.quote(method.python)
+    if method.tool == "pip":
         return f"{python} -m pip install"
     return f"uv pip install --python {python}"
 

@@ -49,7 +49,7 @@ class Distribution:
         return f"{self.name} {self.version}"
 
 
-class Found:
+class EntryPoint:
     """An entry point of an installed distribution.
 
     Attributes:
@@ -76,7 +76,7 @@ class Found:
         return f"{self.name} of {self.distribution} {self.version}"
 
     def __repr__(self) -> str:
-        return f"Found({self.group!r}, {self.name!r}, {self.target!r}, {self.distribution!r})"
+        return f"EntryPoint({self.group!r}, {self.name!r}, {self.target!r}, {self.distribution!r})"
 
 
 def normalised(name: str) -> str:
@@ -85,15 +85,15 @@ def normalised(name: str) -> str:
     return "-".join(word for word in words if word)
 
 
-def scan(groups: Container[str] = GROUPS, path: Sequence[str] | None = None) -> list[Found]:
+def scan(groups: Container[str] = GROUPS, path: Sequence[str] | None = None) -> list[EntryPoint]:
     """The entry points of `groups`, sorted by group and name.
 
     A distribution that is on several entries of `path` (default `sys.path`) counts where it
     comes first, as for imports; one without metadata counts, as broken, if no other is complete.
     Zip files on the path and `~*` leftovers of pip are ignored.
     """
-    found: list[Found] = []
-    remains: list[tuple[str, Found]] = []
+    found: list[EntryPoint] = []
+    remains: list[tuple[str, EntryPoint]] = []
     seen: dict[str, str] = {}  # the metadata file of what comes first by this name
     for entry in sys.path if path is None else path:
         for folder, stem, kind in _metadata_folders(entry or "."):
@@ -107,17 +107,17 @@ def scan(groups: Container[str] = GROUPS, path: Sequence[str] | None = None) -> 
             sections = list(_section_lines(data.decode("utf-8", "replace"), groups))
             metadata = _read_metadata(seen[key]) if sections else None
             if metadata is not None:
-                found += [Found(*section, metadata) for section in sections]
+                found += [EntryPoint(*section, metadata) for section in sections]
             elif sections:
                 del seen[key]  # the rest of something uninstalled hides nothing
                 by = Distribution(*_name_and_version(stem), ())
                 fault = f"{folder} has no readable {_METADATA[kind]}"
-                remains += [(key, Found(*section, by, fault)) for section in sections]
+                remains += [(key, EntryPoint(*section, by, fault)) for section in sections]
     found += [each for key, each in remains if key not in seen]
     return sorted(found, key=lambda each: (each.group, each.name, each.distribution))
 
 
-def strays(path: Sequence[str] | None = None) -> list[Found]:
+def unknown_groups(path: Sequence[str] | None = None) -> list[EntryPoint]:
     """Entry points of unknown groups with our prefix: misspelt, or of a newer uwf."""
     return [each for each in scan(_AnyGroup(), path) if each.group not in GROUPS]
 

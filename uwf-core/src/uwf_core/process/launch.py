@@ -25,7 +25,7 @@ _START_SECONDS = 60.0
 """How long a reaper may take to start its program; a dead network folder blocks for ever."""
 
 
-class Running(NamedTuple):
+class RunningProgram(NamedTuple):
     """A started program: its reaper, itself, and our non-blocking ends of the pipes."""
 
     reaper: "subprocess.Popen[bytes]"
@@ -84,7 +84,7 @@ class _Pipes:
             os.close(self.ours.pop())
 
 
-def launch(program: Program, grace_seconds: float, cancel: Cancel | None) -> Running:
+def launch(program: Program, grace_seconds: float, cancel: Cancel | None) -> RunningProgram:
     """Start a program under a reaper; it runs when this returns.
 
     Raises:
@@ -105,7 +105,9 @@ def launch(program: Program, grace_seconds: float, cancel: Cancel | None) -> Run
         raise
 
 
-def _launch(program: Program, order: reaper.Order, pipes: _Pipes, cancel: Cancel | None) -> Running:
+def _launch(
+    program: Program, order: reaper.Order, pipes: _Pipes, cancel: Cancel | None
+) -> RunningProgram:
     import subprocess
 
     try:
@@ -146,7 +148,7 @@ def _launch(program: Program, order: reaper.Order, pipes: _Pipes, cancel: Cancel
     crash_points.reach("spawned")
     for fd in pipes.ours:
         os.set_blocking(fd, False)
-    return Running(child, leader, control, status, stdin, stdout, stderr, news)
+    return RunningProgram(child, leader, control, status, stdin, stdout, stderr, news)
 
 
 def _script() -> str:
@@ -230,7 +232,7 @@ def _leader(word: list[bytes], program: Program, path: bytes, stderr: int) -> Pr
             )
 
 
-def abandon(running: Running) -> None:
+def abandon(running: RunningProgram) -> None:
     """Abandon a program that cannot be watched: cut its lifeline, so that its reaper ends it."""
     for fd in (running.control, running.status, running.stdin, running.stdout, running.stderr):
         if fd is not None:

@@ -11,7 +11,7 @@ import sys
 import time
 
 from uwf_core.process.identity import ProcessId, send_signal
-from uwf_core.process.tree import Entry, ancestors, family, processes
+from uwf_core.process.tree import ProcessEntry, ancestors, family, processes
 
 ATTEMPT_VARIABLE = "UWF_ATTEMPT"
 """The environment variable that marks every process of an attempt; its value is the marker."""
@@ -61,7 +61,7 @@ def leftovers(marker: str) -> list[ProcessId]:
     return [table[pid].process for pid in found if table[pid].process.is_alive()]
 
 
-def _marked_by_proc(table: dict[int, Entry], wanted: bytes) -> list[int]:
+def _marked_by_proc(table: dict[int, ProcessEntry], wanted: bytes) -> list[int]:
     user = os.getuid()
     return [
         pid

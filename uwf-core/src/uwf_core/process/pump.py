@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from uwf_core.process.cancel import Cancel
 from uwf_core.process.identity import ProcessId
-from uwf_core.process.launch import Running
+from uwf_core.process.launch import RunningProgram
 from uwf_core.process.leftovers import ATTEMPT_VARIABLE, end_leftovers
 from uwf_core.process.reaper import KILL_SECONDS, LINGER_SECONDS, STOP
 from uwf_core.process.records import End, ProcessLimits, Program
@@ -32,7 +32,11 @@ class Pump:
     """Moves bytes and watches limits, from the start of a program until its tree is gone."""
 
     def __init__(
-        self, running: Running, program: Program, limits: ProcessLimits, cancel: Cancel | None
+        self,
+        running: RunningProgram,
+        program: Program,
+        limits: ProcessLimits,
+        cancel: Cancel | None,
     ) -> None:
         self.changed = threading.Condition()
         self.stdout = bytearray()

@@ -17,7 +17,7 @@ from uwf_core.process.identity import ProcessId, boot_id, send_signal, start_of_
 _KILL_SECONDS = 5.0
 
 
-class Entry(NamedTuple):
+class ProcessEntry(NamedTuple):
     """One process: itself, its parent's number, its session's number (macOS: its group's), and
     the number of its user.
     """
@@ -28,13 +28,13 @@ class Entry(NamedTuple):
     user: int
 
 
-def processes() -> dict[int, Entry]:
+def processes() -> dict[int, ProcessEntry]:
     """Every process that can be seen now, by its number."""
     entries = _by_proc() if sys.platform == "linux" else parse_ps(_ps_table())
     return {entry.process.pid: entry for entry in entries}
 
 
-def family(table: dict[int, Entry], roots: Iterable[int], stop: int) -> set[int]:
+def family(table: dict[int, ProcessEntry], roots: Iterable[int], stop: int) -> set[int]:
     """`roots` and everything below them, never `stop` nor what is below it."""
     children: dict[int, list[int]] = {}
     for pid, entry in table.items():
@@ -49,7 +49,7 @@ def family(table: dict[int, Entry], roots: Iterable[int], stop: int) -> set[int]
     return found
 
 
-def ancestors(table: dict[int, Entry], pid: int) -> set[int]:
+def ancestors(table: dict[int, ProcessEntry], pid: int) -> set[int]:
     """`pid` and all processes above it."""
     found: set[int] = set()
     while pid in table and pid not in found:
@@ -86,7 +86,7 @@ def _family_of(reaper: ProcessId, leader: ProcessId) -> list[ProcessId]:
     return [table[pid].process for pid in found if table[pid].process.is_alive()]
 
 
-def _by_proc() -> list[Entry]:
+def _by_proc() -> list[ProcessEntry]:
     found = []
     boot = boot_id()
     for name in os.listdir("/proc"):
@@ -99,7 +99,7 @@ def _by_proc() -> list[Entry]:
         except (FileNotFoundError, ProcessLookupError, PermissionError):
             continue  # it ended meanwhile, or is hidden from us
         process = ProcessId(int(name), start_of_ticks(fields[19], boot))
-        found.append(Entry(process, int(fields[1]), int(fields[3]), user))
+        found.append(ProcessEntry(process, int(fields[1]), int(fields[3]), user))
     return found
 
 
@@ -116,11 +116,11 @@ def _ps_table() -> str:
     return done.stdout.decode("ascii", "replace")
 
 
-def parse_ps(text: str) -> list[Entry]:
+def parse_ps(text: str) -> list[ProcessEntry]:
     """Entries out of `ps -o pid=,ppid=,pgid=,uid=,lstart=`."""
     found = []
     for line in text.splitlines():
         pid, parent, group, user, *start = line.split()
         process = ProcessId(int(pid), " ".join(start))
-        found.append(Entry(process, int(parent), int(group), int(user)))
+        found.append(ProcessEntry(process, int(parent), int(group), int(user)))
     return found

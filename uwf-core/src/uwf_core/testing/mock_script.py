@@ -54,7 +54,7 @@ class Fail:
 
 
 @record
-class Suspend:
+class ScriptedSuspend:
     """A suspension of the role's own."""
 
     reason: str
@@ -79,7 +79,7 @@ class Play:
     fail: Fail | None = None
     hang: bool = False
     garbage: bool = False
-    suspend: Suspend | None = None
+    suspend: ScriptedSuspend | None = None
     question: Question | None = None
     usage: dict[str, Any] | None = None
     turns: tuple[str | dict[str, Any], ...] | None = None

@@ -3,7 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.agents.choose import Candidates, Choice, choose_agent, recorded_agent, resolve_agent
+from uwf_core.agents.choose import (
+    AgentPreferences,
+    Choice,
+    choose_agent,
+    recorded_agent,
+    resolve_agent,
+)
 from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import ask_call, fork_call, run_call, speaks_from
 from uwf_core.agents.watch import NoSink
@@ -86,10 +92,10 @@ def ask_step(
 
 def _choose(engine: "Engine", step: Step, start: "StartPayload", word: str | None) -> Choice:
     """The agent that is named, else the step's own (with its alias's options where that fits)."""
-    known = engine.known_agents(start["cwd"])
+    known = engine.agent_catalog(start["cwd"])
     if word is not None:
         return recordable(engine, resolve_agent(word, known))
-    candidates = Candidates(
+    candidates = AgentPreferences(
         thread=start["agent"],
         overrides=engine.settings.agent_overrides,
         default=engine.settings.default_agent,

@@ -31,7 +31,7 @@ def copy_nodes(
     there = target.present([each.ref for each in records])
     with target.transaction(durable):
         for record in records:
-            target.adopt(record, verified=True)
+            target.import_record(record, verified=True)
     return len(records) - len(there)
 
 

@@ -128,7 +128,7 @@ def _take(engine: "Engine", checked: CheckedBundle, plan: _Plan) -> None:
     for position in range(len(graph)):
         record = checked.bundle.get(graph.ref(position))
         assert record is not None, "the graph is that of the bundle"
-        store.adopt(record._replace(edges=graph.edge_numbers(position)))
+        store.import_record(record._replace(edges=graph.edge_numbers(position)))
     crash_points.reach("import")
     for start in foreign:
         mark_foreign(store, start)

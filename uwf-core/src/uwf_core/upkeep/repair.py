@@ -150,7 +150,7 @@ def _nodes_from(engine: "Engine", report: Report, checked: CheckedBundle) -> lis
                 continue
             edges = checked.graph.edge_numbers(checked.graph.position(ref))
             store.delete([ref], _LATE)
-            store.adopt(record._replace(edges=edges))
+            store.import_record(record._replace(edges=edges))
             repaired.append(ref)
     return repaired
 

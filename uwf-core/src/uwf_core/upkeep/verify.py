@@ -7,7 +7,7 @@ from uwf_core.api.store import Variable
 from uwf_core.cas.graph import NOWHERE
 from uwf_core.cas.rows import every_row
 from uwf_core.cas.variables import is_intact
-from uwf_core.cas.verify import Fault, Scan, scan_all, scan_from
+from uwf_core.cas.verify import NodeFault, Scan, scan_all, scan_from
 from uwf_core.errors import CorruptNodeError, StoreError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
@@ -234,7 +234,7 @@ class _Verification:
         return Problem(kind, message, None, row.name, _threads(row.name)) if message else None
 
 
-def _problem_of(fault: Fault, threads: Iterable[str]) -> Problem:
+def _problem_of(fault: NodeFault, threads: Iterable[str]) -> Problem:
     return Problem(fault.kind, fault.message, node=fault.ref, threads=tuple(threads))
 
 

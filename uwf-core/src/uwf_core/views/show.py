@@ -88,7 +88,7 @@ def _rows(engine: "Engine", wanted: ThreadFilter) -> "Iterator[ThreadRow]":
     tags = _tag_filter(wanted)
     after, size = _first_name(wanted), min(PAGE, (wanted.limit or PAGE) + wanted.offset + 8)
     while True:
-        page, damaged = engine.store.listing(
+        page, damaged = engine.store.variables_lenient(
             HEADS, tags=tags, after=after, limit=size, descending=True
         )
         names = [*(variable.name for variable in page), *damaged]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from uwf_core.errors import DefinitionError
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.process.beneath import ENTER, PathOutside
+from uwf_core.process.path_walk import ENTER, PathOutside
 from uwf_core.workflow.json_source import compose_json
 from uwf_core.workflow.problem import Place, Problem, error_at
 from uwf_core.workflow.source_file import SourceFile, open_included, open_source, reason

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 from uwf_core.errors import UsageError
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.process.beneath import ENTER, PathOutside, PathWalk, open_regular
+from uwf_core.process.path_walk import ENTER, PathOutside, PathWalk, open_regular
 from uwf_core.workflow.yaml_source import MAX_BYTES, decode
 
 

@@ -23,7 +23,7 @@ def list_(session: Session, all_: bool) -> None:
     listed = [each.document() for each in plugins.list()]
     if all_:
         listed += [_of_the_house(name) for name in _house()]
-        listed += [each.document() for each in plugins.strays()]
+        listed += [each.document() for each in plugins.unknown_groups()]
     session.emit({"plugins": listed}, _plugins_text)
 
 
@@ -36,9 +36,9 @@ def _house() -> list[str]:
 def _of_the_house(name: str) -> dict[str, Any]:
     from uwf_core import __version__
     from uwf_core.plugins.plugins import Plugin, Status
-    from uwf_core.plugins.scan import CORE, STORES, Distribution, Found
+    from uwf_core.plugins.scan import CORE, STORES, Distribution, EntryPoint
 
-    found = Found(STORES, name, "", Distribution(CORE, __version__, ()))
+    found = EntryPoint(STORES, name, "", Distribution(CORE, __version__, ()))
     return Plugin(found, Status.READY, "").document()
 
 

@@ -1,7 +1,7 @@
 """Markers "loading X of D" in the home: they name the plugin if the process dies during its import.
 
 A marker is a file that its writer keeps locked, so that an unlocked marker is one whose
-writer died. Format: JSON `{"group", "name", "distribution", "version"}`.
+writer crashed. Format: JSON `{"group", "name", "distribution", "version"}`.
 """
 
 # Every step loads a plugin, and pathlib is not imported for that:
@@ -14,13 +14,13 @@ import os
 from collections.abc import Iterator
 
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.plugins.scan import Found
+from uwf_core.plugins.scan import EntryPoint
 from uwf_core.process.private import make_folder
 
 _FOLDER = "loading"
 
 
-class Died(NamedTuple):
+class CrashedLoad(NamedTuple):
     """A plugin whose import killed a process."""
 
     group: str
@@ -30,13 +30,13 @@ class Died(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"a command died while loading {self.name!r} of {self.distribution} {self.version}; "
+            f"a command crashed while loading {self.name!r} of {self.distribution} {self.version}; "
             f"if it happens again, block it: uwf config set plugins.block '[{self.name}]'"
         )
 
 
 @contextlib.contextmanager
-def loading(home: str | None, found: Found) -> Iterator[None]:
+def load_marker(home: str | None, found: EntryPoint) -> Iterator[None]:
     """Keep a marker during the context.
 
     It is only for diagnosis: without write access to the home there is none, and folders that
@@ -58,13 +58,13 @@ def loading(home: str | None, found: Found) -> Iterator[None]:
                     os.rmdir(place)
 
 
-def take_died(home: str) -> list[Died]:
+def crashed_loads(home: str) -> list[CrashedLoad]:
     """The plugins whose import killed a process; each is reported once."""
     try:
         files = [entry.path for entry in os.scandir(f"{home}/{_FOLDER}")]
     except OSError:  # no folder: no plugin was ever loaded
         return []
-    return [died for file in sorted(files) if (died := _take(file)) is not None]
+    return [crashed for file in sorted(files) if (crashed := _take(file)) is not None]
 
 
 def _to_be_made(home: str) -> list[str]:
@@ -75,7 +75,7 @@ def _to_be_made(home: str) -> list[str]:
     return places[:-1]
 
 
-def _write(home: str, found: Found) -> tuple[int, str] | None:
+def _write(home: str, found: EntryPoint) -> tuple[int, str] | None:
     folder = f"{home}/{_FOLDER}"
     file = f"{folder}/{os.getpid()}-{found.group}-{found.name.replace('/', '_')}"
     try:
@@ -87,13 +87,13 @@ def _write(home: str, found: Found) -> tuple[int, str] | None:
         OSError
     ):  # a file system without locks: the marker is then reported twice
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    died = Died(found.group, found.name, found.distribution, found.version)
+    crashed = CrashedLoad(found.group, found.name, found.distribution, found.version)
     with contextlib.suppress(OSError):  # a full disk
-        os.write(descriptor, json.dumps(died._asdict()).encode())
+        os.write(descriptor, json.dumps(crashed._asdict()).encode())
     return descriptor, file
 
 
-def _take(file: str) -> Died | None:
+def _take(file: str) -> CrashedLoad | None:
     """Remove and return the marker in `file` if it is unlocked."""
     try:
         descriptor = os.open(file, os.O_RDWR)
@@ -105,7 +105,7 @@ def _take(file: str) -> Died | None:
         if not text:  # its writer has not locked it yet
             return None
         os.unlink(file)
-        return Died(**json.loads(text))
+        return CrashedLoad(**json.loads(text))
     except (OSError, ValueError, TypeError):  # still locked, or not our marker
         return None
     finally:

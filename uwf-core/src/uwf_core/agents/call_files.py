@@ -21,7 +21,7 @@ from uwf_core.process.private import make_folder
 _OWNER = "owner.json"
 
 
-class Exchange(NamedTuple):
+class CallFiles(NamedTuple):
     """The paths of the two files."""
 
     request: Path
@@ -33,7 +33,7 @@ class Exchange(NamedTuple):
 
 
 @contextmanager
-def exchange(state_dir: str, document: bytes) -> Iterator[Exchange]:
+def call_files(state_dir: str, document: bytes) -> Iterator[CallFiles]:
     """The files of one call, with `document` as the request; removed at the end.
 
     Raises:
@@ -43,7 +43,7 @@ def exchange(state_dir: str, document: bytes) -> Iterator[Exchange]:
     try:
         try:
             folder = _new_folder(state_dir)
-            files = Exchange(folder / "request.json", folder / "events.jsonl")
+            files = CallFiles(folder / "request.json", folder / "events.jsonl")
             _write(files.request, document)
             _write(files.events, b"")
             crash_points.reach("exchange")

@@ -9,7 +9,7 @@ from types import FrameType
 
 from uwf_core.errors import AgentInterrupted
 from uwf_core.plugins.loading import broken, cure
-from uwf_core.plugins.scan import Found
+from uwf_core.plugins.scan import EntryPoint
 
 _DESCRIPTORS = "/dev/fd"
 _STDERR = 2
@@ -19,7 +19,7 @@ _Opened = dict[int, tuple[int, int]]
 
 
 @contextmanager
-def interruptible(found: Found) -> Iterator[None]:
+def interruptible(found: EntryPoint) -> Iterator[None]:
     """Let Ctrl-C end the import of a plugin that hangs, also if signals are only recorded.
 
     Raises:
@@ -50,7 +50,7 @@ def interruptible(found: Found) -> Iterator[None]:
 
 
 @contextmanager
-def keeps_descriptors(found: Found) -> Iterator[None]:
+def keeps_descriptors(found: EntryPoint) -> Iterator[None]:
     """Report a plugin that closes descriptors that it did not open.
 
     If one other than the standard streams is gone, the process ends at once (exit code 1), as if
@@ -85,7 +85,7 @@ def keeps_descriptors(found: Found) -> Iterator[None]:
 
 
 @contextmanager
-def stays_one_process(found: Found) -> Iterator[None]:
+def stays_one_process(found: EntryPoint) -> Iterator[None]:
     """End a process that the plugin forked if it returns here: only the parent continues."""
     process = os.getpid()
     try:
