@@ -4,11 +4,11 @@ from pathlib import Path
 
 from benchmarks.size import modules
 from sources import CORE, ROOT, name_of, project_files
-from uwf_core.cli.names import COMMANDS, Noun
+from uwf_core.cli.command_table import COMMANDS, Noun
 
 MODULE_LINES = 400
 TEST_LINES = 500
-COMMAND_MODULE_LINES = 130
+COMMAND_MODULE_LINES = 260
 FUNCTION_LINES = 50
 
 # A file that may be longer, and why.
@@ -50,7 +50,7 @@ def command_modules() -> set[Path]:
 
 
 def test_a_command_module_parses_calls_and_renders_and_no_more():
-    """Longer ones hide logic that belongs into a room below."""
+    """Longer ones hide logic that belongs in a room below, or hold two topics."""
     too_long = {
         name_of(path): line_count(path)
         for path in command_modules()

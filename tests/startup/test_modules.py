@@ -5,7 +5,7 @@ import sys
 import pytest
 from levels import CALLS, LEVEL_OF, LEVELS, NEVER_BEFORE_A_COMMAND_IS_NAMED, Level
 
-from uwf_core.cli.names import COMMANDS, Noun
+from uwf_core.cli.command_table import COMMANDS, Noun
 
 OWN = "uwf_core"
 NAMED_BY_A_BUILD = ("_cython_", "_sysconfigdata_")  # of PyYAML's extension, of Python itself

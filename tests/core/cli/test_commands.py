@@ -5,7 +5,7 @@ import json
 import pytest
 from cli_kit import APPROVED, WORKFLOW, WROTE
 
-from uwf_core.cli.names import COMMANDS, Noun
+from uwf_core.cli.command_table import COMMANDS, Noun
 from uwf_core.ids import Ref
 
 STEP_RESULT = {

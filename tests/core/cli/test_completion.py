@@ -7,8 +7,8 @@ import sys
 import pytest
 from cli_kit import WROTE
 
+from uwf_core.cli.command_table import COMMANDS, EVERYWHERE, Noun
 from uwf_core.cli.complete import candidates, find_place
-from uwf_core.cli.names import COMMANDS, EVERYWHERE, Noun
 
 
 def words_of(before: str, word: str = "") -> list[str]:

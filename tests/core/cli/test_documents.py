@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from uwf_core.api import CAPABILITIES
+from uwf_core.cli.command_table import EVERYWHERE, Row
 from uwf_core.cli.complete import find_place
 from uwf_core.cli.main import EXIT_CODES
-from uwf_core.cli.names import EVERYWHERE, Row
 from uwf_core.cli.prompt import DOCUMENTS, document_text, front_of
 from uwf_core.errors import FailureKind
 from uwf_core.thread.status import STATUSES

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from uwf_core.cli.names import RETIRED
+from uwf_core.cli.command_table import RETIRED
 
 
 @pytest.mark.parametrize(("words", "replacement"), RETIRED.items(), ids=str)

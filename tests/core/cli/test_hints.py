@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import uwf_core
-from uwf_core.cli.names import COMMANDS, EVERYWHERE, RETIRED, Noun
+from uwf_core.cli.command_table import COMMANDS, EVERYWHERE, RETIRED, Noun
 
 ROOT = Path(uwf_core.__file__).parent
 FOREIGN = {"eval"}

@@ -6,9 +6,9 @@ import click
 import pytest
 from cli_kit import check_golden
 
-from uwf_core.cli.frame import Command
+from uwf_core.cli.command import Command
+from uwf_core.cli.command_table import COMMANDS, EVERYWHERE, RETIRED, Noun
 from uwf_core.cli.main import Root
-from uwf_core.cli.names import COMMANDS, EVERYWHERE, RETIRED, Noun
 
 
 def rows(entries=COMMANDS, path=()):

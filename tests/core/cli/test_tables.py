@@ -7,15 +7,15 @@ from cli_kit import check_golden
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from uwf_core.cli import thread_list
+from uwf_core.cli.outcome import exec_text
 from uwf_core.cli.render import amounts
-from uwf_core.cli.render import thread as thread_render
-from uwf_core.cli.render.checks import check_lines
-from uwf_core.cli.render.form import form_text
-from uwf_core.cli.render.problem import problem_lines
-from uwf_core.cli.render.step import answer_text, step_text, steps_text, turns_text
-from uwf_core.cli.render.style import Screen, cells
+from uwf_core.cli.render.colours import Screen, cells
+from uwf_core.cli.render.findings import check_lines, problem_lines
 from uwf_core.cli.render.table import Column, table
-from uwf_core.cli.render.thread import exec_text, thread_text, threads_text
+from uwf_core.cli.step import answer_text, step_text, steps_text, turns_text
+from uwf_core.cli.thread import form_text, thread_text
+from uwf_core.cli.thread_list import threads_text
 
 NOW = 1_767_225_600_000
 USAGE = {
@@ -131,7 +131,7 @@ CHECKS = [
 
 @pytest.fixture(autouse=True)
 def still_clock(monkeypatch):
-    monkeypatch.setattr(thread_render, "now_ms", lambda: NOW)
+    monkeypatch.setattr(thread_list, "now_ms", lambda: NOW)
     monkeypatch.setattr(amounts, "moment", lambda ms: "2026-01-01 00:00")
 
 

@@ -8,7 +8,7 @@ import click
 import pytest
 from cli_kit import ASKS, WROTE
 
-from uwf_core.cli.words import Moment
+from uwf_core.cli.params import Moment
 
 
 def task_of(uwf) -> str:

@@ -38,8 +38,8 @@ def _run(arguments: list[str]) -> int:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # an exception may be lost while modules load
     gc.set_threshold(20_000)  # the default looks for cycles a hundred times while modules load
-    from uwf_core.cli.leaving import end_process
     from uwf_core.cli.main import process
+    from uwf_core.cli.shutdown import end_process
 
     return end_process(process(arguments))
 

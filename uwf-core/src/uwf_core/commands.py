@@ -16,16 +16,16 @@ one document with `session.emit`, lines for people with `session.note`, and give
 the entry point `uwf.commands` is the same `Group`, made once.
 """
 
-from uwf_core.cli.frame import Command, Group, command
-from uwf_core.cli.leaving import end_process
+from uwf_core.cli.command import Command, Group, command
+from uwf_core.cli.command_table import Noun, Row
 from uwf_core.cli.main import EXIT_CODES, process
-from uwf_core.cli.names import Noun, Row
 from uwf_core.cli.render.amounts import ago, count, duration, moment, usage
+from uwf_core.cli.render.colours import Screen, is_terminal, screen_of
 from uwf_core.cli.render.escape import clean, clean_document
-from uwf_core.cli.render.problem import problem_lines
-from uwf_core.cli.render.style import Screen, is_terminal, screen_of
+from uwf_core.cli.render.findings import problem_lines
 from uwf_core.cli.render.table import Column, fields, table
 from uwf_core.cli.session import Session, working_folder
+from uwf_core.cli.shutdown import end_process
 from uwf_core.cli.signals import cancel_on_signals
 
 __all__ = [

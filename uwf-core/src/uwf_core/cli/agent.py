@@ -1,13 +1,17 @@
 """`uwf agent list` and `uwf agent check`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
-from uwf_core.cli.frame import command
+from uwf_core.cli.command import command
+from uwf_core.cli.probe import SECONDS, CheckDocument, Probe, failed, probe
+from uwf_core.cli.render.colours import Screen
+from uwf_core.cli.render.findings import check_lines
+from uwf_core.cli.render.table import Column, table
 from uwf_core.cli.session import Session
-from uwf_core.errors import ExitCode, UsageError
+from uwf_core.errors import ExitCode, UsageError, UwfError
 
 if TYPE_CHECKING:
     from uwf_core.agents.choose import Choice
@@ -32,8 +36,6 @@ class AgentRow(TypedDict):
 @command("list", "uwf agent list")
 def list_(session: Session) -> None:
     """List the available agents: installed ones and the aliases of the configuration."""
-    from uwf_core.cli.render.agent import agents_text
-
     session.emit({"agents": list(_rows(session.engine))}, agents_text)
 
 
@@ -48,8 +50,6 @@ def check(session: Session, agent: str, trial: bool) -> int:
     AGENT is an alias, an installed agent's name, or a command line.
     """
     from uwf_core.agents.choose import resolve_agent
-    from uwf_core.cli.readiness import agent_readiness
-    from uwf_core.cli.render.agent import readiness_text
 
     engine = session.engine
     choice = resolve_agent(agent, engine.agent_catalog(engine.cwd))
@@ -102,7 +102,6 @@ def _wrong_row(name: str, alias: "AgentSetting", error: UsageError, default: boo
 
 
 def _alias_row(name: str, choice: "Choice", plugin: Any, default: bool) -> AgentRow:
-    from uwf_core.cli.readiness import command_problem
 
     is_command = choice.plugin is None
     problem = command_problem(choice) if is_command else plugin.reason or None
@@ -118,3 +117,115 @@ def _alias_row(name: str, choice: "Choice", plugin: Any, default: bool) -> Agent
         "reason": problem,
         "default": default,
     }
+
+
+_TRIAL_SECONDS = 150.0
+
+
+class Readiness(TypedDict):
+    """The state of an agent: `agent` is the word, `resolved` its agent."""
+
+    agent: str
+    resolved: str
+    kind: str
+    distribution: str | None
+    capabilities: list[str]
+    ready: bool
+    reason: str | None
+    hint: str | None
+    checks: list[CheckDocument]
+
+
+def agent_readiness(engine: "Engine", choice: "Choice", *, trial: bool = False) -> Readiness:
+    """Load the agent in a child process, or look for its program; run its checks.
+
+    With `trial` its checks may send a request to the model.
+    """
+    if choice.plugin is None:
+        problem = command_problem(choice)
+        return {
+            "agent": choice.word,
+            "resolved": choice.name,
+            "kind": "command",
+            "distribution": None,
+            "capabilities": sorted(choice.capabilities),
+            "ready": problem is None,
+            "reason": problem,
+            "hint": problem and "correct its `command` in the configuration, or install it",
+            "checks": [],
+        }
+    found = _probed(engine, choice.plugin, [choice.word, *(["trial"] if trial else [])])
+    faults = [each for each in found["checks"] if each["state"] == "error"]
+    return {
+        "agent": choice.word,
+        "resolved": choice.name,
+        "kind": "plugin",
+        "distribution": _distribution(engine, choice.plugin),
+        "capabilities": found["capabilities"] or [],
+        "ready": found["problem"] is None and not faults,
+        "reason": found["problem"] or (faults[0]["message"] if faults else None),
+        "hint": found["hint"] or (faults[0]["hint"] if faults else None),
+        "checks": found["checks"],
+    }
+
+
+def command_problem(choice: "Choice") -> str | None:
+    """Why a command cannot be started, None if its program is there."""
+    from shutil import which
+
+    program = choice.command[0]
+    return None if which(program) else f"program {program!r} not found"
+
+
+def _probed(engine: "Engine", name: str, agent: Sequence[str]) -> Probe:
+    from uwf_core.plugins.scan import AGENTS
+
+    seconds = _TRIAL_SECONDS if "trial" in agent[1:] else SECONDS
+    try:
+        return probe(engine, engine.plugins.found(AGENTS, name), seconds, agent)
+    except UwfError as error:
+        return failed(error.message, error.hint)
+
+
+def _distribution(engine: "Engine", name: str) -> str | None:
+    from uwf_core.plugins.scan import AGENTS
+
+    try:
+        found = engine.plugins.found(AGENTS, name)
+    except UwfError:
+        return None  # the probe has the reason
+    return f"{found.distribution} {found.version}"
+
+
+def agents_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """The rows of `agent list`."""
+    columns = [
+        Column("shown", "AGENT", least=8),
+        Column("status", "STATUS", status=True),
+        Column("from", "FROM", least=8, rank=1),
+    ]
+    if any(each["reason"] for each in document["agents"]):
+        columns.append(Column("reason", "REASON", least=8, rank=2))
+    rows = [
+        {
+            **each,
+            "shown": each["name"] + (" (default)" if each["default"] else ""),
+            "from": each["use"] or f"{each['distribution']} {each['version']}",
+            "reason": each["reason"] or "",
+        }
+        for each in document["agents"]
+    ]
+    return table(columns, rows, screen)
+
+
+def readiness_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """`agent check`."""
+    word = "ready" if document["ready"] else "not ready"
+    lines = [f"{document['agent']}: {screen.paint(word, 'ok' if document['ready'] else 'error')}"]
+    if document["capabilities"]:
+        lines.append(f"  can: {', '.join(document['capabilities'])}")
+    if document["reason"]:
+        lines.append(f"  {document['reason']}")
+    if document["hint"]:
+        lines.append(f"  hint: {document['hint']}")
+    return "\n".join([*lines, *check_lines(document["checks"], screen)])

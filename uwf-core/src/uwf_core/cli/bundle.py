@@ -1,9 +1,60 @@
-"""`uwf bundle verify`."""
+"""Bundles: `uwf thread export`, `uwf cas import`, `uwf bundle verify`."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
-from uwf_core.cli.frame import command
+from uwf_core.cli.command import command
+from uwf_core.cli.params import thread_argument
+from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
+
+
+@command("export", "uwf thread export @last -o thread.tar", logged=True)
+@thread_argument()
+@click.option("-o", "--output", required=True, metavar="FILE", help="File to write or replace.")
+def export(session: Session, thread: str, output: str) -> None:
+    """Write a thread and everything reachable from it to one file.
+
+    Contains the workflow, all types, prompts, raw texts and turns, a SHA-256 of each node and a
+    root over all nodes that is the same in every store. `uwf bundle verify` verifies it without
+    a store, `uwf cas import` imports it.
+    """
+    from uwf_core.upkeep.export import export_thread
+
+    session.thread = thread
+    session.emit(export_thread(session.engine, thread, output), bundle_text)
+
+
+@command("import", "uwf cas import thread.tar --dry-run", logged=True)
+@click.argument("file", metavar="FILE")
+@click.option("--dry-run", is_flag=True, help="Validate only; change nothing.")
+@click.option("--as-new", is_flag=True, help="Import under a new id if the thread exists already.")
+def import_(session: Session, file: str, dry_run: bool, as_new: bool) -> None:
+    """Import a thread from a bundle that `uwf thread export` wrote.
+
+    Recomputes every reference and SHA-256, and checks every node against its type and the index
+    of the thread against its steps. Any error rejects the whole bundle. A thread that exists with
+    the same head stays unchanged; with another head it is rejected, unless --as-new imports it as
+    a fork under a new id. Registered workflow names never change.
+    """
+    from uwf_core.upkeep.import_bundle import ImportOptions, import_bundle
+
+    document = import_bundle(session.engine, file, ImportOptions(dry_run, as_new))
+    session.thread = document["thread"]
+    session.emit(document, _import_text)
+
+
+def _import_text(document: Mapping[str, Any], screen: Screen) -> str:
+    if document["dryRun"]:
+        done = f"would add {document['added']} of {document['nodes']} nodes"
+    elif document["imported"]:
+        done = f"imported; {document['added']} of {document['nodes']} nodes are new"
+    else:
+        done = "exists already"
+    root = screen.paint(f"root {document['root']}", "dim")
+    return f"{document['thread']} {done}\n{root}"
 
 
 @command("verify", "uwf bundle verify thread.tar")
@@ -15,7 +66,16 @@ def verify(session: Session, file: str) -> None:
     are present and no others, and that the index agrees with the steps. Compare the root with the
     one that the sender gave you. Exit code 4 if the bundle has an error.
     """
-    from uwf_core.cli.render.bundle import bundle_text
     from uwf_core.upkeep.import_bundle import verify_bundle
 
     session.emit(verify_bundle(file), bundle_text)
+
+
+def bundle_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """What a bundle holds, and its root."""
+    lines = [
+        f"{document['file']}: thread {document['thread']}, {document['nodes']} nodes",
+        f"head {document['head']}",
+        screen.paint(f"root {document['root']}", "dim"),
+    ]
+    return "\n".join(lines)

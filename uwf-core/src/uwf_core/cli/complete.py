@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from uwf_core.cli.names import COMMANDS, EVERYWHERE, Entry, Noun, Row
+from uwf_core.cli.command_table import COMMANDS, EVERYWHERE, Entry, Noun, Row
 from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _steps(engine: "Engine") -> Iterator[tuple[str, str]]:
 
 
 def _workflows(engine: "Engine") -> Iterator[tuple[str, str]]:
-    from uwf_core.cli.workflow.listing import list_workflows
+    from uwf_core.views.workflows import list_workflows
 
     for each in list_workflows(engine):
         yield each["name"], each["source"]
@@ -154,11 +154,10 @@ def _settings(_engine: "Engine") -> Iterator[tuple[str, str]]:
 
 
 def _foreign() -> Candidates:
-    from uwf_core.cli.foreign import foreign_commands
+    from uwf_core.cli.plugin_commands import plugin_commands
 
     return [
-        (name, f"from {found[0].distribution}")
-        for name, found in foreign_commands(COMMANDS).items()
+        (name, f"from {found[0].distribution}") for name, found in plugin_commands(COMMANDS).items()
     ]
 
 

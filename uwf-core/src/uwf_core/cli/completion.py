@@ -2,7 +2,7 @@
 
 import click
 
-from uwf_core.cli.frame import command
+from uwf_core.cli.command import command
 from uwf_core.cli.session import Session
 
 BASH = r"""_uwf() {

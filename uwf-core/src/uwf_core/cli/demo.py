@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from uwf_core.cli.frame import command
+from uwf_core.cli.command import command
 from uwf_core.cli.outcome import running
-from uwf_core.cli.render.style import Screen
+from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 
 

@@ -1,12 +1,18 @@
 """`uwf doctor`: check the installation and suggest repairs."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from uwf_core.cli.frame import command
-from uwf_core.cli.render.style import Screen
+from uwf_core.cli.command import command
+from uwf_core.cli.probe import CheckDocument, Probe, probe
+from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
-from uwf_core.errors import ExitCode
+from uwf_core.errors import ExitCode, UwfError
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+    from uwf_core.plugins.plugins import Plugin
+    from uwf_core.plugins.scan import EntryPoint
 
 
 @command("doctor", "uwf doctor", "uwf doctor --format json")
@@ -15,8 +21,6 @@ def doctor(session: Session) -> int:
 
     Loads each plugin in a separate process. Exit code 1 if something is broken.
     """
-    from uwf_core.cli.examination import examine
-
     checks = examine(session.engine)
     healthy = all(each["state"] != "error" for each in checks)
     session.emit({"healthy": healthy, "checks": checks}, _text)
@@ -24,6 +28,185 @@ def doctor(session: Session) -> int:
 
 
 def _text(document: Mapping[str, Any], screen: Screen) -> str:
-    from uwf_core.cli.render.checks import check_lines
+    from uwf_core.cli.render.findings import check_lines
 
     return "\n".join(check_lines(document["checks"], screen))
+
+
+Checks = Iterator[CheckDocument]
+_AT_ONCE = 4
+"""How many plugins are loaded at the same time."""
+
+
+def examine(engine: "Engine") -> list[CheckDocument]:
+    """Run all checks, one after the other."""
+    checks: list[CheckDocument] = []
+    for name, look in _LOOKS.items():
+        try:
+            checks += look(engine)
+        except (UwfError, OSError) as error:
+            checks.append(_check(name, "error", str(error), getattr(error, "hint", None)))
+    return checks
+
+
+def _check(name: str, state: str, message: str, hint: str | None = None) -> CheckDocument:
+    return {"name": name, "state": state, "message": message, "hint": hint}
+
+
+def _python(_engine: "Engine") -> Checks:
+    import platform
+    import sqlite3
+
+    from uwf_core import __version__
+
+    yield _check(
+        "uwf",
+        "ok",
+        f"{__version__} on Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}",
+    )
+
+
+def _platform(_engine: "Engine") -> Checks:
+    import sys
+
+    if sys.platform == "darwin":
+        yield _check(
+            "platform",
+            "warning",
+            "macOS: a process that detached itself from an agent is found only by the "
+            "marker in its environment, when the next command locks the thread",
+            "no action needed; on Linux such processes end with the agent",
+        )
+    else:
+        yield _check("platform", "ok", sys.platform)
+
+
+def _home(engine: "Engine") -> Checks:
+    from pathlib import Path
+
+    from uwf_core.config.home import open_to_others
+
+    home = Path(engine.home)
+    if not home.exists():
+        yield _check("home", "ok", f"{home} does not exist yet; the first command creates it")
+    elif open_to_others(str(home)):
+        yield _check("home", "warning", f"other users can read {home}", f"chmod 700 {home}")
+    else:
+        yield _check("home", "ok", str(home))
+
+
+def _config(engine: "Engine") -> Checks:
+    settings = engine.settings
+    yield _check("configuration", "ok", "valid")
+    for notice in settings.notices:
+        yield _check("configuration", "warning", notice)
+
+
+def _store(engine: "Engine") -> Checks:
+    engine.store.variable("@uwf/doctor/none")
+    yield _check("store", "ok", engine.store.location())
+
+
+def _libraries(engine: "Engine") -> Checks:
+    from uwf_core.plugins.describe import dependencies
+    from uwf_core.plugins.repair import repair_line
+    from uwf_core.plugins.scan import CORE
+
+    used = {
+        each.found.distribution for each in engine.plugins.list() if each.status.value == "ready"
+    }
+    for distribution in (CORE, *sorted(used - {CORE})):
+        found = list(dependencies(distribution))
+        for each in found:
+            if not each.met:
+                there = (
+                    f"; installed is {each.version}" if each.version else ", which is not installed"
+                )
+                message = f"{distribution} needs {each.requirement}{there}"
+                yield _check("libraries", "error", message, repair_line(distribution))
+        if distribution == CORE and all(each.met for each in found):
+            versions = ", ".join(f"{each.name} {each.version}" for each in found)
+            yield _check("libraries", "ok", versions)
+
+
+def _probes(engine: "Engine", plugins: Sequence["Plugin"]) -> dict["EntryPoint", Probe]:
+    """Load each plugin and run its checks; several at a time, since one may hang."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from uwf_core.process.cancel import Cancel
+
+    cancel = Cancel()
+    ready = [plugin.found for plugin in plugins if plugin.status.value == "ready"]
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        try:
+            answers = threads.map(lambda found: probe(engine, found, cancel=cancel), ready)
+            return dict(zip(ready, answers, strict=True))
+        except BaseException:
+            cancel.set("interrupted")
+            threads.shutdown(cancel_futures=True)
+            raise
+
+
+def _plugins(engine: "Engine") -> Checks:
+    plugins = engine.plugins.list()
+    answers = _probes(engine, plugins)
+    for plugin in plugins:
+        found, state = plugin.found, plugin.status.value
+        name = f"{found.group.removeprefix('uwf.')} {found.name}"
+        if state == "blocked":
+            yield _check(name, "ok", plugin.reason)
+            continue
+        if state != "ready":
+            hint = f"uwf plugin check {found.name}"
+            by = f"{found.distribution} {found.version}"
+            yield _check(name, "error", f"{by} is {state}: {plugin.reason}", hint)
+            continue
+        answer = answers[found]
+        if answer["problem"] is not None:
+            yield _check(name, "error", answer["problem"], answer["hint"])
+            continue
+        by = f"{found.distribution} {found.version}"
+        if plugin.warning is not None:
+            cure = "ask its author for a version that requires `uwf-core>=0.1,<1`"
+            yield _check(name, "warning", f"{by}: {plugin.warning}", cure)
+        else:
+            yield _check(name, "ok", by)
+        for each in answer["checks"]:
+            yield {**each, "name": f"{name}: {each['name']}"}
+
+
+def _agent(engine: "Engine") -> Checks:
+    from uwf_core.agents.choose import resolve_agent
+    from uwf_core.cli.agent import agent_readiness
+
+    word = engine.settings.default_agent
+    if word is None:
+        hint = "uwf config set defaultAgent NAME; uwf agent list"
+        yield _check("default agent", "warning", "not set", hint)
+        return
+    choice = resolve_agent(word, engine.agent_catalog(engine.cwd), source="defaultAgent")
+    ready = agent_readiness(engine, choice)
+    state = "ok" if ready["ready"] else "error"
+    yield _check("default agent", state, f"{word}: {ready['reason'] or 'ready'}", ready["hint"])
+
+
+def _names(engine: "Engine") -> Checks:
+    from uwf_core.config.show import settings_values
+    from uwf_core.engine.names import wrong_names
+
+    values = [each for each in settings_values(engine.settings) if each[0] != ("defaultAgent",)]
+    for fault in wrong_names(engine, values):
+        yield _check("names", "error", str(fault), fault.hint)
+
+
+_LOOKS: Mapping[str, Callable[["Engine"], Checks]] = {
+    "uwf": _python,
+    "platform": _platform,
+    "home": _home,
+    "configuration": _config,
+    "store": _store,
+    "libraries": _libraries,
+    "plugins": _plugins,
+    "default agent": _agent,
+    "names": _names,
+}

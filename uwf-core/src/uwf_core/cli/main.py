@@ -8,9 +8,9 @@ from typing import Any, NoReturn
 
 import click
 
-from uwf_core.cli.failure import explain, report
-from uwf_core.cli.frame import Group, write_lines
-from uwf_core.cli.names import COMMANDS, Noun
+from uwf_core.cli.command import Group, write_lines
+from uwf_core.cli.command_table import COMMANDS, Noun
+from uwf_core.cli.error_report import explain, report
 from uwf_core.cli.session import Session, now_ms
 from uwf_core.cli.signals import raise_on_signals
 from uwf_core.errors import AgentStuck, ExitCode, UsageError
@@ -51,18 +51,18 @@ class Root(Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Our own commands, then those of plugins."""
-        from uwf_core.cli.foreign import foreign_commands
+        from uwf_core.cli.plugin_commands import plugin_commands
 
-        return [*super().list_commands(ctx), *foreign_commands(self.rows)]
+        return [*super().list_commands(ctx), *plugin_commands(self.rows)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Our own command of that name, else a plugin's."""
         own = super().get_command(ctx, cmd_name)
         if own is not None or cmd_name.startswith("-"):
             return own
-        from uwf_core.cli.foreign import load_foreign
+        from uwf_core.cli.plugin_commands import load_plugin_command
 
-        return load_foreign(ctx.ensure_object(Session), cmd_name)
+        return load_plugin_command(ctx.ensure_object(Session), cmd_name)
 
     def suggest(self, ctx: click.Context, word: str) -> str | None:
         """Also suggest commands of plugins that are not installed."""
@@ -75,9 +75,9 @@ class Root(Group):
         """A command's help line; for a plugin's, its distribution."""
         if name in self.rows:
             return super().help_of(name)
-        from uwf_core.cli.foreign import foreign_commands
+        from uwf_core.cli.plugin_commands import plugin_commands
 
-        return f"from {foreign_commands(self.rows)[name][0].distribution}"
+        return f"from {plugin_commands(self.rows)[name][0].distribution}"
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Examples and the exit codes of every command."""
@@ -103,7 +103,7 @@ def process(arguments: Sequence[str], make_root: Callable[[], Group] = Root) -> 
             number, signal.SIG_DFL
         )  # the result is printed; the interpreter would show a traceback
     if session.opened is not None and "plugins" in vars(session.opened):
-        from uwf_core.cli.leaving import leave
+        from uwf_core.cli.shutdown import leave
 
         leave(session, code)
     return code
@@ -126,7 +126,7 @@ def main(
         code = report(session, explain(problem), problem, arguments)
     try:
         if session.logged:
-            from uwf_core.cli.log_entry import Call, write_log
+            from uwf_core.cli.log import Call, write_log
 
             write_log(session, Call(arguments, started_ms, code, error))
         if not isinstance(error, AgentStuck):

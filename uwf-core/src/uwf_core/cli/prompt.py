@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from uwf_core.cli.frame import Command, command
-from uwf_core.cli.render.style import Screen
+from uwf_core.cli.command import Command, command
+from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 
 DOCUMENTS = ("bootstrap", "usage", "workflow-authoring", "adapter-developing")

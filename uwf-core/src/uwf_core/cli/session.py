@@ -8,7 +8,7 @@ from collections.abc import Callable
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from uwf_core.cli.render.style import Screen, is_terminal, screen_of
+from uwf_core.cli.render.colours import Screen, is_terminal, screen_of
 from uwf_core.errors import UsageError
 
 if TYPE_CHECKING:

@@ -1,15 +1,29 @@
 """`uwf setup`: by options, or by questions on a terminal."""
 
+import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from uwf_core.cli.frame import command
-from uwf_core.cli.render.style import Screen
+from uwf_core.cli.command import command
+from uwf_core.cli.params import prompt_text
+from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
-from uwf_core.cli.words import prompt_text
-from uwf_core.errors import UsageError
+from uwf_core.config.providers import PRESETS
+from uwf_core.errors import AgentFailure, UsageError
+from uwf_core.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from uwf_core.api.agent import Model
+    from uwf_core.config.setup import SetupValues
+    from uwf_core.llm.client import ChatClient
+
+_OTHER = "another"
+_MODELS_SHOWN = 40
+_TRIAL_SECONDS = 20.0
+_QUESTION = "Answer with the one word: ready"
+_NO_CLIENT = "the model client is not installed; install uwf-core[llm]"
 
 
 @command(
@@ -42,14 +56,13 @@ def setup(
     dashscope, deepseek, siliconflow, volcengine, kimi, glm, stepfun, minimax, ollama. Keeps the
     rest of the file. Tests the model with one small request; a failure is only reported.
     """
-    from uwf_core.cli import wizard
     from uwf_core.config.setup import SetupValues, setup_values
     from uwf_core.engine.names import check_names
 
     if provider is None:
-        if not wizard.can_ask(session):
+        if not _can_ask(session):
             raise UsageError("--provider is missing", where="--provider", hint="uwf setup --help")
-        values = wizard.ask(session, SetupValues("", base_url, api_key, model, agent))
+        values = _ask(session, SetupValues("", base_url, api_key, model, agent))
     else:
         if api_key == "-":
             api_key = prompt_text(session, api_key, "--api-key").strip()
@@ -59,13 +72,11 @@ def setup(
     done = setup_values(session.engine.home, session.engine.env, values)
     for notice in done.notices:
         session.note(notice)
-    trial = None if no_trial or done.model is None else _trial(session, done.model)
+    trial = None if no_trial or done.model is None else _try(session, done.model)
     session.emit({**done.document(), "trial": trial}, _text)
 
 
-def _trial(session: Session, alias: str) -> dict[str, Any]:
-    from uwf_core.cli.trial import try_model
-
+def _try(session: Session, alias: str) -> dict[str, Any]:
     trial = try_model(session.reopened().settings.model(alias))
     session.note(trial.message if trial.good else f"the model test failed: {trial.message}")
     return trial.document()
@@ -74,3 +85,142 @@ def _trial(session: Session, alias: str) -> dict[str, Any]:
 def _text(document: Mapping[str, Any], _screen: Screen) -> str:
     model, agent = document["model"] or "–", document["agent"] or "–"
     return f"model {model}, agent {agent}\nnext: uwf doctor"
+
+
+def _can_ask(session: Session) -> bool:
+    """Whether the user can answer: stdin and stderr are a terminal."""
+    return sys.stdin.isatty() and session.stderr.isatty()
+
+
+def _ask(session: Session, given: "SetupValues") -> "SetupValues":
+    """Ask for what `given` lacks.
+
+    Raises:
+        click.Abort: Ctrl-C or the end of input; nothing was written.
+    """
+    provider = _provider(session)
+    base_url = given.base_url or _base_url(provider)
+    key = given.api_key or _key(session, provider)
+    values = given._replace(provider=provider, base_url=base_url, api_key=key)
+    return values._replace(model=given.model or _model(session, values))
+
+
+def _provider(session: Session) -> str:
+    names = [*PRESETS, _OTHER]
+    session.note("Which service provides your model?")
+    for number, name in enumerate(names, start=1):
+        where = PRESETS[name].base_url if name in PRESETS else "any OpenAI-compatible address"
+        session.note(f"  {number:2}  {name:12} {where}")
+    while True:
+        said = _prompt("number or name", default="openai")
+        name = names[int(said) - 1] if said.isdecimal() and 0 < int(said) <= len(names) else said
+        if name == _OTHER:
+            return _prompt("a name for it")
+        if name in names:
+            return name
+        session.note(f"unknown choice {said!r}")
+
+
+def _base_url(provider: str) -> str | None:
+    preset = PRESETS.get(provider)
+    if preset is None:
+        return _prompt("its address, such as http://localhost:8000/v1")
+    said = _prompt("address", default=preset.base_url)
+    return None if said == preset.base_url else said
+
+
+def _key(session: Session, provider: str) -> str | None:
+    preset = PRESETS.get(provider)
+    variable = preset.key_variable if preset else None
+    if preset is not None and variable is None:
+        return None
+    if variable is not None and session.env.get(variable):
+        session.note(f"the key is in {variable}; leave it empty to use that")
+    said: str = click.prompt(
+        "API key (not shown; empty for none)",
+        default="",
+        show_default=False,
+        hide_input=True,
+        err=True,
+    )
+    return said.strip() or None
+
+
+def _model(session: Session, values: "SetupValues") -> str:
+    """Let the user choose one of the models that the service lists."""
+    names, why = models_of(_somewhere(session, values))
+    if not names:
+        session.note(f"the service does not list its models: {why or 'the list is empty'}")
+        return _prompt("name of the model")
+    for number, name in enumerate(names[:_MODELS_SHOWN], start=1):
+        session.note(f"  {number:2}  {name}")
+    if len(names) > _MODELS_SHOWN:
+        session.note(f"  … and {len(names) - _MODELS_SHOWN} more")
+    said = _prompt("model, number or name", default=names[0])
+    by_number = said.isdecimal() and 0 < int(said) <= len(names) and said not in names
+    return names[int(said) - 1] if by_number else said
+
+
+def _somewhere(session: Session, values: "SetupValues") -> "Model":
+    from uwf_core.api.agent import Model
+
+    preset = PRESETS.get(values.provider)
+    base_url = values.base_url or (preset.base_url if preset else "")
+    variable = preset.key_variable if preset else None
+    key = values.api_key or (session.env.get(variable) if variable else None)
+    return Model(alias="", name="", provider=values.provider, base_url=base_url, api_key=key)
+
+
+def _prompt(text: str, default: str | None = None) -> str:
+    said: str = click.prompt(text, default=default, err=True)
+    return said.strip()
+
+
+class Trial(NamedTuple):
+    """The result of a trial; `message` is a sentence for people."""
+
+    good: bool
+    message: str
+
+    def document(self) -> dict[str, Any]:
+        """The trial as JSON."""
+        return {"ok": self.good, "message": self.message}
+
+
+def try_model(model: "Model") -> Trial:
+    """Ask a model for one word; an error is returned, never raised."""
+    from uwf_core.llm.chat import ChatRequest, Message
+
+    try:
+        with _client(model) as client:
+            reply = client.chat(ChatRequest(messages=(Message(role="user", text=_QUESTION),)))
+    except AgentFailure as failure:
+        return Trial(False, _sentence(failure))
+    except ImportError:
+        return Trial(False, _NO_CLIENT)
+    return Trial(True, f"the model answered after {reply.usage.duration_ms} ms")
+
+
+def models_of(model: "Model") -> tuple[list[str], str]:
+    """The names of the models of a service, or the reason why they are unknown."""
+    try:
+        with _client(model) as client:
+            return client.list_models(), ""
+    except AgentFailure as failure:
+        return [], _sentence(failure)
+    except ImportError:
+        return [], _NO_CLIENT
+
+
+def _client(model: "Model") -> "ChatClient":
+    from uwf_core.llm.client import ChatClient
+    from uwf_core.llm.limits import ChatLimits, RetryPolicy
+
+    limits = ChatLimits(
+        connect_seconds=5.0, idle_seconds=_TRIAL_SECONDS, total_seconds=_TRIAL_SECONDS
+    )
+    return ChatClient(model, limits=limits, retry=RetryPolicy(attempts=1))
+
+
+def _sentence(failure: AgentFailure) -> str:
+    return f"{failure.message} ({failure.hint})" if failure.hint else failure.message

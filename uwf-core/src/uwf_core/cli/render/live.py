@@ -6,8 +6,8 @@ from time import monotonic
 from typing import IO, Any
 
 from uwf_core.cli.render import amounts
+from uwf_core.cli.render.colours import Screen, fit
 from uwf_core.cli.render.escape import clean, one_line
-from uwf_core.cli.render.style import Screen, fit
 from uwf_core.named_tuple import NamedTuple
 
 _CLEAR = "\r\x1b[2K"

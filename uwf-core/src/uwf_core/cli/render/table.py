@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from uwf_core.cli.render.style import Screen, cells, fit
+from uwf_core.cli.render.colours import Screen, cells, fit
 from uwf_core.named_tuple import NamedTuple
 
 _GAP = 2

@@ -1,11 +1,14 @@
-"""`uwf plugin check`."""
+"""`uwf plugin list` and `uwf plugin check`."""
 
-from typing import TYPE_CHECKING, TypedDict
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
-from uwf_core.cli.frame import command
+from uwf_core.cli.command import command
 from uwf_core.cli.probe import SECONDS, CheckDocument, Probe, failed, probe
+from uwf_core.cli.render.colours import Screen
+from uwf_core.cli.render.findings import check_lines
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, PluginBroken, PluginError
 
@@ -13,6 +16,59 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.plugins.describe import Installed
     from uwf_core.plugins.plugins import Plugin
+
+
+@command("list", "uwf plugin list", "uwf plugin list --all")
+@click.option(
+    "--all",
+    "all_",
+    is_flag=True,
+    help="Also list built-in stores and entry points of unknown groups.",
+)
+def list_(session: Session, all_: bool) -> None:
+    """List all plugins with distribution, version, status and reason; loads none."""
+    plugins = session.engine.plugins
+    listed = [each.document() for each in plugins.list()]
+    if all_:
+        listed += [_of_the_house(name) for name in _house()]
+        listed += [each.document() for each in plugins.unknown_groups()]
+    session.emit({"plugins": listed}, _plugins_text)
+
+
+def _house() -> list[str]:
+    from uwf_core.stores.open import HOUSE
+
+    return [spec.name for spec in HOUSE]
+
+
+def _of_the_house(name: str) -> dict[str, Any]:
+    from uwf_core import __version__
+    from uwf_core.plugins.plugins import Plugin, Status
+    from uwf_core.plugins.scan import CORE, STORES, Distribution, EntryPoint
+
+    found = EntryPoint(STORES, name, "", Distribution(CORE, __version__, ()))
+    return Plugin(found, Status.READY, "").document()
+
+
+def _plugins_text(document: Mapping[str, Any], screen: Screen) -> str:
+    from uwf_core.cli.render.table import Column, table
+
+    columns = [
+        Column("group", "GROUP", least=8, rank=3),
+        Column("name", "NAME", least=14),
+        Column("status", "STATUS", status=True),
+        Column("distribution", "DISTRIBUTION", least=8, rank=2),
+        Column("version", "VERSION", rank=4),
+    ]
+    if any(each["reason"] for each in document["plugins"]):
+        columns.append(Column("reason", "REASON", least=10, rank=1))
+    rows = [{**each, "reason": each["reason"] or ""} for each in document["plugins"]]
+    if not rows:
+        return "no plugins"
+    lines = table(columns, rows, screen)
+    if all(each["status"] == "ready" for each in rows):
+        return lines
+    return f"{lines}\nnext: uwf plugin check NAME"
 
 
 class Checked(TypedDict):
@@ -47,8 +103,6 @@ def check(session: Session, name: str, timeout: float) -> int:
     NAME is the name of a plugin or a distribution. Exit code 1 if it is broken or one of its checks
     fails, 2 if it is blocked, incompatible or claimed twice.
     """
-    from uwf_core.cli.render.plugin import checked_text
-
     engine = session.engine
     plugins = [_checked(engine, each, timeout) for each in engine.plugins.named(name)]
     ready = all(each["status"] == "ready" for each in plugins)
@@ -101,3 +155,31 @@ def _refused(engine: "Engine", plugin: "Plugin") -> Probe:
         plugin.reason,
         "remove it from plugins.block (uwf config get plugins.block) or UWF_BLOCK_PLUGINS",
     )
+
+
+def checked_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """`plugin check`: each plugin with its state, capabilities and hint."""
+    return "\n".join(line for each in document["plugins"] for line in _checked_lines(each, screen))
+
+
+def _checked_lines(each: Mapping[str, Any], screen: Screen) -> Iterator[str]:
+    state = "ok" if each["status"] == "ready" else "error"
+    group = each["group"].removeprefix("uwf.")
+    where = f"{group} {each['name']} ({each['distribution']} {each['version']})"
+    yield f"{where}: {screen.paint(each['status'], state)}"
+    if each["installed"]:
+        yield f"  installed: {_installed_text(each['installed'])}"
+    if each["summary"]:
+        yield f"  {each['summary']}"
+    if each["capabilities"]:
+        yield f"  can: {', '.join(each['capabilities'])}"
+    if each["reason"]:
+        yield f"  {each['reason']}"
+    if each["hint"]:
+        yield f"  hint: {each['hint']}"
+    yield from check_lines(each["checks"], screen)
+
+
+def _installed_text(installed: Mapping[str, Any]) -> str:
+    by = f" by {installed['installer']}" if installed["installer"] else ""
+    return f"{installed['location']}{by}{', editable' if installed['editable'] else ''}"

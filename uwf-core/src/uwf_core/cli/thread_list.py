@@ -1,24 +1,17 @@
-"""`uwf thread show` and `uwf thread list`."""
+"""`uwf thread list`: its options, filters and columns."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
-from uwf_core.cli.frame import command
-from uwf_core.cli.session import Session
-from uwf_core.cli.words import Moment, thread_argument
+from uwf_core.cli.command import command
+from uwf_core.cli.params import Moment
+from uwf_core.cli.render import amounts
+from uwf_core.cli.render.colours import Screen
+from uwf_core.cli.render.table import Column, table
+from uwf_core.cli.session import Session, now_ms
 from uwf_core.errors import UsageError
-
-
-@command("show", "uwf thread show @last", "uwf thread show 01JD8 --format json")
-@thread_argument()
-def show(session: Session, thread: str) -> None:
-    """Show the status of a thread, the reason of a suspension and the next command.
-
-    THREAD is an id, a unique prefix of one, or @last.
-    """
-    from uwf_core.cli.render.thread import thread_text
-    from uwf_core.views.show import show_thread
-
-    session.emit(show_thread(session.engine, thread), thread_text)
 
 
 @command(
@@ -49,7 +42,6 @@ def list_(
     workflow: str | None,
 ) -> None:
     """List threads, newest first; finished ones only with --all or --status."""
-    from uwf_core.cli.render.thread import threads_text
     from uwf_core.views.show import ThreadFilter, list_threads
 
     chosen = ThreadFilter(
@@ -85,3 +77,30 @@ def _statuses(words: str | None) -> "tuple[str, ...]":
                 hint=f"use use one or more of {', '.join(STATUSES)}, active",
             )
     return tuple(dict.fromkeys(chosen))
+
+
+_COLUMNS = (
+    Column("thread", "THREAD"),
+    Column("status", "STATUS", status=True),
+    Column("workflowName", "WORKFLOW", least=6, rank=2),
+    Column("role", "ROLE", least=5, rank=3),
+    Column("steps", "STEPS", rank=4, right=True),
+    Column("updated", "UPDATED", rank=5, right=True),
+)
+
+
+def threads_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """The rows of `thread list`."""
+    threads: Sequence[Mapping[str, Any]] = document["threads"]
+    if not threads:
+        return "no unfinished threads; next: uwf thread list --all"
+    now = now_ms()
+    rows = [
+        {
+            **each,
+            "role": each["suspendedRole"] or each["currentRole"],
+            "updated": amounts.ago(each["updatedAtMs"], now),
+        }
+        for each in threads
+    ]
+    return table(_COLUMNS, rows, screen)

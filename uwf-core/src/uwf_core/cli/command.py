@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 
 import click
 
-from uwf_core.cli.names import RETIRED, Entry, Noun, Row
+from uwf_core.cli.command_table import RETIRED, Entry, Noun, Row
 from uwf_core.cli.session import Session
 from uwf_core.errors import UsageError
 

@@ -51,9 +51,9 @@ def report(
     """Print an error on stderr in the requested format; return its exit code."""
     document = error.document()
     if session.opened is not None:
-        document = _redacted(session, document)
+        document = redacted(session, document)
     if session.debug or "--debug" in arguments:
-        session.note(_redacted(session, traceback_of(cause)))
+        session.note(redacted(session, traceback_of(cause)))
     if wanted_format(session, arguments) == "text":
         session.write_error(_text(session, document["error"]))
     else:
@@ -80,17 +80,10 @@ def traceback_of(cause: BaseException) -> str:
     return "".join(format_exception(cause)).rstrip()
 
 
-def _redacted(session: Session, value: Any) -> Any:
-    """`value` without the secrets that the readable configuration names."""
-    from uwf_core.cli.redaction import redacted
-
-    return redacted(session, value)
-
-
 def _text(session: Session, error: dict[str, Any]) -> str:
+    from uwf_core.cli.render.colours import screen_of
     from uwf_core.cli.render.escape import clean_document
-    from uwf_core.cli.render.problem import problem_lines
-    from uwf_core.cli.render.style import screen_of
+    from uwf_core.cli.render.findings import problem_lines
 
     error = clean_document(error)
     screen = screen_of(session.stderr, session.env, session.color)
@@ -104,3 +97,29 @@ def _text(session: Session, error: dict[str, Any]) -> str:
     if error["hint"]:
         lines.append(f"  hint: {error['hint']}")
     return "\n".join(lines)
+
+
+def redacted(session: Session, value: Any) -> Any:
+    """Replace every known secret, and what looks like one, in all texts of `value`.
+
+    If the configuration cannot be read, only what looks like a secret is replaced.
+    """
+    if isinstance(value, str):
+        return _redact(session, value)
+    if isinstance(value, dict):
+        return {key: redacted(session, each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [redacted(session, each) for each in value]
+    return value
+
+
+def _redact(session: Session, text: str) -> str:
+    from uwf_core.agents.secrets import guess
+
+    if session.opened is not None:
+        try:
+            text = session.opened.redactor.text(text)
+        except Exception:
+            # The settings cannot be read, and an error is being printed already: use patterns only.
+            return guess(text)
+    return guess(text)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from uwf_core.cli.session import Session
 
 
-def foreign_commands(own: Collection[str]) -> dict[str, list[EntryPoint]]:
+def plugin_commands(own: Collection[str]) -> dict[str, list[EntryPoint]]:
     """The commands of plugins by name, sorted; the names of uwf's own commands are ignored."""
     commands: dict[str, list[EntryPoint]] = {}
     for found in scan((COMMANDS,)):
@@ -20,13 +20,13 @@ def foreign_commands(own: Collection[str]) -> dict[str, list[EntryPoint]]:
     return commands
 
 
-def load_foreign(session: "Session", name: str) -> "click.Command | None":
+def load_plugin_command(session: "Session", name: str) -> "click.Command | None":
     """Import the command of that name; None if no plugin has it.
 
     Raises:
         PluginError: it is blocked or incompatible, or two distributions claim it.
         PluginBroken: it cannot be imported, or is not a click command.
     """
-    if name not in foreign_commands(()):
+    if name not in plugin_commands(()):
         return None
     return cast("click.Command", session.engine.plugins.command(name))

@@ -1,12 +1,101 @@
-"""Steps and turns as text."""
+"""`uwf step`: the steps of a thread and their turns."""
 
 from collections.abc import Mapping
 from typing import Any
 
+import click
+
+from uwf_core.cli.command import command
+from uwf_core.cli.outcome import running
+from uwf_core.cli.params import (
+    agent_option,
+    prompt_option,
+    prompt_text,
+    quota_option,
+    step_argument,
+    thread_argument,
+)
 from uwf_core.cli.render import amounts
-from uwf_core.cli.render.style import Screen
+from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.table import Column, fields, table
 from uwf_core.cli.render.yaml_text import as_yaml
+from uwf_core.cli.session import Session
+
+
+@command("list", "uwf step list @last")
+@thread_argument()
+def list_(session: Session, thread: str) -> None:
+    """List the steps of a thread, oldest first; the first row is the start."""
+    from uwf_core.views.steps import list_steps
+
+    session.emit({"steps": list_steps(session.engine, thread)}, steps_text)
+
+
+@command("show", "uwf step show 3FQ8K", "uwf step show @last --format json")
+@step_argument()
+def show(session: Session, step: str) -> None:
+    """Show one step: output, usage, timing, attempts, corrections and turns.
+
+    STEP is an id, a unique prefix of one, or @last.
+    """
+    from uwf_core.views.steps import show_step
+
+    session.emit(show_step(session.engine, step), step_text)
+
+
+@command("read", "uwf step read @last", "uwf step read 3FQ8K --prompt", document=True)
+@step_argument()
+@quota_option()
+@click.option("--prompt", is_flag=True, help="Show the exact prompt that the agent got.")
+def read(session: Session, step: str, quota: int, prompt: bool) -> None:
+    """Read a step as Markdown: its turns and its output."""
+    from uwf_core.engine.find import find_step
+    from uwf_core.views.read import read_prompt, read_step
+
+    found = find_step(session.engine, step)
+    text = read_prompt(session.engine, found) if prompt else read_step(session.engine, found, quota)
+    session.emit({"step": found, "text": text}, lambda document, _: str(document["text"]))
+
+
+@command("turns", "uwf step turns @last", "uwf step turns @last --role developer --live")
+@thread_argument()
+@click.option("--role", metavar="R", help="Only turns of this role.")
+@click.option("--live", is_flag=True, help="Follow the running step until it ends.")
+def turns(session: Session, thread: str, role: str | None, live: bool) -> None:
+    """Show the turns of all steps of a thread, also of the running step.
+
+    With --live and --format json, each turn is printed as one line of JSON.
+    """
+    from uwf_core.views.turns import follow_turns, list_turns
+
+    if not live:
+        session.emit({"turns": list_turns(session.engine, thread, role)}, turns_text)
+        return
+    for turn in follow_turns(session.engine, thread, role):
+        session.emit_line(turn, turn_text)
+        if session.reader_left:
+            return
+
+
+@command("ask", 'uwf step ask 3FQ8K -p "Why did you leave the cache alone?"', logged=True)
+@step_argument()
+@prompt_option("The question.")
+@agent_option()
+@click.option("--no-fork", is_flag=True, help="Ask a new session that gets the record of the step.")
+def ask(session: Session, step: str, prompt: str, agent: str | None, no_fork: bool) -> None:
+    """Ask the session of a past step a question; the thread stays unchanged.
+
+    The answer shows whether it came from that session (original) or from a new one that
+    got the record of the step (reconstructed).
+    """
+    from uwf_core.threads.ask import AskOptions, ask_step
+
+    options = AskOptions(text=prompt_text(session, prompt), agent=agent, fork=not no_fork)
+    with running(session) as (live, cancel):
+        answer = ask_step(session.engine, step, options, live, cancel)
+    session.thread = answer["thread"]
+    session.emit(answer, answer_text)
+
 
 _COLUMNS = (
     Column("number", "#", right=True),

@@ -42,38 +42,34 @@ EVERYWHERE: Final = ("--format=format", "--color=color", "--debug", "--help")
 _THREAD = ("thread",)
 _STEP = ("step",)
 _FILE = ("file",)
-_FORK = Row("thread.fork:fork", "Start a new thread from a step", _STEP)
+_FORK = Row("thread_run:fork", "Start a new thread from a step", _STEP)
 
 _WORKFLOW_ROWS: Final[Mapping[str, Entry]] = {
-    "add": Row(
-        "workflow.publish:add", "Check a workflow file and register it under its name", _FILE
-    ),
-    "check": Row("workflow.check:check", "Report every error in workflow files", _FILE),
-    "graph": Row("workflow.show:graph", "Draw a workflow as Mermaid text", ("workflow",)),
-    "list": Row("workflow.show:list_", "List the workflows that you can start here"),
+    "add": Row("workflow:add", "Check a workflow file and register it under its name", _FILE),
+    "check": Row("workflow:check", "Report every error in workflow files", _FILE),
+    "graph": Row("workflow:graph", "Draw a workflow as Mermaid text", ("workflow",)),
+    "list": Row("workflow:list_", "List the workflows that you can start here"),
     "new": Row(
-        "workflow.new:new",
+        "workflow:new",
         "Write a starter workflow or an example",
         (),
         ("--from=text", "--examples"),
     ),
-    "show": Row("workflow.show:show", "Show a workflow's definition", ("workflow",)),
+    "show": Row("workflow:show", "Show a workflow's definition", ("workflow",)),
 }
 
 _THREAD_ROWS: Final[Mapping[str, Entry]] = {
-    "cancel": Row("thread.control:cancel", "Cancel a thread permanently", _THREAD),
+    "cancel": Row("thread:cancel", "Cancel a thread permanently", _THREAD),
     "exec": Row(
-        "thread.exec:exec_",
+        "thread_run:exec_",
         "Run the next step or steps",
         _THREAD,
         ("--count=text", "--agent=agent", "--cwd=dir", "--background", "--until-done"),
     ),
-    "export": Row(
-        "thread.export:export", "Write a thread to one file", _THREAD, ("--output=file",)
-    ),
+    "export": Row("bundle:export", "Write a thread to one file", _THREAD, ("--output=file",)),
     "fork": _FORK,
     "list": Row(
-        "thread.show:list_",
+        "thread_list:list_",
         "List threads, newest first",
         (),
         (
@@ -89,31 +85,31 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         ),
     ),
     "poke": Row(
-        "thread.resume:poke",
+        "thread_run:poke",
         "Rerun the last step with a further instruction",
         _THREAD,
         ("--prompt=text", "--cwd=dir"),
     ),
     "read": Row(
-        "thread.read:read", "Read a thread as Markdown", _THREAD, ("--quota=text", "--before=step")
+        "thread:read", "Read a thread as Markdown", _THREAD, ("--quota=text", "--before=step")
     ),
     "resume": Row(
-        "thread.resume:resume",
+        "thread_run:resume",
         "Continue a suspended thread or reopen a finished one",
         _THREAD,
         ("--prompt=text", "--answer=text", "--status=text", "--agent=agent", "--cwd=dir"),
     ),
-    "rm": Row("thread.control:rm", "Delete a finished thread", _THREAD),
-    "show": Row("thread.show:show", "Show the status of a thread", _THREAD),
+    "rm": Row("thread:rm", "Delete a finished thread", _THREAD),
+    "show": Row("thread:show", "Show the status of a thread", _THREAD),
     "start": Row(
-        "thread.start:start",
+        "thread_run:start",
         "Create a thread of a workflow; run nothing yet",
         ("workflow",),
         ("--prompt=text", "--cwd=dir", "--agent=agent"),
     ),
-    "stop": Row("thread.control:stop", "Stop a run in the background", _THREAD),
+    "stop": Row("thread:stop", "Stop a run in the background", _THREAD),
     "wait": Row(
-        "thread.control:wait",
+        "thread:wait",
         "Wait for the current run and print its result",
         _THREAD,
         ("--timeout=text",),
@@ -122,20 +118,20 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
 
 _STEP_ROWS: Final[Mapping[str, Entry]] = {
     "ask": Row(
-        "step.ask:ask",
+        "step:ask",
         "Ask the session of a past step a question",
         _STEP,
         ("--prompt=text", "--agent=agent", "--no-fork"),
     ),
     "fork": _FORK,
-    "list": Row("step.show:list_", "List the steps of a thread, oldest first", _THREAD),
+    "list": Row("step:list_", "List the steps of a thread, oldest first", _THREAD),
     "read": Row(
-        "step.read:read", "Read a step as Markdown, or its exact prompt", _STEP,
+        "step:read", "Read a step as Markdown, or its exact prompt", _STEP,
         ("--quota=text", "--prompt"),
     ),
-    "show": Row("step.show:show", "Show a step: output, usage, corrections, turns", _STEP),
+    "show": Row("step:show", "Show a step: output, usage, corrections, turns", _STEP),
     "turns": Row(
-        "step.turns:turns", "Show all turns, also those of the running step", _THREAD,
+        "step:turns", "Show all turns, also those of the running step", _THREAD,
         ("--role=text", "--live"),
     ),
 }  # fmt: skip
@@ -147,14 +143,14 @@ _AGENT_ROWS: Final[Mapping[str, Entry]] = {
 
 _PLUGIN_ROWS: Final[Mapping[str, Entry]] = {
     "check": Row(
-        "plugin.check:check", "Load a plugin and check whether it is ready", ("plugin",),
+        "plugin:check", "Load a plugin and check whether it is ready", ("plugin",),
         ("--timeout=text",),
     ),
     "list": Row(
-        "plugin.listing:list_", "List all plugins with version, status and reason", (), ("--all",)
+        "plugin:list_", "List all plugins with version, status and reason", (), ("--all",)
     ),
     "new": Row(
-        "plugin.new:new", "Write a new plugin that passes its tests", ("kind",),
+        "plugin_new:new", "Write a new plugin that passes its tests", ("kind",),
         ("--dir=dir",),
     ),
 }  # fmt: skip
@@ -170,29 +166,29 @@ _CONFIG_ROWS: Final[Mapping[str, Entry]] = {
 }
 
 _SCHEMA_ROWS: Final[Mapping[str, Entry]] = {
-    "add": Row("cas.schema:add", "Store a JSON Schema as a type", _FILE),
-    "list": Row("cas.schema:list_", "List the types in the store"),
-    "show": Row("cas.schema:show", "Show a type's JSON Schema", ("type",)),
+    "add": Row("cas:add_type", "Store a JSON Schema as a type", _FILE),
+    "list": Row("cas:list_types", "List the types in the store"),
+    "show": Row("cas:show_type", "Show a type's JSON Schema", ("type",)),
 }
 
 _CAS_ROWS: Final[Mapping[str, Entry]] = {
-    "gc": Row("cas.gc:gc", "Delete unreachable nodes", (), ("--dry-run", "--grace=text")),
-    "get": Row("cas.nodes:get", "Print a node"),
-    "has": Row("cas.nodes:has", "Check whether a node exists"),
-    "hash": Row("cas.put:hash_", "Print a payload's reference; stores nothing", ("type", "file")),
+    "gc": Row("upkeep:gc", "Delete unreachable nodes", (), ("--dry-run", "--grace=text")),
+    "get": Row("cas:get", "Print a node"),
+    "has": Row("cas:has", "Check whether a node exists"),
+    "hash": Row("cas:hash_", "Print a payload's reference; stores nothing", ("type", "file")),
     "import": Row(
-        "cas.import_:import_", "Import a thread from a bundle", _FILE, ("--dry-run", "--as-new")
+        "bundle:import_", "Import a thread from a bundle", _FILE, ("--dry-run", "--as-new")
     ),
-    "put": Row("cas.put:put", "Store a payload and print its reference", ("type", "file")),
-    "refs": Row("cas.nodes:refs", "List the nodes that a node refers to"),
+    "put": Row("cas:put", "Store a payload and print its reference", ("type", "file")),
+    "refs": Row("cas:refs", "List the nodes that a node refers to"),
     "schema": Noun("The types of nodes", _SCHEMA_ROWS),
     "verify": Row(
-        "cas.verify:verify",
+        "upkeep:verify",
         "Verify that nothing was lost or changed",
         ("thread",),
         ("--repair", "--from=file"),
     ),
-    "walk": Row("cas.nodes:walk", "List a node and all nodes reachable from it"),
+    "walk": Row("cas:walk", "List a node and all nodes reachable from it"),
 }
 
 _BUNDLE_ROWS: Final[Mapping[str, Entry]] = {
@@ -219,7 +215,7 @@ _PROMPT_ROWS: Final[Mapping[str, Entry]] = {
 
 COMMANDS: Final[Mapping[str, Entry]] = {
     "run": Row(
-        "run:run",
+        "thread_run:run",
         "Start a workflow and run it until it ends",
         ("workflow",),
         ("--prompt=text", "--cwd=dir", "--agent=agent"),

@@ -1,1 +1,0 @@
-"""`uwf cas`: nodes and types in the store."""

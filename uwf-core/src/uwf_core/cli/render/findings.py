@@ -1,0 +1,29 @@
+"""Errors of a definition and results of checks, one per line."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from uwf_core.cli.render.colours import Screen
+
+
+def problem_lines(problems: Sequence[Mapping[str, Any]], screen: Screen) -> Iterator[str]:
+    """`file:line:column code message` of each error, with the hint below."""
+    for each in problems:
+        place = f"{each['file']}:{each['line']}:{each['column']}"
+        severity = str(each.get("severity") or "error")
+        mark = " (warning)" if severity == "warning" else ""
+        yield f"{place} {screen.paint(each['code'], severity)} {each['message']}{mark}"
+        if each.get("hint"):
+            yield f"  hint: {each['hint']}"
+
+
+_MARKS = {"ok": "✓", "warning": "!", "error": "✗"}
+
+
+def check_lines(checks: Iterable[Mapping[str, Any]], screen: Screen) -> Iterator[str]:
+    """A mark, the name and the message, with the hint below."""
+    for each in checks:
+        mark = screen.paint(_MARKS.get(each["state"], "?"), each["state"])
+        yield f"{mark} {each['name']}: {each['message']}"
+        if each["hint"] and each["state"] != "ok":
+            yield f"  hint: {each['hint']}"

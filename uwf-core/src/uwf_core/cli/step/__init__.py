@@ -1,1 +1,0 @@
-"""`uwf step`: one module for commands that belong together."""

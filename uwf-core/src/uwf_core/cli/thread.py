@@ -1,0 +1,131 @@
+"""One thread: `uwf thread show`, `read`, `stop`, `cancel`, `wait`, `rm`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from uwf_core.cli.command import command
+from uwf_core.cli.outcome import print_outcome, watch
+from uwf_core.cli.params import quota_option, thread_argument
+from uwf_core.cli.render import amounts
+from uwf_core.cli.render.colours import Screen
+from uwf_core.cli.render.json_text import as_json
+from uwf_core.cli.render.table import fields
+from uwf_core.cli.session import Session
+from uwf_core.errors import DefinitionError
+
+
+@command("show", "uwf thread show @last", "uwf thread show 01JD8 --format json")
+@thread_argument()
+def show(session: Session, thread: str) -> None:
+    """Show the status of a thread, the reason of a suspension and the next command.
+
+    THREAD is an id, a unique prefix of one, or @last.
+    """
+    from uwf_core.views.show import show_thread
+
+    session.emit(show_thread(session.engine, thread), thread_text)
+
+
+@command("read", "uwf thread read @last", "uwf thread read 01JD8 --quota 8000", document=True)
+@thread_argument()
+@quota_option()
+@click.option("--before", metavar="STEP", help="Only steps before this one.")
+def read(session: Session, thread: str, quota: int, before: str | None) -> None:
+    """Read a thread as Markdown: the task and the newest steps within the quota."""
+    from uwf_core.engine.find import find_thread
+    from uwf_core.views.read import read_thread
+
+    found = find_thread(session.engine, thread)
+    text = read_thread(session.engine, found, quota, before)
+    session.emit({"thread": found, "text": text}, lambda document, _: str(document["text"]))
+
+
+@command("stop", "uwf thread stop @last", logged=True)
+@thread_argument()
+def stop(session: Session, thread: str) -> None:
+    """Stop a run in the background; `thread exec` continues it."""
+    from uwf_core.threads.control import stop_thread
+
+    session.thread = thread
+    session.emit(stop_thread(session.engine, thread), thread_text)
+
+
+@command("cancel", "uwf thread cancel @last", logged=True)
+@thread_argument()
+def cancel(session: Session, thread: str) -> None:
+    """Cancel the thread permanently; stops it if it runs."""
+    from uwf_core.threads.close import cancel_thread
+
+    session.thread = thread
+    with watch(session) as live:
+        document = cancel_thread(session.engine, thread, live)
+    session.emit(document, thread_text)
+
+
+@command("wait", "uwf thread wait @last --timeout 600")
+@thread_argument()
+@click.option(
+    "--timeout", type=click.FloatRange(min=0), metavar="S", help="Seconds to wait, then exit 75."
+)
+def wait(session: Session, thread: str, timeout: float | None) -> int:
+    """Wait for the current run, print its result and exit with its code."""
+    from uwf_core.threads.control import wait_thread
+
+    return print_outcome(session, wait_thread(session.engine, thread, timeout_s=timeout))
+
+
+@command("rm", "uwf thread rm 01JD8ZK3", logged=True)
+@thread_argument()
+def rm(session: Session, thread: str) -> None:
+    """Delete a finished thread; its nodes stay until `uwf cas gc`."""
+    from uwf_core.threads.close import remove_thread
+
+    session.thread = thread
+    session.emit(remove_thread(session.engine, thread), thread_text)
+
+
+def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """`thread show`."""
+    running = document["running"]
+    status = screen.status(document["status"])
+    if document["suspendReason"]:
+        status += f" ({document['suspendReason']})"
+    return fields(
+        [
+            ("thread", document["thread"]),
+            ("workflow", f"{document['workflowName']} ({document['workflow']})"),
+            ("status", status),
+            ("role", document["suspendedRole"] or document["currentRole"]),
+            ("reason", document["suspendMessage"]),
+            ("form", form_text(document.get("form"))),
+            ("running", running and f"process {running['pid']} on {running['host']}"),
+            ("steps", str(document["steps"])),
+            ("used", amounts.usage(document["usage"])),
+            ("started", amounts.moment(document["startedAtMs"])),
+            ("updated", amounts.moment(document["updatedAtMs"])),
+            ("head", document["head"]),
+            ("next", document.get("hint")),
+        ],
+        screen,
+    )
+
+
+def form_text(form: Mapping[str, Any] | None) -> str | None:
+    """The ways to answer a question: a paragraph each, with its fields; a form without fields as
+    JSON.
+    """
+    if not form:
+        return None
+    from uwf_core.prompt.deliverable import field_notes
+    from uwf_core.workflow.variants import STATUS, variants
+
+    try:
+        ways = [
+            "\n".join([f"{STATUS}={each.status}", *field_notes(each.properties, each.required)])
+            for each in variants(form)
+        ]
+    except DefinitionError:  # a form that an agent made need not have statuses
+        ways = ["\n".join(field_notes(form.get("properties", {}), form.get("required", ())))]
+    return "\n".join(ways) or as_json(form, compact=True)

@@ -1,1 +1,0 @@
-"""`uwf thread`: one module for commands that belong together."""

@@ -1,0 +1,233 @@
+"""Start and run threads: `uwf run`, `uwf thread start`, `exec`, `resume`, `poke`, `fork`."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from uwf_core.cli.command import command
+from uwf_core.cli.outcome import print_outcome, running, watch
+from uwf_core.cli.params import (
+    agent_option,
+    cwd_option,
+    file_or_text,
+    prompt_option,
+    prompt_text,
+    step_argument,
+    thread_argument,
+)
+from uwf_core.cli.render.colours import Screen
+from uwf_core.cli.session import Session, working_folder
+from uwf_core.errors import UsageError
+
+if TYPE_CHECKING:
+    from uwf_core.threads.start import StartOptions
+
+
+@command(
+    "run",
+    'uwf run fix-bug -p "The total is off by one"',
+    "uwf run ./review.yaml -p @task.md --agent human",
+    logged=True,
+)
+@click.argument("workflow", metavar="WORKFLOW")
+@prompt_option("The task.")
+@click.option(
+    "--cwd", metavar="DIR", help="Working folder of the agents (default: the current one)."
+)
+@agent_option("Agent for the roles of this thread.")
+def run(session: Session, workflow: str, prompt: str, cwd: str | None, agent: str | None) -> int:
+    """Start a workflow and run it until it ends or suspends.
+
+    WORKFLOW is a name, a file or a reference. Stops after 100 steps.
+    """
+    from uwf_core.engine.run import RunOptions, exec_started
+    from uwf_core.threads.start import start_thread
+
+    options = start_options(session, workflow, prompt, cwd, agent)
+    with running(session) as (live, cancel):
+        session.thread = start_thread(session.engine, options, live)["thread"]
+        outcome = exec_started(
+            session.engine, session.thread, RunOptions(until_done=True), live, cancel
+        )
+    return print_outcome(session, outcome)
+
+
+@command(
+    "start",
+    'uwf thread start fix-bug -p "The total is off by one"',
+    "uwf thread start ./review.yaml -p @task.md --cwd ../project",
+    logged=True,
+)
+@click.argument("workflow", metavar="WORKFLOW")
+@prompt_option("The task.")
+@click.option(
+    "--cwd", metavar="DIR", help="Working folder of the agents (default: the current one)."
+)
+@agent_option("Agent for the roles of this thread.")
+def start(session: Session, workflow: str, prompt: str, cwd: str | None, agent: str | None) -> None:
+    """Create a thread of a workflow. `thread exec` runs it.
+
+    WORKFLOW is a name, a file or a reference.
+    """
+    from uwf_core.threads.start import start_thread
+
+    options = start_options(session, workflow, prompt, cwd, agent)
+    with watch(session) as live:
+        started = start_thread(session.engine, options, live)
+    session.thread = started["thread"]
+    session.emit(started, started_text)
+
+
+def start_options(
+    session: Session, workflow: str, prompt: str, cwd: str | None, agent: str | None
+) -> "StartOptions":
+    """The options of a new thread."""
+    from uwf_core.threads.start import StartOptions
+
+    return StartOptions(
+        workflow=workflow,
+        prompt=prompt_text(session, prompt),
+        cwd=cwd if cwd is not None else working_folder(),
+        agent=agent,
+    )
+
+
+@command(
+    "exec",
+    "uwf thread exec @last",
+    "uwf thread exec 01JD8 --until-done",
+    "uwf thread exec 01JD8 -c 3 --agent hermes",
+    logged=True,
+)
+@thread_argument()
+@click.option(
+    "-c", "--count", type=click.IntRange(min=1), metavar="N", help="Run N steps; 1 by default."
+)
+@agent_option()
+@cwd_option()
+@click.option("--background", is_flag=True, help="Run in the background; see `wait` and `stop`.")
+@click.option("--until-done", is_flag=True, help="Run until the end, at most 100 steps.")
+@click.option(
+    "--announce", type=int, hidden=True, help="Descriptor that reports the acquired lock."
+)
+def exec_(
+    session: Session,
+    thread: str,
+    count: int | None,
+    agent: str | None,
+    cwd: str | None,
+    background: bool,
+    until_done: bool,
+    announce: int | None,
+) -> int:
+    """Run the next step of a thread: the work of one role.
+
+    Stops at the end, at a suspension or a failure; call it again to continue. A reported step is
+    durable. THREAD is an id, a unique prefix of one, or @last.
+    """
+    from uwf_core.engine.run import RunOptions, exec_thread
+
+    session.thread = thread
+    if until_done and count is not None:
+        raise UsageError(
+            "-c and --until-done cannot be combined",
+            hint="use -c N for N steps, --until-done for all steps",
+        )
+    options = RunOptions(steps=count or 1, until_done=until_done, agent=agent, cwd=cwd)
+    if background:
+        from uwf_core.threads.background import exec_in_background
+
+        return print_outcome(session, exec_in_background(session.engine, thread, options))
+    with running(session) as (live, cancel):
+        outcome = exec_thread(session.engine, thread, options, live, cancel, announce=announce)
+    return print_outcome(session, outcome)
+
+
+@command(
+    "resume",
+    'uwf thread resume @last -p "Use the second option"',
+    'uwf thread resume 01JD8 --answer \'{"$status": "approved"}\'',
+    "uwf thread resume 01JD8 --status approved --answer comments=Thanks",
+    logged=True,
+)
+@thread_argument()
+@prompt_option("A further instruction.", required=False)
+@click.option(
+    "--answer",
+    "answers",
+    multiple=True,
+    metavar="ANSWER",
+    help="Answer to a pending question: JSON, @file, or field=value (may be repeated).",
+)
+@click.option("--status", metavar="NAME", help="Short for --answer '$status=NAME'.")
+@agent_option()
+@cwd_option()
+def resume(
+    session: Session,
+    thread: str,
+    prompt: str | None,
+    answers: tuple[str, ...],
+    status: str | None,
+    agent: str | None,
+    cwd: str | None,
+) -> int:
+    """Continue a suspended thread, or reopen a completed one.
+
+    A pending question expects --answer or --status; `thread show` prints its form.
+    """
+    from uwf_core.threads.resume import ResumeOptions, resume_thread
+
+    session.thread = thread
+    lines = [file_or_text(each, "--answer") for each in answers]
+    if status is not None:
+        if any(line.lstrip().startswith("{") for line in lines):
+            raise UsageError(
+                "--status and an answer in JSON exclude each other",
+                hint="write $status into the JSON, or the other fields as --answer field=value",
+            )
+        lines.append(f"$status={status}")
+    options = ResumeOptions(
+        text=None if prompt is None else prompt_text(session, prompt),
+        answer="\n".join(lines) or None,
+        agent=agent,
+        cwd=cwd,
+    )
+    with running(session) as (live, cancel):
+        outcome = resume_thread(session.engine, thread, options, live, cancel)
+    return print_outcome(session, outcome)
+
+
+@command("poke", 'uwf thread poke @last -p "Also cover the empty list"', logged=True)
+@thread_argument()
+@prompt_option("The further instruction.")
+@cwd_option()
+def poke(session: Session, thread: str, prompt: str, cwd: str | None) -> int:
+    """Rerun the last step with a further instruction; the new step replaces it."""
+    from uwf_core.threads.resume import poke_thread
+
+    session.thread = thread
+    text = prompt_text(session, prompt)
+    with running(session) as (live, cancel):
+        outcome = poke_thread(session.engine, thread, text, live, cancel, cwd)
+    return print_outcome(session, outcome)
+
+
+@command("fork", "uwf step fork 3FQ8K", logged=True)
+@step_argument()
+def fork(session: Session, step: str) -> None:
+    """Start a new thread that shares the chain up to STEP; copies nothing.
+
+    STEP may be a start node. The parent thread is not affected.
+    """
+    from uwf_core.threads.fork import fork_step
+
+    started = fork_step(session.engine, step)
+    session.thread = started["thread"]
+    session.emit(started, started_text)
+
+
+def started_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """A new thread and the command that runs it."""
+    thread = document["thread"]
+    return f"{thread}\n" + screen.paint(f"next: uwf thread exec {thread}", "dim")

@@ -1,0 +1,252 @@
+"""`uwf workflow`: check, publish, list, show and draw definitions; write new ones."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from uwf_core.cli.command import command
+from uwf_core.cli.outcome import watch
+from uwf_core.cli.render.colours import Screen
+from uwf_core.cli.session import Session
+from uwf_core.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from uwf_core.workflow.definition import Definition
+
+
+@command("list", "uwf workflow list")
+def list_(session: Session) -> None:
+    """List the workflows that you can start here by name, with their origins."""
+    from uwf_core.views.workflows import list_workflows
+
+    session.emit({"workflows": list_workflows(session.engine, session.note)}, _workflows_text)
+
+
+@command("show", "uwf workflow show fix-bug", "uwf workflow show ./fix-bug.yaml --format yaml")
+@click.argument("workflow", metavar="WORKFLOW")
+def show(session: Session, workflow: str) -> None:
+    """Show a workflow's definition. WORKFLOW is a name, a file or a reference."""
+    session.emit(_definition(session, workflow), _definition_text)
+
+
+@command("graph", "uwf workflow graph fix-bug > fix-bug.mmd", document=True)
+@click.argument("workflow", metavar="WORKFLOW")
+def graph(session: Session, workflow: str) -> None:
+    """Draw a workflow as Mermaid text. WORKFLOW is a name, a file or a reference."""
+    from uwf_core.workflow.mermaid import graph as draw
+
+    drawn = _definition(session, workflow)
+    document = {"workflow": drawn["workflow"], "workflowName": drawn["name"], "graph": draw(drawn)}
+    session.emit(document, lambda each, _: str(each["graph"]))
+
+
+def _definition(session: Session, word: str) -> dict[str, Any]:
+    """The definition that a word selects, in the form of a checked file."""
+    from uwf_core.engine.workflows import resolve_workflow
+    from uwf_core.views.workflows import published
+
+    meant = resolve_workflow(session.engine, word)
+    for text in meant.notices[:-1]:
+        session.note(text)
+    ref = meant.ref or published(session.engine, meant.file or word)
+    if ref is not None:
+        return _as_document(session.engine.definition(ref))
+    from uwf_core.workflow.check import check_file
+
+    return {"workflow": None, **check_file(meant.file or word).require()}
+
+
+def _as_document(definition: "Definition") -> dict[str, Any]:
+    limits = definition.limits
+    return {
+        "workflow": definition.ref,
+        "version": 1,
+        "name": definition.name,
+        "description": definition.description,
+        "roles": {
+            name: {
+                "description": role.description,
+                "goal": role.goal,
+                "capabilities": list(role.capabilities),
+                "procedure": role.procedure,
+                "output": role.output,
+                "frontmatter": dict(role.schema),
+                "timeout": role.timeout,
+                "tools": None if role.tools is None else list(role.tools),
+            }
+            for name, role in definition.roles.items()
+        },
+        "graph": {
+            name: {status: edge._asdict() for status, edge in edges.items()}
+            for name, edges in definition.graph.items()
+        },
+        "limits": {
+            "maxSteps": limits.max_steps,
+            "maxTokens": limits.max_tokens,
+            "maxCostUsd": limits.max_cost_usd,
+            "maxMinutes": limits.max_minutes,
+        },
+    }
+
+
+def _workflows_text(document: Mapping[str, Any], screen: Screen) -> str:
+    from uwf_core.cli.render.table import Column, table
+
+    columns = (
+        Column("name", "NAME", least=8),
+        Column("source", "SOURCE", rank=2),
+        Column("workflow", "REFERENCE", rank=3),
+        Column("description", "DESCRIPTION", least=10, rank=1),
+    )
+    rows = document["workflows"]
+    return table(columns, rows, screen) if rows else "no workflows; next: uwf workflow new NAME"
+
+
+def _definition_text(document: Mapping[str, Any], screen: Screen) -> str:
+    from uwf_core.cli.render.yaml_text import as_yaml
+
+    return as_yaml(document)
+
+
+@command("add", "uwf workflow add fix-bug.yaml", logged=True)
+@click.argument("file", metavar="FILE")
+def add(session: Session, file: str) -> None:
+    """Check a workflow file, store it and register it under its name.
+
+    The same file always has the same reference. An existing name moves to the new version;
+    threads keep the version that they were started with.
+    """
+    from uwf_core.engine.workflows import publish_file
+    from uwf_core.workflow.registry import register
+
+    engine = session.engine
+    with watch(session) as live:
+        ref = publish_file(engine, file, live)
+    name = engine.definition(ref).name
+    register(engine.store, name, ref)
+    document = {"name": name, "workflow": ref}
+    session.emit(document, lambda each, _: f"{each['name']} {each['workflow']}")
+
+
+@command("check", "uwf workflow check fix-bug.yaml", "uwf workflow check .workflow/*.yaml")
+@click.argument("files", metavar="FILE…", nargs=-1, required=True)
+def check(session: Session, files: tuple[str, ...]) -> int:
+    """Report every error in workflow files, each with its place and a hint.
+
+    Exit code 0 with only warnings, 4 with an error, 2 if a file cannot be read (the others are
+    still checked). Writes nothing and needs no store.
+    """
+    from uwf_core.workflow.check import Checked, check_file
+
+    checked: list[Checked] = []
+    unread: list[UsageError] = []
+    for file in files:
+        try:
+            checked.append(check_file(file))
+        except UsageError as error:
+            unread.append(error)
+    document = {
+        "valid": not unread and all(each.valid for each in checked),
+        "problems": [problem.document() for each in checked for problem in each.problems],
+    }
+    if checked:
+        session.emit(document, _check_text)
+    if unread:
+        raise _unreadable(unread)
+    return ExitCode.DONE if document["valid"] else ExitCode.INVALID
+
+
+def _unreadable(errors: Sequence[UsageError]) -> UsageError:
+    """One error for all files that could not be read."""
+    first = errors[0]
+    if len(errors) == 1:
+        return first
+    places = ", ".join(str(each.where) for each in errors)
+    return UsageError(f"{len(errors)} files cannot be read", where=places, hint=first.hint)
+
+
+def _check_text(document: Mapping[str, Any], screen: Screen) -> str:
+    from uwf_core.cli.render.findings import problem_lines
+
+    problems = document["problems"]
+    errors = sum(each["severity"] == "error" for each in problems)
+    warnings = len(problems) - errors
+    if errors:
+        end = screen.paint(f"invalid: {_count(errors, 'error')}", "error")
+    elif not document["valid"]:
+        end = "the others are valid"
+    else:
+        end = screen.paint("valid", "ok")
+    if warnings:
+        end += f", {_count(warnings, 'warning')}"
+    return "\n".join([*problem_lines(problems, screen), end])
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+@command(
+    "new",
+    "uwf workflow new review",
+    "uwf workflow new .workflow/review.yaml",
+    "uwf workflow new fix-bug --from fix-bug",
+    "uwf workflow new --examples",
+)
+@click.argument("name", metavar="NAME", required=False)
+@click.option(
+    "--from", "example", metavar="EXAMPLE", help="Copy an example instead of the starter."
+)
+@click.option("--examples", is_flag=True, help="List the examples; write nothing.")
+def new(session: Session, name: str | None, example: str | None, examples: bool) -> None:
+    """Write a workflow file to start from; it passes the check.
+
+    NAME is the name of the workflow, for NAME.yaml in this folder, or the path of a new .yaml file.
+    Workflows in the folder .workflow can be started by name.
+    """
+    if examples:
+        from uwf_core.examples.shelf import examples as all_examples
+
+        session.emit({"examples": [each._asdict() for each in all_examples()]}, _examples_text)
+        return
+    if name is None:
+        raise UsageError(
+            "the name of the workflow is missing", hint="uwf workflow new NAME [--from EXAMPLE]"
+        )
+    file = name if name.endswith((".yaml", ".yml")) else f"{name}.yaml"
+    stem = os.path.basename(file).rpartition(".")[0]  # noqa: PTH119
+    _write(file, _starter_text(stem, example))
+    document = {"name": stem, "file": os.path.abspath(file)}  # noqa: PTH100
+    session.emit(document, lambda each, _: f"{each['file']}\nnext: uwf workflow check {file}")
+
+
+def _starter_text(name: str, example: str | None) -> str:
+    if example is None:
+        from uwf_core.workflow.starter import starter
+
+        return starter(name)
+    from uwf_core.examples.shelf import example_text
+
+    return example_text(example, name)
+
+
+def _write(file: str, text: str) -> None:
+    try:
+        os.makedirs(os.path.dirname(file) or ".", exist_ok=True)  # noqa: PTH103, PTH120
+        with open(file, "x", encoding="utf-8") as stream:
+            stream.write(text)
+    except FileExistsError as error:
+        raise UsageError(
+            "the file exists already", where=file, hint="choose another name, or remove it"
+        ) from error
+    except OSError as error:
+        raise UsageError(f"cannot write the file: {error.strerror}", where=file) from error
+
+
+def _examples_text(document: Mapping[str, Any], screen: Screen) -> str:
+    from uwf_core.cli.render.table import Column, table
+
+    columns = (Column("name", "EXAMPLE"), Column("description", "DESCRIPTION", least=10))
+    return table(columns, document["examples"], screen)

@@ -1,1 +1,0 @@
-"""`uwf workflow`: one module for commands that belong together."""
