@@ -38,15 +38,22 @@ def end_leftovers(marker: str, *, grace_seconds: float) -> int:
     while left and time.monotonic() < deadline:
         time.sleep(0.02)
         left = [process for process in left if process.is_alive()]
-    left = leftovers(marker) if seen else []
     deadline = time.monotonic() + _KILL_SECONDS
-    while left and time.monotonic() < deadline:
+    while (left := _still_there(seen, marker)) and time.monotonic() < deadline:
         seen.update(left)
         for process in left:
             send_signal(process, signal.SIGKILL)
         time.sleep(0.02)
-        left = leftovers(marker)
     return len(seen)
+
+
+def _still_there(seen: set[ProcessId], marker: str) -> set[ProcessId]:
+    """Those that were seen and live, and new ones. A child without the marker is not found again
+    once its marked parent has ended.
+    """
+    if not seen:
+        return set()
+    return {process for process in seen if process.is_alive()} | set(leftovers(marker))
 
 
 def leftovers(marker: str) -> list[ProcessId]:
