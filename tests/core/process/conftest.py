@@ -46,8 +46,8 @@ def marked(marker: str) -> list[int]:
     return found
 
 
-def eventually(holds: Callable[[], object], seconds: float = 3.0) -> bool:
-    """Whether something comes true within some seconds."""
+def eventually(holds: Callable[[], object], seconds: float = 30.0) -> bool:
+    """Whether something comes true, on a busy machine as well."""
     deadline = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > deadline:
@@ -81,7 +81,7 @@ class Runner:
         call = {key: settings.pop(key) for key in CALL if key in settings}
         settings = {"cwd": str(self.folder), "env": self.env, **settings}
         program = Program(argv=self.argv(name, *arguments), **settings)
-        return start_program(program, ProcessLimits(**{"grace_seconds": 0.3, **limits}), **call)
+        return start_program(program, ProcessLimits(**{"grace_seconds": 5.0, **limits}), **call)
 
     def run(self, name: str, *arguments: object, **settings: Any) -> ProgramResult:
         on_line = settings.pop("on_line", None)

@@ -129,13 +129,19 @@ def test_nothing_is_started_once_cancelled(runner: Runner, tmp_path: Path) -> No
 def test_a_cancel_is_heard_while_a_program_is_slow_to_start(
     runner: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.executable", script(tmp_path, "#!/bin/sh\nexec sleep 0.6\n"))
-    cancel = Cancel()
-    timer = threading.Timer(0.1, cancel.set, ("Ctrl-C",))
-    timer.start()
+    begun, cancel = tmp_path / "begun", Cancel()
+    slow = f"#!/bin/sh\ntouch {begun}\nexec sleep 5\n"
+    monkeypatch.setattr("sys.executable", script(tmp_path, slow))
+
+    def cancel_it() -> None:
+        assert eventually(begun.exists)
+        cancel.set("Ctrl-C")
+
+    thread = threading.Thread(target=cancel_it)
+    thread.start()
     with pytest.raises(AgentInterrupted, match="while"):
         runner.run("/bin/true", cancel=cancel)
-    timer.join()
+    thread.join()
 
 
 def test_a_reaper_that_cannot_start_is_told_and_leaves_nothing(

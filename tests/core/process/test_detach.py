@@ -95,7 +95,7 @@ def test_a_hang_up_of_the_terminal_does_not_reach_it(runner: Runner) -> None:
     assert engine.stdout is not None
     _, pid, _ = engine.stdout.readline().split()
     os.close(master)
-    assert engine.wait(5) == -signal.SIGHUP
+    assert engine.wait(30) == -signal.SIGHUP
     engine.stdout.close()
     time.sleep(0.2)
     child = ProcessId.of(int(pid))

@@ -13,7 +13,7 @@ from uwf_core.process.identity import ProcessId
 from uwf_core.process.program import End
 from uwf_core.process.reaper import Order
 
-from .conftest import Runner, open_files
+from .conftest import Runner, eventually, open_files
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 
@@ -22,7 +22,6 @@ def test_output_error_output_and_exit_code_come_back_exactly(runner: Runner) -> 
     result = runner.run("/bin/sh", "-c", "echo out; echo err >&2; exit 3")
     assert (result.stdout, result.stderr) == (b"out\n", b"err\n")
     assert (result.exit_code, result.end) == (3, End.EXITED)
-    assert result.duration_ms < 5000
 
 
 @pytest.mark.parametrize(
@@ -65,7 +64,7 @@ def test_a_program_that_does_not_read_its_prompt_is_no_error(runner: Runner) -> 
 
 
 def test_without_a_prompt_stdin_is_at_its_end(runner: Runner) -> None:
-    assert runner.run("/bin/cat", total_seconds=5).end is End.EXITED
+    assert runner.run("/bin/cat", total_seconds=60).end is End.EXITED
 
 
 @settings(
@@ -219,7 +218,15 @@ def test_twenty_runs_leave_no_open_file_no_zombie_and_no_thread(
         for bad in ("/nowhere/at-all", str(script)):
             with pytest.raises(Exception, match="program"):
                 runner.run(bad)
-    assert open_files() == before
-    assert threading.active_count() <= threads
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    # What an earlier test has left to a thread may go meanwhile.
+    assert eventually(lambda: set(open_files()) <= set(before))
+    assert eventually(lambda: threading.active_count() <= threads)
+    assert eventually(has_no_child)
+
+
+def has_no_child() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return True
+    return False

@@ -21,6 +21,10 @@ def parent_of(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2].split()[1])
 
 
+def state_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2][:1].decode()
+
+
 def daemon_of(file: Path) -> int:
     assert eventually(file.exists)
     return int(file.read_text())
@@ -43,17 +47,15 @@ def test_a_daemon_left_behind_is_gone_when_the_program_has_ended(
     runner: Runner, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     """Daemonised, deaf to SIGTERM, with stdout held open or not, with or without our marker."""
-    start = time.monotonic()
     result = runner.run("daemonise.py", tmp_path / "pid", *words, grace_seconds=0.1)
     assert (result.exit_code, result.end) == (0, End.EXITED)
     assert result.stdout == b"daemon is up\n"
     assert not is_running(daemon_of(tmp_path / "pid"))
-    assert time.monotonic() - start < 3
-    assert result.duration_ms < 1000
+    assert result.duration_ms < 30_000, "its end is not the one of the daemon"
 
 
 def test_a_daemon_left_behind_is_gone_after_a_stop(runner: Runner, tmp_path: Path) -> None:
-    child = runner.start("daemonise.py", tmp_path / "pid", "stay", "bare")
+    child = runner.start("daemonise.py", tmp_path / "pid", "stay", "bare", grace_seconds=0.3)
     daemon = daemon_of(tmp_path / "pid")
     child.stop()
     assert not is_running(daemon)
@@ -69,7 +71,7 @@ def test_kill_9_of_uwf_takes_the_daemons_of_its_agent_with_it(
     daemon = daemon_of(tmp_path / "pid")
     kill_and_close(engine)
     pids = [int(leader), int(above), daemon]
-    assert eventually(lambda: not any(is_running(each) for each in pids), 3)
+    assert eventually(lambda: not any(is_running(each) for each in pids))
 
 
 def test_kill_9_of_uwf_ends_a_program_that_ignores_sigterm(runner: Runner) -> None:
@@ -77,14 +79,14 @@ def test_kill_9_of_uwf_ends_a_program_that_ignores_sigterm(runner: Runner) -> No
     _, leader, above = first_words(engine)
     assert first_words(engine) == ["said", "ready"]
     kill_and_close(engine)
-    assert eventually(lambda: not (is_running(int(leader)) or is_running(int(above))), 3)
+    assert eventually(lambda: not (is_running(int(leader)) or is_running(int(above))))
 
 
 def test_kill_9_of_uwf_ends_both_of_two_programs(runner: Runner) -> None:
     engine = runner.engine("two", "/bin/sleep", 60)
     pids = [int(pid) for _ in range(2) for pid in first_words(engine)[1:]]
     kill_and_close(engine)
-    assert eventually(lambda: not any(is_running(each) for each in pids), 1)
+    assert eventually(lambda: not any(is_running(each) for each in pids))
 
 
 def test_uwf_killed_at_any_moment_of_a_start_leaves_nothing(runner: Runner) -> None:
@@ -94,7 +96,7 @@ def test_uwf_killed_at_any_moment_of_a_start_leaves_nothing(runner: Runner) -> N
         engine = runner.engine("", "/bin/sleep", 61)
         time.sleep(0.05 + moments.random() * 0.12)
         kill_and_close(engine)
-    assert eventually(lambda: not marked(runner.marker), 3)
+    assert eventually(lambda: not marked(runner.marker))
 
 
 def test_a_reaper_whose_order_is_cut_starts_nothing(tmp_path: Path) -> None:
@@ -111,7 +113,7 @@ def test_a_reaper_whose_order_is_cut_starts_nothing(tmp_path: Path) -> None:
         os.close(their_status)
         os.write(write, order.encode()[:-3])
         os.close(write)
-        assert process.wait(5) == 0
+        assert process.wait(60) == 0
     assert os.read(status, 100) == b""
     os.close(status)
     assert not (tmp_path / "was-here").exists()
@@ -140,31 +142,29 @@ def test_a_program_that_ignores_sigterm_is_killed_after_the_grace(runner: Runner
     assert next(child.lines()) == b"ready"
     start = time.monotonic()
     child.stop()
-    assert 0.4 <= time.monotonic() - start < 1.5
+    assert time.monotonic() - start >= 0.4
     assert (child.wait().exit_code, child.wait().end) == (-9, End.CANCELLED)
 
 
 def test_a_stopped_program_is_ended_by_sigterm(runner: Runner) -> None:
-    child = runner.start("/bin/sh", "-c", "kill -STOP $$; sleep 60", grace_seconds=5)
-    time.sleep(0.2)
-    start = time.monotonic()
+    child = runner.start("/bin/sh", "-c", "kill -STOP $$; sleep 60", grace_seconds=60)
+    assert eventually(lambda: state_of(child.identity.pid) == "T")
     child.stop()
     assert child.wait().exit_code == -15
-    assert time.monotonic() - start < 2
 
 
 def test_who_runs_away_by_forking_is_caught(runner: Runner) -> None:
     child = runner.start("runaway.py")
     start = time.monotonic()
     child.wait()
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 30
     assert marked(runner.marker) == []
 
 
 def test_terminating_the_reaper_ends_its_tree(runner: Runner, tmp_path: Path) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         file = tmp_path / f"pid{number}"
-        child = runner.start("daemonise.py", file, "stay", "bare")
+        child = runner.start("daemonise.py", file, "stay", "bare", grace_seconds=1.5)
         daemon = daemon_of(file)
         os.kill(parent_of(child.identity.pid), number)
         result = child.wait()
@@ -204,7 +204,7 @@ def test_a_reaper_that_does_not_answer_does_not_hang_the_wait(
     os.kill(above, signal.SIGSTOP)
     child.stop()
     assert child.wait().end is End.CANCELLED
-    assert eventually(lambda: not any(is_running(pid) for pid in (daemon, above)), 1)
+    assert eventually(lambda: not any(is_running(pid) for pid in (daemon, above)))
 
 
 def test_ctrl_c_reaches_uwf_and_not_its_agent(runner: Runner, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def tell(identity: ProcessId) -> None:
 def work(cancel: Cancel) -> None:
     result = run_program(
         Program(argv=tuple(ARGV), cwd="/", env=ENV),
-        ProcessLimits(grace_seconds=0.5),
+        ProcessLimits(grace_seconds=2),
         cancel=cancel,
         on_start=tell,
         on_line=lambda line: print(f"said {line.decode()}", flush=True),
