@@ -39,9 +39,9 @@ def end_leftovers(marker: str, *, grace_seconds: float) -> int:
         time.sleep(0.02)
         left = [process for process in left if process.is_alive()]
     deadline = time.monotonic() + _KILL_SECONDS
-    while (left := _still_there(seen, marker)) and time.monotonic() < deadline:
-        seen.update(left)
-        for process in left:
+    while (still_there := _still_there(seen, marker)) and time.monotonic() < deadline:
+        seen.update(still_there)
+        for process in still_there:
             send_signal(process, signal.SIGKILL)
         time.sleep(0.02)
     return len(seen)
