@@ -35,6 +35,7 @@ SOURCES = (
             "moderator",
             "process",
             "prompt",
+            "shape",
             "workflow",
         ]
     ),

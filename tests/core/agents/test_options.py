@@ -91,8 +91,8 @@ def test_what_is_not_said_has_its_default() -> None:
 @pytest.mark.parametrize(
     ("mapping", "place", "words"),
     [
-        ({"max_turns": 5}, "max_turns", "is no known key"),
-        ({"maxturns": 5}, "maxturns", "is no known key"),
+        ({"max_turns": 5}, "max_turns", "is not a known key"),
+        ({"maxturns": 5}, "maxturns", "is not a known key"),
         ({"maxTurns": "5"}, "maxTurns", "is '5'; wanted a whole number"),
         ({"maxTurns": True}, "maxTurns", "is true; wanted a whole number"),
         ({"maxTurns": 5.0}, "maxTurns", "is 5.0; wanted a whole number"),
@@ -102,17 +102,17 @@ def test_what_is_not_said_has_its_default() -> None:
         ({"temperature": 10**400}, "temperature", "wanted a number"),
         ({"allowShell": 1}, "allowShell", "is 1; wanted true or false"),
         ({"timeout": "soon"}, "timeout", "is 'soon'; wanted a number"),
-        ({"name": 5}, "name", "is 5; wanted a text"),
+        ({"name": 5}, "name", "is 5; wanted text"),
         ({"mode": "slow"}, "mode", "is 'slow'; wanted one of fast, safe"),
         ({"tools": "a"}, "tools", "is 'a'; wanted a list"),
-        ({"tools": ["a", 5]}, "tools -> 1", "is 5; wanted a text"),
-        ({"pair": [1]}, "pair", "has 1 items; wanted 2"),
+        ({"tools": ["a", 5]}, "tools -> 1", "is 5; wanted text"),
+        ({"pair": [1]}, "pair", "must have 2 items, and has 1"),
         ({"headers": []}, "headers", "is a list; wanted a mapping"),
-        ({"headers": {"a": 1}}, "headers -> a", "is 1; wanted a text"),
-        ({"headers": {1: "a"}}, "headers", "has the key 1; wanted text keys"),
-        ({"inner": {"deeep": 1}}, "inner -> deeep", "is no known key"),
+        ({"headers": {"a": 1}}, "headers -> a", "is 1; wanted text"),
+        ({"headers": {1: "a"}}, "headers", "has the key 1, which is not text"),
+        ({"inner": {"deeep": 1}}, "inner -> deeep", "is not a known key"),
         ({"inner": 5}, "inner", "is 5; wanted a mapping"),
-        ({"either": 1.5}, "either", "is 1.5; wanted a whole number or a text"),
+        ({"either": 1.5}, "either", "is 1.5; wanted a whole number or text"),
     ],
 )
 def test_a_wrong_option_is_named_with_its_whole_path(
@@ -129,13 +129,13 @@ def test_a_wrong_option_is_named_with_its_whole_path(
 def test_an_unknown_option_gets_the_nearest_name(typed: str) -> None:
     with pytest.raises(ConfigError) as failure:
         read_options(Options, {typed: 5}, where=WHERE)
-    assert failure.value.hint == "did you mean maxTurns?"
+    assert failure.value.hint == "did you mean 'maxTurns'?"
 
 
 def test_one_that_is_near_to_nothing_gets_the_list() -> None:
     with pytest.raises(ConfigError) as failure:
         read_options(Inner, {"xyz": 5}, where=WHERE)
-    assert failure.value.hint == "there are: deep"
+    assert failure.value.hint == "known: deep"
 
 
 def test_a_class_can_refuse_its_own_values() -> None:
@@ -165,7 +165,7 @@ def test_a_type_that_json_cannot_say_is_the_fault_of_the_plugin() -> None:
 def test_a_lenient_reader_passes_over_what_it_does_not_know() -> None:
     said = {"inputTokens": 1, "turns": None, "somethingNew": [1]}
     assert read_record(Usage, said, lenient=True) == Usage(input_tokens=1)
-    with pytest.raises(FieldFault, match="no known key"):
+    with pytest.raises(FieldFault, match="not a known key"):
         read_record(Usage, said)
 
 

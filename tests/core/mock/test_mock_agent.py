@@ -285,7 +285,7 @@ def test_a_json_script_plays_as_well(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("steps: [{role: writer, outptu: x}]", r"steps\.0\.outptu is no known key"),
+        ("steps: [{role: writer, outptu: x}]", r"steps\.0\.outptu is not a known key"),
         ("steps: [{role: writer}]", r"steps\.0 delivers 0 things"),
         ("steps: [{role: writer, output: a, hang: true}]", r"steps\.0 delivers 2 things"),
         ("steps: [{role: writer, outputs: []}]", r"steps\.0\.outputs is empty"),
@@ -316,4 +316,4 @@ def test_a_wrong_option_is_an_error_of_the_configuration(stage: Stage) -> None:
     with pytest.raises(ConfigError) as failure:
         stage.open(scirpt="x.yaml")
     assert failure.value.where == "agents -> mock -> scirpt"
-    assert failure.value.hint == "did you mean script?"
+    assert failure.value.hint == "did you mean 'script'?"

@@ -10,11 +10,11 @@ from uwf_eval.task.model import JudgeSpec
     ("spec", "key", "words"),
     [
         ({"builtin": "duratoin"}, "builtin", "did you mean 'duration'"),
-        ({"builtin": "command", "options": {"rum": "x"}}, "options", "did you mean run"),
+        ({"builtin": "command", "options": {"rum": "x"}}, "options", "did you mean 'run'"),
         ({"builtin": "command", "options": {"pattern": "("}}, "options", "regular expression"),
         ({"builtin": "command", "options": {"pattern": "x"}}, "options", "needs a group"),
         ({"builtin": "cost", "options": {"fullUsd": 2, "zeroUsd": 1}}, "options", "smaller"),
-        ({"builtin": "token-stats", "options": {"a": 1}}, "options", "no known key"),
+        ({"builtin": "token-stats", "options": {"a": 1}}, "options", "not a known key"),
         ({"builtin": "rubric", "options": {"criteria": []}}, "options", "at least one"),
         ({"builtin": "rubric", "options": {"criteria": [{"name": 1}]}}, "options", "criteria"),
     ],

@@ -182,7 +182,8 @@ def test_wrong_options_are_told_with_their_place(bench):
     result = bench.builtin("command", rum="true")
     assert result.score is None
     assert (
-        "judges -> command -> options -> rum" in result.error and "did you mean run" in result.error
+        "judges -> command -> options -> rum" in result.error
+        and "did you mean 'run'" in result.error
     )
 
 

@@ -122,7 +122,9 @@ def test_whatever_is_wrong_with_it_is_told_with_its_name_and_is_no_score(ask, na
 
 def test_wrong_options_name_the_judge_and_the_key(ask):
     result = ask("good", options={"fiel": "x"})
-    assert "judges -> j -> options -> fiel" in result.error and "did you mean file" in result.error
+    assert (
+        "judges -> j -> options -> fiel" in result.error and "did you mean 'file'" in result.error
+    )
 
 
 def test_one_that_takes_too_long_is_told_so(ask):

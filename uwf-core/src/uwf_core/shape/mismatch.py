@@ -1,0 +1,115 @@
+"""Values that do not fit their shape, and the words that report them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from uwf_core.named_tuple import NamedTuple
+
+Path = tuple[str | int, ...]
+
+ABSENT: Final = object()
+"""The result of a value that does not fit; the mismatch is recorded."""
+MAX_MISMATCHES: Final = 2_000
+"""The limit of recorded mismatches: a message needs time, and nobody reads thousands."""
+_MOST_COMPARED, _LONGEST = 100, 64
+"""The limits of a suggestion: names to compare, and characters of each."""
+
+
+class FieldFault(ValueError):
+    """A value that does not fit its field; `path` leads to it from the outermost mapping."""
+
+    def __init__(self, path: Path, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.path = path
+        self.message = message
+        self.hint = hint
+
+    def place(self) -> str:
+        """The path as text: `turns.2.toolCalls`, "" for the whole."""
+        return ".".join(map(str, self.path))
+
+
+class Mismatch(NamedTuple):
+    """A value that does not fit.
+
+    Attributes:
+        path: leads to it. code: a stable word. message: a predicate, such as `is missing`.
+        value: what was found, if the type is wrong. known: the names that are allowed there.
+    """
+
+    path: Path
+    code: str
+    message: str
+    hint: str = ""
+    value: Any = ABSENT
+    known: Iterable[str] = ()
+
+    def as_error(self) -> FieldFault:
+        """The mismatch as an error, with what was found and the nearest known name."""
+        hint, message, typed = self.hint, self.message, self.path[-1:]
+        if self.value is not ABSENT:
+            message = f"is {shown(self.value)}; wanted {message.removeprefix('must be ')}"
+            typed = (self.value,)
+        if self.known:
+            hint = suggestion(str(*typed), self.known)
+        return FieldFault(self.path, message, hint or None)
+
+
+class Reading:
+    """One read.
+
+    Attributes:
+        closed: whether an unknown key is rejected.
+        null_unset: whether null means the default of an optional field.
+        mismatches: those found.
+    """
+
+    __slots__ = ("closed", "mismatches", "null_unset")
+
+    def __init__(self, *, closed: bool = True, null_unset: bool = False) -> None:
+        self.closed = closed
+        self.null_unset = null_unset
+        self.mismatches: list[Mismatch] = []
+
+    def reject(self, *mismatch: Any) -> Any:
+        """Record a mismatch (the fields of `Mismatch`); return `ABSENT`."""
+        if len(self.mismatches) < MAX_MISMATCHES:
+            self.mismatches.append(Mismatch(*mismatch))
+        return ABSENT
+
+
+def nearest(word: str, names: Iterable[str]) -> str | None:
+    """The name that a user who typed `word` probably meant."""
+    import itertools
+    from difflib import get_close_matches
+
+    some = (name for name in itertools.islice(names, _MOST_COMPARED) if len(name) <= _LONGEST)
+    by_lower = {name.lower().replace("_", ""): name for name in some}
+    typed = word[:_LONGEST].lower().replace("_", "")
+    close = get_close_matches(typed, by_lower, n=1, cutoff=0.6)
+    return by_lower[close[0]] if close else None
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """A hint with the nearest known name, or all of them."""
+    names = list(known)
+    close = nearest(word, names)
+    if close is not None:
+        return f"did you mean {close!r}?"
+    shown_names = [name for name in names[:20] if len(name) <= _LONGEST]
+    more = ", …" if len(names) > 20 else ""
+    return f"known: {', '.join(shown_names)}{more}" if shown_names else ""
+
+
+def shown(value: Any) -> str:
+    """A value as a message shows it, short."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,152 @@
+"""Shapes: a typed class declares the keys of a mapping and the values that each may have.
+
+The class is a NamedTuple, a dataclass or a TypedDict; a key is the camelCase form of a field's
+name. A field may be `str`, `int`, `float`, `bool`, `None`, `Any`, a `Literal`, a union, a list,
+tuple or set, a mapping with text keys, and a further such class. `Annotated` adds to it: a text
+describes the field, a `Rule` restricts it, `To` makes it a reference to a node.
+
+From the class follow the reader, which finds every mismatch with its path (`Shape.read`), the JSON
+Schema (`Shape.schema`), the quick way back from a stored payload (`Shape.build`), and the reference
+page (`RecordOf.fields`).
+"""
+
+import collections.abc
+import types
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from uwf_core.shape.kinds import (
+    SCALARS,
+    AnyOf,
+    Anything,
+    Field,
+    ListOf,
+    MapOf,
+    OneOf,
+    RecordOf,
+    Scalar,
+    Shape,
+    Unsayable,
+)
+from uwf_core.shape.mismatch import ABSENT
+from uwf_core.shape.rules import Names, Rule, To
+
+_SEQUENCES = (list, tuple, set, frozenset, collections.abc.Sequence, collections.abc.Collection)
+_MAPPINGS = (dict, collections.abc.Mapping)
+
+
+def _fields_of(cls: Any) -> Iterator[Field]:
+    annotations = {
+        name: each for base in reversed(cls.__mro__) for name, each in _annotations(base).items()
+    }
+    if any(isinstance(each, str) for each in annotations.values()):
+        annotations = typing.get_type_hints(cls, include_extras=True)
+    defaults = _defaults(cls) if _is_dataclass(cls) else getattr(cls, "_field_defaults", {})
+    for name in _names_of(cls):
+        default = defaults.get(name, ABSENT)
+        extras = _extras(annotations[name])
+        about = next((each for each in extras if isinstance(each, str)), "")
+        shape = shape_of(annotations[name])
+        yield Field(name, camel(name), shape, default is ABSENT, plain(default), about)
+
+
+def _defaults(cls: Any) -> dict[str, Any]:
+    from dataclasses import MISSING, fields  # loaded by whoever made the class
+
+    return {
+        each.name: each.default if each.default_factory is MISSING else each.default_factory()
+        for each in fields(cls)
+        if each.default is not MISSING or each.default_factory is not MISSING
+    }
+
+
+def _is_dataclass(cls: Any) -> bool:
+    return hasattr(cls, "__dataclass_fields__")
+
+
+def _annotations(cls: Any) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = getattr(cls, "__annotations__", {})
+    return found
+
+
+def _extras(annotation: Any) -> tuple[Any, ...]:
+    return annotation.__metadata__ if get_origin(annotation) is Annotated else ()
+
+
+_KNOWN: dict[int, tuple[Any, Shape]] = {}
+
+
+def shape_of(annotation: Any) -> Shape:
+    """The shape that a type says. Known by its identity, since unions of the same members in
+    another order are equal; the types of fields are few, and stay.
+    """
+    found = _KNOWN.get(id(annotation))
+    if found is None:
+        found = _KNOWN[id(annotation)] = (annotation, _shape(annotation, ()))
+    return found[1]
+
+
+def _shape(annotation: Any, extras: tuple[Any, ...]) -> Shape:
+    extras = (*extras, *_extras(annotation))
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    shape = _of_type(annotation, get_origin(annotation) or annotation, get_args(annotation), extras)
+    shape.rules = tuple(each for each in extras if isinstance(each, Rule))
+    shape.to = next((each for each in extras if isinstance(each, To)), None)
+    return shape
+
+
+def _of_type(
+    annotation: Any, origin: Any, inner: tuple[Any, ...], extras: tuple[Any, ...]
+) -> Shape:
+    if annotation is None or origin in SCALARS:
+        return Scalar(origin if annotation is not None else type(None))
+    if origin is Any or origin is object:
+        return Anything()
+    if origin in (Union, types.UnionType):
+        return AnyOf(tuple(_shape(each, extras) for each in inner))
+    if origin is Literal:
+        return OneOf(inner)
+    if origin in _SEQUENCES:
+        exactly = origin is tuple and bool(inner) and inner[-1] is not Ellipsis
+        items = inner if exactly else (inner or (Any,))[:1]
+        make = origin if origin in (list, set, frozenset) else tuple
+        return ListOf(make, tuple(map(shape_of, items)), exactly)
+    if origin in _MAPPINGS:
+        what = next((each.what for each in extras if isinstance(each, Names)), None)
+        return MapOf(shape_of((inner or (str, Any))[1]), what)
+    if _is_dataclass(origin) or hasattr(origin, "_fields") or typing.is_typeddict(origin):
+        return RecordOf(origin, _fields_of)
+    return Unsayable(annotation)
+
+
+@cache
+def camel(name: str) -> str:
+    """`max_turns` as `maxTurns`."""
+    first, *others = name.rstrip("_").split("_")
+    return first + "".join(word[:1].upper() + word[1:] for word in others)
+
+
+def plain(value: Any) -> Any:
+    """An object of a shape's class as a JSON mapping, all fields in their order; other JSON values
+    as they are.
+    """
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if _is_dataclass(value) or hasattr(value, "_fields"):
+        names: Iterable[str] = _names_of(type(value))  # type: ignore[arg-type]
+        return {camel(name): plain(getattr(value, name)) for name in names}
+    if isinstance(value, Mapping):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return sorted(value) if isinstance(value, frozenset) else value
+
+
+@cache
+def _names_of(cls: Any) -> tuple[str, ...]:
+    if _is_dataclass(cls):
+        return tuple(each.name for each in cls.__dataclass_fields__.values() if each.init)
+    return tuple(getattr(cls, "_fields", None) or _annotations(cls))
