@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal
 
+from uwf_core.agents.on_path import PREFIX
 from uwf_core.errors import ConfigError, UnknownIdError, UsageError
 from uwf_core.named_tuple import NamedTuple
 
@@ -52,11 +53,14 @@ class AgentCatalog(NamedTuple):
         aliases: `agents` of the configuration.
         installed: returns the names of the installed agents; called only if needed.
         folder: the base of a relative path to a program (the thread's folder).
+        on_path: returns the executables `uwf-NAME` on the PATH with their paths; called only if
+            needed.
     """
 
     aliases: Mapping[str, Alias]
     installed: Callable[[], Collection[str]]
     folder: str
+    on_path: Callable[[], Mapping[str, str]] = dict
 
 
 class Choice(NamedTuple):
@@ -122,7 +126,7 @@ def choose_agent(
 
 def resolve_agent(word: str, catalog: AgentCatalog, *, source: str = "--agent") -> Choice:
     """Resolve `word`: a command line (it has a blank or a separator), else an alias, else
-    an installed agent.
+    an installed agent, else an executable `uwf-NAME` on the PATH.
 
     Raises:
         ConfigError, UnknownIdError, UsageError: as `choose_agent`.
@@ -136,6 +140,10 @@ def resolve_agent(word: str, catalog: AgentCatalog, *, source: str = "--agent") 
     if word in catalog.installed():
         where = f"agents -> {word}"
         return Choice(kind="plugin", word=word, source=source, name=word, plugin=word, where=where)
+    name = PREFIX + word.removeprefix(PREFIX)
+    if program := catalog.on_path().get(name):
+        # The path may differ on another machine, so steps record only the name.
+        return Choice(kind="command", word=word, source=source, name=name, command=(program,))
     raise _unknown(word, catalog, source)
 
 
@@ -229,9 +237,10 @@ def _declared(choice: Choice, alias: Alias, where: str) -> Choice:
 
 def _unknown(word: str, catalog: AgentCatalog, source: str) -> UnknownIdError:
     return UnknownIdError(
-        f"unknown agent {word!r}: neither an alias of the configuration nor installed",
+        f"unknown agent {word!r}: it is not an alias of the configuration, not installed, and "
+        "not an executable uwf-NAME on the PATH",
         where=source,
-        hint=_near(word, {*catalog.aliases, *catalog.installed()}),
+        hint=_near(word, {*catalog.aliases, *catalog.installed(), *catalog.on_path()}),
     )
 
 

@@ -35,7 +35,7 @@ class AgentRow(TypedDict):
 
 @command("list", "uwf agent list")
 def list_(session: Session) -> None:
-    """List the available agents: installed ones and the aliases of the configuration."""
+    """List the available agents: installed ones, aliases, and programs uwf-NAME on the PATH."""
     session.emit({"agents": list(_rows(session.engine))}, agents_text)
 
 
@@ -47,7 +47,7 @@ def list_(session: Session) -> None:
 def check(session: Session, agent: str, trial: bool) -> int:
     """Check whether an agent is ready. Loads it in a separate process.
 
-    AGENT is an alias, an installed agent's name, or a command line.
+    AGENT is an alias, an installed agent's name, a program uwf-NAME on the PATH, or a command line.
     """
     from uwf_core.agents.choose import resolve_agent
 
@@ -60,6 +60,7 @@ def check(session: Session, agent: str, trial: bool) -> int:
 
 def _rows(engine: "Engine") -> Iterator[AgentRow]:
     from uwf_core.agents.choose import resolve_agent
+    from uwf_core.agents.on_path import PREFIX
     from uwf_core.plugins.scan import AGENTS
 
     default, installed = engine.settings.default_agent, {}
@@ -77,14 +78,20 @@ def _rows(engine: "Engine") -> Iterator[AgentRow]:
             "reason": plugin.reason or None,
             "default": found.name == default,
         }
-    known = engine.agent_catalog(engine.cwd)
+    catalog = engine.agent_catalog(engine.cwd)
     for name in sorted(engine.settings.agents):
         try:
-            choice = resolve_agent(name, known, source="agents")
+            choice = resolve_agent(name, catalog, source="agents")
         except UsageError as error:  # an invalid alias must not hide the other agents
             yield _wrong_row(name, engine.settings.agents[name], error, name == default)
         else:
-            yield _alias_row(name, choice, installed.get(choice.plugin or ""), name == default)
+            yield _row(name, choice, installed.get(choice.plugin or ""), name == default)
+    taken = {*installed, *engine.settings.agents}
+    for name in sorted(catalog.on_path()):
+        short = name.removeprefix(PREFIX)
+        if not {name, short} & taken:  # an installed agent may have its own command
+            choice = resolve_agent(name, catalog)
+            yield {**_row(name, choice, None, default in (name, short)), "use": choice.command[0]}
 
 
 def _wrong_row(name: str, alias: "AgentSetting", error: UsageError, default: bool) -> AgentRow:
@@ -101,7 +108,7 @@ def _wrong_row(name: str, alias: "AgentSetting", error: UsageError, default: boo
     }
 
 
-def _alias_row(name: str, choice: "Choice", plugin: Any, default: bool) -> AgentRow:
+def _row(name: str, choice: "Choice", plugin: Any, default: bool) -> AgentRow:
 
     is_command = choice.plugin is None
     problem = command_problem(choice) if is_command else plugin.reason or None

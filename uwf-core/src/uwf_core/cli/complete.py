@@ -139,6 +139,8 @@ def _agents(engine: "Engine") -> Iterator[tuple[str, str]]:
         yield found.name, found.distribution
     for alias in engine.settings.agents:
         yield alias, "alias"
+    for name in engine.agent_catalog(engine.cwd).on_path():
+        yield name, "on the PATH"
 
 
 def _plugins(engine: "Engine") -> Iterator[tuple[str, str]]:

@@ -189,11 +189,21 @@ class Engine:
         from uwf_core.agents.choose import AgentCatalog, Alias
         from uwf_core.plugins.scan import AGENTS
 
+        def on_path() -> dict[str, str]:
+            from uwf_core.agents.on_path import PREFIX, agents_on_path
+            from uwf_core.plugins.scan import COMMANDS
+
+            found = agents_on_path(self.env.get("PATH", ""), (folder, self.cwd))
+            for command in self.plugins.list((COMMANDS,)):  # `uwf-eval` is no agent
+                found.pop(PREFIX + command.found.name, None)
+            return found
+
         aliases = {name: Alias(**each._asdict()) for name, each in self.settings.agents.items()}
         return AgentCatalog(
             aliases=aliases,
             installed=lambda: [each.found.name for each in self.plugins.list((AGENTS,))],
             folder=folder,
+            on_path=on_path,
         )
 
     def check_agent(self, word: str, folder: str) -> None:
