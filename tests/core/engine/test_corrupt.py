@@ -12,7 +12,7 @@ from uwf_core.client import Client
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import Ref
 from uwf_core.testing.project import Project
-from uwf_core.views.show import ThreadFilter
+from uwf_core.views.thread_list import ThreadFilter
 
 ASKED = {"role": "developer", "suspend": {"reason": "x", "form": {"type": "object"}}}
 FAILED = {"role": "developer", "fail": {"kind": "crashed", "message": "x"}}

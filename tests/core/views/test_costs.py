@@ -11,7 +11,7 @@ from uwf_core.cli.render.json_text import as_json
 from uwf_core.client import ThreadFilter
 from uwf_core.testing.project import Project
 
-CALLS_OF_A_ROW = 24
+CALLS_OF_A_ROW = 11
 CALLS_OF_A_STEP = 125
 
 

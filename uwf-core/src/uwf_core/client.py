@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         TurnDocument,
     )
     from uwf_core.engine.results import Outcome
-    from uwf_core.views.show import ThreadFilter
+    from uwf_core.views.thread_list import ThreadFilter
 
 __all__ = [
     "AnswerDocument",
@@ -67,7 +67,7 @@ __all__ = [
     "TurnDocument",
 ]
 
-_HOME = {"Outcome": "uwf_core.engine.results", "ThreadFilter": "uwf_core.views.show"}
+_HOME = {"Outcome": "uwf_core.engine.results", "ThreadFilter": "uwf_core.views.thread_list"}
 
 
 def __getattr__(name: str) -> Any:
@@ -308,9 +308,9 @@ class Client:
 
     def list(self, wanted: ThreadFilter | None = None) -> Sequence[ThreadRow]:
         """Threads, newest first; the finished ones too unless the filter says otherwise."""
-        from uwf_core.views import show
+        from uwf_core.views import thread_list
 
-        return show.list_threads(self._engine, wanted or show.ThreadFilter(all=True))
+        return thread_list.list_threads(self._engine, wanted or thread_list.ThreadFilter(all=True))
 
     def steps(self, thread: str) -> Sequence[StepRow]:
         """The steps of a thread in order; the first row is the start."""

@@ -109,7 +109,7 @@ def _engine() -> "Engine":
 
 
 def _threads(engine: "Engine") -> Iterator[tuple[str, str]]:
-    from uwf_core.views.show import ThreadFilter, list_threads
+    from uwf_core.views.thread_list import ThreadFilter, list_threads
 
     yield "@last", "the newest thread"
     for each in list_threads(engine, ThreadFilter(all=True, limit=_MOST_THREADS)):

@@ -99,6 +99,17 @@ class Session:
         else:
             self.write(self.data(document))
 
+    def emit_rows(self, key: str, rows: list[str], text: Callable[[Any, Screen], str]) -> None:
+        """Like `emit`, for `{key: rows}`, where each row is JSON already."""
+        from uwf_core.cli.render.json_text import MANY, lines_of_rows
+
+        if self.format == "json" and self._is_wide and len(rows) > MANY:
+            self.write(self._safe("{\n" + lines_of_rows(key, rows) + "\n}"))
+        else:
+            import json
+
+            self.emit({key: json.loads(f"[{','.join(rows)}]")}, text)
+
     def emit_line(self, document: Document, text: Callable[[Document, Screen], str]) -> None:
         """Like `emit`, for one of a series of results: JSON on one line."""
         if self.format == "json":
@@ -112,7 +123,9 @@ class Session:
         """A document as JSON or YAML, as requested (JSON for text). What a terminal
         would obey is escaped there; the value is the same.
         """
-        text = self._data(document, compact=compact)
+        return self._safe(self._data(document, compact=compact))
+
+    def _safe(self, text: str) -> str:
         if not is_terminal(self.stdout):
             return text
         from uwf_core.cli.render.escape import escaped
@@ -126,8 +139,12 @@ class Session:
             return as_yaml(document)
         from uwf_core.cli.render.json_text import as_json
 
-        wide = (self.stdout.encoding or "").lower().replace("-", "") == "utf8"
-        return as_json(document, ascii_only=not wide, compact=compact)
+        return as_json(document, ascii_only=not self._is_wide, compact=compact)
+
+    @property
+    def _is_wide(self) -> bool:
+        """Whether stdout takes every character."""
+        return (self.stdout.encoding or "").lower().replace("-", "") == "utf8"
 
     def write(self, text: str) -> None:
         """Print `text` and a line end on stdout. A reader that has gone is not an error.

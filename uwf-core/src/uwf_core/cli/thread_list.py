@@ -42,7 +42,7 @@ def list_(
     workflow: str | None,
 ) -> None:
     """List threads, newest first; finished ones only with --all or --status."""
-    from uwf_core.views.show import ThreadFilter, list_threads
+    from uwf_core.views.thread_list import ThreadFilter, thread_rows
 
     chosen = ThreadFilter(
         all=everything,
@@ -53,7 +53,7 @@ def list_(
         offset=offset,
         workflow=workflow,
     )
-    session.emit({"threads": list_threads(session.engine, chosen)}, threads_text)
+    session.emit_rows("threads", thread_rows(session.engine, chosen), threads_text)
 
 
 def _statuses(words: str | None) -> "tuple[str, ...]":
