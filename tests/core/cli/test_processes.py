@@ -228,3 +228,30 @@ def test_a_run_that_cannot_take_its_first_step_names_the_thread_that_it_made(pro
     done = project.uwf("run", "pair", "-p", "x")
     assert (done.exit_code, done.document["steps"]) == (2, [])
     assert project.uwf("thread", "show", done.document["thread"]).document["status"] == "idle"
+
+
+INTERRUPTED_IN_A_LIBRARY = """
+import os, signal
+from uwf_core.cli.main import process
+
+class Panic(BaseException):
+    pass
+
+def root():
+    try:
+        os.kill(os.getpid(), signal.{signal})
+    except KeyboardInterrupt as interrupt:
+        raise Panic from interrupt
+
+raise SystemExit(process([], root))
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_that_a_compiled_library_makes_an_error_of_is_an_interrupt(project, name):
+    """What Rust makes of an exception is no Exception; without a handler it would be exit 1."""
+    code = INTERRUPTED_IN_A_LIBRARY.format(signal=name)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=project.env, capture_output=True, text=True
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (130, False), done.stderr

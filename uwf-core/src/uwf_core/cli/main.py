@@ -121,9 +121,13 @@ def main(
     error: BaseException | None = None
     try:
         code = _invoke(session, make_root(), arguments)
-    except (Exception, KeyboardInterrupt) as problem:
+    except BaseException as problem:
         error = problem
-        code = report(session, explain(problem), problem, arguments)
+        if not isinstance(problem, Exception):
+            if not (session.interrupted or isinstance(problem, KeyboardInterrupt)):
+                raise
+            error = KeyboardInterrupt()  # jsonschema_rs makes a panic of one while it loads
+        code = report(session, explain(error), error, arguments)
     try:
         if session.logged:
             from uwf_core.cli.log import Call, write_log
