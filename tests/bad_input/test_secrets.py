@@ -23,6 +23,8 @@ HOW = {
     "structured": 0,
     "bad_events": 0,
     "session": 0,
+    "session_told_early": 6,
+    "session_of_an_error": 6,
     "suspends": 3,
     "asks": 3,
     "invalid": 4,

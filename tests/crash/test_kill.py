@@ -114,7 +114,9 @@ def test_what_a_killed_run_has_left_behind_is_ended_by_the_next_command(
         assert "ended 4 processes" in went_on.stderr
     with rig.client() as uwf:
         step = uwf.step(went_on.document["steps"][0]["step"])
+        loose = [each.name for each in uwf._engine.store.variables(f"@uwf/turn/{thread}/")]
     assert (step["session"], step["continuation"]) == ("s-1", "continued")
+    assert loose == [], "what the killed run said is a part of its attempt, and of nothing else"
 
 
 @pytest.mark.timeout(60 + 12 * KILLS)

@@ -107,8 +107,8 @@ def check(copy: Copy, sees: str) -> "subprocess.CompletedProcess[str]":
     else:
         words = ["pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", sees]
     return subprocess.run(
-        [sys.executable, "-m", *words],
-        cwd=ROOT, env=copy.environment(), stdin=subprocess.DEVNULL, capture_output=True,
+        [str(copy.python), "-m", *words],
+        cwd=ROOT, env=copy.variables(), stdin=subprocess.DEVNULL, capture_output=True,
         text=True, timeout=_SECONDS, check=False,
     )  # fmt: skip
 

@@ -3,8 +3,12 @@
 import os
 import re
 import shutil
+import sys
+import sysconfig
+import venv
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,33 +75,55 @@ class Mutant(NamedTuple):
 
 
 class Copy:
-    """A copy of all packages, in which one bug at a time can be planted."""
+    """A copy of all packages, in which one bug at a time can be planted, and an environment in
+    which they are installed: every program that a check starts runs them, whatever variables it
+    starts with.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        for source in sorted(ROOT.glob("uwf-*/src")):
+        self._seconds = count(1)
+        sources = sorted(ROOT.glob("uwf-*/src"))
+        for source in sources:
             target = folder / source.relative_to(ROOT)
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        self._environment = folder / "environment"
+        venv.create(self._environment, symlinks=True)
+        self.python = self._environment / "bin" / "python"
+        # Files of paths count in the first folder alone: ours lead here, those to ROOT nowhere.
+        installed = sysconfig.get_path("purelib")
+        paths = [*(str(folder / source.relative_to(ROOT)) for source in sources), installed]
+        where = {"base": str(self._environment), "platbase": str(self._environment)}
+        site = Path(sysconfig.get_path("purelib", vars=where))
+        (site / "copy.pth").write_text("\n".join(paths))
+        for script in Path(sysconfig.get_path("scripts")).glob("uwf*"):
+            text = script.read_text("utf-8").replace(sys.executable, str(self.python))
+            (self.python.parent / script.name).write_text(text, "utf-8")
+            (self.python.parent / script.name).chmod(0o755)
 
     @contextmanager
     def planted(self, mutant: Mutant) -> Iterator[None]:
         """The bug is there within this context."""
         file = self.folder / CORE / mutant.file
         right = file.read_text("utf-8")
-        file.write_text(mutant.edited(self.folder), "utf-8")
+        self._write(file, mutant.edited(self.folder))
         try:
             yield
         finally:
-            file.write_text(right, "utf-8")
+            self._write(file, right)
 
-    def environment(self) -> dict[str, str]:
-        """What lets a program import this copy and not the installed packages."""
-        sources = [str(path) for path in sorted(self.folder.glob("uwf-*/src"))]
+    def _write(self, file: Path, text: str) -> None:
+        """Byte code knows its source by its second and size: no two texts have the same second."""
+        file.write_text(text, "utf-8")
+        second = next(self._seconds)
+        os.utime(file, (second, second))
+
+    def variables(self) -> dict[str, str]:
+        """The environment variables of a check."""
         env = {
             **os.environ,
-            "PYTHONPATH": os.pathsep.join(sources),
-            # Bugs are planted within a second of each other: no byte code may outlive one.
-            "PYTHONDONTWRITEBYTECODE": "1",
+            "VIRTUAL_ENV": str(self._environment),
+            "PATH": os.pathsep.join([str(self.python.parent), os.environ.get("PATH", os.defpath)]),
             "CI": "true",  # the same examples each time
         }
         env.pop("UWF_FAULTS_SHIM", None)

@@ -2,6 +2,8 @@
 
 from tests.mutants.mutant import Mutant
 
+_FORK_PAYS = "tests/core/engine/test_limits.py::test_a_fork_has_the_whole_allowance_for_itself"
+
 RUNS = (
     # -- recovery
     Mutant(
@@ -11,6 +13,14 @@ RUNS = (
         "    if opened is None:\n",
         "    if True:\n",
         "row: crash --tiny",
+    ),
+    Mutant(
+        "recovery",
+        "turns of a dead run stay under way",
+        "engine/recover.py",
+        "            engine.store.delete_variable(loose)\n",
+        "            pass\n",
+        "tests/crash/test_kill.py::test_what_a_killed_run_has_left_behind_is_ended_by_the_next_command[uwf]",
     ),
     # -- routing
     Mutant(
@@ -94,6 +104,23 @@ RUNS = (
         "if False:",
         "tests/core/engine/test_limits.py::test_a_limit_that_cannot_be_known_is_said_after_the_very_step",
     ),
+    Mutant(
+        "limits",
+        "a fork pays for the steps of its parent",
+        "thread/limits.py",
+        "(state.steps - state.inherited_steps, allowance.steps)",
+        "(state.steps, allowance.steps)",
+        _FORK_PAYS,
+    ),
+    Mutant(
+        "limits",
+        "a fork pays what its parent has used",
+        "thread/state.py",
+        "    state, number = _spoken(state, step, inherited=True),",
+        '    state = _used(state, step.payload["usage"], 0)\n'
+        "    state, number = _spoken(state, step, inherited=True),",
+        _FORK_PAYS,
+    ),
     # -- corrections
     Mutant(
         "corrections",
@@ -135,6 +162,14 @@ RUNS = (
         "SessionPlan(forks=own.id, knows=own.number) if can_fork",
         "SessionPlan(continues=own.id, knows=own.number) if can_fork",
         "tests/core/engine/test_sessions.py::test_a_fork_shares_the_chain_and_forks_the_session_on_first_re_entry",
+    ),
+    Mutant(
+        "sessions",
+        "another agent continues a session",
+        "engine/brief.py",
+        "state.sessions.get(agent.name)",
+        "next(iter(state.sessions.values()), None)",
+        "tests/core/engine/test_sessions.py::test_an_agent_that_could_continue_gets_no_session_of_another",
     ),
     Mutant(
         "sessions",

@@ -180,6 +180,14 @@ STORAGE = (
         "            # The row is",
         "tests/core/stores/test_contract.py::TestSqlite::test_a_lock_is_held_by_one",
     ),
+    Mutant(
+        "locks",
+        "a lock is left where its holder cannot be written",
+        "stores/sqlite.py",
+        "                self._locks.free(offset)\n                raise",
+        "                raise",
+        "tests/core/stores/test_sqlite_without_leave.py::test_a_lock_whose_holder_cannot_be_recorded_is_not_held",
+    ),
     # -- compare-and-set
     Mutant(
         "compare-and-set",
@@ -328,6 +336,22 @@ STORAGE = (
         'wrong = []\n        kind, message = "tags", ""',
         "tests/core/engine/test_verify.py::test_tags_that_the_chain_contradicts_are_named_and_rebuilt",
     ),
+    Mutant(
+        "verify",
+        "a chain may leave steps out",
+        "thread/history.py",
+        'if step.payload["number"] != number or step',
+        "if step",
+        "tests/core/engine/test_hostile_bundles.py::test_a_fork_cannot_inherit_a_chain_that_leaves_a_step_out",
+    ),
+    Mutant(
+        "verify",
+        "a node that is missing below a name is not told",
+        "upkeep/verify.py",
+        "        self._tell_missing_roots(scan, intact)\n",
+        "",
+        "tests/core/engine/test_verify.py::test_a_registered_workflow_that_is_gone_is_named_with_its_name",
+    ),
     # -- bundles
     Mutant(
         "bundles",
@@ -359,6 +383,14 @@ STORAGE = (
         "cas/manifest.py",
         '    if document["root"] != manifest.root:',
         "    if False:",
+        "row: archives",
+    ),
+    Mutant(
+        "bundles",
+        "a node may have the name of another",
+        "cas/check.py",
+        "or number_of_hashed(hashed) != number",
+        "or False",
         "row: archives",
     ),
     Mutant(

@@ -5,6 +5,10 @@ from tests.mutants.mutant import Mutant
 _YAML = "row: YAML --tiny"
 _BORDERS = "row: templates"
 _REDACT = "tests/core/agents/test_redact.py"
+_PATH_WALK = "tests/core/process/test_path_walk.py"
+_TOLD = (
+    "tests/bad_input/test_secrets.py::test_a_secret_that_an_agent_tells_is_stored_and_shown_nowhere"
+)
 
 STRANGERS = (
     # -- redaction
@@ -64,6 +68,22 @@ STRANGERS = (
         "        return ()\n",
         "row: secrets --tiny",
     ),
+    Mutant(
+        "redaction",
+        "a session is kept whose name is a secret",
+        "engine/converse.py",
+        "self._engine.redactor.text(session) == session",
+        "True",
+        _TOLD + "[session]",
+    ),
+    Mutant(
+        "redaction",
+        "a session told early is kept whose name is a secret",
+        "engine/progress.py",
+        "        if self._place.redactor.text(session) == session:",
+        "        if True:",
+        _TOLD + "[session_told_early]",
+    ),
     # -- includes
     Mutant(
         "includes",
@@ -72,6 +92,31 @@ STRANGERS = (
         "    raise PathOutside\n\n\ndef open_regular",
         '    return path.split("/")\n\n\ndef open_regular',
         _YAML,
+    ),
+    Mutant(
+        "includes",
+        "a path climbs out",
+        "process/path_walk.py",
+        "            raise PathOutside\n        os.close(self._folders.pop())",
+        '            self._folders.append(os.open("..", ENTER, dir_fd=self._folders[-1]))\n'
+        "            return\n        os.close(self._folders.pop())",
+        _PATH_WALK + "::test_a_path_and_a_link_that_climb_out_are_outside",
+    ),
+    Mutant(
+        "includes",
+        "a file that is swapped for a link is followed",
+        "process/path_walk.py",
+        "(0 if follow else os.O_NOFOLLOW)",
+        "0",
+        _PATH_WALK + "::test_a_file_that_is_exchanged_for_a_link_is_not_followed",
+    ),
+    Mutant(
+        "includes",
+        "a folder that is swapped for a link is entered",
+        "process/path_walk.py",
+        "ENTER = os.O_DIRECTORY | os.O_NOFOLLOW",
+        "ENTER = os.O_DIRECTORY",
+        _PATH_WALK + "::test_a_folder_that_is_exchanged_for_a_link_is_not_entered",
     ),
     Mutant(
         "includes",

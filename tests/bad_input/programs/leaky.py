@@ -100,4 +100,16 @@ def session() -> None:
     print(json.dumps({"output": {"$status": "done"}, "sessionId": SECRETS[0]}))
 
 
+def session_told_early() -> None:
+    event(session=SECRETS[0])
+    event(turn={"text": "I begin"})
+    sys.exit(3)
+
+
+def session_of_an_error() -> None:
+    error = {"kind": "bad_request", "message": "no"}
+    print(json.dumps({"error": error, "sessionId": SECRETS[0]}))
+    sys.exit(1)
+
+
 globals()[sys.argv[1]]()

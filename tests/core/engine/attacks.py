@@ -9,6 +9,7 @@ from typing import Any
 from tests.core.engine.archives import Archive, File, node
 
 from uwf_core.cas import node_file
+from uwf_core.cas.codec import encode
 from uwf_core.cas.hashing import META, PRIMITIVES, ref_of
 
 TEXT = PRIMITIVES["string"]
@@ -268,6 +269,14 @@ def stowaway(archive: Archive) -> bytes:
     return archive.reseal().data()
 
 
+def under_its_name(archive: Archive) -> bytes:
+    """Another text under the reference of the first one: every digest fits but the reference."""
+    held = {file.name: node_file.from_bytes(file.content) for file in archive.nodes}
+    name = next(name for name in held if held[name].type == TEXT)
+    forged = held[name]._replace(data=encode("another text"))
+    return archive.rewrite(name, node_file.to_bytes(forged)).reseal().data()
+
+
 def missing(*keys: str) -> Attack:
     def attack(archive: Archive) -> bytes:
         return archive.replace(archive.find(*keys).name).reseal().data()
@@ -341,6 +350,7 @@ CONTENTS: dict[str, Attack] = {
     "another time in a node": content(lambda data: data[:-8] + struct.pack(">Q", 5)),
     "a negative time in a node": content(lambda data: data[:-9] + b"\x20"),
     "another type in a node": content(lambda data: data[:7] + b"0" * 12 + data[19:]),
+    "another text under a node's name": under_its_name,
     "a stowaway": stowaway,
     "a deep stowaway": deep,
     "a step without its details": missing("session", "turns"),

@@ -1,5 +1,6 @@
 """A bundle is data of strangers: whatever is wrong with it, it is refused and nothing changes."""
 
+import json
 import os
 import re
 import signal
@@ -91,6 +92,30 @@ def test_the_attacks_are_refused_for_what_they_change_alone(
     file = tmp_path / "harmless.tar"
     file.write_bytes(harmless(Archive(good)))
     verify_bundle(str(file))
+
+
+def test_a_fork_cannot_inherit_a_chain_that_leaves_a_step_out(
+    victim: Client, tmp_path: Path
+) -> None:
+    """Steps of a thread count its events; those that it inherits are counted by the chain alone."""
+    project = Project(tmp_path / "project")
+    project.workflow("loop", LOOP)
+    project.script([DONE, REJECTED, DONE])
+    with project.client() as uwf:
+        parent = uwf.start("loop", "The task.")["thread"]
+        uwf.exec(parent, count=3)
+        fork = uwf.fork(uwf.steps(parent)[3]["step"])["thread"]
+        uwf.export_thread(fork, tmp_path / "fork.tar")
+
+    file = tmp_path / "fork.tar"
+    file.write_bytes(line(lambda each: each["tags"].pop("role.reviewer"))(Archive(file)))
+    archive = Archive(file)
+    head = json.loads(archive["manifest.json"].content)["head"]
+    second = archive.payload(archive[f"cas/{head}.bin"])["prev"]
+    first = archive.payload(archive[f"cas/{second}.bin"])["prev"]
+    file.write_bytes(exchanged(change=set_to("prev", first))(archive))
+    with pytest.raises(BundleError, match="does not belong where the chain has it"):
+        victim.import_bundle(file)
 
 
 def test_there_are_enough_attacks() -> None:

@@ -120,3 +120,18 @@ def test_a_run_that_a_limit_stops_names_the_limit_its_value_and_what_was_used(
         assert run.document["suspendMessage"] == "maxSteps 2 is reached (2 used)"
     shown = project.uwf("thread", "exec", thread, "--format", "text").stdout
     assert shown.count("maxSteps 2 is reached (2 used)") == 1
+
+
+@pytest.mark.parametrize("limit", ["maxSteps: 2", "maxTokens: 20", "maxCostUsd: 2"])
+def test_a_fork_has_the_whole_allowance_for_itself(
+    limit: str, project: Project, uwf: Client, start: Callable[[str], str]
+) -> None:
+    """What its parent has used counts against the parent alone."""
+    usage = {"inputTokens": 5, "outputTokens": 5, "costUsd": 1}
+    done, rejected = {**DONE, "usage": usage}, {**REJECTED, "usage": usage}
+    project.script([done, rejected], repeat=True)
+    parent = start(f"limits: {{{limit}}}\n")
+    assert uwf.exec(parent, until_done=True).exit_code == 5
+    fork = uwf.fork(uwf.steps(parent)[-1]["step"])["thread"]
+    again = uwf.exec(fork, until_done=True)
+    assert (again.exit_code, len(again.document["steps"])) == (5, 2)

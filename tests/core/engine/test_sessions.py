@@ -1,5 +1,7 @@
 """A role is a session: re-entry continues it, a fork forks it, another agent never gets it."""
 
+import sys
+
 from tests.core.engine.conftest import APPROVED, DONE, REJECTED
 
 from uwf_core.client import Client
@@ -69,6 +71,26 @@ def test_another_agent_gets_a_fresh_session_with_the_whole_history(
     step = uwf.step(uwf.steps(thread)[-1]["step"])
     assert (step["agent"], step["session"], step["continuation"]) == ("human", None, "new")
     assert "FIRST BODY" in uwf.prompt(step["step"])
+
+
+def test_an_agent_that_could_continue_gets_no_session_of_another(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    """Both can continue sessions, and one's session means nothing to the other."""
+    lines = ("import json, os", 'session = json.load(open(os.environ["UWF_REQUEST"]))["session"]')
+    reply = {"output": {"$status": "done"}, "sessionId": "of-the-other"}
+    program = project.folder / "agent.py"
+    program.write_text("\n".join([*lines, f"print(json.dumps({{**{reply!r}, 'model': session}}))"]))
+    project.config(
+        f"agents: {{other: {{command: {sys.executable}, args: [{program}], "
+        "capabilities: [continue]}}\n"
+    )
+    project.script([DONE, REJECTED])
+    uwf.exec(thread, count=2)
+    with project.client() as fresh:
+        assert fresh.exec(thread, agent="other").exit_code == 0
+    step = uwf.step(uwf.steps(thread)[-1]["step"])
+    assert (step["model"], step["session"], step["continuation"]) == (None, "of-the-other", "new")
 
 
 def test_an_agent_that_returns_to_its_role_continues_its_own_session(

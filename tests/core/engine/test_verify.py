@@ -299,6 +299,18 @@ def test_a_lost_head_is_told_by_what_it_leaves_behind(world: World) -> None:
     }
 
 
+def test_a_registered_workflow_that_is_gone_is_named_with_its_name(world: World) -> None:
+    file = world.project.home / "third.yaml"
+    file.write_text(LOOP.replace("name: loop", "name: third").replace("Write it.", "Draw it."))
+    with world.project.client() as uwf:
+        ref = uwf.add_workflow(file)
+    world.sql("DELETE FROM node WHERE ref = ?", number_of(ref))
+    (problem,) = world.verify()["problems"]
+    assert (problem["kind"], problem["node"], problem["variable"]) == (
+        *("missing", ref, "@uwf/registry/third"),
+    )
+
+
 def test_a_node_that_its_type_refuses_is_found_though_every_digest_fits(world: World) -> None:
     from uwf_core.api.store import Record
     from uwf_core.cas.codec import encode

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from uwf_core.errors import (
-    StoreError,
-)
+from uwf_core.api.store import Holder
+from uwf_core.errors import StoreError
 
 
 def settled(path):
@@ -148,3 +147,18 @@ def test_a_limit_on_the_size_of_files_leaves_everything_readable(open_store, tmp
     again = open_store()
     assert all(again.text(ref) for ref in refs)
     assert again.text(again.put_text("there is room again")) == "there is room again"
+
+
+def test_a_lock_whose_holder_cannot_be_recorded_is_not_held(open_store, tmp_path):
+    """Else a program that goes on after a full disk could never run that thread again."""
+    store = open_store()
+    store.put_text("there is a store")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, limits[1]))
+    try:
+        with pytest.raises(StoreError):
+            store.lock("@uwf/a", Holder(1, "start", "host", 2))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert open_store().holder("@uwf/a") is None
+    store.lock("@uwf/a", Holder(1, "start", "host", 2)).release()
