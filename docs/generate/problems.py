@@ -8,7 +8,8 @@ from typing import NamedTuple
 import uwf_core
 from generate.tables import table
 
-ROOM = Path(uwf_core.__file__).parent / "workflow"
+CORE = Path(uwf_core.__file__).parent
+ROOM, RULES = CORE / "workflow", CORE / "shape" / "rules.py"
 SEVERITIES = {"error_at": "error", "warning_at": "warning"}
 
 INTRODUCTION = """\
@@ -43,13 +44,17 @@ def markdown() -> str:
 
 
 def all_findings() -> Iterator[Finding]:
-    """Every call of `error_at` and `warning_at` (or of a function that is called alike)."""
+    """Every call of `error_at` and `warning_at`, and every rule of a shape."""
     for path in sorted(ROOM.glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and _name(node.func) in SEVERITIES:
                 finding = _finding(node)
                 if finding is not None:
                     yield finding
+    for node in ast.walk(ast.parse(RULES.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and _name(node.func) == "Rule":
+            message, _, _, _, code, hint = [*map(_text, node.args), *([""] * 6)][:6]
+            yield Finding(code or "bad-value", "error", f"… {message}", hint)
 
 
 def _finding(call: ast.Call) -> Finding | None:

@@ -41,11 +41,7 @@ _VALIDATION = frozenset({"jsonschema_rs"})
 _PLUGINS_AND_LIVE_DISPLAY = frozenset({"pluggy", "rich", "markdown_it", "mdurl", "pygments"})
 _CHECKS = frozenset(
     {
-        "pydantic",
-        "pydantic_core",
-        "annotated_types",
         "typing_extensions",
-        "typing_inspection",
         "jsonschema",
         "jsonschema_specifications",
         "referencing",

@@ -1,8 +1,5 @@
 """Other distributions of the same Python have no say in how a workflow is read."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -49,19 +46,3 @@ def test_a_foreign_distribution_stops_no_command(tmp_path: Path, entry_points: s
         assert done.exit_code == 0, (words, done.stderr)
         assert "foul" not in done.stderr
     assert not (info.parent / "foul.py.ran").exists()
-
-
-@pytest.mark.parametrize("value", [None, "other"])
-def test_reading_a_workflow_leaves_the_environment_as_it_was(value: str | None) -> None:
-    """Agents inherit it, and may want the plugins of their own pydantic."""
-    name = "PYDANTIC_DISABLE_PLUGINS"
-    env = {key: each for key, each in os.environ.items() if key != name}
-    code = f"import os, uwf_core.workflow.model; print(os.environ.get({name!r}))"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=env if value is None else {**env, name: value},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == str(value)

@@ -13,9 +13,8 @@ from uwf_core.stores.memory import open_memory
 from uwf_core.workflow.check import check_text
 from uwf_core.workflow.definition import read_definition
 from uwf_core.workflow.mermaid import graph
-from uwf_core.workflow.model import json_schema, schema_text
 from uwf_core.workflow.publish import publish
-from uwf_core.workflow.starter import schema_path, starter
+from uwf_core.workflow.starter import json_schema, schema_path, schema_text, starter
 from uwf_core.workflow.yaml_source import parse_yaml
 
 

@@ -7,8 +7,8 @@ Schemas, and faults that name their place.
 """
 
 from uwf_core.cas.schemas import CompiledSchema, SchemaProblem, schema_problems
+from uwf_core.shape.mismatch import suggestion
 from uwf_core.workflow.load import Loaded, load_file
-from uwf_core.workflow.parsed import node_at, place_at, suggestion
 from uwf_core.workflow.problem import (
     Place,
     Problem,
@@ -17,6 +17,7 @@ from uwf_core.workflow.problem import (
     warning_at,
 )
 from uwf_core.workflow.yaml_nodes import is_bad_number
+from uwf_core.workflow.yaml_shape import node_at, place_at, read_shape
 from uwf_core.workflow.yaml_source import (
     Composed,
     YamlMapping,
@@ -49,6 +50,7 @@ __all__ = [
     "node_at",
     "parse_yaml",
     "place_at",
+    "read_shape",
     "schema_problems",
     "suggestion",
     "to_value",

@@ -61,7 +61,9 @@ class Shape:
         """RecordOf a value of a wrong type."""
         named = next((rule.message for rule in self.rules if rule.names_type), None)
         message = named or f"must be {self.wanted}"
-        return reading.reject(path, "wrong-type", message, "", value)
+        is_plain = self.wanted == "text" and isinstance(value, int | float)
+        hint = "put it in quotes" if is_plain else ""
+        return reading.reject(path, "wrong-type", message, hint, value)
 
     def obeying(self, value: Any, path: Path, reading: Reading) -> Any:
         """`value` if it satisfies every rule."""

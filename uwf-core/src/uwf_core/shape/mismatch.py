@@ -101,6 +101,16 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f"known: {', '.join(shown_names)}{more}" if shown_names else ""
 
 
+def short(text: str) -> str:
+    """A word as a message quotes it."""
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def dotted(path: Path) -> str:
+    """A path as text, such as `roles.writer.tools.0`."""
+    return ".".join(short(str(step)) for step in path)
+
+
 def shown(value: Any) -> str:
     """A value as a message shows it, short."""
     if value is None:

@@ -106,7 +106,7 @@ def _of_type(
     if origin is Any or origin is object:
         return Anything()
     if origin in (Union, types.UnionType):
-        return AnyOf(tuple(_shape(each, extras) for each in inner))
+        return AnyOf(tuple(_shape(each, () if each is type(None) else extras) for each in inner))
     if origin is Literal:
         return OneOf(inner)
     if origin in _SEQUENCES:
@@ -120,6 +120,15 @@ def _of_type(
     if _is_dataclass(origin) or hasattr(origin, "_fields") or typing.is_typeddict(origin):
         return RecordOf(origin, _fields_of)
     return Unsayable(annotation)
+
+
+def build(cls: Any, payload: Mapping[str, Any]) -> Any:
+    """The object of class `cls` that a payload of its type holds; nothing is checked.
+
+    Raises:
+        KeyError: a field is missing: the payload is of another type.
+    """
+    return shape_of(cls).build(payload)  # type: ignore[misc] # every class can be built
 
 
 @cache

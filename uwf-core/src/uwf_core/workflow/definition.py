@@ -1,38 +1,96 @@
-"""A published workflow as the engine reads it: plain records from the workflow node.
+"""The shape of a workflow file, and a published workflow as the engine reads it from its node.
 
 Imports only the code of the store, since every `exec` loads this module.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from uwf_core.errors import UnknownIdError
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.shape.rules import NOT_BLANK, To, above
+from uwf_core.shape.shapes import build
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
 
-WORKFLOW_TYPE = Ref("512FE01Q6NNHW")
+WORKFLOW_TYPE = Ref("EFRMZVDRAS9WW")
 """The type of workflow nodes: the reference of `publish.WORKFLOW_SCHEMA` as a schema node."""
 
 WORKFLOW_TYPES = frozenset((WORKFLOW_TYPE,))
 """Every type of workflow node that was ever released; all of them can be read."""
 
 
-class Edge(NamedTuple):
-    """The target of a status: a role, `$END` or `$SUSPEND`; prompt and location are templates."""
+VERSION: Final = 1
+"""The format of workflow files."""
+NAME_PATTERN: Final = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
-    role: str
-    prompt: str
-    location: str | None
+_POSITIVE = above(0)
+_NAMED = NOT_BLANK._replace(hint="name it")
+
+
+class Edge(NamedTuple):
+    """The target of a status; prompt and location are templates."""
+
+    role: Annotated[str, "The next role, or $END or $SUSPEND."]
+    prompt: Annotated[
+        str,
+        "The prompt of the next role. {{{field}}} is a field of the output, {{{_body}}} the text "
+        "after its frontmatter. For $SUSPEND: the question to a person.",
+    ]
+    location: Annotated[str | None, "The working folder of that step; also a template."] = None
+
+
+class Limits(NamedTuple):
+    """The limits of a whole thread; null is unlimited."""
+
+    max_steps: Annotated[int | None, "Steps in all.", _POSITIVE] = None
+    max_tokens: Annotated[int | None, "Input and output tokens.", _POSITIVE] = None
+    max_cost_usd: Annotated[float | None, "US dollars.", _POSITIVE] = None
+    max_minutes: Annotated[float | None, "Minutes spent running.", _POSITIVE] = None
+
+
+class RoleText(NamedTuple):
+    """A role as its file describes it; a node refers to the schema in `frontmatter`."""
+
+    goal: Annotated[
+        str, "The goal of the role.", NOT_BLANK._replace(hint="describe the goal of the role")
+    ]
+    frontmatter: Annotated[
+        dict[str, Any],
+        "The JSON Schema (draft 2020-12) of the role's output. Each variant (oneOf) fixes $status "
+        "by a const and requires it.",
+        To("schema"),
+    ]
+    description: Annotated[str, "For people: the purpose of the role."] = ""
+    capabilities: Annotated[tuple[Annotated[str, _NAMED], ...], "The skills of the role."] = ()
+    procedure: Annotated[str, "How the role works."] = ""
+    output: Annotated[str, "What the role's answer should contain."] = ""
+    timeout: Annotated[float | None, "Seconds for one step.", _POSITIVE] = None
+    tools: Annotated[
+        tuple[Annotated[str, _NAMED], ...] | None,
+        "The only tools that the role's agent may use.",
+    ] = None
+
+
+class Workflow(NamedTuple):
+    """A workflow file. `graph`: role (or `$START`) -> status (or `new`, `resume`) -> edge."""
+
+    name: Annotated[str, "The file's name without .yaml (index.yaml: its folder's name)."]
+    roles: Annotated[dict[str, RoleText], "The roles by name."]
+    graph: Annotated[
+        dict[str, dict[str, Edge]],
+        "The edge of each role and each $status. $START has the edges `new` and `resume`.",
+    ]
+    version: Annotated[int, "The format of this file: 1."] = VERSION
+    description: Annotated[str, "For people: the purpose of the workflow."] = ""
+    limits: Annotated[Limits, "Limits of a thread."] = Limits()
 
 
 class Role(NamedTuple):
-    """A role. `frontmatter` is the reference of its schema, `schema` that schema itself.
-
-    `timeout` is in seconds (None: the configuration's); `tools` the names to which its agent is
-    narrowed (None: not narrowed).
+    """A role of a published workflow: as `RoleText`, with its name and the `schema` that
+    `frontmatter` refers to.
     """
 
     name: str
@@ -45,15 +103,6 @@ class Role(NamedTuple):
     schema: Mapping[str, Any]
     timeout: float | None
     tools: tuple[str, ...] | None
-
-
-class Limits(NamedTuple):
-    """The limits of a whole thread; None is unlimited. `max_minutes` counts time spent running."""
-
-    max_steps: int | None = None
-    max_tokens: int | None = None
-    max_cost_usd: float | None = None
-    max_minutes: float | None = None
 
 
 class Definition(NamedTuple):
@@ -86,57 +135,33 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
             f"the node {ref} is not a workflow",
             hint="next: uwf workflow list",
         )
-    payload = node.payload
-    roles, graph = payload["roles"], payload["graph"]
-    order = _reading_order(graph)
+    found: Workflow = build(Workflow, node.payload)
+    order = _reading_order(found.graph)
     return Definition(
         ref=ref,
-        name=payload["name"],
-        description=payload["description"],
+        name=found.name,
+        description=found.description,
         roles={
-            name: _role(name, roles[name], store.schema(Ref(roles[name]["frontmatter"])))
-            for name in order
-            if name in roles
+            name: _role(store, name, found.roles[name]) for name in order if name in found.roles
         },
-        graph={
-            name: {status: Edge(**edge) for status, edge in graph[name].items()} for name in order
-        },
-        limits=_limits(payload["limits"]),
+        graph={name: found.graph[name] for name in order},
+        limits=found.limits,
     )
 
 
-def _reading_order(graph: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _reading_order(graph: Mapping[str, Mapping[str, Edge]]) -> list[str]:
     """The names of the graph in the order in which a thread may reach them, `$START` first.
 
     A node keeps its mappings sorted by key, so the order of the file is not known here.
     """
     order = ["$START"]
     for name in order:
-        targets = (edge["role"] for edge in graph[name].values())
+        targets = (edge.role for edge in graph[name].values())
         order += [each for each in dict.fromkeys(targets) if each in graph and each not in order]
     return order + [name for name in graph if name not in order]
 
 
-def _role(name: str, payload: Mapping[str, Any], schema: Mapping[str, Any]) -> Role:
-    tools = payload["tools"]
-    return Role(
-        name=name,
-        description=payload["description"],
-        goal=payload["goal"],
-        capabilities=tuple(payload["capabilities"]),
-        procedure=payload["procedure"],
-        output=payload["output"],
-        frontmatter=Ref(payload["frontmatter"]),
-        schema=schema,
-        timeout=payload["timeout"],
-        tools=None if tools is None else tuple(tools),
-    )
-
-
-def _limits(payload: Mapping[str, Any]) -> Limits:
-    return Limits(
-        max_steps=payload["maxSteps"],
-        max_tokens=payload["maxTokens"],
-        max_cost_usd=payload["maxCostUsd"],
-        max_minutes=payload["maxMinutes"],
-    )
+def _role(store: "Store", name: str, text: RoleText) -> Role:
+    fields = text._asdict()
+    ref = Ref(fields.pop("frontmatter"))
+    return Role(name=name, frontmatter=ref, schema=store.schema(ref), **fields)

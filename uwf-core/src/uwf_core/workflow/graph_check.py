@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from uwf_core.workflow.parsed import END, START, SUSPEND, Edge, ParsedWorkflow, suggestion
+from uwf_core.shape.mismatch import suggestion
+from uwf_core.workflow.parsed import END, START, SUSPEND, ParsedEdge, ParsedWorkflow
 from uwf_core.workflow.problem import Problem, error_at
 from uwf_core.workflow.variants import Analysis
 
@@ -70,7 +71,7 @@ def _start(parsed: ParsedWorkflow) -> Iterator[Problem]:
             )
 
 
-def _target(edge: Edge, parsed: ParsedWorkflow) -> Iterator[Problem]:
+def _target(edge: ParsedEdge, parsed: ParsedWorkflow) -> Iterator[Problem]:
     if edge.role is None:
         return
     target = edge.role.text

@@ -1,12 +1,15 @@
 """A starter workflow file: it passes the check and has comments for changes."""
 
 from importlib.resources import files
+from typing import Any
 
 from uwf_core.errors import UsageError
+from uwf_core.shape.shapes import shape_of
+from uwf_core.workflow.definition import NAME_PATTERN, VERSION, Workflow
 from uwf_core.workflow.variants import NAME
 
 SCHEMA_FILE = "schema.json"
-"""The JSON Schema of the file format, next to this module; `model.json_schema` gives the same."""
+"""The JSON Schema of the file format, next to this module; `json_schema` gives the same."""
 
 _TEXT = """\
 # yaml-language-server: $schema={schema}
@@ -103,3 +106,34 @@ def name_text(name: str) -> str:
             hint="use letters, digits, `.`, `_` and `-`, with a letter or digit first",
         )
     return name if isinstance(plain_value(name), str) else f'"{name}"'
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of the file format, for editors; shipped as `SCHEMA_FILE`."""
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A uwf workflow",
+        **shape_of(Workflow).schema(),
+        "patternProperties": {"^x-": {"description": "Anything; a place for YAML anchors."}},
+    }
+    properties = schema["properties"]
+    properties["version"]["const"] = VERSION
+    properties["name"]["pattern"] = NAME_PATTERN
+    properties["roles"] |= {"propertyNames": {"pattern": NAME_PATTERN}, "minProperties": 1}
+    edge = properties["graph"]["additionalProperties"]["additionalProperties"]
+    start = {
+        "type": "object",
+        "description": "The first role of a thread, and of a reopened one.",
+        "properties": {"new": edge, "resume": edge},
+        "required": ["new", "resume"],
+        "additionalProperties": False,
+    }
+    properties["graph"] |= {"required": ["$START"], "properties": {"$START": start}}
+    return schema
+
+
+def schema_text() -> str:
+    """The exact content of `SCHEMA_FILE`."""
+    import json
+
+    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 
+from uwf_core.shape.mismatch import suggestion
 from uwf_core.workflow.fields import Fields, Presence
 from uwf_core.workflow.load import FILE_STYLE
-from uwf_core.workflow.parsed import START, Edge, ParsedWorkflow, suggestion
+from uwf_core.workflow.parsed import START, ParsedEdge, ParsedWorkflow
 from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
 from uwf_core.workflow.template import Name, Template, TemplateError, parse
 from uwf_core.workflow.variants import BODY, Analysis, Variant
@@ -37,7 +38,7 @@ def _is_blank(template: Template) -> bool:
     return not template.names() and not template.render({}).strip()
 
 
-def _blank_prompt(edge: Edge, scalar: YamlScalar) -> Problem:
+def _blank_prompt(edge: ParsedEdge, scalar: YamlScalar) -> Problem:
     return error_at(
         scalar.place,
         "blank-prompt",
@@ -56,7 +57,7 @@ def _placed(
 
 
 def _names(
-    edge: Edge, names: Iterable[tuple[Name, Place]], analysis: Analysis | None
+    edge: ParsedEdge, names: Iterable[tuple[Name, Place]], analysis: Analysis | None
 ) -> Iterator[Problem]:
     variants = analysis.variants if analysis else ()
     variant = next((each for each in variants if each.status == edge.status), None)
@@ -74,7 +75,7 @@ def _names(
 
 
 def _field(
-    edge: Edge, name: Name, place: Place, fields: Fields, variants: tuple[Variant, ...]
+    edge: ParsedEdge, name: Name, place: Place, fields: Fields, variants: tuple[Variant, ...]
 ) -> Iterator[Problem]:
     presence = fields.presence(name)
     if presence is Presence.NEVER:
@@ -95,7 +96,7 @@ def _field(
         )
 
 
-def _where_else(name: Name, edge: Edge, variants: tuple[Variant, ...]) -> str:
+def _where_else(name: Name, edge: ParsedEdge, variants: tuple[Variant, ...]) -> str:
     others = [each.status for each in variants if name.path[0] in each.properties]
     others = [status for status in others if status != edge.status]
     return f"only the status {', '.join(others)} has this field" if others else ""
