@@ -27,16 +27,21 @@ SOURCES = (
     *(
         f"uwf-core/src/uwf_core/{room}"
         for room in [
-            "cas",
+            *("agents", "api", "cas"),
             "cli",
             "config",
+            "demo",
             "extract",
             "llm",
             "moderator",
+            "plugins",
             "process",
             "prompt",
             "shape",
+            "stores",
+            "testing",
             "workflow",
+            *("client.py", "commands.py", "definitions.py", "errors.py", "ids.py", "serving.py"),
         ]
     ),
 )

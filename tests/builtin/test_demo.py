@@ -47,7 +47,7 @@ def test_the_live_demo_runs_on_the_configured_model_and_keeps_its_key_to_itself(
     assert outcome.exit_code == 0, outcome.stderr
     assert outcome.document["testsAfter"] == {"green": True, "ran": 4, "failed": 0}
     assert outcome.document["agent"] == "builtin"
-    assert "the builtin agent on the model model-9 of mine" in outcome.stderr
+    assert "the builtin agent on model-9 of mine" in outcome.stderr
     assert {each.body["model"] for each in asked} == {"model-9"}
     files = [file for file in (project.folder / "trial").rglob("*") if file.is_file()]
     assert not any(KEY.encode() in file.read_bytes() for file in files)
@@ -56,7 +56,7 @@ def test_the_live_demo_runs_on_the_configured_model_and_keeps_its_key_to_itself(
 @pytest.mark.parametrize(
     ("env", "words"),
     [
-        ({}, "needs a model, and none is configured"),
+        ({}, "needs a model, but none is configured"),
         ({"UWF_BLOCK_PLUGINS": "builtin"}, "cannot be used: blocked"),
     ],
     ids=["no model", "no agent"],

@@ -122,7 +122,7 @@ def test_the_demo_says_plainly_who_plays_the_roles(played: Played):
     told = played.document["playedBy"]
     assert f"all roles are played by {told}" in played.outcome.stderr
     if is_builtin(played):
-        assert told.startswith("the builtin agent, whose tools really work; its model is a script")
+        assert told.startswith("the builtin agent with its real tools; its model is a script")
     else:
         assert told.startswith("a script that ships with uwf; no model, no key")
         text = Path(played.document["agent"]).read_text()

@@ -290,7 +290,7 @@ def test_a_json_script_plays_as_well(stage: Stage) -> None:
         ("steps: [{role: writer, output: a, hang: true}]", r"steps\.0 delivers 2 things"),
         ("steps: [{role: writer, outputs: []}]", r"steps\.0\.outputs is empty"),
         ("steps: [{role: writer, output: a, outputs: [b]}]", "both `outputs`"),
-        ("steps: [{role: writer, fail: {kind: nonsense}}]", "'nonsense' is no kind of failure"),
+        ("steps: [{role: writer, fail: {kind: nonsense}}]", "'nonsense' is not a kind of failure"),
         ("steps: [{role: writer, output: a, usage: {inputTokens: x}}]", "usage.inputTokens is 'x'"),
         ("steps: [{role: writer, output: a, turns: [{rol: tool}]}]", r"turns\.0\.rol "),
         ("steps: [{output: a}]", r"steps\.0\.role is missing"),

@@ -49,10 +49,10 @@ def test_a_distribution_without_metadata_is_found_with_its_fault(site: Site) -> 
     (site.agent("one") / "METADATA").unlink()
     (found,) = scan(path=[str(site.folder)])
     assert (found.name, found.distribution, found.version) == ("one", "demo_one", "1.0")
-    assert found.fault.endswith("has no readable METADATA")
+    assert found.defect.endswith("has no readable METADATA")
     site.agent("one", version="2.0")
     (found,) = scan(path=[str(site.folder)])
-    assert (found.version, found.fault) == ("2.0", ""), "what is whole wins"
+    assert (found.version, found.defect) == ("2.0", ""), "what is whole wins"
 
 
 def test_a_name_with_a_nul_is_listed_as_broken_and_stops_nothing(site: Site) -> None:

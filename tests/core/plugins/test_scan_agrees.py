@@ -93,7 +93,7 @@ def test_both_find_the_same_plugins_of_the_same_distributions(
         ours = [
             (each.group, each.name, each.target, each.distribution, each.version)
             for each in found
-            if not each.fault
+            if not each.defect
         ]
         assert sorted(ours) == sorted(by_importlib_metadata([str(site) for site in sites]))
 
@@ -109,7 +109,7 @@ def test_leftovers_and_malformed_files_change_nothing_about_the_others(
         expected = sorted(by_importlib_metadata([str(site)]))
         install(site, "~emo_one-{}.dist-info", "0.9", "[uwf.agents]\nleft = over\n", "")
         install(site, "broken-{}.dist-info", "1.0", broken, None)
-        found = [each for each in scan(path=[str(site)]) if not each.fault]
+        found = [each for each in scan(path=[str(site)]) if not each.defect]
         rows = [(e.group, e.name, e.target, e.distribution, e.version) for e in found]
         assert sorted(rows) == expected
 

@@ -7,7 +7,7 @@
         outcome = uwf.exec(started["thread"], until_done=True)
         print(outcome.document["status"], uwf.read(started["thread"]))
 
-What comes back are the documents that the commands print as JSON (`uwf_core.engine.documents`):
+The methods return the documents that the commands print as JSON (`uwf_core.engine.documents`):
 typed mappings with camelCase keys, times in ms since 1970. Errors are `uwf_core.errors`. A client
 belongs to one thread of a program at a time; several clients, and the `uwf` command, can work on
 one store at once.
@@ -100,24 +100,24 @@ class Client:
         on_event: Callable[[object], None] | None = None,
         on_notice: Callable[[str], None] | None = None,
     ) -> Self:
-        """A client. Nothing is read before it is needed.
+        """Create a client. Nothing is read before it is needed.
 
         Args:
-            home: uwf's own folder; `UWF_HOME` of `env`, else `~/.uwf`.
-            cwd: the folder that relative things are relative to; the process's.
-            env: the environment; the process's. Agents get what is usual and what they declare.
+            home: uwf's own folder; default: `UWF_HOME` of `env`, else `~/.uwf`.
+            cwd: the base of relative paths; default: that of the process.
+            env: the environment; default: that of the process. Agents get the standard
             store: a store URL (`sqlite:/tmp/trial.db`, `memory:`) instead of the configured one.
-            default_agent: the agent where nothing else says one.
-            default_model: the model of agents that use one of the configuration, by its name there.
-            agent_options: options that win over the configuration's, for agents that are plugins.
-            pass_env: names of variables that every agent gets, whatever it declares.
-            durable: False: nothing waits for the disk; for a store that is thrown away.
-            beside: another client of this program; what it has found is not looked for again.
+            default_agent: the agent if nothing else selects one.
+            default_model: the model of agents that use one of the configuration, by its name.
+            agent_options: options of plugin agents that override the configuration's.
+            pass_env: names of variables that every agent gets.
+            durable: False does not wait for the disk; for a temporary store.
+            beside: another client of this program, whose plugins and schemas are reused.
             on_event: gets the event records of `uwf_core.api` as they happen, from any thread.
             on_notice: gets lines for people.
 
         Raises:
-            ConfigError: there is no home folder.
+            ConfigError: the home folder is unknown.
         """
         own = {} if home is None else {"UWF_HOME": str(home)}
         environment = {**(os.environ if env is None else env), **own}
@@ -140,7 +140,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         self._engine.close()
 
     @property
@@ -150,21 +150,21 @@ class Client:
 
     @property
     def installation(self) -> Installation:
-        """What is installed and configured, to be asked before anything is run."""
+        """Information about plugins and configuration, without running anything."""
         return Installation(self._engine)
 
     @property
     def nodes(self) -> NodeStore:
-        """Typed nodes and names of one's own."""
+        """The typed nodes and names of a program that uses uwf's store."""
         return NodeStore(self._engine)
 
     # -- workflows -------------------------------------------------------------------------------
 
     def add_workflow(self, file: str | os.PathLike[str]) -> Ref:
-        """Check and publish a workflow file, and let its name mean it from now on.
+        """Check and publish a workflow file and register its name.
 
         Raises:
-            DefinitionError: it has faults; `problems` has all of them.
+            DefinitionError: it has errors; `problems` has all of them.
         """
         from uwf_core.engine.workflows import publish_file
         from uwf_core.workflow.registry import register
@@ -174,10 +174,10 @@ class Client:
         return ref
 
     def find_workflow(self, word: str) -> Ref:
-        """The published workflow that a word (name, file, reference) means.
+        """The published workflow of a name, file or reference.
 
         Raises:
-            UnknownIdError: there is none. DefinitionError: the file has faults.
+            UnknownIdError: it does not exist. DefinitionError: the file has errors.
         """
         from uwf_core.engine.workflows import find_workflow
 
@@ -193,7 +193,7 @@ class Client:
         cwd: str | os.PathLike[str] = ".",
         agent: str | None = None,
     ) -> StartedDocument:
-        """Begin a thread; nothing is run. Errors as `uwf thread start`."""
+        """Start a thread without running a step. Errors as `uwf thread start`."""
         from uwf_core.threads import start
 
         options = start.StartOptions(workflow, prompt, str(cwd), agent)
@@ -212,7 +212,7 @@ class Client:
         """Run the next step or steps; `cwd` replaces the thread's folder for this call.
 
         Raises:
-            BusyError: somebody runs the thread. WrongStateError: it is cancelled.
+            BusyError: the thread is running. WrongStateError: it is cancelled.
             AgentStuck: an agent within this process does not stop; the failed attempt is stored.
         """
         from uwf_core.engine import run
@@ -230,7 +230,7 @@ class Client:
         cwd: str | None = None,
         cancel: Cancel | None = None,
     ) -> Outcome:
-        """Let a suspended or completed thread go on. Errors as `uwf thread resume`."""
+        """Resume a suspended or completed thread. Errors as `uwf thread resume`."""
         from uwf_core.threads import resume
 
         options = resume.ResumeOptions(text, answer, agent, cwd)
@@ -252,25 +252,25 @@ class Client:
         return fork.fork_step(self._engine, step)
 
     def stop(self, thread: str) -> ThreadDocument:
-        """Stop whoever runs the thread."""
+        """Stop the process that runs the thread."""
         from uwf_core.threads import control
 
         return control.stop_thread(self._engine, thread)
 
     def cancel(self, thread: str) -> ThreadDocument:
-        """Close a thread for good."""
+        """Cancel the thread permanently."""
         from uwf_core.threads import close
 
         return close.cancel_thread(self._engine, thread, self._watch)
 
     def wait(self, thread: str, timeout_s: float | None = None) -> Outcome:
-        """Wait until nobody runs the thread; what its run did."""
+        """Wait for the current run and return its result."""
         from uwf_core.threads import control
 
         return control.wait_thread(self._engine, thread, timeout_s)
 
     def remove(self, thread: str) -> ThreadDocument:
-        """Forget a finished thread."""
+        """Remove a finished thread."""
         from uwf_core.threads import close
 
         return close.remove_thread(self._engine, thread)
@@ -286,12 +286,12 @@ class Client:
     def import_bundle(
         self, file: str | os.PathLike[str], *, dry_run: bool = False, as_new: bool = False
     ) -> ImportDocument:
-        """Take a thread over from a bundle: all of it, or nothing. Errors as `uwf cas import`.
+        """Import a thread from a bundle: all of it, or nothing. Errors as `uwf cas import`.
 
         Args:
             file: what `export_thread` of this or another store wrote.
             dry_run: check everything and change nothing.
-            as_new: a thread that is here with another head comes under a new id.
+            as_new: a thread that exists with another head gets a new id.
         """
         from uwf_core.upkeep.import_bundle import ImportOptions, import_bundle
 
@@ -301,13 +301,13 @@ class Client:
     # -- reading ---------------------------------------------------------------------------------
 
     def show(self, thread: str) -> ThreadDocument:
-        """Where a thread stands."""
+        """The status of a thread."""
         from uwf_core.views import show
 
         return show.show_thread(self._engine, thread)
 
     def list(self, wanted: ThreadFilter | None = None) -> Sequence[ThreadRow]:
-        """Threads, newest first; the finished ones too unless the filter says otherwise."""
+        """Threads, newest first; by default with the finished ones."""
         from uwf_core.views import thread_list
 
         return thread_list.list_threads(self._engine, wanted or thread_list.ThreadFilter(all=True))
@@ -331,7 +331,7 @@ class Client:
         return turns.list_turns(self._engine, thread, role)
 
     def follow(self, thread: str, role: str | None = None) -> Iterator[TurnDocument]:
-        """All turns so far, then those of the step under way as they come."""
+        """All turns so far, then those of the running step as they arrive."""
         from uwf_core.views import turns
 
         return turns.follow_turns(self._engine, thread, role)
@@ -343,7 +343,7 @@ class Client:
         return read.read_thread(self._engine, thread, quota or read.QUOTA, before)
 
     def prompt(self, step: str) -> str:
-        """Exactly what the agent of a step was told."""
+        """The exact prompt of a step."""
         from uwf_core.views import read
 
         return read.read_prompt(self._engine, step)
@@ -357,7 +357,7 @@ class Client:
         fork: bool = True,
         cancel: Cancel | None = None,
     ) -> AnswerDocument:
-        """Ask the session of a past step; no step is written."""
+        """Ask the session of a past step; stores no step."""
         from uwf_core.threads import ask
 
         options = ask.AskOptions(text, agent, fork)
@@ -368,17 +368,17 @@ class Client:
     def judge(
         self, name: str, options: Mapping[str, Any] | None = None, *, where: str = "options"
     ) -> Judge:
-        """The judge that an installed plugin announces by `uwf_judges`, ready to be called.
+        """Open a judge that an installed plugin announces by `uwf_judges`.
 
         Args:
             name: the entry point's name.
-            options: the judge's options, as JSON says them.
+            options: the judge's options, as JSON.
             where: the place of the options, for messages.
 
         Raises:
             PluginError: it is unknown, blocked, incompatible or claimed twice.
-            PluginBroken: it cannot be imported, or makes no judge.
-            ConfigError: the options do not fit.
+            PluginBroken: it cannot be imported, or returns no judge.
+            ConfigError: the options are invalid.
         """
         from uwf_core.engine import judging
 
@@ -386,10 +386,10 @@ class Client:
 
     @property
     def judge_model(self) -> Model | None:
-        """The model that `modelOverrides.judge` names, for judges that ask one.
+        """The model that `modelOverrides.judge` names, for judges that use one.
 
         Raises:
-            ConfigError: there is no such model.
+            ConfigError: unknown model.
         """
         from uwf_core.engine import judging
 

@@ -1,4 +1,4 @@
-"""The public way to write commands that look and behave like those of `uwf`.
+"""The public API for commands that look and behave like those of `uwf`.
 
     COMMANDS = Noun("What the group is for", {"hello": Row("hello:hello", "Say hello")}, "my.cli")
 

@@ -1,7 +1,7 @@
-"""The public way to read definition files as uwf reads its own: YAML 1.2 with positions, JSON
-Schemas, and faults that name their place.
+"""The public API to read definition files as uwf reads its own: YAML 1.2 with positions, JSON
+Schemas, and errors with their place.
 
-    composed = compose_all(text, file="task.yaml")     # a node tree, and every fault of the YAML
+    composed = compose_all(text, file="task.yaml")     # a node tree, and every YAML error
     value = to_value(composed.node)                    # plain data
     raise as_definition_error([error_at(node.place, "bad-value", "what is wrong", "the cure")])
 """

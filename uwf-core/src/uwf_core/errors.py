@@ -2,29 +2,29 @@
 
     UwfError
     ├── UsageError                  exit 2   the command or its arguments
-    │   ├── UnknownIdError                   a thread, step, node or name that is not there
+    │   ├── UnknownIdError                   a thread, step, node or name that does not exist
     │   ├── AmbiguousIdError                 a prefix that fits several
     │   ├── WrongStateError                  the thread is not in a state for this command
     │   ├── ConfigError                      config.yaml, .env, environment, trust
     │   └── PluginError                      unknown, blocked, incompatible or duplicate plugin
     ├── DefinitionError             exit 4   a workflow (or other definition) with its problems
-    ├── PayloadError                exit 4   a value that is no valid payload of its type
+    ├── PayloadError                exit 4   a value that is not a valid payload of its type
     ├── StoreError                  exit 1   the store cannot be used
-    │   ├── MissingNodeError                 a reference that points to nothing
-    │   ├── CorruptNodeError                 bytes that are not what their reference says
+    │   ├── MissingNodeError                 a reference to a node that is not stored
+    │   ├── CorruptNodeError                 bytes that do not match their reference
     │   ├── CollisionError                   another payload already has this reference
     │   └── StoreVersionError                written by a newer uwf
-    ├── BundleError                 exit 4   a bundle that is not what it has to be
-    ├── BusyError                   exit 75  somebody holds the lock, or a wait ran out
+    ├── BundleError                 exit 4   an invalid bundle
+    ├── BusyError                   exit 75  a held lock, or a wait that timed out
     ├── RunInterrupted              exit 130 Ctrl-C or SIGTERM
     ├── LimitError                  exit 5   a limit of the workflow or the command
     ├── AgentFailure                by kind  an agent failed: the closed table `FailureKind`
     │   └── one subclass per kind, and PluginBroken, an InternalFailure
-    ├── NeedsAnswer                 exit 3   an agent needs a person; no failure
+    ├── NeedsAnswer                 exit 3   an agent needs a person; not a failure
     └── AgentStuck                  exit 6   an in-process agent ignored its cancel token
 
-An error's text says what, where, why and the cure: `message` (what and why), `where` (the place:
-`file:line:column`, a path within a payload, a thread), `hint` (the cure).
+An error has a `message` (what is wrong, and why), `where` (the place: `file:line:column`, a path
+within a payload, a thread) and `hint` (how to fix it).
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ from typing import Any
 
 
 class ExitCode:
-    """The exit codes of every command; what each means is in `uwf --help`."""
+    """The exit codes of every command; `uwf --help` explains them."""
 
     DONE = 0
     FAILED = 1
@@ -47,7 +47,7 @@ class ExitCode:
 
 
 class UwfError(Exception):
-    """The root: an error with a code word, an exit code, a place and a cure."""
+    """The root: an error with a code word, an exit code, a place and a hint."""
 
     code = "error"
     exit_code: int = ExitCode.FAILED
@@ -75,7 +75,7 @@ class UwfError(Exception):
 
 
 class UsageError(UwfError):
-    """The command line asks for something that cannot be."""
+    """An invalid command line."""
 
     code = "usage"
     exit_code = ExitCode.USAGE
@@ -88,21 +88,21 @@ class UnknownIdError(UsageError):
 
 
 class AmbiguousIdError(UsageError):
-    """A prefix that fits more than one thread or step."""
+    """A prefix that matches more than one thread or step."""
 
     code = "ambiguous-id"
 
 
 class WrongStateError(UsageError):
-    """The thread is not in a state in which this command makes sense."""
+    """The thread is not in a state that allows this command."""
 
     code = "wrong-state"
 
 
 class ConfigError(UsageError):
-    """A fault in the configuration: an unknown key, a wrong type, an untrusted setting.
+    """An error in the configuration: an unknown key, a wrong type, an untrusted setting.
 
-    `problems` has every fault that was found, as the problem documents of a workflow check.
+    `problems` has every error that was found, as the problem documents of a workflow check.
     """
 
     code = "config"
@@ -133,7 +133,7 @@ class PluginError(UsageError):
 
 
 class DefinitionError(UwfError):
-    """A definition with faults. `problems` has all of them, each as the document
+    """A definition with errors. `problems` has all of them, each as the document
     `{severity, code, file, line, column, message, hint}`.
     """
 
@@ -159,7 +159,7 @@ class DefinitionError(UwfError):
 
 
 class PayloadError(UwfError):
-    """A value that JSON cannot say, or that its schema refuses; `where` is the path within it."""
+    """A value that JSON cannot represent, or that its schema rejects; `where` is its path."""
 
     code = "invalid-payload"
     exit_code = ExitCode.INVALID
@@ -172,19 +172,19 @@ class StoreError(UwfError):
 
 
 class MissingNodeError(StoreError):
-    """A reference that points to nothing in this store."""
+    """A reference to a node that this store does not have."""
 
     code = "missing-node"
 
 
 class CorruptNodeError(StoreError):
-    """Stored bytes that are not what their reference, digest or checksum says."""
+    """Stored bytes that do not match their reference, digest or checksum."""
 
     code = "corrupt-node"
 
 
 class CollisionError(StoreError):
-    """Another payload already lies under this reference (XXH64 is a name, not a proof)."""
+    """Another payload already has this reference (XXH64 is a name, not a proof)."""
 
     code = "collision"
 
@@ -196,14 +196,14 @@ class StoreVersionError(StoreError):
 
 
 class BundleError(UwfError):
-    """A bundle is refused: it is cut, changed, incomplete, or holds what does not belong there."""
+    """A bundle that is cut, changed, incomplete, or holds unexpected content."""
 
     code = "invalid-bundle"
     exit_code = ExitCode.INVALID
 
 
 class BusyError(UwfError):
-    """Somebody else holds the lock, or a wait ran out."""
+    """Another process holds the lock, or a wait timed out."""
 
     code = "busy"
     exit_code = ExitCode.BUSY
@@ -224,7 +224,7 @@ class LimitError(UwfError):
 
 
 class NeedsAnswer(UwfError):
-    """An agent needs a person: no failure and no step, but a question with its form.
+    """An agent needs a person: not a failure and not a step, but a question with its form.
 
     `form` is a JSON Schema that an answer must satisfy.
     """
@@ -238,7 +238,7 @@ class NeedsAnswer(UwfError):
 
 
 class AgentStuck(UwfError):
-    """An agent within this process went on after its cancel token was set and grace was over."""
+    """An agent within this process kept running after its cancel token was set."""
 
     code = "agent-stuck"
     exit_code = ExitCode.AGENT
@@ -250,24 +250,24 @@ class FailureKind(Enum):
     """
 
     UNAVAILABLE = ("unavailable", 6, False, "the program or service is missing, or not signed in")
-    AUTH = ("auth", 6, True, "the key or login was refused")
+    AUTH = ("auth", 6, True, "the key or login was rejected")
     RATE_LIMIT = ("rate_limited", 6, True, "the service asks to wait")
     CONTEXT_TOO_LONG = ("context_too_long", 6, False, "the model's context is full")
-    BAD_REQUEST = ("bad_request", 6, True, "the provider refused the request")
+    BAD_REQUEST = ("bad_request", 6, True, "the provider rejected the request")
     MAX_TURNS = ("max_turns", 6, True, "the agent's own turn limit was reached")
     MAX_BUDGET = ("max_budget", 6, True, "the agent's own budget was spent")
     TIMEOUT = ("timeout", 6, True, "the time limit of the run was reached")
-    STALLED = ("stalled", 6, True, "the agent said nothing for too long")
+    STALLED = ("stalled", 6, True, "the agent was silent for too long")
     CRASHED = ("crashed", 6, True, "the agent ended without a result")
     TRUNCATED = ("truncated", 6, True, "the agent's stream was cut")
-    TOO_LARGE = ("too_large", 6, True, "the reply is over the cap")
+    TOO_LARGE = ("too_large", 6, True, "the reply exceeds the limit")
     REFUSED = ("refused", 6, True, "the model refused")
     EMPTY = ("empty", 6, True, "the agent delivered nothing")
-    SESSION_LOST = ("session_lost", 6, False, "the session asked for is gone")
+    SESSION_LOST = ("session_lost", 6, False, "the requested session is lost")
     INVALID_OUTPUT = ("invalid_output", 4, True, "the output does not satisfy the role's schema")
     INTERRUPTED = ("interrupted", 130, True, "the run was stopped in the middle")
-    ROUTING = ("routing", 1, True, "the graph does not say what comes next")
-    INTERNAL = ("internal", 1, True, "a fault of uwf or of a plugin")
+    ROUTING = ("routing", 1, True, "the graph has no valid next step")
+    INTERNAL = ("internal", 1, True, "an error in uwf or in a plugin")
 
     def __init__(self, word: str, exit_code: int, keeps_session: bool, meaning: str) -> None:
         self.word = word
@@ -280,19 +280,19 @@ class FailureKind(Enum):
         """The kind named `word`.
 
         Raises:
-            ValueError: there is none of that name.
+            ValueError: unknown kind.
         """
         for kind in cls:
             if kind.word == word:
                 return kind
-        raise ValueError(f"{word!r} is no kind of failure")
+        raise ValueError(f"{word!r} is not a kind of failure")
 
 
 class AgentFailure(UwfError):
-    """An agent failed in one of the ways of `FailureKind`.
+    """An agent failed; `kind` is a row of `FailureKind`.
 
-    Adapters raise the subclass of the kind. `until_ms` (ms since 1970) says when a rate limit
-    ends, where it is known; `session` is the session's id where one came to be.
+    Adapters raise the subclass of the kind. `until_ms` (ms since 1970) is the end of a rate limit,
+    if known; `session` is the session's id, if there is one.
     """
 
     kind = FailureKind.INTERNAL
@@ -313,7 +313,7 @@ class AgentFailure(UwfError):
 
     @staticmethod
     def of(kind: FailureKind, message: str, **details: Any) -> "AgentFailure":
-        """The failure of `kind`, as an instance of the subclass that belongs to it."""
+        """The failure of `kind`, as an instance of its subclass."""
         for subclass in AgentFailure.__subclasses__():
             if subclass.kind is kind:
                 return subclass(message, **details)
@@ -327,13 +327,13 @@ class Unavailable(AgentFailure):
 
 
 class AuthRefused(AgentFailure):
-    """The key or login was refused."""
+    """The key or login was rejected."""
 
     kind = FailureKind.AUTH
 
 
 class RateLimited(AgentFailure):
-    """The service asks to wait; `until_ms` says how long, where it is known."""
+    """The service asks to wait, until `until_ms` if known."""
 
     kind = FailureKind.RATE_LIMIT
 
@@ -345,7 +345,7 @@ class ContextTooLong(AgentFailure):
 
 
 class BadRequest(AgentFailure):
-    """The provider refused the request; the message holds its own words."""
+    """The provider rejected the request; the message has its text."""
 
     kind = FailureKind.BAD_REQUEST
 
@@ -369,7 +369,7 @@ class TimedOut(AgentFailure):
 
 
 class Stalled(AgentFailure):
-    """Nothing was heard of the agent for longer than the idle limit."""
+    """The agent was silent for longer than the idle limit."""
 
     kind = FailureKind.STALLED
 
@@ -387,7 +387,7 @@ class Truncated(AgentFailure):
 
 
 class TooLarge(AgentFailure):
-    """The reply is over the cap."""
+    """The reply exceeds the limit."""
 
     kind = FailureKind.TOO_LARGE
 
@@ -405,7 +405,7 @@ class EmptyReply(AgentFailure):
 
 
 class SessionLost(AgentFailure):
-    """Asked to continue a session, the agent has it no more, or cannot prove that it does."""
+    """The agent lost the session that it should continue, or cannot prove that it continues it."""
 
     kind = FailureKind.SESSION_LOST
 
@@ -429,12 +429,12 @@ class RoutingFailed(AgentFailure):
 
 
 class InternalFailure(AgentFailure):
-    """A fault of uwf itself or of a plugin, or a plugin that is broken at import."""
+    """An error in uwf or in a plugin, or a plugin that fails at import."""
 
     kind = FailureKind.INTERNAL
 
 
 class PluginBroken(InternalFailure):
-    """A plugin that cannot be loaded: it raises, exits, or does not give what it announces."""
+    """A plugin that cannot be loaded: it raises, exits, or does not return what it announces."""
 
     code = "plugin-broken"

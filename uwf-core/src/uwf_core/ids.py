@@ -39,11 +39,11 @@ class Ref(str):
         """`text` as a reference.
 
         Raises:
-            UnknownIdError: it has not the form of one.
+            UnknownIdError: it does not have the form of one.
         """
         if not cls.matches(text):
             raise UnknownIdError(
-                f"{text!r} is no node reference",
+                f"{text!r} is not a node reference",
                 hint=f"a reference is {cls.LENGTH} characters out of {B32}",
             )
         return cls(text)
@@ -55,7 +55,7 @@ class Ref(str):
 
 
 def ref_text(digest: int) -> str:
-    """`b32(digest, 13)` for a number of 64 bits, five times as fast: stores do it all the time."""
+    """`b32(digest, 13)` for a number of 64 bits, five times as fast, for stores."""
     low, middle, pairs = digest & 0x3FFFFFFF, digest >> 30 & 0xFFFFF, _PAIRS
     return (  # numbers of at most 30 bits are the quickest
         f"{B32[digest >> 60]}{pairs[digest >> 50 & 1023]}"
@@ -70,7 +70,7 @@ _TO_PYTHON = bytes(
     b"0123456789abcdefghijklmnopqrstuv"[B32.index(letter)] if letter in B32 else ord("!")
     for letter in map(chr, range(256))
 )
-"""Turns a reference into the digits of `int(…, 32)`, and whatever is none into what is no digit."""
+"""Maps a reference to the digits of `int(…, 32)`, and other characters to an invalid digit."""
 
 
 def number_of(ref: str) -> int | None:
@@ -85,7 +85,7 @@ def number_of(ref: str) -> int | None:
 
 
 def ref_of_number(number: int) -> str:
-    """The reference that `number` stands for: the inverse of `number_of`."""
+    """The reference of a number: the inverse of `number_of`."""
     return ref_text(number + _HALF)
 
 
@@ -105,11 +105,11 @@ class ThreadId(str):
         """`text` as a thread id.
 
         Raises:
-            UnknownIdError: it has not the form of one.
+            UnknownIdError: it does not have the form of one.
         """
         if not cls.matches(text):
             raise UnknownIdError(
-                f"{text!r} is no thread id", hint="a thread id is a ULID of 26 characters"
+                f"{text!r} is not a thread id", hint="a thread id is a ULID of 26 characters"
             )
         return cls(text)
 

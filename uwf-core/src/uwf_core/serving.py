@@ -1,4 +1,4 @@
-"""For adapters that are commands as well: what the engine would give them in its own process.
+"""For adapters that are commands as well: what the engine provides in its own process.
 
 from uwf_core.api.serve import serve_agent
 from uwf_core.serving import installed_tools
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 def installed_tools() -> "Sequence[LoadedTool]":
-    """The tools of the plugins of this installation; blocked ones are not imported. One that cannot
-    be loaded is told on stderr and left out.
+    """The tools of the installed plugins, except blocked ones. A tool that cannot be loaded is
+    reported on stderr and left out.
 
     Raises:
-        ConfigError: the settings have faults.
+        ConfigError: the settings have errors.
     """
     engine = open_engine(
         env=os.environ,

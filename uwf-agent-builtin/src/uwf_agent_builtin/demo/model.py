@@ -1,7 +1,7 @@
-"""The model of the demo: fixed rules instead of a mind. Pure.
+"""The model of the demo: fixed rules. Pure.
 
-It sees what a model sees, the messages and the results of the tools, and answers with what a model
-answers: calls of tools, or the deliverable of its role. So all that is done is done by the tools.
+Like a real model it gets the messages and the results of tools, and returns calls of tools or the
+deliverable of its role. So the tools do all the work.
 """
 
 import json
@@ -57,7 +57,7 @@ def reply(role: str, messages: Sequence[Message]) -> ChatReply:
 
 
 def answer(messages: Sequence[Message]) -> ChatReply:
-    """To a question: a script cannot think, but it can say what it remembers."""
+    """Answer a question: a script cannot think, but it can print its session."""
     said = [message.text for message in messages if message.role == "assistant" and message.text]
     listed = "\n".join(f"````\n{each.rstrip()}\n````\n" for each in said)
     known = f"this is what I said in this session:\n\n{listed}" if said else "I remember nothing."
@@ -70,15 +70,15 @@ def plan(results: Sequence[str]) -> ChatReply:
         return _use("Which test is red?", ("run_command", {"command": RUN_TESTS}))
     run = _tests(results[0])
     if run.green:
-        question = f"All {run.ran} tests pass, and this script knows one fault only. What is it?"
-        return _deliver({"$status": "unclear", "question": question}, "Nothing is red.")
+        question = f"All {run.ran} tests pass, and this script knows only one bug. What is it?"
+        return _deliver({"$status": "unclear", "question": question}, "No test fails.")
     if len(results) == 1:
         return _use("Where is that computed?", ("read_file", {"path": CODE}))
     red = re.search(r"^(?:FAIL|ERROR): (\w+)", run.output, re.MULTILINE)
-    told = re.search(r"^AssertionError: (.*)$", run.output, re.MULTILINE)
+    error = re.search(r"^AssertionError: (.*)$", run.output, re.MULTILINE)
     lines = results[1].splitlines()
     number = next((n for n, text in enumerate(lines, 1) if "VAT_PERCENT /" in text), 1)
-    test, difference = red[1] if red else "a test", told[1] if told else "an error"
+    test, difference = red[1] if red else "a test", error[1] if error else "an error"
     where = f"{CODE}:{number}"
     return _deliver(
         {
@@ -134,7 +134,7 @@ def review(results: Sequence[str]) -> ChatReply:
 
 
 def test(results: Sequence[str]) -> ChatReply:
-    """The tester: run all tests and say what they say."""
+    """The tester: run all tests and report the result."""
     if not results:
         return _use("", ("run_command", {"command": RUN_TESTS}))
     run = _tests(results[0])
@@ -162,7 +162,7 @@ def _repair(code: str) -> tuple[str, list[dict[str, str]]]:
             {"path": CODE, "old": HALF_TO_EVEN, "new": HALF_UP},
             {"path": TESTS, "old": LAST_TEST, "new": LAST_TEST + NEW_TEST},
         ]
-        return "Half a cent is rounded up, in whole numbers; a test says so.", edits
+        return "Half a cent is rounded up, in whole numbers; a test checks it.", edits
     return "There was nothing left to change.", []
 
 

@@ -100,8 +100,8 @@ class CommandAgent:
                 ) as events,
             ):
                 result = child.wait()
-        if events.fault is not None:
-            raise events.fault
+        if events.error is not None:
+            raise events.error
         ended = Ended(
             who=f"the command {self._context.name!r}",
             result=result,

@@ -24,7 +24,7 @@ class EventFollower:
     Attributes:
         session, usage: the last ones reported.
         next_index: one more than the largest index of a turn.
-        fault: the error that the sink raised; the sink gets nothing after it.
+        error: the error that the sink raised; the sink gets nothing after it.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class EventFollower:
         self.bad_lines = 0
         self.first_problem = ""
         self.unread = ""
-        self.fault: Exception | None = None
+        self.error: Exception | None = None
 
     def __enter__(self) -> "EventFollower":
         self._thread.start()
@@ -76,8 +76,8 @@ class EventFollower:
             self._read()
             if self._rest.strip() and not self.unread:
                 self._take(self._rest)
-        except Exception as fault:
-            self.fault = fault
+        except Exception as error:
+            self.error = error
 
     def _read(self) -> None:
         """Read the appended lines; skip one that is too long."""

@@ -1,4 +1,4 @@
-"""The agent contract: what an adapter is given, what it gives back, how it is announced.
+"""The agent contract: what an adapter gets, what it returns, how it is announced.
 
 All records are frozen and keyword-only. A field is never removed within a major version.
 """
@@ -35,13 +35,13 @@ class AgentSpec:
         summary: one line for `uwf agent list`.
         factory: `module:attribute`, called as `factory(options, context)`, gives an `Agent`.
         options: `module:attribute` of a frozen dataclass whose fields are the options, each with
-            a default; None where there are none. Unknown keys and wrong types are refused by uwf.
+            a default; None if it has none. uwf rejects unknown keys and wrong types.
         capabilities: the subset of `CAPABILITIES` that the agent has. Only these are used.
         api: the version of this contract that the adapter was written for.
         checks: `module:attribute`, called as `checks(request)` with a `CheckRequest`, gives the
-            `Check`s that `uwf agent check` runs; None where there are none.
+            `Check`s that `uwf agent check` runs; None if it has none.
         env: names of the environment variables that the agent needs besides the usual ones (its
-            own settings and keys); a name that ends in `*` stands for all that begin like it.
+            own settings and keys); `*` at the end of a name matches any suffix.
     """
 
     name: str
@@ -61,10 +61,10 @@ def _no_tools() -> "Sequence[LoadedTool]":
 
 @record
 class AgentContext:
-    """What an agent is made with, beside its options.
+    """What an agent is created with, besides its options.
 
     Attributes:
-        name: the word it was chosen by (an alias of the config or the agent's own name).
+        name: the word that selected it (an alias of the configuration or the agent's own name).
         state_dir: a folder (0700, may not exist yet) that is the agent's own and outlives runs.
         tools: gives the tools that plugins announce (`uwf_tools`), loaded with the first call; for
             agents whose loop is their own.
@@ -77,7 +77,7 @@ class AgentContext:
 
 @record
 class Price:
-    """USD per million tokens; None is unknown."""
+    """USD per million tokens; None means unknown."""
 
     input: float | None = None
     output: float | None = None
@@ -99,7 +99,7 @@ class Model:
 
 @record
 class Usage:
-    """What one call used, never cumulative. None is unknown; 0 means measured and none.
+    """What one call used, never cumulative. None means unknown; 0 is a measured zero.
 
     `input_tokens` are without the cached ones; `duration_ms` is milliseconds; `cost_usd` dollars.
     """
@@ -113,7 +113,7 @@ class Usage:
     duration_ms: int | None = None
 
     def plus(self, other: "Usage") -> "Usage":
-        """The sum, field by field; what is unknown in either is unknown in the sum."""
+        """The sum, field by field; a field that is unknown in either is unknown in the sum."""
 
         def total(name: str) -> Any:
             mine, others = getattr(self, name), getattr(other, name)
@@ -124,7 +124,7 @@ class Usage:
 
 @record
 class ToolCall:
-    """One use of a tool. Arguments and result are text as they came (often JSON), never parsed."""
+    """One use of a tool. Arguments and result are unchanged text (often JSON), never parsed."""
 
     id: str
     name: str
@@ -148,8 +148,8 @@ class Turn:
 
 
 class TurnSink(Protocol):
-    """Where an agent reports as it goes. Callable from any thread; what it took is kept even if
-    the process dies in the next moment.
+    """Receives an agent's reports while it runs. Thread-safe; a report that was accepted is kept
+    even if the process dies in the next moment.
     """
 
     def turn(self, turn: Turn) -> None:
@@ -164,7 +164,7 @@ class TurnSink(Protocol):
 
 @record
 class RunLimits:
-    """What is left for this call: seconds in all, idle seconds (None: no idle limit), bytes."""
+    """What is left for this call: seconds in total, idle seconds (None: no idle limit), bytes."""
 
     seconds: float = 3600.0
     idle_seconds: float | None = 900.0
@@ -176,8 +176,8 @@ class RunLimits:
 class PromptParts:
     """The parts of the prompt in their order (stable ones first); empty parts are left out.
 
-    `instruction` is what this call alone asks for, as its author wrote it: without the heading
-    that it has in the prompt. A person is shown just that, and a command gets it as `--prompt`.
+    `instruction` is the request of this call only, as its author wrote it: without the heading
+    that it has in the prompt. A person sees only this part, and a command gets it as `--prompt`.
     """
 
     instructions: str = ""
@@ -188,17 +188,17 @@ class PromptParts:
 
 
 def _no_process(_identity: "ProcessId") -> None:
-    """The default of `on_process`: nobody wants to know."""
+    """The default of `on_process`: do nothing."""
 
 
 @record
 class Call:
-    """What every call of an agent carries; `run_program` and `start_program` are the way to run
-    a foreign program: with the call's folder, environment, limits, cancel token and reaper.
+    """The fields of every call of an agent. Run external programs with `run_program` and
+    `start_program`: they use the call's folder, environment, limits, cancel token and a reaper.
 
     Attributes:
-        trusted: whether the user trusts `cwd` (`uwf config trust`). Where not, an adapter must not
-            let the folder's own files run anything or change where requests go: hooks, settings,
+        trusted: whether the user trusts `cwd` (`uwf config trust`). If not, an adapter must not
+            let the folder's own files run anything or redirect requests: hooks, settings,
             servers, plugins of the program that it drives.
     """
 
@@ -232,7 +232,7 @@ class Call:
             first_signal: sent before TERM when the tree is stopped.
 
         Raises:
-            Unavailable: there is no such program.
+            Unavailable: the program was not found.
         """
         from uwf_core.process.program import ProcessLimits, Program, start_program
 
@@ -275,7 +275,7 @@ class AgentRequest(Call):
         schema: the JSON Schema of what the role must deliver.
         session: the session to continue, or None for a new one.
         answer: a person's answer to the question that this agent asked with `NeedsAnswer`.
-        tools: names that the role narrows the agent to; None does not narrow.
+        tools: the only tools that the role allows; None does not restrict.
     """
 
     purpose: Purpose = "run"
@@ -298,7 +298,7 @@ class AskRequest(Call):
         question: the text to answer.
         record: the step's record as Markdown, for an agent that has no session to ask.
         session: the session to ask (a fork of the step's own), or None.
-        tools: names that the step's role narrows the agent to; None does not narrow.
+        tools: the only tools that the step's role allows; None does not restrict.
     """
 
     question: str
@@ -308,14 +308,14 @@ class AskRequest(Call):
 
 @record
 class AgentReply:
-    """What an agent gives back: `text` (with frontmatter) or `structured`, one of them.
+    """An agent's reply: either `text` (with frontmatter) or `structured`.
 
     Attributes:
-        session: the session really used, None where the agent has none.
-        continuation: what that session is, seen from this call.
-        proof: what the adapter saw that shows it continued or forked; without proof a
-            continuation is not believed.
-        denials: tools that were denied, one text each; no failure.
+        session: the session that was used, None if the agent has none.
+        continuation: how that session relates to this call.
+        proof: the adapter's evidence that the session was continued or forked; uwf rejects a
+            continuation without proof.
+        denials: tools that were denied, one text each; not a failure.
     """
 
     text: str | None = None
@@ -332,22 +332,22 @@ class AgentReply:
 
 @runtime_checkable
 class Agent(Protocol):
-    """An agent. Synchronous: one process runs one step; asyncio inside is the adapter's own.
+    """An agent. Synchronous: one process runs one step; an adapter may use asyncio internally.
 
-    Its calls are made in one thread, that is not the process's main thread, one after the other;
-    only where one does not come back, the next (`close`) is made in another.
+    uwf makes all calls of an agent in one thread (not the main thread), one after the other; only
+    if a call does not return, it makes the next one (`close`) in another thread.
 
-    Failures are the `AgentFailure` subclasses; a person is asked for by raising `NeedsAnswer`.
+    Raise a subclass of `AgentFailure` for a failure, and `NeedsAnswer` to ask a person.
     """
 
     def run(self, request: AgentRequest, sink: TurnSink) -> AgentReply:
-        """First visit, or `request.session` to continue."""
+        """Play the role in a new session, or continue `request.session`."""
 
     def fork(self, session: str, request: AgentRequest) -> str:
-        """A new session that knows what `session` knows (capability `fork`); its id."""
+        """Copy `session` (capability `fork`); the id of the new session."""
 
     def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
         """Answer a question in a session (capability `ask`)."""
 
     def close(self) -> None:
-        """Let go of everything. Called once, also after a failure."""
+        """Release all resources. Called once, also after a failure."""

@@ -1,4 +1,4 @@
-"""What `uwf doctor` asks of plugins, and `uwf agent check` of an agent."""
+"""The checks that `uwf doctor` and `uwf agent check` run."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -9,7 +9,7 @@ from uwf_core.api.record import record
 
 @record
 class CheckResult:
-    """How one check went; `hint` is the cure."""
+    """The result of a check; `hint` has the fix."""
 
     state: Literal["ok", "warning", "error"]
     message: str
@@ -26,13 +26,13 @@ class Check:
 
 @record
 class CheckRequest(Call):
-    """What the checks of an agent are made for: its options, environment and folder as a step
-    would have them; its thread and role are empty.
+    """The agent to check, with the options, environment and folder of a step; thread and role
+    are empty.
 
     Attributes:
-        name: the word it was chosen by, as in `AgentContext`.
+        name: the word that selected it, as in `AgentContext`.
         state_dir: the agent's own folder, as in `AgentContext`.
-        trial: whether a request to the model, which may cost something, was asked for.
+        trial: whether to send a request to the model, which may cost money.
     """
 
     name: str

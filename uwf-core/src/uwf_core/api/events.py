@@ -1,4 +1,4 @@
-"""What observers are told. One frozen object per hook."""
+"""The events that observers receive: one frozen record per hook."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -15,7 +15,7 @@ NO_USAGE: Usage = Usage(
     cost_usd=0.0,
     duration_ms=0,
 )
-"""The usage of something that calls no model: known, and nothing."""
+"""The usage of an extractor or agent that calls no model: all zero."""
 
 
 class ExtractorSpec(NamedTuple):
@@ -38,7 +38,7 @@ class ExtractRequest(NamedTuple):
 
 
 class ExtractProblem(NamedTuple):
-    """One thing wrong with the output: `path` is the place (`comments`, `items.2.name`, "" for
+    """One error of the output: `path` is the place (`comments`, `items.2.name`, "" for
     the whole).
     """
 
@@ -47,9 +47,9 @@ class ExtractProblem(NamedTuple):
 
 
 class ExtractReply(NamedTuple):
-    """`output` (with `$status`) where it is valid, else None and the errors.
+    """`output` (with `$status`) if it is valid, else None and the errors.
 
-    `body` is the text after the frontmatter; `usage` what a model call used, if there was one.
+    `body` is the text after the frontmatter; `usage` that of a model call, if there was one.
     """
 
     output: Mapping[str, Any] | None = None
@@ -60,7 +60,7 @@ class ExtractReply(NamedTuple):
 
 @runtime_checkable
 class Extractor(Protocol):
-    """Turns raw text into typed output. Bad text is errors in the reply, never an exception."""
+    """Converts raw text to typed output. Errors of the text are in the reply, not raised."""
 
     def extract(self, request: ExtractRequest) -> ExtractReply:
-        """The output, or what is wrong."""
+        """The output, or its errors."""

@@ -19,7 +19,7 @@ write_record = plain
 def read_record(
     cls: type[_Record], mapping: Any, *, lenient: bool = False, path: Path = ()
 ) -> _Record:
-    """The record of class `cls` that `mapping` says.
+    """Read a record of class `cls` from `mapping`.
 
     Args:
         cls: a dataclass.
@@ -29,8 +29,8 @@ def read_record(
         path: the path of `mapping` itself, for errors.
 
     Raises:
-        FieldFault: the first thing that does not fit.
-        TypeError: `cls` has a field of a type that JSON cannot say.
+        FieldFault: the first value that does not match.
+        TypeError: `cls` has a field of a type that JSON cannot represent.
     """
     reading = Reading(closed=not lenient, null_unset=lenient)
     record = shape_of(cls).read(mapping, path, reading)

@@ -126,7 +126,7 @@ def uwf_tools() -> "Sequence[ToolSpec]":  # type: ignore[empty-body]
 
 @hookspec
 def uwf_checks() -> "Sequence[Check]":  # type: ignore[empty-body]
-    """What `uwf doctor` runs for this distribution (any group).
+    """The checks that `uwf doctor` runs for this distribution (any group).
 
     Since: 1.0
 

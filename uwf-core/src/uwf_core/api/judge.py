@@ -1,4 +1,4 @@
-"""The judge contract: how well did a trial go?"""
+"""The judge contract: score a trial."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -22,18 +22,18 @@ class JudgeSpec:
 
 @record
 class JudgeRequest:
-    """A trial to judge. The agent is gone, and nothing of this is within its reach.
+    """A trial to judge. The agent has ended and cannot reach anything in it.
 
     Attributes:
-        cwd: a copy of the trial's folder, the judge's own: run what you like in it.
+        cwd: a copy of the trial's folder for this judge, which may change it.
         thread: its id.
         record: the thread as `uwf thread show` gives it, with the task as `prompt` and the
             documents of its steps (`uwf step show`) under `steps`; each has the documents of the
             attempts that failed before it under `attempts`.
-        model: the one that `modelOverrides.judge` names, for judges that ask one.
-        fixture: the folder that the trial's was a copy of at first, to be read only; None if it
-            began empty.
-        cancel: set when the judge's time is over, or nobody wants its answer any more.
+        model: the model that `modelOverrides.judge` names, for judges that use one.
+        fixture: the folder from which the trial's folder was copied, only for reading; None if
+            the trial began with an empty folder.
+        cancel: set when the judge's time limit is reached, or its score is no longer needed.
     """
 
     cwd: str
@@ -47,8 +47,8 @@ class JudgeRequest:
 
 @record
 class JudgeReply:
-    """`score` is within 0..1, None from a judge that only informs; `data` whatever the judge wants
-    to keep, as JSON.
+    """`score` is within 0..1, or None from a judge that only reports; `data` is any JSON to keep
+    with it.
     """
 
     score: float | None

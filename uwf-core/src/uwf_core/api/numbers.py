@@ -1,15 +1,15 @@
-"""Whole numbers of any length, as JSON and YAML of others may say them."""
+"""Integers of any length in JSON and YAML."""
 
 LONGEST_INTEGER = 250
-"""In characters. A longer one becomes an infinity, as in JavaScript: nothing stores either, and
-Python itself raises on the text of an integer beyond 4300 digits.
+"""In characters. A longer one becomes an infinity, as in JavaScript: neither can be stored, and
+Python raises an error for the text of an integer beyond 4300 digits.
 """
 
 
 LARGEST = 2**53 - 1
-"""The largest count: every reader of JSON keeps it exactly. A larger one is taken for unknown."""
+"""The largest count that every JSON parser keeps exactly; a larger one counts as unknown."""
 
 
 def integer(text: str) -> int | float:
-    """The number that a text of digits says (`parse_int` of `json.loads`)."""
+    """Parse a text of digits (`parse_int` of `json.loads`)."""
     return int(text) if len(text) <= LONGEST_INTEGER else float(text)

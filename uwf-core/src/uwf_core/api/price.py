@@ -1,4 +1,4 @@
-"""What a call cost, where nobody said it and the model has a price. Pure."""
+"""Compute the cost of a call from the model's price, unless it was reported. Pure."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""`record`: a frozen, keyword-only dataclass that is made without generating code.
+"""`record`: a frozen, keyword-only dataclass that is defined without generating code.
 
 `dataclasses.dataclass` writes and compiles six methods per class, a millisecond each class, and
 every step of every thread would pay for all records of the contract. A record has the same fields,
@@ -19,7 +19,7 @@ _Class = TypeVar("_Class", bound=type)
     frozen_default=True, kw_only_default=True, field_specifiers=(dataclasses.field,)
 )
 def record(cls: _Class) -> _Class:
-    """Make `cls` a frozen dataclass whose fields are given by keyword.
+    """Make `cls` a frozen dataclass with keyword-only fields.
 
     Raises:
         dataclasses.FrozenInstanceError: (an instance) when a field is set or deleted.
@@ -49,7 +49,7 @@ def made(cls: type[_Record], values: dict[str, Any]) -> _Record:
 
 
 class _Parameters:
-    """What `dataclasses` wants to know of a dataclass."""
+    """The parameters that `dataclasses` reads from a dataclass."""
 
     init = repr = eq = frozen = True
     order = unsafe_hash = False

@@ -1,4 +1,4 @@
-"""Which variables and settings hold a secret, by their names. Pure but for `exists`."""
+"""Detect variables and settings that hold a secret, by their names. Pure except for `exists`."""
 
 import os
 import re
@@ -33,7 +33,7 @@ _SECRET_WORDS = frozenset(
     ]
 )
 _SECRET_ENDS = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "CREDENTIALS")
-"""How a word may end that was written together: DBPASSWORD, AUTHTOKEN."""
+"""The ends of compound words: DBPASSWORD, AUTHTOKEN."""
 _HARMLESS_ENDS = frozenset(
     [
         "ALG",
@@ -92,7 +92,7 @@ _HARMLESS_ENDS = frozenset(
         "VERSION",
     ]
 )
-"""Last words of names that tell about a secret and are none: TOKEN_URL, PASSWORD_STORE_DIR."""
+"""Last words of names that mention a secret but hold none: TOKEN_URL, PASSWORD_STORE_DIR."""
 _FOLDER_NAMES = frozenset(("PWD", "OLDPWD"))
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _USER_INFO = re.compile(r"://[^/?#\s]*@")
@@ -101,11 +101,11 @@ _USER_INFO = re.compile(r"://[^/?#\s]*@")
 def secrets_of_environment(
     env: Mapping[str, str], *, exists: Callable[[str], bool] = os.path.exists
 ) -> set[str]:
-    """The values of the variables whose names say that they are secret.
+    """The values of the variables with secret names.
 
-    A name says so by a whole word (`OPENAI_API_KEY`, `githubToken`, `DB_PASSWD`; not `MONKEY`),
-    unless its last word makes it something harmless (`TOKEN_URL`, `PASSWORD_STORE_DIR`). A value
-    that is the path of something that exists is none.
+    A name is secret by a whole word (`OPENAI_API_KEY`, `githubToken`, `DB_PASSWD`; not `MONKEY`),
+    unless its last word makes it harmless (`TOKEN_URL`, `PASSWORD_STORE_DIR`). A value that is an
+    existing path is not a secret.
     """
     return {
         value
@@ -124,7 +124,7 @@ def is_secret_name(name: str, value: str = "") -> bool:
 
 @lru_cache(maxsize=1024)
 def _last_word_of_secret(name: str) -> str | None:
-    """The last word of a name that tells about a secret; None: it tells about none."""
+    """The last word of a name that mentions a secret; None if it mentions none."""
     if name in _FOLDER_NAMES:
         return None
     words = [word.upper() for word in _WORDS.findall(name)]

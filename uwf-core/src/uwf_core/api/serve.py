@@ -1,4 +1,4 @@
-"""An agent as a command of the command protocol: what lets a plugin be called from anywhere.
+"""Serve an agent plugin as a command of the command protocol.
 
     from uwf_core.api.serve import serve_agent
     from my_adapter.plugin import uwf_agents
@@ -9,7 +9,7 @@
 The command is called as `<command> --thread ID --role R --prompt TEXT [--mode run|fork|ask]
 [--session ID]`; `UWF_REQUEST` names the JSON file with the whole request, `UWF_EVENTS` the file
 that turns, session and usage are appended to. The last line on stdout is the reply. Without
-`UWF_REQUEST`, as typed by hand, the prompt is all there is.
+`UWF_REQUEST`, as in a shell, `--prompt` is the whole prompt.
 """
 
 import argparse
@@ -52,8 +52,8 @@ REQUEST_VARIABLE, EVENTS_VARIABLE = "UWF_REQUEST", "UWF_EVENTS"
 
 @record
 class RequestDocument:
-    """What the file of `UWF_REQUEST` says: the fields of `AgentRequest` and of `AskRequest` that
-    mean something in another process.
+    """The content of the file `UWF_REQUEST`: the fields of `AgentRequest` and of `AskRequest` that
+    another process can use.
     """
 
     protocol: int = PROTOCOL
@@ -84,17 +84,17 @@ def serve_agent(
 ) -> int:
     """Answer one call of the command protocol with the agent of `spec`; the exit code.
 
-    Whatever goes wrong is the `error` of the reply. SIGTERM and SIGINT set the cancel token.
+    Every failure becomes the `error` of the reply. SIGTERM and SIGINT set the cancel token.
 
     Args:
-        tools: gives the tools that `AgentContext.tools` has, for agents whose loop is their own;
-            `uwf_core.serving.installed_tools` are those of plugins. None: there are none.
+        tools: returns the tools for `AgentContext.tools`, for agents with a loop of tool calls;
+            `uwf_core.serving.installed_tools` returns those of plugins. None: no tools.
     """
     call = _parser(spec).parse_args(arguments)
     cancel = Cancel()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda which, _: cancel.set(signal.Signals(which).name))
-    # What the agent's libraries print must not come after the reply.
+    # The output of the agent's libraries must not follow the reply.
     answer, code = sys.stdout, ExitCode.DONE
     sys.stdout = sys.stderr
     try:
@@ -111,7 +111,7 @@ def _parser(spec: AgentSpec) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=f"{spec.name}: {spec.summary}")
     parser.add_argument("--thread", required=True, help="the thread's id")
     parser.add_argument("--role", required=True, help="the role to play")
-    parser.add_argument("--prompt", required=True, help="what this call asks for")
+    parser.add_argument("--prompt", required=True, help="the instruction of this call")
     parser.add_argument("--mode", choices=("run", "fork", "ask"), default="run")
     parser.add_argument("--session", help="the session to continue, fork or ask")
     return parser
@@ -231,7 +231,7 @@ def _exit_code(fault: UwfError | FieldFault) -> int:
 
 
 class _EventFile:
-    """The sink: each event a line, written whole."""
+    """The sink: appends each event as one line."""
 
     def __init__(self, file: str | None) -> None:
         self._lock = threading.Lock()

@@ -1,7 +1,7 @@
-"""The store contract: what a backend keeps. It never sees a schema or a payload.
+"""The store contract: what a backend stores. It never handles a schema or a payload.
 
-The core's `Store` does CBOR, validation, SHA-256, collisions and references over any backend, so
-that every backend gives the same promises.
+The core's `Store` handles CBOR, validation, SHA-256, collisions and references for every backend,
+so all backends give the same guarantees.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ class StoreSpec(NamedTuple):
         name: the URL scheme (`sqlite` in `sqlite:store.db`); equals the entry point's name.
         summary: one line for `uwf plugin list`.
         factory: `module:attribute`, called as `factory(url, home)`: the whole URL, and the folder
-            that relative paths are relative to; gives a `StoreBackend`.
+            that relative paths start from; returns a `StoreBackend`.
         capabilities: `persistent` (survives the process), `shared` (several processes at once).
         api: the version of this contract that the backend was written for.
     """
@@ -33,7 +33,7 @@ class StoreSpec(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A node as a backend keeps it.
+    """A node as a backend stores it.
 
     Attributes:
         ref: 13 characters. type: the schema node's reference.
@@ -53,8 +53,8 @@ class Record(NamedTuple):
 
 
 class Variable(NamedTuple):
-    """A name that moves. `checksum` is the core's own, over all other columns; a backend stores
-    it and compares it, and computes nothing.
+    """A mutable name. The core computes `checksum` over all other columns; a backend only stores
+    and compares it.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Variable(NamedTuple):
 
 
 class Holder(NamedTuple):
-    """Who holds a lock: data for display; the lock itself is the system's."""
+    """The holder of a lock, for display only; the system holds the lock itself."""
 
     pid: int
     start: str
@@ -79,7 +79,7 @@ class LockHandle(Protocol):
     """A lock that is held; freed by `release`, or by the system when the holder dies."""
 
     def release(self) -> None:
-        """Let go. A second call does nothing."""
+        """Release the lock. A second call does nothing."""
 
 
 @runtime_checkable
@@ -87,12 +87,12 @@ class StoreBackend(Protocol):
     """Keeps records, variables and locks. Every method may raise `StoreError`.
 
     Within `transaction` all writes become visible and durable together or not at all; outside of
-    one each write is a transaction of its own, durable. Transactions do not nest.
+    one each write is a separate, durable transaction. Transactions do not nest.
     """
 
     def transaction(self, durable: bool = True) -> AbstractContextManager[None]:
-        """One writer at a time. `durable=False` commits without waiting for the disk: what it
-        wrote survives kill -9, and is on the disk no later than the next durable commit.
+        """One writer at a time. `durable=False` commits without waiting for the disk: its writes
+        survive kill -9, and are on the disk no later than the next durable commit.
         """
 
     def get(self, ref: str) -> Record | None:
@@ -102,9 +102,9 @@ class StoreBackend(Protocol):
         """Those of `refs` that are stored."""
 
     def put(self, record: Record) -> Record | None:
-        """Insert, or where `record.ref` exists change nothing but `touched_ms`.
+        """Insert; if `record.ref` exists, change only `touched_ms`.
 
-        Returns the record that was there before, None if it was inserted. The core compares.
+        Returns the record that existed before, None if it was inserted. The core compares them.
         """
 
     def find(self, prefix: str, limit: int) -> list[str]:
@@ -115,7 +115,7 @@ class StoreBackend(Protocol):
 
     def graph(self) -> Iterator[tuple[int, tuple[int, ...], int]]:
         """(reference as a number, edges in any order, touched_ms) of every record, without reading
-        data: a collection goes over millions of them.
+        data: a collection reads millions of them.
         """
 
     def delete(self, refs: Iterable[str], untouched_since_ms: int) -> int:
@@ -137,7 +137,7 @@ class StoreBackend(Protocol):
         """Variables whose name begins with `prefix`, sorted by name (bytewise).
 
         `tags`: for each key the tag's value must be one of the collection. `after`: only names
-        beyond this one, in the order asked for. Then `offset` are skipped, `limit` given.
+        after this one, in the requested order. Then `offset` are skipped and `limit` returned.
         """
 
     def set_variable(self, variable: Variable, expected: bytes | None) -> bool:
@@ -146,34 +146,34 @@ class StoreBackend(Protocol):
         """
 
     def delete_variable(self, name: str, expected: bytes) -> bool:
-        """Compare-and-delete; False, and no change, if the checksum is another one."""
+        """Compare-and-delete; False, and no change, if the checksum differs."""
 
     def lock(self, name: str, holder: Holder) -> LockHandle | None:
-        """Take the lock `name` now, or None if somebody holds it. Freed by the system when its
-        holder dies; not inherited by child programs; other locks never conflict.
+        """Acquire the lock `name`; None if it is held. The system releases it when its holder
+        dies; child programs do not inherit it; other locks never conflict.
         """
 
     def holder(self, name: str) -> Holder | None:
-        """Who holds the lock now, without ever taking it; None if nobody does."""
+        """The current holder of the lock, without acquiring it; None if it is free."""
 
     def held(self) -> dict[str, Holder]:
-        """All locks that are held now, by name."""
+        """All held locks, by name."""
 
     def location(self) -> str:
-        """Where the store is, for people (`/home/ada/.uwf/store.db`)."""
+        """The place of the store, for people (`/home/ada/.uwf/store.db`)."""
 
     def close(self) -> None:
-        """Let go of everything. A second call does nothing."""
+        """Release all resources. A second call does nothing."""
 
 
 @runtime_checkable
 class BatchBackend(Protocol):
-    """What a `StoreBackend` may offer besides: many records in one call, which saves a statement or
-    a round trip for each. The core calls `put` for each where a backend does not.
+    """An optional extension of a `StoreBackend`: many records in one call, which saves a statement
+    or a round trip for each. Without it the core calls `put` for each record.
     """
 
     def put_all(self, records: Sequence[Record]) -> Mapping[str, Record]:
         """As `put` for each of `records`, whose references differ.
 
-        Returns the records that were there before, by reference.
+        Returns the records that existed before, by reference.
         """

@@ -1,4 +1,4 @@
-"""The tool contract: what the builtin agent can be given beside its own tools."""
+"""The tool contract: further tools for the builtin agent."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -12,7 +12,7 @@ from uwf_core.process.cancel import Cancel
 @record
 class ToolSpec:
     """A tool: `parameters` is the JSON Schema of its arguments; `factory` is `module:attribute`
-    and gives, called without arguments, a `Tool`.
+    and returns a `Tool` when called without arguments.
     """
 
     name: str
@@ -24,7 +24,7 @@ class ToolSpec:
 
 @record
 class ToolContext:
-    """Where a tool works: the workspace, the cleaned environment, the cancel token."""
+    """The workspace of a tool call, the cleaned environment, and the cancel token."""
 
     cwd: str
     env: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -1,14 +1,14 @@
-"""The agent of `uwf demo`: a script, no model. It plays the four roles of fix-bug by fixed rules.
+"""The agent of `uwf demo`: a script without a model. It plays the roles of fix-bug by fixed rules.
 
-What it does is real all the same: it reads and changes the files of the working folder, runs the
-tests, tries the code out, and decides by what it finds. It needs nothing but the standard library
-and speaks the command protocol, so it is an example of a command agent as well:
+Its work is real: it reads and changes the files of the working folder, runs the tests, tries the
+code, and decides by the results. It needs only the standard library and speaks the command
+protocol, so it is also an example of a command agent:
 
     agent.py --thread ID --role R --prompt TEXT --mode run|fork|ask [--session ID]
 
 `UWF_EVENTS` names a file to which turns are appended as they happen, and the last line on stdout is
-the reply. (`UWF_REQUEST` names one with the whole request, which rules do not need.) Sessions are
-files in `sessions`, beside this script.
+the reply. (`UWF_REQUEST` names one with the whole request, which this script does not need.)
+Sessions are files in `sessions`, beside this script.
 """
 
 import argparse
@@ -48,7 +48,7 @@ class AgentError(Exception):
 
 
 class DemoSession:
-    """What this role said earlier in this thread: a file of JSON lines, one for each run."""
+    """The earlier outputs of this role in this thread: a file with a JSON line for each run."""
 
     def __init__(self, name: str | None) -> None:
         self.name = name or f"demo-{uuid.uuid4().hex[:12]}"
@@ -63,7 +63,7 @@ class DemoSession:
             stream.write(json.dumps(said) + "\n")
 
     def said(self) -> list[str]:
-        """Everything that was said in it, oldest first."""
+        """All outputs, oldest first."""
         if not self.file.exists():
             return []
         lines = self.file.read_text(encoding="utf-8").splitlines()
@@ -71,7 +71,7 @@ class DemoSession:
 
 
 class TestRun(NamedTuple):
-    """How the project's tests ended."""
+    """The result of the project's tests."""
 
     green: bool
     ran: int
@@ -79,7 +79,7 @@ class TestRun(NamedTuple):
 
 
 class Workspace:
-    """The working folder, with what can be done in it. Everything done is told as a turn."""
+    """The working folder with the tools of the agent. Each use of a tool is reported as a turn."""
 
     def __init__(self, folder: Path, events: str | None) -> None:
         self.folder = folder
@@ -87,7 +87,7 @@ class Workspace:
         self._events = events
 
     def say(self, text: str) -> None:
-        """A turn that only says something."""
+        """Report a turn with a text."""
         self._turn({"text": text})
 
     def read(self, name: str) -> str:
@@ -97,7 +97,7 @@ class Workspace:
         except OSError as error:
             raise AgentError(
                 "bad_request",
-                f"this script knows the demo's project alone, and {self.folder} has no {name}",
+                f"this script knows only the demo's project, and {self.folder} has no {name}",
             ) from error
         self._used("read_file", {"path": name}, text)
         return text
@@ -115,7 +115,7 @@ class Workspace:
         self._used("append_file", {"path": name, "text": text}, "done")
 
     def tests(self) -> TestRun:
-        """Run the project's tests, in a process of their own; -B: no stale byte code."""
+        """Run the project's tests in a separate process; -B: no stale byte code."""
         done = subprocess.run(
             [sys.executable, "-B", "-m", "unittest"],
             cwd=self.folder,
@@ -133,7 +133,7 @@ class Workspace:
         return TestRun(done.returncode == 0, int(ran[1]) if ran else 0, output)
 
     def try_out(self, name: str, function: str) -> Callable[[int], int]:
-        """A function of a file of the project, to be called with values of one's own."""
+        """A function of a file of the project, to call with other values."""
         found: Callable[[int], int] = runpy.run_path(str(self.folder / name))[function]
         self._used("try_out", {"path": name, "function": function}, "")
         return found
@@ -152,14 +152,14 @@ class Workspace:
         self.turns += 1
 
     def event(self, event: Mapping[str, Any]) -> None:
-        """Tell uwf something at once, not only at the end."""
+        """Send an event to uwf immediately."""
         if self._events:
             with open(self._events, "a", encoding="utf-8") as stream:
                 stream.write(json.dumps(event) + "\n")
 
 
 class Deliverable(NamedTuple):
-    """What a role delivers: the typed fields, and a text for people."""
+    """The output of a role: the typed fields, and a text for people."""
 
     fields: Mapping[str, Any]
     text: str
@@ -174,13 +174,13 @@ def plan(workspace: Workspace, _instruction: str) -> Deliverable:
     """The planner: run the tests, find the line, change nothing."""
     run = workspace.tests()
     if run.green:
-        question = f"All {run.ran} tests pass, and this script knows one fault only. What is it?"
-        return Deliverable({"$status": "unclear", "question": question}, "Nothing is red.")
+        question = f"All {run.ran} tests pass, and this script knows only one bug. What is it?"
+        return Deliverable({"$status": "unclear", "question": question}, "No test fails.")
     red = re.search(r"^(?:FAIL|ERROR): (\w+)", run.output, re.MULTILINE)
-    told = re.search(r"^AssertionError: (.*)$", run.output, re.MULTILINE)
+    error = re.search(r"^AssertionError: (.*)$", run.output, re.MULTILINE)
     lines = workspace.read(CODE).splitlines()
     line = next((n for n, text in enumerate(lines, 1) if "VAT_PERCENT /" in text), 1)
-    test, difference = red[1] if red else "a test", told[1] if told else "an error"
+    test, difference = red[1] if red else "a test", error[1] if error else "an error"
     where = f"{CODE}:{line}"
     return Deliverable(
         {
@@ -195,7 +195,7 @@ def plan(workspace: Workspace, _instruction: str) -> Deliverable:
 
 
 def develop(workspace: Workspace, _instruction: str) -> Deliverable:
-    """The developer: the obvious repair first, the thorough one when the review asks for it."""
+    """The developer: the obvious fix first, the thorough one after the review."""
     code = workspace.read(CODE)
     if CUT_OFF in code:
         workspace.replace(CODE, CUT_OFF, HALF_TO_EVEN)
@@ -203,15 +203,15 @@ def develop(workspace: Workspace, _instruction: str) -> Deliverable:
     elif HALF_TO_EVEN in code:
         workspace.replace(CODE, HALF_TO_EVEN, HALF_UP)
         workspace.append(TESTS, NEW_TEST)
-        summary = "Half a cent is rounded up, in whole numbers; a test says so."
+        summary = "Half a cent is rounded up, in whole numbers; a test checks it."
         files = [CODE, TESTS]
     else:
-        summary, files = "There was nothing left to change.", []
+        summary, files = "Nothing was left to change.", []
     run = workspace.tests()
     state = "green" if run.green else "red"
     return Deliverable(
         {"$status": "done", "summary": summary, "files": files},
-        f"{summary} All {run.ran} tests have run: {state}.",
+        f"{summary} All {run.ran} tests ran: {state}.",
     )
 
 
@@ -240,14 +240,14 @@ def review(workspace: Workspace, _instruction: str) -> Deliverable:
 
 
 def exact_vat(net: int) -> int:
-    """What the tax has to be, worked out in another way than the project does."""
+    """The correct tax, computed in another way than the project does."""
     return int((Decimal(net) * 19 / 100).quantize(Decimal(1), rounding=ROUND_HALF_UP))
 
 
 def test(workspace: Workspace, _instruction: str) -> Deliverable:
-    """The tester: run all tests and say what they say."""
+    """The tester: run all tests and report the result."""
     run = workspace.tests()
-    text = f"`python3 -m unittest` says:\n\n```text\n{run.output}\n```"
+    text = f"`python3 -m unittest` printed:\n\n```text\n{run.output}\n```"
     if run.green and run.ran:
         return Deliverable({"$status": "passed", "tests": run.ran}, text)
     return Deliverable({"$status": "failed", "report": run.output or "no tests ran"}, text)
@@ -282,14 +282,14 @@ def play(call: argparse.Namespace) -> dict[str, Any]:
 
 
 def fork(call: argparse.Namespace) -> dict[str, Any]:
-    """`--mode fork`: a new session that remembers what the old one does."""
+    """`--mode fork`: a copy of the session."""
     old, new = DemoSession(call.session), DemoSession(None)
     shutil.copyfile(old.file, new.file)
     return {"sessionId": new.name}
 
 
 def ask(call: argparse.Namespace) -> dict[str, Any]:
-    """`--mode ask`: a script cannot think about a question, but it can say what it remembers."""
+    """`--mode ask`: a script cannot think about a question, but it can print its session."""
     session = DemoSession(call.session)
     said = "\n".join(f"````\n{each}````\n" for each in session.said())
     remembers = f"this is what I said in this session:\n\n{said}" if said else "I remember nothing."

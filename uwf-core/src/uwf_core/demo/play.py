@@ -1,4 +1,4 @@
-"""The demo from start to end: lay out, run the workflow, look at the tests, say how to go on."""
+"""Run the demo: create the project, run the workflow, check the tests, suggest next commands."""
 
 import os
 import shlex
@@ -26,14 +26,14 @@ TASK = "The total of an invoice is off by one cent: 0.99 and 1.00 plus tax shoul
 
 
 class Next(TypedDict):
-    """A command to go on with, as it can be pasted into a shell, and what it shows."""
+    """A next command that can be pasted into a shell, and what it shows."""
 
     command: str
     shows: str
 
 
 class DemoDocument(ExecDocument):
-    """What `demo` gives: the run's document, the tests before and after, and where it all is.
+    """The result of `demo`: the run's document, the tests before and after, and the folders.
 
     `text` is the whole thread as Markdown.
     """
@@ -51,14 +51,14 @@ class DemoDocument(ExecDocument):
 
 
 class Played(TypedDict):
-    """A demo that was played: its document, and the exit code that says whether it succeeded."""
+    """A finished demo: its document and the exit code."""
 
     document: DemoDocument
     exit_code: int
 
 
 class _Stage(NamedTuple):
-    """Where the demo is played, and by whom."""
+    """The folders of the demo and its player."""
 
     site: Site
     player: Player
@@ -72,14 +72,14 @@ def play(
     *,
     live: bool = False,
 ) -> Played:
-    """Play the demo in `folder` (a new temporary one by default); nothing of the user's is touched.
+    """Run the demo in `folder` (default: a new temporary one); it changes nothing of the user's.
 
     Args:
-        live: on the user's own model, not on a script.
+        live: use the user's own model, not a script.
 
     Raises:
-        UsageError: the folder is not empty or cannot be written; or no model is there for `live`.
-        ConfigError: `live`, and the user's settings have faults.
+        UsageError: the folder is not empty or cannot be written; `live` without a model.
+        ConfigError: `live`, and the user's settings have errors.
     """
     stage = _set_up(env, folder, watch, live=live)
     site, own_env = stage.site, {**stage.site.environment(env), **stage.player.env}
@@ -108,8 +108,8 @@ def _set_up(env: Mapping[str, str], folder: str | None, watch: Watch, *, live: b
     watch.notice(f"a small project with a failing test, and the workflow {WORKFLOW}: {site.folder}")
     with written(site.folder):
         player = real or scripted_player(site, site.environment(env))
-        site.configure(player.told, player.settings)
-    watch.notice(f"all roles are played by {player.told}")
+        site.configure(player.description, player.settings)
+    watch.notice(f"all roles are played by {player.description}")
     return _Stage(site, player)
 
 
@@ -127,7 +127,7 @@ def _document(
     return {
         **document,
         "agent": player.agent,
-        "playedBy": player.told,
+        "playedBy": player.description,
         "testsBefore": tests[0],
         "testsAfter": tests[1],
         "folder": str(site.folder),
@@ -144,21 +144,21 @@ def _next(site: Site, document: ExecDocument) -> list[Next]:
     thread = document["thread"]
     listed: Next = {
         "command": f"{uwf} step list {thread}",
-        "shows": "who did what, and for how long",
+        "shows": "the steps with role, agent and duration",
     }
     review = _first(document["steps"], "reviewer")
     if not document["done"] or review is None:
         onward = f"{uwf} thread exec {thread} --until-done"
-        return [{"command": onward, "shows": "goes on where the demo stopped"}, listed]
+        return [{"command": onward, "shows": "continues where the demo stopped"}, listed]
     return [
         listed,
         {
             "command": f"{uwf} step read {review} --prompt",
-            "shows": "all that the reviewer was told: the work, not the developer's session",
+            "shows": "the whole prompt of the reviewer: the work, not the developer's session",
         },
         {
             "command": f'{uwf} step ask {review} -p "Why did you reject it?"',
-            "shows": "the session of that step, asked afterwards; the thread stays as it is",
+            "shows": "an answer from the session of that step; the thread does not change",
         },
     ]
 
@@ -168,8 +168,8 @@ def _first(steps: list[StepResult], role: str) -> str | None:
 
 
 def own_command() -> str:
-    """How to call this very uwf from any shell: by its name where that is found outside of this
-    environment's folder (which may be on the PATH of this process alone), else by its path.
+    """The command that runs this uwf from any shell: its name if it is found outside of this
+    environment's folder (which only the PATH of this process may contain), else its path.
     """
     beside = Path(sys.executable).parent
     others = [

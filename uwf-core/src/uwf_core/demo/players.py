@@ -1,5 +1,5 @@
-"""Who plays the roles of the demo: a script alone, the builtin agent on a scripted model, or the
-builtin agent on the model that the user has configured.
+"""The players of the demo: only a script, the builtin agent on a scripted model, or the builtin
+agent on the user's configured model.
 """
 
 import sys
@@ -20,8 +20,8 @@ AGENT = "demo"
 BUILTIN = "builtin"
 BY_SCRIPT = "a script that ships with uwf; no model, no key, no server"
 BY_BUILTIN = (
-    "the builtin agent, whose tools really work; its model is a script that ships with it, so no "
-    "key is needed"
+    "the builtin agent with its real tools; its model is a script that ships with it, so it needs "
+    "no key"
 )
 _BUILTIN_DEMO = "uwf_agent_builtin.demo"
 _KEY = "DEMO_API_KEY"
@@ -31,21 +31,21 @@ class Player(NamedTuple):
     """Who plays.
 
     Attributes:
-        agent: what is run. told: the same for people.
-        settings: the configuration of the demo's home. env: what its processes need besides.
+        agent: the agent's command or name. description: the same for people.
+        settings: the configuration of the demo's home. env: further variables of its processes.
     """
 
     agent: str
-    told: str
+    description: str
     settings: Mapping[str, Any]
     env: Mapping[str, str]
 
 
 def scripted_player(site: Site, env: Mapping[str, str]) -> Player:
-    """Who plays without a model: the builtin agent if it is installed, else a script."""
+    """The player without a model: the builtin agent if it is installed, else a script."""
     plugin = _builtin(env, str(site.project))
     if plugin is not None and plugin.status is Status.READY:
-        # -P: no module of the project is taken for one of ours.
+        # -P: do not import modules of the project.
         args = ["-P", "-m", _BUILTIN_DEMO]
         capabilities = ["continue", "fork", "ask", "stream", "tools"]
         settings = _command(args, capabilities)
@@ -56,31 +56,31 @@ def scripted_player(site: Site, env: Mapping[str, str]) -> Player:
 
 
 def live_player(env: Mapping[str, str]) -> Player:
-    """The builtin agent on the user's default model. Its key goes to the demo's processes alone,
-    and into no file.
+    """The builtin agent on the user's default model. Only the demo's processes get its key; it is
+    not written to a file.
 
     Raises:
         UsageError: the agent is not installed, or no model is configured.
-        ConfigError: the user's settings have faults.
+        ConfigError: the user's settings have errors.
     """
     plugin = _builtin(env, str(Path.cwd()))
     if plugin is None or plugin.status is not Status.READY:
         state = "is not installed" if plugin is None else f"cannot be used: {plugin.reason}"
         hint = install_line("uwf-agent-builtin") if plugin is None else "uwf plugin list"
-        raise UsageError(f"the live demo is played by the builtin agent, and it {state}", hint=hint)
+        raise UsageError(f"the live demo needs the builtin agent, which {state}", hint=hint)
     engine = open_engine(env=env, cwd=str(Path.cwd()))
     model, settings = engine.model, engine.settings
     if model is None:
         raise UsageError(
-            "the live demo needs a model, and none is configured",
-            hint="uwf setup chooses one; `uwf demo` alone needs none",
+            "the live demo needs a model, but none is configured",
+            hint="next: uwf setup; `uwf demo` without --live needs no model",
         )
     variable = settings.providers[model.provider].api_key_env or _KEY
     key = {} if model.api_key is None else {variable: model.api_key}
     provider = {"baseUrl": model.base_url, **({"apiKeyEnv": variable} if key else {})}
     return Player(
         agent=BUILTIN,
-        told=f"the builtin agent on the model {model.name} of {model.provider}; it runs commands",
+        description=f"the builtin agent on {model.name} of {model.provider}; it runs commands",
         settings={
             "providers": {model.provider: provider},
             "models": {model.alias: {"provider": model.provider, "name": model.name}},

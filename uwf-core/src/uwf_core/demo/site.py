@@ -1,4 +1,4 @@
-"""The place of one demo: a folder with a project, and a home of its own with who plays in it."""
+"""The folders of one demo: a project, and a separate home with the configuration of the player."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from uwf_core.named_tuple import NamedTuple
 
 WORKFLOW = "fix-bug"
 _KEPT = "UWF_BLOCK_PLUGINS"
-_HEAD = "# Written by `uwf demo`: all roles are played by {told}. Read it, change it."
+_HEAD = "# Written by `uwf demo`: all roles are played by {player}. Read it, change it."
 
 
 class Site(NamedTuple):
@@ -27,7 +27,7 @@ class Site(NamedTuple):
     home: Path
 
     def environment(self, env: Mapping[str, str]) -> dict[str, str]:
-        """`env` with this home, and without the settings that are meant for the user's own."""
+        """`env` with this home, and without the variables of the user's own settings."""
         kept = {
             name: value
             for name, value in env.items()
@@ -36,14 +36,14 @@ class Site(NamedTuple):
         return {**kept, "UWF_HOME": str(self.home)}
 
     def add_file(self, name: str, content: bytes) -> Path:
-        """Put a file beside the project; its place."""
+        """Write a file next to the project; return its path."""
         file = self.folder / name
         file.write_bytes(content)
         return file
 
-    def configure(self, told: str, settings: Mapping[str, Any]) -> None:
+    def configure(self, player: str, settings: Mapping[str, Any]) -> None:
         """Write the config.yaml of the demo's home."""
-        lines = [_HEAD.format(told=told)]
+        lines = [_HEAD.format(player=player)]
         lines += [f"{key}: {json.dumps(value)}" for key, value in settings.items()]
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         file = os.open(self.home / "config.yaml", flags, 0o600)
@@ -52,7 +52,7 @@ class Site(NamedTuple):
 
 
 def lay_out(folder: str | None) -> Site:
-    """Make the project and an empty home in `folder`, or in a new temporary one.
+    """Create the project and an empty home in `folder`, or in a new temporary one.
 
     Raises:
         UsageError: the folder is not empty, or cannot be written.
@@ -70,7 +70,7 @@ def lay_out(folder: str | None) -> Site:
 
 @contextmanager
 def written(place: Path | str) -> Iterator[None]:
-    """A fault of the disk while the demo is laid out in `place` is a fault of the chosen folder.
+    """Report an error of the disk while the demo is created in `place` as an error of that folder.
 
     Raises:
         UsageError: there was one.
@@ -79,9 +79,9 @@ def written(place: Path | str) -> Iterator[None]:
         yield
     except OSError as error:
         raise UsageError(
-            f"the demo cannot be laid out: {error.strerror}",
+            f"cannot create the demo: {error.strerror}",
             where=str(error.filename or place),
-            hint="name a folder that can be written: --dir DIR",
+            hint="choose a writable folder with --dir DIR",
         ) from error
 
 
@@ -92,13 +92,13 @@ def _new_folder(folder: str | None) -> Path:
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     if next(path.iterdir(), None) is not None:
         raise UsageError(
-            "the folder is not empty", where=str(path), hint="name a new one: --dir DIR"
+            "the folder is not empty", where=str(path), hint="choose a new one with --dir DIR"
         )
     return path.resolve()
 
 
 def _copy(source: Traversable, target: Path) -> None:
-    """Copy a folder of the package; what Python has compiled stays behind."""
+    """Copy a folder of the package, without compiled files."""
     target.mkdir()
     for each in source.iterdir():
         if each.is_file():

@@ -1,4 +1,4 @@
-"""The demo's own look at the project's tests, before and after; the agents are not asked."""
+"""Run the project's tests before and after the demo, independent of its agents."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ _SECONDS = 60.0
 
 
 class Tests(TypedDict):
-    """How the tests ended; `failed` counts failures and errors."""
+    """The result of the tests; `failed` counts failures and errors."""
 
     green: bool
     ran: int
@@ -32,9 +32,9 @@ def run_tests(project: Path, env: Mapping[str, str], cancel: Cancel) -> Tests:
         env=env,
     )
     result = run_program(program, ProcessLimits(total_seconds=_SECONDS), cancel=cancel)
-    told = result.stderr.decode("utf-8", "replace")
-    ran = re.search(r"^Ran (\d+) test", told, re.MULTILINE)
-    failed = re.findall(r"(?:failures|errors)=(\d+)", told)
+    output = result.stderr.decode("utf-8", "replace")
+    ran = re.search(r"^Ran (\d+) test", output, re.MULTILINE)
+    failed = re.findall(r"(?:failures|errors)=(\d+)", output)
     count = int(ran[1]) if ran else 0
     ended_well = result.end is End.EXITED and result.exit_code == 0
     return {"green": ended_well and count > 0, "ran": count, "failed": sum(map(int, failed))}

@@ -129,9 +129,11 @@ def assess(installed: Collection[EntryPoint], blocked: Collection[str]) -> list[
 def _assess(found: EntryPoint, claims: list[EntryPoint]) -> Plugin:
     if found not in claims:
         return Plugin(found, Status.BLOCKED, "blocked by plugins.block or UWF_BLOCK_PLUGINS")
-    if found.fault:
-        return Plugin(found, Status.BROKEN, found.fault)
-    claimants = sorted({f"{each.distribution} {each.version}" for each in claims if not each.fault})
+    if found.defect:
+        return Plugin(found, Status.BROKEN, found.defect)
+    claimants = sorted(
+        {f"{each.distribution} {each.version}" for each in claims if not each.defect}
+    )
     if len(claimants) > 1:
         reason = f"claimed by {' and by '.join(claimants)}; block one of them"
         return Plugin(found, Status.DUPLICATE, reason)

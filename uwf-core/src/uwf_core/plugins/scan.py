@@ -56,13 +56,13 @@ class EntryPoint:
         group: one of `GROUPS`. name: what a user types.
         target: `module` or `module:attribute`; "" if the line has none.
         distribution, version, requires: as in `Distribution`.
-        fault: why it can never be loaded; "" if unknown.
+        defect: why it can never be loaded; "" if unknown.
     """
 
-    __slots__ = ("distribution", "fault", "group", "name", "requires", "target", "version")
+    __slots__ = ("defect", "distribution", "group", "name", "requires", "target", "version")
 
     def __init__(
-        self, group: str, name: str, target: str, by: Distribution, fault: str = ""
+        self, group: str, name: str, target: str, by: Distribution, defect: str = ""
     ) -> None:
         self.group = group
         self.name = name
@@ -70,7 +70,7 @@ class EntryPoint:
         self.distribution = by.name
         self.version = by.version
         self.requires = by.requires
-        self.fault = fault or ("" if name.isprintable() else "its name has control characters")
+        self.defect = defect or ("" if name.isprintable() else "its name has control characters")
 
     def __str__(self) -> str:
         return f"{self.name} of {self.distribution} {self.version}"
@@ -111,8 +111,8 @@ def scan(groups: Container[str] = GROUPS, path: Sequence[str] | None = None) -> 
             elif sections:
                 del seen[key]  # the rest of something uninstalled hides nothing
                 by = Distribution(*_name_and_version(stem), ())
-                fault = f"{folder} has no readable {_METADATA[kind]}"
-                remains += [(key, EntryPoint(*section, by, fault)) for section in sections]
+                defect = f"{folder} has no readable {_METADATA[kind]}"
+                remains += [(key, EntryPoint(*section, by, defect)) for section in sections]
     found += [each for key, each in remains if key not in seen]
     return sorted(found, key=lambda each: (each.group, each.name, each.distribution))
 

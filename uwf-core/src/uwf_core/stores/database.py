@@ -62,13 +62,13 @@ class Database:
         durable: False for a temporary file, which has only one connection.
 
     Attributes:
-        faults: a context that converts an error of SQLite to a `StoreError` with place and
+        store_errors: a context that converts an error of SQLite to a `StoreError` with place and
             hint.
     """
 
     def __init__(self, path: str, locks: LockFile, *, may_make_folder: bool, durable: bool) -> None:
         self.path = path
-        self.faults = _Faults(path)
+        self.store_errors = _StoreErrors(path)
         self._locks = locks
         self._durable = durable
         self._may_make_folder = may_make_folder
@@ -234,8 +234,8 @@ def _write_empty(path: str) -> None:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
-class _Faults:
-    """See `Database.faults`. It is reentrant."""
+class _StoreErrors:
+    """See `Database.store_errors`. It is reentrant."""
 
     def __init__(self, path: str) -> None:
         self._path = path

@@ -96,7 +96,7 @@ class SqliteBackend:
         with self._lock:
             if self._in_transaction:
                 raise RuntimeError("transactions do not nest")
-            with self._database.faults:
+            with self._database.store_errors:
                 connection = self._writer(durable)
                 connection.execute("BEGIN IMMEDIATE")
             crash_points.reach("transaction")
@@ -104,13 +104,13 @@ class SqliteBackend:
             try:
                 yield
                 crash_points.reach("commit")
-                with self._database.faults:
+                with self._database.store_errors:
                     connection.execute("COMMIT")
                 crash_points.reach("committed")
             finally:
                 self._in_transaction = False
                 if connection.in_transaction:
-                    with self._database.faults:
+                    with self._database.store_errors:
                         connection.execute("ROLLBACK")
 
     def _writer(self, durable: bool) -> sqlite3.Connection:
@@ -126,14 +126,14 @@ class SqliteBackend:
         """The current transaction, or a new durable one."""
         with self._lock:
             if self._in_transaction:
-                with self._database.faults:
+                with self._database.store_errors:
                     yield self._database.writer()
             else:
-                with self.transaction(), self._database.faults:
+                with self.transaction(), self._database.store_errors:
                     yield self._database.writer()
 
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
-        with self._lock, self._database.faults:
+        with self._lock, self._database.store_errors:
             connection = self._database.reader()
             return [] if connection is None else connection.execute(sql, values).fetchall()
 
@@ -262,7 +262,7 @@ class SqliteBackend:
         """Variables by prefix and tags, sorted by name; `status` is the tag with an index."""
         wanted = tags or {}
         sql, values = query(prefix, wanted.get("status"), after, descending)
-        with self._lock, self._database.faults:
+        with self._lock, self._database.store_errors:
             connection = self._database.reader()
             if connection is None:
                 return []
@@ -293,7 +293,7 @@ class SqliteBackend:
         """Acquire the lock, or return None if it is held."""
         offset = offset_of(name)
         with self._lock:
-            with self._database.faults:
+            with self._database.store_errors:
                 self._database.writer()  # creates a missing folder
             if not self._locks.take(offset):
                 return None
@@ -353,7 +353,7 @@ class SqliteBackend:
 
     def close(self) -> None:
         """Close the file and release all locks."""
-        with self._lock, self._database.faults:
+        with self._lock, self._database.store_errors:
             self._database.close()
             self._locks.close()
             self._synchronous = None

@@ -1,8 +1,8 @@
-"""What a workflow runs with in a test.
+"""Tools to test a workflow.
 
-    mock            the mock agent: plays a script, so that a workflow runs without a model
+    mock            the mock agent, which plays a script: a workflow runs without a model
     mock_script     the format of that script
-    project         a throw-away project with a store of its own, to run uwf in
+    project         a throw-away project with a separate store, to run uwf in
 
 The contracts of plugins and the scripted model server are the distribution `uwf-testing`.
 """

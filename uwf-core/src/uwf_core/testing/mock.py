@@ -1,9 +1,9 @@
-"""The `mock` agent: plays a script, so that a workflow runs without a model, a key or a network.
+"""The `mock` agent plays a script: a workflow runs without a model, a key or a network.
 
 The script is named by the option `script` or by `UWF_MOCK_SCRIPT` (a relative path is relative to
 the folder that uwf was called in); its format is in `uwf_core.testing.mock_script`.
 
-What must survive the process lies in the agent's own folder (`AgentContext.state_dir`):
+It stores its state in the agent's own folder (`AgentContext.state_dir`):
 
 - `sessions/<id>.jsonl`: a session, a line for each exchange. A session whose file is gone is lost.
 - `calls/<script>-<thread>-<step>`: how often that step of the script was played in that thread,
@@ -75,12 +75,12 @@ class MockAgent:
         self._calls = Path(context.state_dir, "calls")
 
     def run(self, request: AgentRequest, sink: TurnSink) -> AgentReply:
-        """What the script says.
+        """Play the step of the script.
 
         Raises:
             BadRequest: no or a wrong script, a role other than expected, beyond the script's end.
             AgentFailure, NeedsAnswer: as scripted.
-            SessionLost: the session to continue is not there.
+            SessionLost: the session to continue does not exist.
             AgentInterrupted: cancelled while it waits.
         """
         play = self._next_play(request)
@@ -113,15 +113,15 @@ class MockAgent:
         """A copy of the session under a new id.
 
         Raises:
-            SessionLost: there is no such session.
+            SessionLost: unknown session.
         """
         return self._sessions.fork(session)
 
     def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
-        """The script's `answer`, or what was said last in that session.
+        """The script's `answer`, or the last text of that session.
 
         Raises:
-            SessionLost: there is no such session.
+            SessionLost: unknown session.
         """
         session = request.session
         if session is None:
@@ -142,7 +142,7 @@ class MockAgent:
         )
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no resources stay open."""
 
     def _script(self, request: AgentRequest | AskRequest) -> tuple[str, Script]:
         named = self._options.script or request.env.get(SCRIPT_VARIABLE)
@@ -206,28 +206,28 @@ class _Sessions:
         self._folder = folder
 
     def new(self) -> str:
-        """A session in which nothing was said yet."""
+        """A new, empty session."""
         session = f"mock-{os.urandom(6).hex()}"
         _write(self._file(session), "")
         return session
 
     def size(self, session: str) -> int:
-        """Bytes of the session's file."""
+        """The size of the session's file in bytes."""
         return self._existing(session).stat().st_size
 
     def said(self, session: str) -> list[str]:
-        """What was said in the session, oldest first."""
+        """The texts of the session, oldest first."""
         lines = self._existing(session).read_text(encoding="utf-8").splitlines()
         return [json.loads(line)["said"] for line in lines]
 
     def add(self, session: str, instruction: str, said: str) -> None:
-        """Note an exchange."""
+        """Add an exchange."""
         line = json.dumps({"instruction": instruction, "said": said})
         with self._existing(session).open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 
     def fork(self, session: str) -> str:
-        """A session that knows the same."""
+        """A copy of the session."""
         text = self._existing(session).read_text(encoding="utf-8")
         forked = self.new()
         _write(self._file(forked), text)
@@ -241,7 +241,7 @@ class _Sessions:
 
     def _file(self, session: str) -> Path:
         if not re.fullmatch(r"[\w-]+", session):
-            raise SessionLost(f"{session!r} is no session of the mock agent")
+            raise SessionLost(f"{session!r} is not a session of the mock agent")
         return self._folder / f"{session}.jsonl"
 
 
@@ -261,13 +261,13 @@ def _failure(play: Play, session: str) -> AgentFailure:
 
 
 def _count(file: Path) -> int:
-    """0 also for what a power cut has emptied: nothing is synced here."""
+    """The number in a file; 0 if a power cut has emptied it, since nothing is synced here."""
     text = file.read_text(encoding="ascii", errors="replace") if file.is_file() else ""
     return int(text) if text.isdecimal() else 0
 
 
 def _write(file: Path, text: str) -> None:
-    """Write a small file, for its owner alone, so that it is there whole or not at all."""
+    """Write a small file atomically, readable only by its owner."""
     make_folder(str(file.parent))
     part = file.with_name(f".{file.name}.{os.getpid()}")
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as stream:

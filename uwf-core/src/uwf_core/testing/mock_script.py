@@ -2,9 +2,9 @@
 
     steps:
       - role: developer                 # another role is an error that names both
-        output: {$status: done}         # frontmatter fields; a text is taken as it is, raw
-        body: I did it.                 # what follows the frontmatter
-        usage: {inputTokens: 10}        # what is not said is unknown; without `usage` all is 0
+        output: {$status: done}         # frontmatter fields; a text is the raw output
+        body: I did it.                 # the text after the frontmatter
+        usage: {inputTokens: 10}        # a missing key is unknown; without `usage` all is 0
         turns: [Reading, {text: Editing, toolCalls: [{id: a, name: edit}]}]
         delayMs: 100
       - role: reviewer
@@ -13,11 +13,11 @@
           - {fail: {kind: rate_limited, message: slow down, untilMs: 1700000000000}}
           - {output: {$status: approved}, usage: {costUsd: 0.1}}
 
-The first step of the list is played by the first step of a thread, and so on. With `repeat: true`
-at the top the list begins anew at its end. Instead of `output` a step (or an item of `outputs`)
-says one of `structured: {…}` (a typed object, no text), `fail: {kind, message, untilMs}`,
-`hang: true` (until it is cancelled), `garbage: true`, `suspend: {reason, form}`. Besides:
-`question: {message, form}` (asks a person first and plays on when answered), `answer: TEXT` (to
+The first step of a thread plays the first step of the list, and so on. With `repeat: true` at the
+top the list repeats. Instead of `output` a step (or an item of `outputs`) has one of
+`structured: {…}` (a typed object, no text), `fail: {kind, message, untilMs}`,
+`hang: true` (until it is cancelled), `garbage: true`, `suspend: {reason, form}`. Also:
+`question: {message, form}` (asks a person first, then plays the step), `answer: TEXT` (to
 `uwf step ask`), `denials: [TEXT]`, `model: NAME`.
 
 An item of `outputs` that has `$status`, or any key that is not of the above, is an `output`.
@@ -38,7 +38,7 @@ from uwf_core.api.record import record
 from uwf_core.errors import BadRequest, DefinitionError, FailureKind
 
 GARBAGE = "]]} \x1b[31m%%% not what was asked for \ufffd\ufffd {{{ --- \t"
-"""What `garbage: true` delivers: no frontmatter, no JSON, with a terminal escape."""
+"""The output of `garbage: true`: no frontmatter, no JSON, with a terminal escape."""
 
 
 @record
@@ -46,7 +46,7 @@ class Fail:
     """A failure to play; `kind` is a word of the closed table."""
 
     kind: str
-    message: str = "the script says so"
+    message: str = "a failure of the script"
     until_ms: int | None = None
 
     def __post_init__(self) -> None:
@@ -55,7 +55,7 @@ class Fail:
 
 @record
 class ScriptedSuspend:
-    """A suspension of the role's own."""
+    """A suspension by the role."""
 
     reason: str
     form: dict[str, Any] | None = None
@@ -71,7 +71,7 @@ class Question:
 
 @record
 class Play:
-    """What one call does; see the module for the fields."""
+    """The behaviour of one call; see the module for the fields."""
 
     output: str | dict[str, Any] | None = None
     body: str = ""
@@ -93,7 +93,7 @@ class Play:
         self.all_usage()
 
     def text(self) -> str:
-        """The raw text to deliver, "" where there is none."""
+        """The raw text to deliver, "" if there is none."""
         if self.garbage:
             return GARBAGE
         if isinstance(self.output, Mapping):
@@ -101,20 +101,20 @@ class Play:
         return self.output or ""
 
     def all_turns(self) -> list[Turn]:
-        """The turns to report; without `turns` one that says what is delivered."""
+        """The turns to report; without `turns` one with the output."""
         if self.turns is None:
             text = self.text()
             return [Turn(index=0, role="assistant", text=text)] if text else []
         return [_turn(index, item) for index, item in enumerate(self.turns)]
 
     def all_usage(self) -> Usage:
-        """What to report as used."""
+        """The usage to report."""
         if self.usage is None:
             return replace(NO_USAGE, turns=len(self.all_turns()))
         return read_record(Usage, self.usage, path=("usage",))
 
     def acts(self) -> int:
-        """How many things it is to deliver; one is right."""
+        """The number of its outputs; only one is valid."""
         said = (self.output, self.structured, self.fail, self.suspend)
         return sum(item is not None for item in said) + self.hang + self.garbage
 
@@ -184,7 +184,7 @@ def _script(text: str, file: str) -> Script:
         for index, step in enumerate(script.steps):
             _check_step(step, ("steps", index))
     except DefinitionError as fault:
-        raise BadRequest(f"the mock's script is no YAML: {fault}", hint=fault.hint) from fault
+        raise BadRequest(f"the mock's script is not YAML: {fault}", hint=fault.hint) from fault
     except FieldFault as fault:
         place = f"{fault.place()} " if fault.path else ""
         raise BadRequest(
@@ -205,7 +205,7 @@ def _parsed(text: str, file: str) -> Any:
         try:
             return json.loads(text)
         except ValueError as fault:
-            raise FieldFault((), f"is no JSON: {fault}") from fault
+            raise FieldFault((), f"is not JSON: {fault}") from fault
     from uwf_core.workflow.yaml_source import parse_yaml
 
     return parse_yaml(text, file=file)

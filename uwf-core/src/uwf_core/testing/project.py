@@ -1,4 +1,4 @@
-"""A throw-away project: a folder, a home of its own, workflows, mock scripts, the `uwf` command.
+"""A throw-away project: a folder, a separate home, workflows, mock scripts, the `uwf` command.
 
     project = Project(tmp_path)
     project.workflow("fix-bug", FIX_BUG)
@@ -6,7 +6,7 @@
     outcome = project.uwf("run", "fix-bug", "-p", "the task")
     assert outcome.document["status"] == "completed"
 
-Nothing of the user's is read: the environment is built from nothing.
+Nothing of the user's is read: it has a minimal environment.
 """
 
 import json
@@ -25,7 +25,7 @@ COMMAND_SECONDS = 60.0
 
 
 class CommandOutcome(NamedTuple):
-    """How a command ended: exit code and what it printed."""
+    """The end of a command: exit code and output."""
 
     exit_code: int
     stdout: str
@@ -36,13 +36,13 @@ class CommandOutcome(NamedTuple):
         """The one JSON document on stdout.
 
         Raises:
-            ValueError: stdout is no JSON; the message shows it.
+            ValueError: stdout is not JSON; the message shows it.
         """
         try:
             return json.loads(self.stdout)
         except ValueError as error:
             raise ValueError(
-                f"stdout is no JSON: {self.stdout!r}; stderr: {self.stderr}"
+                f"stdout is not JSON: {self.stdout!r}; stderr: {self.stderr}"
             ) from error
 
     @property
@@ -60,9 +60,9 @@ class CommandOutcome(NamedTuple):
 
 
 class Project:
-    """A project in `folder`, with `home` (`UWF_HOME`) and `env` of its own.
+    """A project in `folder`, with its own `home` (`UWF_HOME`) and `env`.
 
-    The default agent is `mock`; `script` writes what it plays.
+    The default agent is `mock`; `script` writes its script.
     """
 
     def __init__(self, root: Path) -> None:
@@ -79,20 +79,20 @@ class Project:
         self._script = root / "script.yaml"
 
     def workflow(self, name: str, text: str) -> Path:
-        """Write a project-local workflow; its file."""
+        """Write a project-local workflow; return its file."""
         file = self.folder / ".workflow" / f"{name}.yaml"
         file.parent.mkdir(exist_ok=True)
         file.write_text(text, encoding="utf-8")
         return file
 
     def script(self, steps: Sequence[Mapping[str, Any]], *, repeat: bool = False) -> Path:
-        """Write what the mock agent plays, step by step, over and over if `repeat`; the file."""
+        """Write the script of the mock agent; return its file."""
         text = json.dumps({"steps": list(steps), "repeat": repeat}, ensure_ascii=False)
         self._script.write_text(text, encoding="utf-8")
         return self._script
 
     def config(self, text: str) -> Path:
-        """Write the user's config.yaml; its file."""
+        """Write the user's config.yaml; return its file."""
         self.home.mkdir(mode=0o700, exist_ok=True)
         file = self.home / "config.yaml"
         file.write_text(text, encoding="utf-8")
@@ -100,7 +100,7 @@ class Project:
         return file
 
     def client(self, **options: Any) -> Client:
-        """A client of this project; to be closed."""
+        """A client of this project; the caller closes it."""
         return Client.open(env=self.env, cwd=self.folder, **options)
 
     def command(self, *arguments: str) -> list[str]:
@@ -114,10 +114,10 @@ class Project:
         env: Mapping[str, str] | None = None,
         seconds: float = COMMAND_SECONDS,
     ) -> CommandOutcome:
-        """Run `uwf` in a process of its own, in the project's folder, and wait for it.
+        """Run `uwf` in a separate process, in the project's folder, and wait for it.
 
         Raises:
-            subprocess.TimeoutExpired: it was not done in time.
+            subprocess.TimeoutExpired: it did not end in time.
         """
         done = subprocess.run(
             self.command(*arguments),
@@ -134,7 +134,7 @@ class Project:
         return CommandOutcome(done.returncode, done.stdout, done.stderr)
 
     def start_uwf(self, *arguments: str, **options: Any) -> "subprocess.Popen[str]":
-        """Start `uwf` and return at once; the caller waits for it."""
+        """Start `uwf` and return immediately; the caller waits for it."""
         return subprocess.Popen(
             self.command(*arguments),
             cwd=self.folder,
