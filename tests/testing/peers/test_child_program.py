@@ -134,9 +134,9 @@ def test_an_adapter_runs_it_and_no_daemon_is_left(tmp_path):
 
 def test_two_calls_at_once_are_both_recorded(tmp_path):
     program = ScriptedProgram(tmp_path, "agent", [{"sleep": 0.2}])
-    children = [subprocess.Popen([program.path, str(number)]) for number in range(4)]
-    assert [child.wait(10) for child in children] == [0] * 4
-    assert sorted(call.arguments for call in program.calls) == [(str(n),) for n in range(4)]
+    children = [subprocess.Popen([program.path, str(number)]) for number in range(8)]
+    assert [child.wait(60) for child in children] == [0] * 8
+    assert sorted(call.arguments for call in program.calls) == [(str(n),) for n in range(8)]
 
 
 def test_files_and_closed_streams(tmp_path):

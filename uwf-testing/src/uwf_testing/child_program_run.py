@@ -44,9 +44,7 @@ class Run:
 
     def keep(self) -> None:
         """Write the record, whole or not at all."""
-        fresh = self.file.with_suffix(f".{os.getpid()}")
-        fresh.write_text(json.dumps(self.record), encoding="utf-8")
-        fresh.replace(self.file)
+        self._written().replace(self.file)
 
     def filled(self, text: str) -> str:
         """`text` with `<<--name>>` replaced by the argument that follows --name."""
@@ -59,16 +57,23 @@ class Run:
         return re.sub(r"<<(-[\w-]+)>>", argument, text)
 
     def _claim(self) -> Path:
-        """The first number that no other call has."""
-        number = 0
+        """The first number that no other call has; its file is whole from the beginning."""
+        written, number = self._written(), 0
         while True:
             file = self.folder / f"call-{number:05}.json"
             try:
-                with open(file, "x", encoding="utf-8") as record:
-                    json.dump(self.record, record)
-                return file
+                file.hardlink_to(written)
             except FileExistsError:
                 number += 1
+            else:
+                written.unlink()
+                return file
+
+    def _written(self) -> Path:
+        """The record in a file of another name."""
+        file = self.folder / f"record-{os.getpid()}"
+        file.write_text(json.dumps(self.record), encoding="utf-8")
+        return file
 
     def _earlier(self) -> list[Path]:
         return [file for file in self.folder.glob("call-*.json") if file.name < self.file.name]
