@@ -53,7 +53,7 @@ def all_agents(shared: World) -> World:
     found["endless"] = {"command": "/bin/sh", "args": ["-c", "while :; do echo; done | cat >&2"]}
     for name in ("litter", "told"):
         found[name] = {**command, "args": ["-I", "-S", str(AGENT), name]}
-    limits = {"graceSeconds": 0.2, "runSeconds": 4, "idleSeconds": 1}
+    limits = {"graceSeconds": 0.2, "runSeconds": 10, "idleSeconds": 3}
     shared.config(f"agents: {json.dumps(found)}\nlimits: {json.dumps(limits)}\n")
     return shared
 

@@ -123,7 +123,7 @@ def test_a_signal_ends_it_with_a_reply(desk):
     )
     assert server.wait_for_requests(1)
     os.kill(process.pid, signal.SIGTERM)
-    out, _ = process.communicate(timeout=10)
+    out, _ = process.communicate(timeout=60)
     assert json.loads(out)["error"]["kind"] == "interrupted"
 
 

@@ -209,10 +209,10 @@ def test_a_command_ends_with_its_time_and_its_whole_tree_with_it(desk):
     started = time.monotonic()
     bench = desk.bench(allow_shell=True)
     answered = desk.tool(
-        "run_command", bench, command=f"echo before; (sleep {number}) ; echo after", seconds=0.3
+        "run_command", bench, command=f"echo before; (sleep {number}) ; echo after", seconds=2
     )
     assert answered.text.startswith("before\n[it was ended after")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
     assert alive(number) == []
 
 

@@ -173,7 +173,7 @@ def test_grep_with_a_pattern_that_takes_for_ever_is_ended(desk, monkeypatch):
     started = time.monotonic()
     answered = desk.tool("grep", pattern="(a+)+$")
     assert answered.is_error and "simpler pattern" in answered.text
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
 
 
 def test_grep_stops_at_enough_and_passes_over_binary_files(desk):

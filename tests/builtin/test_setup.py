@@ -38,7 +38,7 @@ class Terminal:
         os.close(slave)
         self.seen = ""
 
-    def wait_for(self, words, seconds=20.0):
+    def wait_for(self, words, seconds=60.0):
         deadline = time.monotonic() + seconds
         while words not in self.seen:
             ready, _, _ = select.select([self._master], [], [], deadline - time.monotonic())
@@ -63,7 +63,7 @@ class Terminal:
                 self.process.wait(0.2)
 
     def end(self):
-        out, _ = self.process.communicate(timeout=20)
+        out, _ = self.process.communicate(timeout=60)
         os.close(self._master)
         return self.process.returncode, out.decode()
 

@@ -65,13 +65,13 @@ def test_what_has_said_its_result_is_not_waited_for(run, monkeypatch):
     monkeypatch.setattr(agent_module, "_AFTER_RESULT_SECONDS", 0.2)
     started = time.monotonic()
     assert run(STAYS="1").text == "said"
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 30
 
 
 def test_silence_is_a_stall_and_the_session_is_kept(run):
     told = RecordingSink()
     with pytest.raises(Stalled) as caught:
-        run(told=told, limits=RunLimits(idle_seconds=0.3, grace_seconds=0.3), SILENT="1")
+        run(told=told, limits=RunLimits(idle_seconds=3, grace_seconds=0.3), SILENT="1")
     assert caught.value.session == told.sessions[0]
 
 

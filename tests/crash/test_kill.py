@@ -60,7 +60,7 @@ class Killer:
         with self.rig.client() as uwf:
             # Killed in the middle of starting a program, it leaves its files, locks among them, to
             # a child that is about to become that program: for a moment.
-            assert eventually(lambda: uwf.show(self.thread)["running"] is None, 10)
+            assert eventually(lambda: uwf.show(self.thread)["running"] is None)
             shown = uwf.show(self.thread)
             assert shown["status"] in ("idle", "suspended"), shown
             if shown["status"] == "suspended":

@@ -34,7 +34,7 @@ def die(rig: Rig, thread: str, agent_turn: str = "I begin") -> int:
     assert eventually(lambda: agent_turn in rig.said(thread))
     process.kill()
     end(process)
-    assert eventually(lambda: not rig.living(), 20), "the reaper cleans up"
+    assert eventually(lambda: not rig.living()), "the reaper cleans up"
     return process.pid
 
 
@@ -99,9 +99,10 @@ def test_a_marked_stranger_of_another_attempt_is_let_alone(rig: Rig) -> None:
         env={**os.environ, MARKED: f"{thread}/1.1"},
     )
     rig.play(DONE)
+    rig.command_agents("long", graceSeconds=30)
     try:
         assert rig.uwf("thread", "exec", thread, "--agent", "mock").exit_code == 0
-        assert left.wait(5) == -signal.SIGTERM, "it bears the mark of the interrupted attempt"
+        assert left.wait(30) == -signal.SIGTERM, "it bears the mark of the interrupted attempt"
         assert all(is_running(other.pid) for other in others)
     finally:
         for each in (*others, left):

@@ -138,7 +138,7 @@ def test_a_second_ctrl_c_ends_at_once_and_the_tree_goes_all_the_same(kin: Rig) -
         terminal.press_ctrl_c()
         end(terminal.process)
         assert terminal.process.returncode == 130
-    assert eventually(lambda: not kin.living(), 20), "its reaper ends the tree within seconds"
+    assert eventually(lambda: not kin.living()), "its reaper ends the tree within seconds"
     check_kept(kin, thread)
     kin.command_agents("deaf")
     check_goes_on(kin, thread)

@@ -106,10 +106,10 @@ def test_the_turns_of_a_run_in_the_background_can_be_followed_as_they_come(shell
     assert json.loads(live.stdout.readline())["text"] == "first"
     assert live.poll() is None
     Path(shell.folder, "go").touch()
-    rest, said = live.communicate(timeout=20)
+    rest, said = live.communicate(timeout=60)
     assert (live.returncode, said) == (0, "")
     assert [json.loads(line)["text"] for line in rest.splitlines()] == ["second"]
-    waited = shell.uwf("thread", "wait", "@last", "--timeout", "20")
+    waited = shell.uwf("thread", "wait", "@last", "--timeout", "60")
     assert (waited.exit_code, len(waited.document["steps"])) == (0, 1)
 
 

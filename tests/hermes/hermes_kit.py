@@ -54,7 +54,7 @@ class Desk:
             "cwd": str(self.root),
             "prompt": "Do it.",
             "env": {"PATH": os.environ["PATH"], "TMPDIR": str(self.temporary)},
-            "limits": RunLimits(seconds=20.0, grace_seconds=0.4),
+            "limits": RunLimits(seconds=60.0, grace_seconds=0.4),
         }
         return AgentRequest(**{**defaults, **more})
 

@@ -46,7 +46,7 @@ def test_a_crash_names_the_code_and_what_was_said(desk):
 
 
 def test_garbage_and_silence_end_at_the_idle_limit(desk):
-    limits = RunLimits(seconds=20, idle_seconds=0.5, grace_seconds=0.4)
+    limits = RunLimits(seconds=60, idle_seconds=0.5, grace_seconds=0.4)
     agent = desk.agent(["< this is no ACP"], "--then-hang")
     assert failure_of(desk, agent, limits=limits).kind.word == "stalled"
 
@@ -54,18 +54,23 @@ def test_garbage_and_silence_end_at_the_idle_limit(desk):
 def test_more_than_is_taken_is_too_large(desk):
     agent = desk.agent([])
     (desk.root / "hermes").write_text("#!/bin/sh\nexec cat /dev/zero\n")
-    limits = RunLimits(seconds=20, reply_bytes=1000, grace_seconds=0.4)
+    limits = RunLimits(seconds=60, reply_bytes=1000, grace_seconds=0.4)
     assert failure_of(desk, agent, limits=limits).kind.word == "too_large"
 
 
 def test_a_cancel_ends_the_call_and_keeps_the_session(desk):
-    cancel = Cancel()
-    threading.Timer(0.6, cancel.set, ("Ctrl-C",)).start()
+    cancel, session = Cancel(), desk.sink.session
+
+    def say_and_cancel_soon(named):
+        session(named)
+        threading.Timer(0.3, cancel.set, ("Ctrl-C",)).start()
+
+    desk.sink.session = say_and_cancel_soon
     started = time.monotonic()
     failure = failure_of(desk, desk.played("timeout"), cancel=cancel)
     assert (failure.kind.word, failure.session) == ("interrupted", desk.sink.sessions[0])
     assert "Ctrl-C" in failure.message
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
 
 
 def test_a_program_that_hears_nothing_is_ended_all_the_same(desk):

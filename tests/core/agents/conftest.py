@@ -23,6 +23,7 @@ class Told:
         self.sessions: list[str] = []
         self.usages: list[Usage] = []
         self.on_turn: Callable[[Turn], None] = lambda turn: None
+        self.on_session: Callable[[str], None] = lambda session: None
 
     def turn(self, turn: Turn) -> None:
         self.turns.append(turn)
@@ -30,6 +31,7 @@ class Told:
 
     def session(self, session: str) -> None:
         self.sessions.append(session)
+        self.on_session(session)
 
     def usage(self, usage: Usage) -> None:
         self.usages.append(usage)

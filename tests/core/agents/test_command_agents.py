@@ -307,13 +307,13 @@ def test_events_are_told_and_wrong_lines_are_noted_without_harm(
 def test_an_event_is_told_while_the_command_still_works(
     command: Command, request_for: RequestFor, told: Any
 ) -> None:
-    request = request_for(limits=RunLimits(seconds=20))
+    request = request_for(limits=RunLimits(seconds=60))
     told.on_turn = lambda turn: Path(request.cwd, "seen").touch()
     assert run_call(command("live", "stream"), request, told).text == "done"
 
 
 def test_events_are_signs_of_life(command: Command, request_for: RequestFor, told: Any) -> None:
-    limits = RunLimits(idle_seconds=0.5, grace_seconds=0.2)
+    limits = RunLimits(idle_seconds=3, grace_seconds=0.2)
     reply = run_call(command("lively", "stream"), request_for(limits=limits), told)
     assert reply.text == "done"
 
@@ -321,7 +321,7 @@ def test_events_are_signs_of_life(command: Command, request_for: RequestFor, tol
 def test_a_streaming_command_that_falls_silent_is_stalled_and_keeps_its_session(
     command: Command, request_for: RequestFor, told: Any
 ) -> None:
-    limits = RunLimits(idle_seconds=0.5, grace_seconds=0.2)
+    limits = RunLimits(idle_seconds=3, grace_seconds=0.2)
     with pytest.raises(Stalled) as failure:
         run_call(command("silent", "stream"), request_for(limits=limits), told)
     assert failure.value.session == "s-2"
@@ -330,7 +330,7 @@ def test_a_streaming_command_that_falls_silent_is_stalled_and_keeps_its_session(
 def test_one_that_does_not_stream_may_be_silent_until_the_time_limit(
     command: Command, request_for: RequestFor, told: Any
 ) -> None:
-    limits = RunLimits(seconds=0.8, idle_seconds=0.1, grace_seconds=0.2)
+    limits = RunLimits(seconds=3, idle_seconds=0.1, grace_seconds=0.2)
     with pytest.raises(TimedOut) as failure:
         run_call(command("silent"), request_for(limits=limits), told)
     assert failure.value.session == "s-2"
@@ -339,7 +339,7 @@ def test_one_that_does_not_stream_may_be_silent_until_the_time_limit(
 def test_one_that_ignores_sigterm_is_ended_all_the_same(
     command: Command, request_for: RequestFor, told: Any
 ) -> None:
-    limits = RunLimits(seconds=0.6, grace_seconds=0.2)
+    limits = RunLimits(seconds=2, grace_seconds=0.2)
     pids: list[int] = []
     request = request_for(limits=limits, on_process=lambda identity: pids.append(identity.pid))
     with pytest.raises(TimedOut):
@@ -352,7 +352,7 @@ def test_a_cancelled_command_is_interrupted_with_what_it_said(
     command: Command, request_for: RequestFor, told: Any
 ) -> None:
     cancel = Cancel()
-    told.session = lambda session: cancel.set("Ctrl-C")
+    told.on_session = lambda _: cancel.set("Ctrl-C")
     with pytest.raises(AgentInterrupted, match="Ctrl-C") as failure:
         run_call(command("silent", "stream"), request_for(cancel=cancel, limits=FAST), told)
     assert failure.value.session == "s-2"

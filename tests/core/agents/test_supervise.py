@@ -239,8 +239,8 @@ def waiting(request: AgentRequest, sink: TurnSink) -> AgentReply:
 def test_the_time_limit_cancels_the_agent_and_not_the_run(
     request_for: RequestFor, told: Any
 ) -> None:
-    request = request_for(limits=RunLimits(seconds=0.1))
-    with pytest.raises(TimedOut, match=r"0\.1 s") as failure:
+    request = request_for(limits=RunLimits(seconds=2.5))
+    with pytest.raises(TimedOut, match=r"2\.5 s") as failure:
         run_call(agent(waiting), request, told)
     assert failure.value.session == "s-2"
     assert not request.cancel.is_set()
@@ -263,12 +263,12 @@ def test_a_streaming_agent_that_falls_silent_is_stalled(request_for: RequestFor,
 
 def test_every_report_is_a_sign_of_life(request_for: RequestFor, told: Any) -> None:
     def run(request: AgentRequest, sink: TurnSink) -> AgentReply:
-        for index in range(6):
-            time.sleep(0.1)
+        for index in range(10):
+            time.sleep(0.25)
             sink.turn(Turn(index=index, role="assistant"))
         return AgentReply(text="done")
 
-    limits = RunLimits(idle_seconds=0.3)
+    limits = RunLimits(idle_seconds=2)
     assert run_call(agent(run, "stream"), request_for(limits=limits), told).text == "done"
 
 
@@ -284,11 +284,11 @@ def test_one_that_does_not_stream_has_no_idle_limit(request_for: RequestFor, tol
 
 def test_cancelling_reaches_the_agent_at_once(request_for: RequestFor, told: Any) -> None:
     cancel = Cancel()
-    threading.Timer(0.1, cancel.set, ("SIGTERM",)).start()
+    told.on_session = lambda _: cancel.set("SIGTERM")
     started = time.monotonic()
     with pytest.raises(AgentInterrupted, match="SIGTERM") as failure:
         run_call(agent(waiting), request_for(cancel=cancel), told)
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 30
     assert failure.value.session == "s-2"
 
 
@@ -338,7 +338,7 @@ def test_an_agent_that_ignores_its_cancel_token_is_stuck_and_said_why(
         limits = replace(limits, seconds=60, idle_seconds=0.1)
     try:
         with pytest.raises(AgentStuck, match="still runs") as stuck:
-            run_call(agent(lambda *_: over.wait(10), capability), request_for(limits=limits), told)
+            run_call(agent(lambda *_: over.wait(60), capability), request_for(limits=limits), told)
     finally:
         over.set()
     assert isinstance(stuck.value.__cause__, Stalled if capability else TimedOut)
@@ -348,7 +348,7 @@ def test_what_a_stuck_agent_says_later_goes_nowhere(request_for: RequestFor, tol
     over, said = threading.Event(), threading.Event()
 
     def run(request: AgentRequest, sink: TurnSink) -> None:
-        over.wait(10)
+        over.wait(60)
         sink.turn(Turn(index=0, role="assistant", text="too late"))
         sink.session("too late")
         sink.usage(Usage())
@@ -358,7 +358,7 @@ def test_what_a_stuck_agent_says_later_goes_nowhere(request_for: RequestFor, tol
     with pytest.raises(AgentStuck):
         run_call(agent(run), request_for(limits=limits), told)
     over.set()
-    assert said.wait(5)
+    assert said.wait(60)
     assert (told.turns, told.sessions, told.usages) == ([], [], [])
 
 
@@ -435,6 +435,6 @@ def test_closing_never_loses_what_is_in_hand() -> None:
     failure = close_call(raising(ValueError("oops")))
     assert isinstance(failure, InternalFailure)
     over = threading.Event()
-    failure = close_call(agent(lambda *_: over.wait(10)), grace_seconds=0.1)
+    failure = close_call(agent(lambda *_: over.wait(60)), grace_seconds=0.1)
     over.set()
     assert "did not close" in (failure.message if failure else "")

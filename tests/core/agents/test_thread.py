@@ -6,7 +6,7 @@ import time
 
 from uwf_core.agents.thread import AgentThread
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 def _runs(name: str) -> bool:

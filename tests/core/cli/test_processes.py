@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from cli_kit import WORKFLOW, WROTE, on_terminal
@@ -34,6 +35,20 @@ def wait_until_at_work(project, seconds=60):
                 return
         time.sleep(0.05)
     raise AssertionError("no agent is at work")
+
+
+def wait_until_it_hears(pid, number, seconds=60):
+    """Until a process has set a handler for a signal, and a moment longer."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        fields = dict(
+            line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+        )
+        if int(fields["SigCgt"], 16) >> (number - 1) & 1:
+            time.sleep(0.3)
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"no handler for {number}")
 
 
 def test_the_version_is_told_alone(project):
@@ -135,7 +150,7 @@ def test_an_interrupted_run_says_so_and_goes_on_later(project, number):
     process = start(project, "run", "pair", "-p", "x")
     wait_until_at_work(project)
     process.send_signal(number)
-    out, error = process.communicate(timeout=30)
+    out, error = process.communicate(timeout=60)
     assert process.returncode == 130, error
     document = json.loads(out)
     assert document["status"] == "suspended"
@@ -150,9 +165,9 @@ def test_a_signal_ends_a_command_that_only_waits(project):
     thread = started(project)
     project.uwf("thread", "exec", thread, "--background")
     waiting = start(project, "thread", "wait", thread, "--format", "json")
-    time.sleep(1)
+    wait_until_it_hears(waiting.pid, signal.SIGTERM)
     waiting.send_signal(signal.SIGTERM)
-    _, error = waiting.communicate(timeout=30)
+    _, error = waiting.communicate(timeout=60)
     assert waiting.returncode == 130
     assert json.loads(error)["error"]["code"] == "interrupted"
     late = project.uwf("thread", "wait", thread, "--timeout", "0.1")

@@ -8,6 +8,7 @@ import pytest
 from tests.core.engine.conftest import APPROVED, DONE, LOOP, REJECTED
 from tests.core.engine.test_resume_and_poke import instruction
 
+from uwf_core.api import TurnTaken
 from uwf_core.client import Cancel, Client
 from uwf_core.testing.project import Project
 
@@ -19,10 +20,13 @@ def interrupted(project: Project, uwf: Client, thread: str) -> Iterator[str]:
     """A thread that was stopped in the middle of its first step."""
     project.script([HANGS])
     cancel = Cancel()
-    timer = threading.Timer(0.3, cancel.set, ["stopped"])
-    timer.start()
-    outcome = uwf.exec(thread, cancel=cancel)
-    timer.join()
+
+    def stop(event: object) -> None:
+        if isinstance(event, TurnTaken):
+            cancel.set("stopped")
+
+    with project.client(on_event=stop) as stopping:
+        outcome = stopping.exec(thread, cancel=cancel)
     assert (outcome.exit_code, outcome.document["status"]) == (130, "suspended")
     assert outcome.document["steps"][0]["suspendReason"] == "interrupted"
     yield thread
@@ -49,7 +53,7 @@ def test_what_an_agent_says_in_quick_succession_is_stored_while_it_still_works(
     cancel, seen = Cancel(), list[str]()
 
     def look() -> None:
-        until = time.monotonic() + 10
+        until = time.monotonic() + 60
         with project.client() as other:
             while len(seen) < 3 and time.monotonic() < until:
                 seen[:] = [turn["text"] for turn in other.turns(thread)]

@@ -192,7 +192,7 @@ def test_a_signal_ends_the_check_of_a_bundle(number: int, good: Path, tmp_path: 
         time.sleep(1)
         assert child.poll() is None
         child.send_signal(number)
-        child.communicate(timeout=20)
+        child.communicate(timeout=60)
     assert child.returncode in (130, -number), child.returncode
 
 

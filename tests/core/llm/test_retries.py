@@ -96,17 +96,17 @@ def test_real_waits_take_real_time(serve, question):
     _, client = serve(error(500), "hi", clock=Clock(), retry=policy)
     started = time.monotonic()
     client.chat(question)
-    assert 0.05 <= time.monotonic() - started < 2
+    assert 0.05 <= time.monotonic() - started < 30
 
 
 def test_the_whole_call_has_one_limit(serve, question):
-    turn = {**error(500), "delayMs": 150, "repeat": 50}
-    policy = RetryPolicy(attempts=50, first_seconds=0.01)
+    turn = {**error(500), "delayMs": 150, "repeat": 1000}
+    policy = RetryPolicy(attempts=1000, first_seconds=0.01)
     _, client = serve(turn, clock=Clock(), retry=policy, limits=ChatLimits(total_seconds=0.5))
     started = time.monotonic()
     with pytest.raises((TimedOut, Unavailable)):
         client.chat(question)
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 30
 
 
 @pytest.mark.parametrize("chance", [0.0, 0.5, 1.0])

@@ -2,7 +2,6 @@
 
 import json
 import stat
-import threading
 from pathlib import Path
 
 import pytest
@@ -247,12 +246,10 @@ def test_without_turns_the_output_is_the_one_turn_and_nothing_was_used(stage: St
 def test_hanging_ends_when_it_is_cancelled(stage: Stage) -> None:
     stage.write("steps: [{role: writer, hang: true}]")
     cancel = Cancel()
-    timer = threading.Timer(0.1, cancel.set, ("Ctrl-C",))
-    timer.start()
+    stage.told.session = lambda session: cancel.set("Ctrl-C")
     with pytest.raises(AgentInterrupted, match="Ctrl-C") as failure:
         stage.play(cancel=cancel)
-    timer.join()
-    assert failure.value.session == stage.told.sessions[0]
+    assert (failure.value.session or "").startswith("mock-")
 
 
 def test_hanging_ends_at_the_time_limit(stage: Stage) -> None:

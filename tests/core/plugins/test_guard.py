@@ -47,15 +47,15 @@ def test_guards_of_several_threads_overlap_in_any_order(capfd: pytest.CaptureFix
     def first() -> None:
         with guard:
             entered.set()
-            leave.wait(10)
+            leave.wait(60)
             os.write(1, b"thread ")
 
     thread = threading.Thread(target=first)
     thread.start()
-    entered.wait(10)
+    entered.wait(60)
     with guard:
         leave.set()
-        thread.join(10)
+        thread.join(60)
         os.write(1, b"main ")
     os.write(1, b"ours")
     captured = capfd.readouterr()

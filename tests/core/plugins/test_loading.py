@@ -243,7 +243,7 @@ def test_a_file_that_another_thread_closes_meanwhile_is_nobodys_fault(site: Site
 import os, threading
 opened, asked, closed = os.open("/dev/null", os.O_RDONLY), threading.Event(), threading.Event()
 def close():
-    asked.wait(10)
+    asked.wait(60)
     os.close(opened)
     closed.set()
     asked.clear()
@@ -251,7 +251,7 @@ def close():
 threading.Thread(target=close, daemon=True).start()
 def other_closes():
     asked.set()
-    assert closed.wait(10)
+    assert closed.wait(60)
 threading.other_closes = other_closes
 """
     assert site.value(RECORDS, setup) == ["one"]

@@ -10,7 +10,8 @@ from uwf_core.workflow.load import load_file
 from uwf_core.workflow.yaml_nodes import to_value
 
 SECRET = "what is outside"
-SECONDS = 4.0
+SECONDS = 60.0
+"""The longest that a starved machine is waited for."""
 
 SWAP = """
 import os, sys
@@ -46,7 +47,7 @@ def test_links_and_folders_that_change_while_checks_run_lead_nowhere(tmp_path: P
     done = read = leaked = 0
     with subprocess.Popen(words) as swapper:
         end = time.monotonic() + SECONDS
-        while time.monotonic() < end:
+        while min(done - 400, read - 100) < 0 and time.monotonic() < end:
             for file in ("work/flow.yaml", "work/project/flow.yaml"):
                 said = said_by(tmp_path / file)
                 done += 1
@@ -54,7 +55,7 @@ def test_links_and_folders_that_change_while_checks_run_lead_nowhere(tmp_path: P
                 leaked += SECRET in said
         assert swapper.poll() is None
         swapper.kill()
-    assert (done > 200, read > 50, leaked) == (True, True, 0), f"{done} checks, {read} read"
+    assert read and not leaked, f"{done} checks, {read} read"
 
 
 def make(folder: Path, text: str) -> None:

@@ -188,10 +188,10 @@ def test_wrong_options_are_told_with_their_place(bench):
 
 
 def test_a_judge_that_takes_too_long_is_told_to_stop(bench):
-    spec = JudgeSpec(name="c", builtin="command", options={"run": "sleep 30"}, timeout=0.2)
+    spec = JudgeSpec(name="c", builtin="command", options={"run": "sleep 60"}, timeout=0.2)
     result = bench.ask(spec)[0]
     assert result.score is None and "timed out after 0.2 s" in result.error
-    assert result.duration_ms < 15_000
+    assert result.duration_ms < 30_000
 
 
 def test_the_judges_of_the_house_are_plugins_like_any_other(bench):

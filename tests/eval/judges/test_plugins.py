@@ -131,4 +131,4 @@ def test_one_that_takes_too_long_is_told_so(ask):
     started = time.monotonic()
     result = ask("waits", timeout=0.1)
     assert result.score is None and "timed out after 0.1 s" in result.error
-    assert time.monotonic() - started < 5, "it hears that its time is over"
+    assert time.monotonic() - started < 30, "it hears that its time is over"

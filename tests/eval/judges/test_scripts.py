@@ -223,7 +223,7 @@ def test_a_run_that_stops_does_not_wait_for_its_judges(bench):
     started = time.monotonic()
     result = bench.shell("sleep 60")
     assert result.score is None and result.error
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 30
 
 
 def test_odd_names_in_the_trials_folder_are_copied_as_they_are(bench):

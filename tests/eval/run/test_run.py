@@ -117,7 +117,7 @@ def test_kill_9_loses_no_trial_that_was_done_and_leaves_no_process(
     hanging = int(Path(log).read_text().splitlines()[1])
     process.kill()
     process.communicate(timeout=60)
-    wait_for(lambda: not Path(f"/proc/{hanging}").exists(), 20)
+    wait_for(lambda: not Path(f"/proc/{hanging}").exists())
     assert states(site) == {"scored": 1, "not_run": 2}
     document = site.document("resume", "@last")
     assert document["states"] == {"scored": 3} and nothing_left(site)

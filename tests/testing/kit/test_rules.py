@@ -162,7 +162,7 @@ def table(environment, *arguments):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=115,
         check=False,
     )
 

@@ -23,7 +23,7 @@ class Said(NamedTuple):
         return [line if line == "[DONE]" else json.loads(line) for line in lines]
 
 
-def ask(model, path, body=None, *, method=None, headers=None, seconds=5.0) -> Said:
+def ask(model, path, body=None, *, method=None, headers=None, seconds=30.0) -> Said:
     """Send one request and read the whole answer."""
     connection = HTTPConnection("127.0.0.1", model.port, timeout=seconds)
     try:

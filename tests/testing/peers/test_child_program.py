@@ -12,7 +12,7 @@ from uwf_testing.child_program import ScriptedProgram
 
 def run(program, *arguments, stdin=b"", **options):
     return subprocess.run(
-        [program.path, *arguments], input=stdin, capture_output=True, timeout=20, **options
+        [program.path, *arguments], input=stdin, capture_output=True, timeout=60, **options
     )
 
 
@@ -20,7 +20,7 @@ def end(pid):
     os.kill(pid, signal.SIGKILL)
 
 
-def wait_until(condition, seconds=5.0):
+def wait_until(condition, seconds=30.0):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline

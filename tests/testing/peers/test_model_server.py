@@ -233,16 +233,16 @@ def test_a_hang_lasts_until_the_client_goes(place):
 
 
 def test_a_hang_does_not_outlive_the_server():
-    before = threading.active_count()
+    before = set(threading.enumerate())
     model = ScriptedModel([{"hang": "start"}]).start()
-    connection = http.client.HTTPConnection("127.0.0.1", model.port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", model.port, timeout=30)
     connection.request("POST", "/v1/chat/completions", b"{}")
     assert model.wait_for_requests(1)
     started = time.monotonic()
     model.close()
     model.close()
-    assert time.monotonic() - started < 3
-    assert threading.active_count() == before
+    assert time.monotonic() - started < 25
+    assert set(threading.enumerate()) <= before
     connection.close()
 
 
@@ -279,7 +279,7 @@ def test_any_bytes_at_all():
 
 def test_connections_are_kept_alive():
     with ScriptedModel(["one", "two"]) as model:
-        connection = http.client.HTTPConnection("127.0.0.1", model.port, timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", model.port, timeout=30)
         for wanted in (b"one", b"two"):
             connection.request("POST", "/v1/chat/completions", b'{"stream": true}')
             port = connection.sock.getsockname()
@@ -290,7 +290,7 @@ def test_connections_are_kept_alive():
 
 def test_a_chunked_request_is_read():
     with ScriptedModel(["hi"]) as model:
-        connection = http.client.HTTPConnection("127.0.0.1", model.port, timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", model.port, timeout=30)
         connection.request(
             "POST",
             "/v1/messages",

@@ -42,7 +42,7 @@ def test_it_prints_its_port_serves_and_ends_by_a_signal(tmp_path, number):
             assert openai(server).status == 500
         finally:
             program.send_signal(number)
-        assert program.wait(5) == 0
+        assert program.wait(60) == 0
         assert program.stderr.read() == ""
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     assert [line["turn"] for line in lines] == [None, 0, 1]
@@ -51,7 +51,7 @@ def test_it_prints_its_port_serves_and_ends_by_a_signal(tmp_path, number):
 def test_a_script_with_a_mistake_is_named(tmp_path):
     script = tmp_path / "script.yaml"
     script.write_text("turns: [{txt: x}]")
-    done = subprocess.run(command(script), capture_output=True, text=True, timeout=20)
+    done = subprocess.run(command(script), capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert done.stdout == ""
     assert "turns.0.txt" in done.stderr

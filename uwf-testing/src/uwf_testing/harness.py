@@ -64,12 +64,12 @@ class KitLimits(NamedTuple):
         prompt_bytes: the length of a long prompt; more than the system takes as an argument.
     """
 
-    call_seconds: float = 10.0
+    call_seconds: float = 60.0
     hang_seconds: float = 1.0
     cancel_seconds: float = 0.4
     grace_seconds: float = 1.0
-    slack_seconds: float = 2.0
-    gone_seconds: float = 3.0
+    slack_seconds: float = 10.0
+    gone_seconds: float = 10.0
     large_bytes: int = 10_000_000
     reply_bytes: int = 100_000
     prompt_bytes: int = 300_000

@@ -105,8 +105,8 @@ def live() -> None:
 
 def lively() -> None:
     """Longer than the idle limit in all, but never silent."""
-    for number in range(6):
-        time.sleep(0.15)
+    for number in range(14):
+        time.sleep(0.25)
         event(turn={"text": str(number)})
     reply(output="done")
 

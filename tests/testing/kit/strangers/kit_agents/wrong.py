@@ -188,7 +188,7 @@ class ignores_the_time_limit(Puppet):
     def do_hang(self, act, request):
         request.cancel.wait()
         if request.cancel.reason == "timeout":
-            time.sleep(1)
+            time.sleep(9)
         return Said("at last")
 
 
@@ -196,7 +196,7 @@ class ignores_cancel(Puppet):
     def do_hang(self, act, request):
         request.cancel.wait()
         if request.cancel.reason == "interrupted":
-            time.sleep(1)
+            time.sleep(9)
         return Said("at last")
 
 
@@ -233,7 +233,7 @@ class leaves_a_daemon(Puppet):
 class leaves_a_thread(Puppet):
     def do_say(self, act, request):
         if request.step_number == 1 and hasattr(request, "prompt"):
-            threading.Thread(target=time.sleep, args=(1.0,), daemon=True).start()
+            threading.Thread(target=time.sleep, args=(9.0,), daemon=True).start()
         return Said(act["text"])
 
 
