@@ -44,6 +44,13 @@ SOURCES = (
             *("client.py", "commands.py", "definitions.py", "errors.py", "ids.py", "serving.py"),
         ]
     ),
+    *(
+        f"uwf-eval/src/uwf_eval/{room}"
+        for room in [
+            *("__init__.py", "__main__.py", "cli", "compare", "judges", "plan", "plugin.py"),
+            *("records.py", "report", "run", "statistics", "store", "trial"),
+        ]
+    ),
 )
 """The folders of code whose docstrings and strings keep the rule by now."""
 

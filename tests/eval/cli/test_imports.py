@@ -49,5 +49,5 @@ def test_a_run_and_its_workers_import_nothing_heavy(tmp_path: Path) -> None:
     assert "uwf_eval.run.worker" not in first
     again = imported(calling("run mine --agent mock").replace("== 0", "in (0, 1)"), tmp_path)
     assert not again & (HEAVY | {"pluggy", "statistics", "uwf_core.engine.step"})
-    worker = imported("import uwf_eval.run.worker, uwf_eval.judges.asking", tmp_path)
+    worker = imported("import uwf_eval.run.worker, uwf_eval.judges.run_judge", tmp_path)
     assert not worker & (HEAVY | {"yaml", "pluggy", "jsonschema_rs", "statistics"})

@@ -10,7 +10,7 @@ from compare_kit import A, B, trial, trials
 from uwf_core.api import Usage
 from uwf_core.api.fields import read_record, write_record
 from uwf_core.commands import Screen
-from uwf_eval.compare import words
+from uwf_eval.compare import wording
 from uwf_eval.compare.compare import compare
 from uwf_eval.compare.records import CompareOptions, Comparison
 from uwf_eval.compare.text import as_markdown, as_text
@@ -98,7 +98,7 @@ def test_no_sentence_is_wider_than_the_terminal(make: Callable[[], Comparison], 
 
 
 def words_of_metrics() -> list[str]:
-    return [words.name_of(each) for each in ("score", "passed", "cost", "tokens", "duration")]
+    return [wording.name_of(each) for each in ("score", "passed", "cost", "tokens", "duration")]
 
 
 def test_colours_are_for_screens_that_show_them() -> None:
@@ -122,9 +122,9 @@ def test_names_of_runs_and_tasks_mean_nothing_to_markdown() -> None:
 
 
 def test_small_differences_keep_a_figure_that_counts_and_none_has_no_sign() -> None:
-    assert words.change("score", 0.004) == "+0.004"
-    assert words.change("score", -0.00001) == "0.00"
-    assert words.change("passed", -0.12) == "-12 points"
-    assert words.change("cost", -0.0123) == "-$0.012"
-    assert words.change("duration", 61_000.4) == "+1m01s"
-    assert words.change("tokens", None) == "–"
+    assert wording.change("score", 0.004) == "+0.004"
+    assert wording.change("score", -0.00001) == "0.00"
+    assert wording.change("passed", -0.12) == "-12 points"
+    assert wording.change("cost", -0.0123) == "-$0.012"
+    assert wording.change("duration", 61_000.4) == "+1m01s"
+    assert wording.change("tokens", None) == "–"

@@ -26,7 +26,7 @@ roles:
         summary: {type: string}
       required: [$status, summary]
   reviewer:
-    goal: Look at it.
+    goal: StepExamination at it.
     frontmatter:
       properties:
         $status: {const: approved}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from uwf_eval.judges.api import judge_faults
+from uwf_eval.judges.api import judge_problems
 from uwf_eval.task.model import JudgeSpec
 
 
@@ -20,11 +20,11 @@ from uwf_eval.task.model import JudgeSpec
     ],
 )
 def test_a_fault_names_its_key_and_the_cure(tmp_path, spec, key, words):
-    faults = judge_faults(JudgeSpec(name="j", **spec), tmp_path)
+    faults = judge_problems(JudgeSpec(name="j", **spec), tmp_path)
     assert {fault.key for fault in faults} == {key}
     assert words in " ".join(f"{fault.message} {fault.hint}" for fault in faults)
 
 
 def test_a_good_judge_has_no_fault(tmp_path):
     for spec in ({"entry": "judge.py"}, {"builtin": "rubric"}, {"plugin": "anything"}):
-        assert list(judge_faults(JudgeSpec(name="j", **spec), tmp_path)) == []
+        assert list(judge_problems(JudgeSpec(name="j", **spec), tmp_path)) == []

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from judges_kit import SUMMARY, TASK
 
 from uwf_core.api import JudgeRequest
-from uwf_eval.judges.asking import agreement_of
 from uwf_eval.judges.builtin.diff_size import changed_files
 from uwf_eval.judges.builtin.frontmatter import Compliance, ComplianceOptions
 from uwf_eval.judges.builtin.route import fits
-from uwf_eval.judges.catalog import builtin_judges
+from uwf_eval.judges.builtin_judges import builtin_judges
+from uwf_eval.judges.run_judge import agreement_of
 from uwf_eval.task.model import JudgeSpec
 from uwf_eval.trial.verdict import of_judges
 
@@ -201,9 +201,9 @@ def test_the_judges_of_the_house_are_plugins_like_any_other(bench):
 
 
 def test_every_judge_sees_the_task_and_what_failed_before_a_step(bench):
-    from uwf_eval.judges.context import whole_record
+    from uwf_eval.judges.context import complete_record
 
-    record = whole_record(bench.evidence)
+    record = complete_record(bench.evidence)
     assert record["prompt"] == TASK
     assert record["steps"][0]["output"]["summary"] == SUMMARY
     assert record["steps"][0]["attempts"] == []

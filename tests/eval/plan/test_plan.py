@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uwf_core.api import Usage
-from uwf_eval.plan.budget import Spent, exhausted, read_budget, spent_by, unenforceable
+from uwf_eval.plan.budget import Spending, exhausted, read_budget, spending_of, unenforceable
 from uwf_eval.plan.matrix import Matrix, Published, in_order, planned
 from uwf_eval.records import Budget, Cell, Trial
 from uwf_eval.task.model import Case, JudgeSpec, Task
@@ -71,15 +71,15 @@ def trial(usage: Usage) -> Trial:
 def test_what_is_unknown_is_said_and_never_counted_as_nothing() -> None:
     known = trial(Usage(input_tokens=10, output_tokens=5, cost_usd=0.5))
     unknown = trial(Usage(input_tokens=10))
-    spent = spent_by([known, unknown])
-    assert spent == Spent(2, 0.5, 15, unknown_cost=1, unknown_tokens=1)
+    spent = spending_of([known, unknown])
+    assert spent == Spending(2, 0.5, 15, unknown_cost=1, unknown_tokens=1)
     budget = Budget(cost_usd=1.0, tokens=100)
     assert len(list(unenforceable(budget, spent))) == 2
     assert not list(unenforceable(Budget(minutes=1.0), spent))
 
 
 def test_each_part_of_a_budget_ends_a_run() -> None:
-    spent = Spent(3, 2.0, 900)
+    spent = Spending(3, 2.0, 900)
     assert exhausted(Budget(), spent, 3, 1e9) is None
     assert exhausted(Budget(cost_usd=2.0), spent, 3, 0) == "cost limit reached: $2 of $2"
     assert exhausted(Budget(tokens=900), spent, 3, 0) == "token limit reached: 900 of 900"

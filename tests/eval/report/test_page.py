@@ -2,12 +2,14 @@
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from report_kit import HOSTILE, cell, ended, not_run, rich_run, run_of, scored, step, usage
 
 from uwf_core.commands import Screen
 from uwf_eval.records import JudgeResult, Trial
+from uwf_eval.report import html as html_room
 from uwf_eval.report.html.cost import axis_of
 from uwf_eval.report.html.markup import tag
 from uwf_eval.report.html.page import page
@@ -184,3 +186,9 @@ def test_costs_that_lie_far_apart_have_a_logarithmic_scale():
 def test_what_cost_nothing_is_drawn_all_the_same():
     trials = [scored(1, 1.0, usage=usage(10, 0.0)), scored(2, 0.0, usage=usage(10, 0.0))]
     assert "$0" in of(*trials).text
+
+
+def test_all_colours_of_the_page_are_in_one_file():
+    html = Path(html_room.__file__).parent
+    assert "--tone0: #" in (html / "colours.css").read_text(encoding="utf-8")
+    assert re.findall(r"#[0-9a-f]{3,6}\b", (html / "page.css").read_text(encoding="utf-8")) == []

@@ -18,8 +18,8 @@ from uwf_core.client import Client
 from uwf_core.errors import AmbiguousIdError, StoreVersionError, UnknownIdError, UsageError
 from uwf_eval.records import Cell, Failure, JudgeResult, Run, Trial, TrialStep
 from uwf_eval.store import pages
+from uwf_eval.store.payloads import read_payload, schema_of
 from uwf_eval.store.results import Results
-from uwf_eval.store.shapes import read_payload, schema_of
 
 FIRST, SECOND = "01JD0000000000000000000AAA", "01JD0000000000000000000BBB"
 
@@ -133,7 +133,7 @@ def test_several_processes_may_write_at_once(client: Client, tmp_path: Path) -> 
     code = (
         "import json, sys\nfrom uwf_core.client import Client\n"
         "from uwf_eval.records import Trial\nfrom uwf_eval.store.results import Results\n"
-        "from uwf_eval.store.shapes import read_payload\n"
+        "from uwf_eval.store.payloads import read_payload\n"
         "with Client.open(home=sys.argv[1]) as client:\n"
         "    for text in sys.stdin:\n"
         "        Results(client).save_trial(read_payload(Trial, json.loads(text)))\n"

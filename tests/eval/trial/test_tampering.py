@@ -57,12 +57,13 @@ def test_an_agent_that_finds_the_judges_script_and_changes_it_is_found_out(table
 
 
 def test_a_trial_after_such_an_agent_is_not_run_on_what_it_left(table: Any) -> None:
-    task = table.task()
-    from uwf_eval.trial import guard
+    from uwf_eval.trial import tampering
 
-    before = guard.stamps(task.folder)
+    task = table.task()
+
+    before = tampering.stamps(task.folder)
     table.write("flow.yaml", "changed")
-    assert guard.touched(task.folder, before) == ["the task's own flow.yaml was changed"]
+    assert tampering.touched(task.folder, before) == ["the task's own flow.yaml was changed"]
 
 
 def test_a_planted_cache_beside_the_judge_is_removed(table: Any) -> None:

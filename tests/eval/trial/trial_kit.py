@@ -13,8 +13,8 @@ from uwf_eval.plan.matrix import Matrix, Published, planned
 from uwf_eval.records import Trial
 from uwf_eval.task.model import Task, fixture_digest
 from uwf_eval.task.read import Origin, read_task
-from uwf_eval.trial.guard import stamps
-from uwf_eval.trial.thread import Templates
+from uwf_eval.trial.tampering import stamps
+from uwf_eval.trial.thread import WorkflowCache
 from uwf_eval.trial.trial import TrialContext, run_trial
 
 RUN = "01JD000000000000000000000A"
@@ -32,7 +32,7 @@ graph:
     new: {role: writer, prompt: Begin.}
     resume: {role: writer, prompt: Again.}
   writer:
-    done: {role: $END, prompt: Done.}
+    done: {role: $END, prompt: RunOutcome.}
 """
 DONE = """echo '{"output": {"$status": "done"}}'\n"""
 TASK: Mapping[str, Any] = {
@@ -83,7 +83,7 @@ class Table:
             context = TrialContext(
                 main=main,
                 folder=self.private,
-                templates=Templates(main),
+                templates=WorkflowCache(main),
                 cwd=self.root,
                 env=self.env,
                 stamps={task.name: stamps(task.folder)},

@@ -1,3 +1,3 @@
-"""uwf-eval: know whether a workflow is any good, and whether a change made it better."""
+"""uwf-eval: evaluate workflows on tasks, and test whether a change made one better."""
 
 __version__ = "0.1.0"

@@ -6,7 +6,7 @@ INTERRUPTED = 130
 
 
 def main() -> int:
-    """Run the command that `sys.argv` says; its exit code."""
+    """Run the command of `sys.argv` and return its exit code."""
     try:
         return _run(sys.argv[1:])
     except KeyboardInterrupt:  # while modules were still loading: nothing has begun

@@ -1,9 +1,9 @@
-"""What this distribution announces to uwf: its judges. Importing it imports none of them."""
+"""The plugin of this distribution: its judges. Importing it imports none of them."""
 
 from collections.abc import Sequence
 
 from uwf_core.api import JudgeSpec, hookimpl
-from uwf_eval.judges.catalog import builtin_specs
+from uwf_eval.judges.builtin_judges import builtin_specs
 
 
 @hookimpl

@@ -1,4 +1,4 @@
-"""What is stored of an evaluation: a run, its trials, and what the judges said of each.
+"""The stored records of an evaluation: a run, its trials, and the results of the judges.
 
 One run is a matrix: tasks (and their cases) x workflows x agents x models x repeats. One cell of it
 is a *trial*. A trial that could not be judged has no score, never a low one.
@@ -17,25 +17,25 @@ TrialState = Literal["scored", "failed", "infra_error", "not_run", "tampered"]
 """How a trial ended.
 
 scored: the thread reached its end and every judge that counts gave a score.
-failed: the workflow or its agent did not get to the end by its own fault (invalid output,
-    its own limits, a cancelled or suspended thread), or a judge or the trial's own process was
-    ended after what the agent made had run; counts as a failure, score 0.
-infra_error: a network, a missing program, a judge that says it cannot judge; counts as
-    nothing, and reports say what the share would be if it were a failure.
-not_run: planned, not begun or interrupted; counts as nothing.
-tampered: the agent touched what it is judged by; counts as a failure, score 0: otherwise it
-    would get rid of a lost trial by touching something.
+failed: the workflow or its agent failed (invalid output, its own limits, a cancelled or
+    suspended thread), or a judge or the trial's process was killed after code of the agent had
+    run; counts as a failure, score 0.
+infra_error: a network, a missing program, a judge that reports that it cannot judge; does not
+    count, and reports also show the success rate with such trials as failures.
+not_run: not started, or interrupted; does not count.
+tampered: the agent changed protected files; counts as a failure, score 0, because otherwise an
+    agent could void a lost trial by changing a file.
 """
 
 
 @record
 class Cell:
-    """Where a trial stands in the matrix; two runs are paired by `task` and `case` and `repeat`.
+    """The position of a trial in the matrix; two runs are paired by `task`, `case` and `repeat`.
 
     Attributes:
         task: the task's name. case: the case's name, "" where the task has one prompt.
         workflow: the published workflow's reference. workflow_name: its name.
-        agent: the word after `--agent`, None for what the configuration says. model: likewise.
+        agent: the value of `--agent`, None for the configured one. model: likewise.
         repeat: 1, 2, …
     """
 
@@ -50,17 +50,18 @@ class Cell:
 
 @record
 class JudgeResult:
-    """What one judge said of one trial.
+    """The result of one judge for one trial.
 
     Attributes:
-        name: as the task calls it. judge: `builtin:<name>`, `plugin:<name>` or `entry:<file>`.
-        weight: of the score in the trial's; 0: informational.
-        score: within 0..1; None where the judge failed (`error` says why) or only informs.
-        scores: of each repetition, where the judge was repeated.
-        agreement: of the repetitions with each other, within 0..1 (1 - mean absolute difference).
-        aborted: whether it failed in a way that what the agent made can bring about: it died, hung
-            or gave no verdict. The trial counts as 0 then.
-        data: whatever the judge keeps. usage: of its own model calls.
+        name: the judge's name in the task. judge: `builtin:<name>`, `plugin:<name>` or
+            `entry:<file>`.
+        weight: of this score in the trial's score; 0: informational.
+        score: from 0 to 1; None if the judge failed (`error` has the reason) or only informs.
+        scores: one for each repetition, if the judge was repeated.
+        agreement: between the repetitions, from 0 to 1 (1 - mean absolute difference).
+        aborted: whether it failed in a way that code of the agent can cause: it was killed, hung or
+            gave no verdict. The trial then counts as 0.
+        data: details of the judge. usage: of the judge's model calls.
     """
 
     name: str
@@ -78,7 +79,7 @@ class JudgeResult:
 
 @record
 class TrialStep:
-    """A step of the trial's thread, for reports; `attempts`: how many failed before it."""
+    """A step of the trial's thread, for reports; `attempts`: the failed ones before it."""
 
     role: str
     status: str | None
@@ -91,9 +92,9 @@ class TrialStep:
 
 @record
 class Failure:
-    """Why a trial is not scored: a kind (of the table of failures, or `judge`, `judge_aborted`,
-    `worker_died`, `setup`, `teardown`, `fixture`, `store`, `tampered`, `suspended`, `limit`) and a
-    sentence.
+    """Why a trial is not scored: a message and a kind (of the table of failures, or `judge`,
+    `judge_aborted`, `worker_died`, `setup`, `teardown`, `fixture`, `store`, `tampered`,
+    `suspended`, `limit`).
     """
 
     kind: str
@@ -102,17 +103,17 @@ class Failure:
 
 @record
 class Trial:
-    """One trial, ended or not.
+    """One trial, finished or not.
 
     Attributes:
         run: the run's id. number: within the run, from 1.
         score: weighted mean of the judges' scores, 0 if `failed` or `tampered`, else None.
-        passed: whether the score reaches the task's `pass` (default 1.0); None without a score.
-        thread, head: the thread in the main store (imported when the trial ended), if any.
+        passed: whether the score reaches the task's `pass` (1.0 by default); None without a score.
+        thread, head: the thread in the main store, into which it is imported at the end.
         status: the thread's. usage: of the whole thread, not of judges.
         fixture: SHA-256 over the fixture's files, in hexadecimal; task_digest: over the task's.
-        tampered: what was touched.
-        attempt: how many times this trial was run by now (`resume` runs it again).
+        tampered: the changed files.
+        attempt: how often this trial was run (`resume` runs it again).
     """
 
     run: str
@@ -139,7 +140,7 @@ class Trial:
 
 @record
 class Budget:
-    """The most that a whole run may use; None: as much as it takes."""
+    """The limits of a whole run; None: unlimited."""
 
     cost_usd: float | None = None
     tokens: int | None = None
@@ -149,7 +150,7 @@ class Budget:
 
 @record
 class RunTask:
-    """A task of a run: where it came from (`folder`, `archive`, `distribution`) and its digest."""
+    """A task of a run: its origin (`folder`, `archive`, `distribution`) and its digest."""
 
     name: str
     source: str
@@ -165,10 +166,10 @@ class Run:
     """One evaluation run.
 
     Attributes:
-        run: its ULID. seed: what everything random in it was made from.
-        command: the words after `uwf-eval`, for people.
-        finished_at_ms: None while trials are left.
-        trials: how many there are in all.
+        run: its ULID. seed: of everything random in it.
+        command: the arguments of `uwf-eval`, for reports.
+        finished_at_ms: None while trials remain.
+        trials: their number.
     """
 
     run: str

@@ -1,4 +1,4 @@
-"""`uwf-eval`, and `uwf eval`: the table of its commands; a module is imported when it is called."""
+"""`uwf-eval` and `uwf eval`: the table of commands; each module is imported on its call."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -43,4 +43,4 @@ class Root(Group):
 
 
 command = Root("eval")
-"""What `uwf eval` is."""
+"""The command `uwf eval`."""

@@ -75,7 +75,7 @@ def report(
 
 
 def _form(session: Session, name: str, summary: "Report", every: "Sequence[Trial]") -> str:
-    """The report in the form of this name, as a file has it."""
+    """The report in one format, as it is written into a file."""
     if name == "html":
         from uwf_eval.report.html.page import page
 
@@ -102,7 +102,7 @@ def _document(summary: "Report") -> Any:
 
 
 def _enough(session: Session, summary: "Report", least: float | None) -> int:
-    """The exit code: 1 where the mean score is below what was asked for."""
+    """The exit code: 1 if the mean score is below the required one."""
     mean = summary.overall.score.value
     if least is None or (mean is not None and mean >= least):
         return ExitCode.DONE
@@ -112,10 +112,10 @@ def _enough(session: Session, summary: "Report", least: float | None) -> int:
 
 
 def write_file(session: Session, name: str, text: str) -> None:
-    """Write a text into a file, all of it or nothing, and say so on stderr.
+    """Write a text into a file atomically, and report it on stderr.
 
     Raises:
-        UsageError: it cannot be written; what was there is as it was.
+        UsageError: it cannot be written; an existing file is unchanged.
     """
     target = Path(name)
     draft = target.with_name(f".{target.name}.{os.getpid()}.new")

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def results_of(session: Session) -> "Iterator[tuple[Client, Results]]":
-    """The client and what evaluations left in its store; closed at the end.
+    """Open the client and the stored results.
 
-    The collector rests meanwhile: thousands of trials are read, none of which is in a circle, and
-    looking for circles would take a quarter of the time.
+    The garbage collector is off meanwhile: thousands of trials without reference cycles are read,
+    and the search for cycles would take a quarter of the time.
     """
     from uwf_core.client import Client
     from uwf_eval.store.results import Results
@@ -122,10 +122,10 @@ def export(session: Session, what: str, output: str) -> None:
 def _folder(
     client: "Client", run: "Run", trials: "Sequence[Trial]", folder: Path
 ) -> list[dict[str, Any]]:
-    """A bundle of each trial that has a thread, and what is stored of the run.
+    """Write a bundle for each trial with a thread, and run.json.
 
     Raises:
-        UsageError: the folder is there and not empty, or cannot be made.
+        UsageError: the folder is not empty, or cannot be created.
     """
     import json
 
@@ -154,10 +154,10 @@ def _folder(
 
 
 def _bundle(client: "Client", trial: "Trial", file: Path) -> dict[str, Any]:
-    """Write one trial's thread.
+    """Write the thread of one trial.
 
     Raises:
-        WrongStateError: it has none: it was not run, or failed before its thread began.
+        WrongStateError: the trial was not run, or failed before its thread started.
     """
     if trial.thread is None:
         raise WrongStateError(

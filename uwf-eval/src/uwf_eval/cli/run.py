@@ -11,7 +11,7 @@ _MOST_JOBS = 64
 
 
 def _seed(_context: Any, _parameter: Any, value: int | None) -> int:
-    """The seed asked for, else one by chance."""
+    """The given seed, else a random one."""
     return int.from_bytes(os.urandom(4)) >> 1 if value is None else value
 
 
@@ -42,9 +42,9 @@ def run(session: Session, tasks: tuple[str, ...], keep: bool, **options: Any) ->
     """Run tasks and judge every trial."""
     from uwf_eval.run.prespawn import first_worker
 
-    # Before anything else is imported: the worker's own imports take as long.
+    # Start it before the other imports: its own imports take as long.
     with first_worker(working_folder(), session.env) as worker:
-        from uwf_eval.cli.conducting import conduct, request_of
+        from uwf_eval.cli.run_command import conduct, request_of
         from uwf_eval.run.start import start_run
 
         request = request_of(tasks, **options)
@@ -52,7 +52,7 @@ def run(session: Session, tasks: tuple[str, ...], keep: bool, **options: Any) ->
             session,
             request.jobs,
             worker,
-            lambda client, hands: start_run(client, request, hands),
+            lambda client, services: start_run(client, request, services),
             keep=keep,
         )
 
@@ -68,7 +68,7 @@ def resume(session: Session, run: str, jobs: int, budget: str | None, keep: bool
     from uwf_eval.run.prespawn import first_worker
 
     with first_worker(working_folder(), session.env) as worker:
-        from uwf_eval.cli.conducting import budget_of, conduct
+        from uwf_eval.cli.run_command import budget_of, conduct
         from uwf_eval.run.start import resume_run
 
         most = budget_of(budget) if budget is not None else None
@@ -76,6 +76,6 @@ def resume(session: Session, run: str, jobs: int, budget: str | None, keep: bool
             session,
             jobs,
             worker,
-            lambda client, hands: resume_run(client, run, most, hands),
+            lambda client, services: resume_run(client, run, most, services),
             keep=keep,
         )

@@ -1,4 +1,4 @@
-"""Is B better than A: from two lists of trials to a verdict, and its text. All pure.
+"""Compares two lists of trials: is B better than A? All pure.
 
-pairs -> metrics -> weigh -> verdict, plans -> text, markdown.
+pairs -> measure -> verdict -> wording -> text
 """

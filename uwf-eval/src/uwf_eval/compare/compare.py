@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from uwf_eval.compare.measure import MetricSample, plans, weigh
 from uwf_eval.compare.pairs import Pair, pair_up
 from uwf_eval.compare.records import (
     DIMENSIONS,
@@ -13,7 +14,6 @@ from uwf_eval.compare.records import (
     Measured,
 )
 from uwf_eval.compare.verdict import judge
-from uwf_eval.compare.weigh import Weighed, plans, weigh
 from uwf_eval.records import Trial
 from uwf_eval.statistics.signflip import holm, sign_flip
 
@@ -21,13 +21,13 @@ from uwf_eval.statistics.signflip import holm, sign_flip
 def compare(
     a: Sequence[Trial], b: Sequence[Trial], options: CompareOptions | None = None
 ) -> Comparison:
-    """Whether B is better than A, by how much, at what cost, and what cannot be told.
+    """Test whether B is better than A, by how much and at what cost.
 
-    Trials count if they are scored or failed, and if the other side has the same task and case
-    with the same fixture; all others are told in `left_out`.
+    Trials count if they have a score and the other side has the same task, case and fixture;
+    `left_out` lists all others.
 
     Args:
-        a, b: all trials of either side. options: what is asked; by default for the score.
+        a, b: all trials of each side. options: by default only the score is tested.
     """
     options = options or CompareOptions()
     found = pair_up(a, b, options.alike)
@@ -55,7 +55,7 @@ def compare(
     )
 
 
-def _tested(weighed: Sequence[Weighed], options: CompareOptions) -> list[Measured]:
+def _tested(weighed: Sequence[MetricSample], options: CompareOptions) -> list[Measured]:
     flips = [sign_flip(each.differences, seed=options.seed) for each in weighed]
     adjusted = holm([flip.p for flip in flips])
     tested = []
@@ -70,7 +70,7 @@ def _tested(weighed: Sequence[Weighed], options: CompareOptions) -> list[Measure
 def notes(
     pairs: Sequence[Pair], left_out: Sequence[LeftOut], options: CompareOptions
 ) -> Iterator[str]:
-    """Each a sentence."""
+    """Notes about the comparison, each a sentence."""
     a = [trial for pair in pairs for trial in pair.a]
     b = [trial for pair in pairs for trial in pair.b]
     if a and {_identity(trial) for trial in a} & {_identity(trial) for trial in b}:
@@ -93,7 +93,7 @@ def notes(
 def _pass_rate_at_least(
     name: str, trials: Sequence[Trial], left_out: Sequence[LeftOut]
 ) -> Iterator[str]:
-    """What infrastructure errors could hide: an agent may be able to bring them about."""
+    """The pass rate with infrastructure errors as failures, because an agent may cause them."""
     errors = sum(
         each.trials for each in left_out if (each.side, each.reason) == (name, "infra_error")
     )
@@ -125,9 +125,7 @@ def _changed(pairs: Sequence[Pair]) -> Iterator[str]:
 
 
 def _mixed(name: str, trials: Sequence[Trial], options: CompareOptions) -> Iterator[str]:
-    """Several agents or models on one side are told; that tasks have workflows of their own is
-    the way of tasks, unless one of them was tried with several.
-    """
+    """Report several agents or models on one side; workflows count only if one task has several."""
     for dimension in DIMENSIONS:
         if dimension in options.alike:
             continue

@@ -1,4 +1,4 @@
-"""What can be compared: the trials that are asked for, paired by task, case and fixture."""
+"""Selects trials, and pairs them by task, case and fixture."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -12,7 +12,7 @@ _Key = tuple[str | None, ...]
 
 @record
 class Pair:
-    """One case of one task, tried on both sides."""
+    """One case of one task with trials on both sides."""
 
     task: str
     case: str
@@ -22,18 +22,18 @@ class Pair:
 
 @record
 class Pairs:
-    """All pairs, in the order of A's trials, and what is left out."""
+    """All pairs in the order of A's trials, and the trials without a pair."""
 
     pairs: Sequence[Pair]
     left_out: Sequence[LeftOut]
 
 
 def pair_up(a: Sequence[Trial], b: Sequence[Trial], alike: Sequence[Dimension] = ()) -> Pairs:
-    """Pair the trials that count. Repeats of a case are one pair, however many either side has.
+    """Pair the trials that count. All repeats of a case are one pair.
 
     Args:
-        a, b: all trials of either side.
-        alike: what the trials of a pair have in common besides task, case and fixture.
+        a, b: all trials of each side.
+        alike: further dimensions that must be equal in a pair.
     """
     counted_a, out_a = _counted(a)
     counted_b, out_b = _counted(b)
@@ -49,7 +49,7 @@ def pair_up(a: Sequence[Trial], b: Sequence[Trial], alike: Sequence[Dimension] =
 
 
 def place_of(trial: Trial) -> str:
-    """The task and case of a trial, for people."""
+    """The task and case of a trial, for reports."""
     return f"{trial.cell.task}/{trial.cell.case}" if trial.cell.case else trial.cell.task
 
 
@@ -78,7 +78,7 @@ def _grouped(trials: Iterable[Trial], alike: Sequence[Dimension]) -> dict[_Key, 
 def _unpaired(
     mine: Mapping[_Key, Sequence[Trial]], others: Mapping[_Key, Sequence[Trial]]
 ) -> list[tuple[Reason, Trial]]:
-    """What the other side has not, told apart: the case with another fixture, or not at all."""
+    """The trials without a pair: the other side has another fixture, or not the case at all."""
     without_fixture = {(*key[:2], *key[3:]) for key in others}
     found: list[tuple[Reason, Trial]] = []
     for key, trials in mine.items():
@@ -100,16 +100,16 @@ def _left_out(side: Side, trials: Sequence[tuple[Reason, Trial]]) -> list[LeftOu
 
 
 CONFIGURED = "configured"
-"""The word for an agent or model that the configuration says."""
+"""The word for the agent or model of the configuration."""
 
 
 def select(trials: Sequence[Trial], by: Dimension, word: str) -> list[Trial]:
-    """The trials whose agent, model or workflow is meant by `word`.
+    """The trials with the agent, model or workflow `word`.
 
-    A workflow is meant by its name, its reference or a prefix of that, or NAME@PREFIX.
+    A workflow is selected by its name, its reference or a prefix of it, or NAME@PREFIX.
 
     Raises:
-        UsageError: nothing is meant, or several versions of a workflow are.
+        UsageError: nothing matches, or several versions of a workflow match.
     """
     words = {_names(trial.cell, by): trial.cell for trial in trials}
     meant = {names for names, cell in words.items() if _means(word, cell, by)}

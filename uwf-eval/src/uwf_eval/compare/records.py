@@ -1,4 +1,4 @@
-"""What a comparison is asked, and what it answers."""
+"""The options and the result of a comparison."""
 
 from collections.abc import Sequence
 from typing import Final, Literal
@@ -13,7 +13,7 @@ Verdict = Literal["better", "worse", "no_difference", "cannot_tell"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("better", "worse", "no_difference", "cannot_tell")
 
 GREATEST_MARGIN: Final = 1_000_000
-"""More than this share of A's mean is no margin."""
+"""The largest valid margin."""
 
 Over = Literal["task", "case"]
 Dimension = Literal["agent", "model", "workflow"]
@@ -24,19 +24,19 @@ Reason = Literal["infra_error", "not_run", "no_score", "fixture", "unpaired"]
 
 @record
 class CompareOptions:
-    """What is asked of a comparison.
+    """The options of a comparison.
 
     Attributes:
-        metrics: those that get a verdict, the most important first. The others stand beside.
-        within: differences up to this do not matter: of a score or a pass rate itself, of cost,
-            tokens and duration as a share of A's mean.
-        level: 0.95: intervals hold the truth in 95 of 100 comparisons, and in at most 5 of 100
-            a difference is found where there is none.
-        power: the chance with which a planned comparison is to find a difference.
-        seed: for signs that are drawn (see `statistics.signflip`).
-        over: what the result is to hold for, and what counts as one: tasks, or cases.
-        alike: what pairs have in common besides task, case and fixture.
-        names: what A and B are called.
+        metrics: to test, the most important first. The others are shown without a verdict.
+        within: the margin up to which differences do not matter: absolute for a score or a pass
+            rate, as a share of A's mean for cost, tokens and duration.
+        level: with 0.95, intervals contain the true value in 95 of 100 comparisons, and at most
+            5 of 100 find a difference that does not exist.
+        power: the probability with which a planned comparison finds a difference.
+        seed: of sampled signs (see `statistics.signflip`).
+        over: the unit of the comparison: tasks or cases.
+        alike: further dimensions that are equal in a pair.
+        names: of A and B.
     """
 
     metrics: Sequence[Metric] = ("score",)
@@ -59,13 +59,14 @@ class CompareOptions:
 
 @record
 class Plan:
-    """What would find a difference as large as `target`, with the power that was asked for.
+    """What is needed to find a difference of `target` with the required power.
 
     Attributes:
-        kind: `margin`: the smallest difference that matters; `seen`: the one that was seen.
-        tasks: how many tasks in all, with repeats as now; None where it cannot be known.
-        repeats: how many repeats of each side, with the tasks as now; None where no number would.
-        tasks_now, repeats_now: what there is.
+        kind: `margin`: the smallest difference that matters; `seen`: the observed one.
+        tasks: the number of tasks with the present repeats; None if unknown.
+        repeats: the number of repeats on each side with the present tasks; None if no number
+            is enough.
+        tasks_now, repeats_now: the present numbers.
     """
 
     kind: Literal["margin", "seen"]
@@ -81,14 +82,14 @@ class Measured:
     """A metric on both sides.
 
     Attributes:
-        tasks: on both sides with this metric known. a, b: None where there are none.
+        tasks: with a known value on both sides. a, b: None without tasks.
         difference: B - A, with `interval` around it; relative: as a share of A's mean.
-        margin: the difference up to which there is none that matters, in the metric's own unit.
-        higher, lower, equal: tasks in which B's mean is.
-        p: of the sign-flip test; None if the metric is not tested. adjusted: after Holm, for all
-            metrics that are. exact: whether all signs were counted.
+        margin: the largest difference that does not matter, in the unit of the metric.
+        higher, lower, equal: the number of tasks in which B's mean is.
+        p: of the sign-flip test; None if the metric is not tested. adjusted: by Holm's method
+            over all tested metrics. exact: whether all signs were counted.
         verdict: None if not tested; why: in a sentence.
-        unknown: trials of A and of B that do not say it (an agent that tells no cost).
+        unknown: trials of A and of B without a value (an agent does not report its cost).
     """
 
     metric: Metric
@@ -113,7 +114,7 @@ class Measured:
 
 @record
 class LeftOut:
-    """Trials of a side that count for nothing here, why, and of which tasks and cases."""
+    """Trials of a side that are not compared, the reason, their tasks and cases."""
 
     side: Side
     reason: Reason
@@ -123,13 +124,13 @@ class LeftOut:
 
 @record
 class Comparison:
-    """The answer.
+    """The result of a comparison.
 
     Attributes:
-        verdict: of the first metric that was asked for.
-        trials: that count, of A and of B. tasks: their names; over: what counted as one.
-        tested: with a verdict, in the order asked for. beside: the others; those that no task
-            tells have 0 tasks.
+        verdict: of the first tested metric.
+        trials: the compared ones of A and of B. tasks: their names; over: the unit.
+        tested: the metrics with a verdict, in the order of the request. beside: the others; a
+            metric without known values has 0 tasks.
     """
 
     verdict: Verdict

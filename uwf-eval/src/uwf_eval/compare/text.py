@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator
 
 from uwf_core.commands import Screen, fields
-from uwf_eval.compare import words
+from uwf_eval.compare import wording
 from uwf_eval.compare.records import Comparison, Measured
 from uwf_eval.report.markdown import inline, table_markdown
 from uwf_eval.report.tables import table_text
@@ -19,8 +19,8 @@ def as_text(comparison: Comparison, screen: Screen) -> str:
     parts = [fields(list(zip("AB", comparison.names, strict=True)), screen)]
     for measured in comparison.tested:
         parts.append("\n".join(_verdict(measured, comparison, screen, width)))
-    parts.append(table_text(words.figures(comparison), screen._replace(width=width)))
-    remarks = words.remarks(comparison)
+    parts.append(table_text(wording.figures(comparison), screen._replace(width=width)))
+    remarks = wording.remarks(comparison)
     parts.append("\n".join(_wrapped(f"- {each}", width, "  ") for each in remarks))
     return "\n\n".join(part for part in parts if part)
 
@@ -29,12 +29,12 @@ def _verdict(
     measured: Measured, comparison: Comparison, screen: Screen, width: int
 ) -> Iterator[str]:
     style = _STYLES[measured.verdict or "cannot_tell"]
-    for line in textwrap.wrap(words.headline(measured), width):
+    for line in textwrap.wrap(wording.headline(measured), width):
         yield screen.paint(line, style)
-    for sentence in words.explanation(measured, comparison):
+    for sentence in wording.explanation(measured, comparison):
         yield _wrapped(sentence, width)
     if measured.tasks:
-        yield screen.paint(_wrapped(words.test_line(measured, comparison), width), "dim")
+        yield screen.paint(_wrapped(wording.test_line(measured, comparison), width), "dim")
 
 
 def _wrapped(text: str, width: int, indent: str = "") -> str:
@@ -46,14 +46,14 @@ def as_markdown(comparison: Comparison) -> str:
     names = zip("AB", comparison.names, strict=True)
     parts = ["# Comparison", "\n".join(f"- {side}: {inline(name)}" for side, name in names)]
     for measured in comparison.tested:
-        parts.append(f"**{words.headline(measured)}**")
-        parts.append("\n".join(words.explanation(measured, comparison)))
-    parts.append(table_markdown(words.figures(comparison, beside="range")))
+        parts.append(f"**{wording.headline(measured)}**")
+        parts.append("\n".join(wording.explanation(measured, comparison)))
+    parts.append(table_markdown(wording.figures(comparison, beside="range")))
     tests = [
-        f"- {words.name_of(each.metric)}: {words.test_line(each, comparison)}"
+        f"- {wording.name_of(each.metric)}: {wording.test_line(each, comparison)}"
         for each in comparison.tested
         if each.tasks
     ]
     parts.append("\n".join(tests))
-    parts.append("\n".join(f"- {inline(each)}" for each in words.remarks(comparison)))
+    parts.append("\n".join(f"- {inline(each)}" for each in wording.remarks(comparison)))
     return "\n\n".join(part for part in parts if part) + "\n"

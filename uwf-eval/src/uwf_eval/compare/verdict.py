@@ -1,19 +1,18 @@
-"""Better, worse, no difference, or cannot tell: the rule, and the sentence that goes with it.
+"""The rule for the verdict (better, worse, no difference, cannot tell) and its explanation.
 
-A difference counts where both agree on it: the test (after Holm) and the interval, which leaves 0
-out. There is no difference where the whole interval lies within the margin (the rule of two
-one-sided tests, on the wider interval that is shown: D. J. Schuirmann, Journal of Pharmacokinetics
-and Biopharmaceutics 15 (1987) 657-680). All else, and fewer tasks than the test needs, is "cannot
-tell".
+A difference counts if the test (after Holm) is significant and the interval excludes 0. There is no
+difference if the whole interval is inside the margin (two one-sided tests, on the wider displayed
+interval: D. J. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987) 657-680).
+All other results, and fewer tasks than the test needs, are "cannot tell".
 """
 
+from uwf_eval.compare.measure import higher_is_better
 from uwf_eval.compare.records import CompareOptions, Measured, Verdict
-from uwf_eval.compare.weigh import higher_is_better
 from uwf_eval.statistics.signflip import least_tasks
 
 
 def judge(measured: Measured, options: CompareOptions) -> tuple[Verdict, str]:
-    """The verdict on a tested metric, and why."""
+    """The verdict on a tested metric, and its explanation."""
     if measured.tasks == 0:
         return "cannot_tell", f"No {options.over} has a known result on both sides."
     least = least_tasks((1 - options.level) / len(options.metrics))
@@ -93,7 +92,7 @@ def _unclear(measured: Measured, options: CompareOptions) -> str:
 
 
 def shown_p(p: float | None) -> str:
-    """A p-value with as many places as matter: `0.25`, `0.012`, `< 0.001`."""
+    """Format a p-value: `0.25`, `0.012`, `< 0.001`."""
     if p is None:
         return "–"
     if p < 0.001:

@@ -1,12 +1,12 @@
-"""What says how well a trial went.
+"""Judges score a trial.
 
-api       what judges are given; the one function that asks them all
-asking    asks them: repeats, time limits, failures
-context   what the judges of a trial share: copies, environment, record
-script    judges that are programs, under the contract `<entry> <cwd> <thread-id>`
-launcher  seals the output of a Python judge, so that nothing it starts can forge it
-verdict   the last line of a program's output as a score; pure
-failed    how a judge, or its program, ends without a score
-catalog   the built-in judges by name
-builtin/      the judges of this distribution
+api             the input of judges, and the function that runs all of a task
+run_judge       runs one judge: repetitions, time limits, failures
+context         shared by the judges of a trial: copies, environment, record
+script          judges that are programs, under the contract `<entry> <cwd> <thread-id>`
+launcher        seals the output of a Python judge, so that nothing it starts can forge it
+verdict         parses the last line of a program's output; pure
+failed          the errors of judges and of their programs
+builtin_judges  the table of built-in judges: add a new judge here
+builtin/        the built-in judges
 """

@@ -1,4 +1,4 @@
-"""The door to the judges: what they are given, and the one function that asks them all."""
+"""The interface to the judges: their input, and the function that runs all judges of a task."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -12,29 +12,29 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import JudgeResult
 from uwf_eval.task.model import JudgeSpec, Task
 
-OF_RECORD: Final = frozenset(
+READ_RECORD_ONLY: Final = frozenset(
     ("cost", "duration", "expected-route", "frontmatter-compliance", "token-stats")
 )
-"""The builtin judges that only read the record: nothing in them can hang."""
+"""The built-in judges that only read the record, so that they cannot hang."""
 
 
 @record
 class Evidence:
-    """What judges may look at. The agent is gone, and all of this is out of its reach.
+    """The input of judges. The agent has ended, and has no access to any of it.
 
     Attributes:
-        cwd: the judges' own copy of the trial's folder, without what looks at the outside; made
-            only where a judge looks at it.
+        cwd: the judges' copy of the trial's folder, without links to the outside; created only if
+            a judge reads it.
         thread: the thread's id, in the store that `env` names.
         record: the thread's document (`uwf thread show`), with the whole documents of its steps
             (`uwf step show`) under `steps`, in order, without the start.
-        env: the environment of judges that are programs: `UWF_HOME`, `UWF_STORE` and so on are
-            such that `uwf step show` finds the trial.
-        fixture: the folder that the trial's folder was a copy of, None if it began empty.
-        model: the one for judges that ask one, None if there is none.
-        client: a client of the store that has the thread; it opens the judges of plugins.
-        state_dir: a folder of the judges' own, made when one needs it.
-        cancel: set when the run is to stop.
+        env: the environment of judges that are programs: with its `UWF_HOME` and `UWF_STORE`,
+            `uwf step show` finds the trial.
+        fixture: the original of the trial's folder; None if the folder was empty.
+        model: for judges that call one; None if none is configured.
+        client: of the store that has the thread; it opens the judges of plugins.
+        state_dir: the working folder of the judges, created on demand.
+        cancel: set when the run stops.
     """
 
     cwd: Path
@@ -48,48 +48,44 @@ class Evidence:
     cancel: Cancel = field(default_factory=Cancel)
 
 
-class JudgeFault(NamedTuple):
-    """What is wrong with a judge of a task: `key` of it (`builtin`, `options`, …), and the cure."""
+class JudgeProblem(NamedTuple):
+    """An error in a judge of a task: its key (`builtin`, `options`, …), a message, a hint."""
 
     key: str
     message: str
     hint: str = ""
 
 
-def judge_faults(spec: JudgeSpec, folder: Path) -> Sequence[JudgeFault]:
-    """What of a judge cannot be, found without asking it: an unknown name, wrong options.
-
-    Args:
-        spec: the judge. folder: the task's.
-    """
+def judge_problems(spec: JudgeSpec, folder: Path) -> Sequence[JudgeProblem]:
+    """Validate a judge without running it: its name and its options."""
     from uwf_core.definitions import suggestion
     from uwf_core.errors import ConfigError
-    from uwf_eval.judges.catalog import builtin_judges, builtin_options
+    from uwf_eval.judges.builtin_judges import builtin_judges, builtin_options
 
     name, known = spec.builtin, builtin_judges()
-    if name is None:  # of other judges, only asking them shows it
+    if name is None:  # other judges can only be validated by running them
         return []
     if name not in known:
         hint = suggestion(name, known) or f"there are: {', '.join(known)}"
-        return [JudgeFault("builtin", f"unknown builtin judge {name!r}", hint)]
+        return [JudgeProblem("builtin", f"unknown builtin judge {name!r}", hint)]
     try:
         builtin_options(name, spec.options, where="options")
     except ConfigError as fault:
-        return [JudgeFault("options", str(fault), fault.hint or "")]
+        return [JudgeProblem("options", str(fault), fault.hint or "")]
     return []
 
 
 def need_folder(task: Task) -> bool:
-    """Whether any judge of the task looks at more than the record."""
-    return any(judge.builtin not in OF_RECORD for judge in task.judges)
+    """Whether any judge of the task reads more than the record."""
+    return any(judge.builtin not in READ_RECORD_ONLY for judge in task.judges)
 
 
 def judge_all(task: Task, evidence: Evidence) -> list[JudgeResult]:
-    """What every judge of the task says, in the task's order. A judge that fails says so in its
-    result; it never stops the others.
+    """Run every judge of the task in order. The error of a judge is in its result, and never stops
+    the others.
     """
-    from uwf_eval.judges.asking import ask_judge
     from uwf_eval.judges.context import JudgeContext
+    from uwf_eval.judges.run_judge import run_judge
 
     context = JudgeContext(task, evidence)
-    return [ask_judge(context, spec) for spec in task.judges]
+    return [run_judge(context, spec) for spec in task.judges]

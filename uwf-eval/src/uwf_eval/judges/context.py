@@ -1,4 +1,4 @@
-"""What the judges of one trial share, and the copies and environment that each one gets."""
+"""Shared by the judges of a trial: the copies, the environment and the record."""
 
 import json
 import os
@@ -17,10 +17,10 @@ from uwf_eval.task.tree import CACHE, Entry, copy_tree, digest_of_tree, walk
 
 
 class JudgeContext:
-    """The evidence of one trial, laid out for its judges.
+    """The evidence of one trial for its judges.
 
-    The task's files are copied at once if a judge is among them, the trial's folder for each judge
-    that works in it: the others need neither.
+    The task's files are copied first if a judge is one of them. The trial's folder is copied for
+    each judge that runs in it.
     """
 
     def __init__(self, task: Task, evidence: Evidence) -> None:
@@ -35,16 +35,16 @@ class JudgeContext:
 
     @property
     def record(self) -> Mapping[str, Any]:
-        """The thread's document with all that `JudgeRequest.record` promises."""
+        """The thread's document as `JudgeRequest.record` specifies it."""
         if self._record is None:
-            self._record = whole_record(self.evidence)
+            self._record = complete_record(self.evidence)
         return self._record
 
     def scripts(self) -> Path:
-        """The copy of the task's files that was made before the first judge ran anything.
+        """The copy of the task's files, created before the first judge.
 
         Raises:
-            JudgeAborted: what a judge ran has changed it since.
+            JudgeAborted: a program of a judge changed it.
         """
         if self._scripts is None or digest_of_tree(self._scripts) != self._digest:
             raise JudgeAborted(
@@ -64,10 +64,10 @@ class JudgeContext:
         return target
 
     def judged(self) -> Path:
-        """The judges' copy of the trial's folder, as it was before the first judge ran anything.
+        """The judges' copy of the trial's folder, unchanged since the first judge.
 
         Raises:
-            JudgeAborted: what a judge ran has changed it since.
+            JudgeAborted: a program of a judge changed it.
         """
         now = list(walk(self.evidence.cwd))
         if self._seen is None:
@@ -80,7 +80,7 @@ class JudgeContext:
         return self.evidence.cwd
 
     def folder(self) -> Path:
-        """A further copy of the trial's folder, with an empty home and `tmp` beside it."""
+        """Copy the trial's folder once more, with an empty `home` and `tmp` beside it."""
         judged = self.judged()
         self._copies += 1
         place = self.evidence.state_dir / f"judge-{self._copies}"
@@ -90,15 +90,15 @@ class JudgeContext:
         return place / "trial"
 
     def environment(self, folder: Path, options: Mapping[str, Any]) -> Mapping[str, str]:
-        """The environment of a program that judges in `folder`."""
+        """The environment of a judge that is a program and runs in `folder`."""
         programs = Path(sys.executable).parent
         return judge_environment(
             self.evidence.env, private=folder.parent, programs=programs, options=options
         )
 
 
-def whole_record(evidence: Evidence) -> Mapping[str, Any]:
-    """The thread's document, with the task and with the failed attempts of each step."""
+def complete_record(evidence: Evidence) -> Mapping[str, Any]:
+    """The thread's document with the prompt and the failed attempts of each step."""
     record, client = evidence.record, evidence.client
     steps = [{**step, "attempts": _attempts(client, step)} for step in record.get("steps", ())]
     task = {} if "prompt" in record else {"prompt": _task_of(client, evidence.thread)}
@@ -115,8 +115,8 @@ def _task_of(client: Client, thread: str) -> str:
     return prompt
 
 
-# What makes an interpreter, a loader, a shell or a test runner run somebody else's code first.
-_STEERED = (
+# Variables that make an interpreter, a loader, a shell or a test runner run other code first.
+_STEERING_PREFIXES = (
     "LD_",
     "DYLD_",
     "PYTHON",
@@ -128,7 +128,7 @@ _STEERED = (
     "BASH_FUNC_",
     "GIT_",
 )
-_DROPPED = frozenset(
+_DROPPED_VARIABLES = frozenset(
     ("BASH_ENV", "ENV", "IFS", "CDPATH", "PWD", "OLDPWD", "UWF_EVENTS", "XDG_CONFIG_HOME")
 )
 
@@ -136,19 +136,19 @@ _DROPPED = frozenset(
 def judge_environment(
     env: Mapping[str, str], *, private: Path, programs: Path, options: Mapping[str, Any]
 ) -> dict[str, str]:
-    """`env` without secrets and without what steers programs, with an empty home of its own.
+    """`env` with an empty home, without secrets and without variables that control programs.
 
     Args:
-        env: what the trial's judges may know (`Evidence.env`).
-        private: a folder for `HOME` and `TMPDIR`, which the agent never saw.
-        programs: a folder that comes first on the PATH.
-        options: given as JSON in `UWF_JUDGE_OPTIONS`.
+        env: of the trial's judges (`Evidence.env`).
+        private: the folder of `HOME` and `TMPDIR`, to which the agent had no access.
+        programs: the first folder of PATH.
+        options: passed as JSON in `UWF_JUDGE_OPTIONS`.
     """
     kept = {
         name: value
         for name, value in env.items()
-        if name not in _DROPPED
-        and not name.startswith(_STEERED)
+        if name not in _DROPPED_VARIABLES
+        and not name.startswith(_STEERING_PREFIXES)
         and not is_secret_name(name, value)
     }
     return {
@@ -163,8 +163,8 @@ def judge_environment(
 
 
 def search_path(env: Mapping[str, str], *, programs: Path) -> str:
-    """The PATH of `env` with `programs` first, so that `python3` and `uwf` are those that run here;
-    without the parts that depend on the working folder.
+    """The PATH of `env` with `programs` first, so that `python3` and `uwf` are the ones that run
+    uwf-eval; without relative folders.
     """
     places = [place for place in env.get("PATH", os.defpath).split(os.pathsep) if place[:1] == "/"]
     return os.pathsep.join(dict.fromkeys([str(programs), *places]))

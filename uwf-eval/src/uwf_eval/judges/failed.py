@@ -1,4 +1,4 @@
-"""How a judge ends without a score, and how the program of a judge ends."""
+"""The errors of judges and of their programs."""
 
 import signal
 
@@ -7,14 +7,15 @@ from uwf_core.errors import UwfError
 
 
 class JudgeFailed(UwfError):
-    """The judge itself says that it cannot judge, or was not asked: the trial counts as nothing."""
+    """The judge reports that it cannot judge, or did not run: the trial does not count."""
 
     code = "judge-failed"
 
 
 class JudgeAborted(JudgeFailed):
-    """The judge ended without a verdict in a way that what the agent made can bring about, as it
-    ran below the judge: the trial counts as 0.
+    """The judge ended without a verdict in a way that code of the agent can cause, because the
+    judge
+    runs such code: the trial counts as 0.
     """
 
     code = "judge-aborted"
@@ -24,19 +25,19 @@ _SAID_LINES = 5
 _SAID_CHARACTERS = 800
 
 
-def check_end(result: ProgramResult, who: str, *, seconds: float, cure: str) -> None:
-    """Refuse a program that did not end by itself.
+def check_end(result: ProgramResult, who: str, *, seconds: float, hint: str) -> None:
+    """Reject a program that did not exit by itself.
 
     Args:
-        result: how it ended. who: what messages call it.
-        seconds: that it had. cure: what to do where these were too few.
+        result: of the program. who: its name in messages.
+        seconds: its time limit. hint: for a timeout.
 
     Raises:
-        JudgeAborted: it took too long, printed too much, or died by a signal.
+        JudgeAborted: it timed out, printed too much, or was killed by a signal.
         JudgeFailed: the run was stopped.
     """
     if result.end is End.TIMED_OUT:
-        raise JudgeAborted(f"{who} timed out after {seconds:g} s{said(result)}", hint=cure)
+        raise JudgeAborted(f"{who} timed out after {seconds:g} s{said(result)}", hint=hint)
     if result.end is End.CANCELLED:
         raise JudgeFailed(f"{who} was stopped with the run")
     if result.end is End.TOO_LARGE:
@@ -49,10 +50,10 @@ def check_end(result: ProgramResult, who: str, *, seconds: float, cure: str) -> 
 
 
 def check_alone(result: ProgramResult, who: str) -> None:
-    """Refuse the output of a program that something which it started has outlived.
+    """Reject the output of a program if a process that it started has outlived it.
 
     Raises:
-        JudgeAborted: whatever it is, it may have written to that output, even last.
+        JudgeAborted: such a process may have written the last line.
     """
     if result.outlived or result.left_behind:
         raise JudgeAborted(
@@ -62,14 +63,14 @@ def check_alone(result: ProgramResult, who: str) -> None:
 
 
 def said(result: ProgramResult) -> str:
-    """The end of what a program wrote to stderr, to put behind a sentence; "" if nothing."""
+    """The end of a program's stderr as the end of a message; "" if it is empty."""
     lines = result.stderr.decode("utf-8", "backslashreplace").strip().splitlines()
     text = "\n".join(lines[-_SAID_LINES:])[-_SAID_CHARACTERS:]
     return f": {text}" if text else ""
 
 
 def _signal_name(number: int) -> str:
-    """A signal as people know it."""
+    """The name of a signal."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -1,16 +1,16 @@
 """Runs a judge that is a Python file: `python -I -B launcher.py <entry> <cwd> <thread-id>`, with a
 key on stdin.
 
-What the agent made runs below the judge, as the same user. So that it cannot speak for the judge:
+The judge may run code of the agent, as the same user. That code must not forge the judge's result:
 
-- The key is in this process's memory alone, and on Linux no other program of the user may look
-  into the process: neither its memory nor its descriptors (prctl(2), PR_SET_DUMPABLE).
-- What the judge prints stays in memory. At its end one line goes to the channel, sealed with the
-  key: the last line that it printed, or that it failed. Whatever else arrives there is ignored.
-- Descriptor 1 becomes stderr: what the judge starts does not even have the channel.
+- The key is only in the memory of this process. On Linux no other program of the user can inspect
+  the process, neither its memory nor its descriptors (prctl(2), PR_SET_DUMPABLE).
+- The output of the judge stays in memory. At the end one line is written to the channel, sealed
+  with the key: the last printed line, or that the judge failed. All other output is ignored.
+- Descriptor 1 becomes stderr, so programs that the judge starts do not inherit the channel.
 """
 
-# Every trial waits for this: runpy, pathlib, hashlib and ctypes take longer than many a judge.
+# Every trial waits for this: runpy, pathlib, hashlib and ctypes load slower than most judges run.
 # ruff: noqa: PTH120
 
 import atexit
@@ -26,7 +26,7 @@ _PR_SET_DUMPABLE = 4
 
 
 class _Printed(io.RawIOBase):
-    """The end of what the judge prints. Whoever wants a descriptor gets that of stderr."""
+    """Keeps the end of the judge's output. Its descriptor is that of stderr."""
 
     def __init__(self) -> None:
         self.end = b""
@@ -45,7 +45,7 @@ class _Printed(io.RawIOBase):
 
 
 def hide() -> None:
-    """Let no other program of this user look into this process; nothing happens but on Linux."""
+    """Prevent other programs of this user from inspecting this process (Linux only)."""
     if sys.platform == "linux":
         import _ctypes
 
@@ -55,13 +55,13 @@ def hide() -> None:
 
 
 def sealed(key: bytes, word: bytes) -> bytes:
-    """A line that only who has the key can write."""
+    """A line that requires the key to write."""
     seal = blake2b(word, key=key, digest_size=32).hexdigest()
     return b"%b %b\n" % (seal.encode(), word)
 
 
 def unsealed(key: bytes, output: bytes) -> bytes | None:
-    """The word of the sealed line in an output; None: there is none."""
+    """The content of the sealed line in an output; None without one."""
     for line in output.split(b"\n"):
         word = line.partition(b" ")[2]
         if sealed(key, word) == line + b"\n":
@@ -70,7 +70,7 @@ def unsealed(key: bytes, output: bytes) -> bytes | None:
 
 
 def main() -> None:
-    """Be the judge."""
+    """Run the judge."""
     hide()
     entry, folder, thread = sys.argv[1:4]
     key = sys.stdin.buffer.read()
@@ -85,7 +85,7 @@ def main() -> None:
     word = FAILED
 
     def speak() -> None:
-        if os.getpid() != own:  # a fork of the judge that ends as the judge does
+        if os.getpid() != own:  # a forked child that exits like the judge
             return
         sys.stdout.flush()
         last = printed.end.rstrip().rpartition(b"\n")[2]
@@ -93,7 +93,7 @@ def main() -> None:
         while line:
             line = line[os.write(channel, line) :]
 
-    atexit.register(speak)  # the first one registered is the last one called
+    atexit.register(speak)  # registered first, so called last
     sys.argv = [entry, folder, thread]
     sys.path.insert(0, os.path.dirname(entry))
     with open(entry, "rb") as file:

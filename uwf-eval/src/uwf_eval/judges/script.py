@@ -1,8 +1,8 @@
 """Judges that are programs, under the contract `<entry> <cwd> <thread-id>`.
 
-The program runs in a copy of the trial's folder; its own files are copies beside it. Its score is
-the last line of its stdout. What the agent made runs below it, and must not speak for it: a Python
-file's line is sealed (launcher.py), and no judge may be outlived by what it started.
+The program runs in a copy of the trial's folder; its own files are copies as well. Its score is the
+last line of its stdout. It may run code of the agent, which must not forge that line: the line of a
+Python file is sealed (launcher.py), and no process may outlive its judge.
 """
 
 import os
@@ -34,7 +34,7 @@ class ScriptCall:
 
     Attributes:
         entry: the judge's file. cwd: its copy of the trial's folder. thread: the trial's.
-        env: its whole environment. seconds: how long it may take.
+        env: its complete environment. seconds: the time limit.
     """
 
     entry: Path
@@ -46,11 +46,11 @@ class ScriptCall:
 
 
 def run_script(call: ScriptCall) -> ScriptVerdict:
-    """What the program says.
+    """Run the program and read its verdict.
 
     Raises:
-        JudgeFailed: it does not run, or says by its exit code that it cannot judge.
-        JudgeAborted: it dies, takes too long, leaves something running, or gives no verdict.
+        JudgeFailed: it cannot be started, or its exit code reports that it cannot judge.
+        JudgeAborted: it was killed, timed out, left a process running, or gave no verdict.
     """
     key = os.urandom(_KEY_BYTES) if _is_python(call.entry) else b""
     program = Program(argv=_argv(call), cwd=str(call.cwd), env=call.env, stdin=key)
@@ -60,7 +60,7 @@ def run_script(call: ScriptCall) -> ScriptVerdict:
     except Unavailable as fault:
         hint = "check that its first line (#!) names an installed program"
         raise JudgeFailed(f"cannot run it: {fault.message}", hint=hint) from fault
-    check_end(result, "it", seconds=call.seconds, cure="increase `timeout`")
+    check_end(result, "it", seconds=call.seconds, hint="increase `timeout`")
     check_alone(result, "it")
     word = unsealed(key, result.stdout) if key else _plain(result)
     if word is None:
@@ -74,7 +74,7 @@ def run_script(call: ScriptCall) -> ScriptVerdict:
 
 
 def _plain(result: ProgramResult) -> bytes:
-    """What a program says that seals nothing."""
+    """The result of a program without a seal."""
     return FAILED if result.exit_code else SAID + result.stdout
 
 
@@ -86,5 +86,5 @@ def _argv(call: ScriptCall) -> tuple[str, ...]:
 
 
 def _is_python(entry: Path) -> bool:
-    """Whether the launcher runs it, which seals what it says."""
+    """Whether the launcher runs it and seals its result."""
     return entry.suffix == ".py"

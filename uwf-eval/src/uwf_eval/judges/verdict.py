@@ -1,4 +1,4 @@
-"""What a judge that is a program said: `{score, data}` as JSON on the last line of its stdout."""
+"""Parses the verdict of a judge that is a program: `{score, data}` on the last line of stdout."""
 
 import json
 import math
@@ -8,23 +8,23 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_eval.judges.failed import JudgeAborted
 
 LINE_BYTES = 1024 * 1024
-"""How long that line may be."""
+"""The longest valid line."""
 _CONTRACT = 'the last line of stdout has to be {"score": 0..1, "data": {…}}'
 _SHOWN = 80
 
 
 class ScriptVerdict(NamedTuple):
-    """A score within 0..1, None from a judge that only informs, and what the judge keeps."""
+    """A score from 0 to 1 (None from a judge that only informs), and the data of the judge."""
 
     score: float | None
     data: dict[str, Any]
 
 
 def read_verdict(stdout: bytes) -> ScriptVerdict:
-    """The verdict on the last line that is not blank.
+    """Parse the last line that is not blank.
 
     Raises:
-        JudgeAborted: there is none, or it is something else.
+        JudgeAborted: the line is missing or not a verdict.
     """
     line = stdout.rstrip().rpartition(b"\n")[2].strip()
     if not line:
@@ -46,10 +46,10 @@ def read_verdict(stdout: bytes) -> ScriptVerdict:
 
 
 def checked_score(score: Any) -> float:
-    """A score as a number within 0..1.
+    """Validate a score from 0 to 1.
 
     Raises:
-        JudgeAborted: it is something else.
+        JudgeAborted: the score is not valid.
     """
     if isinstance(score, bool) or not isinstance(score, int | float):
         raise _failed(f"its score is {_shown(repr(score).encode())}, not a number")

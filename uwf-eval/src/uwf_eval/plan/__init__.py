@@ -1,1 +1,1 @@
-"""Which trials a run is made of: pure."""
+"""Plans the trials of a run. Pure."""

@@ -1,4 +1,4 @@
-"""What a run has used, and whether it may go on. Pure."""
+"""The budget of a run: what is spent, and whether a further trial may start. Pure."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,8 +7,8 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import Budget, Trial
 
 
-class Spent(NamedTuple):
-    """What was used. `unknown_cost`, `unknown_tokens`: by how many trials, in part at least."""
+class Spending(NamedTuple):
+    """What the trials used. `unknown_cost`, `unknown_tokens`: the trials with unknown parts."""
 
     trials: int = 0
     cost_usd: float = 0.0
@@ -16,12 +16,12 @@ class Spent(NamedTuple):
     unknown_cost: int = 0
     unknown_tokens: int = 0
 
-    def plus(self, trial: Trial) -> "Spent":
-        """With what a trial used, its judges included."""
+    def plus(self, trial: Trial) -> "Spending":
+        """Add what a trial and its judges used."""
         usages = [trial.usage, *(each.usage for each in trial.judges if _spoke(each.usage))]
         costs = [each.cost_usd for each in usages]
         tokens = [tokens_of(each) for each in usages]
-        return Spent(
+        return Spending(
             self.trials + 1,
             self.cost_usd + sum(each for each in costs if each is not None),
             self.tokens + sum(each for each in tokens if each is not None),
@@ -30,9 +30,9 @@ class Spent(NamedTuple):
         )
 
 
-def spent_by(trials: Iterable[Trial]) -> Spent:
-    """What these trials used."""
-    spent = Spent()
+def spending_of(trials: Iterable[Trial]) -> Spending:
+    """What these trials used together."""
+    spent = Spending()
     for trial in trials:
         if trial.state != "not_run":
             spent = spent.plus(trial)
@@ -51,12 +51,12 @@ def _spoke(usage: Usage) -> bool:
     return usage.turns is not None and usage.turns > 0
 
 
-def exhausted(budget: Budget, spent: Spent, begun: int, minutes: float) -> str | None:
-    """Which part of the budget is used up, in words; None if another trial may begin.
+def exhausted(budget: Budget, spent: Spending, begun: int, minutes: float) -> str | None:
+    """Why no further trial may start; None if one may.
 
     Args:
-        budget: the most there is. spent: by the trials that have ended.
-        begun: how many trials were begun by this call. minutes: that it has taken.
+        budget: the limits. spent: by the finished trials.
+        begun: the number of trials that this call started. minutes: the duration of the call.
     """
     if budget.trials is not None and begun >= budget.trials:
         return f"trial limit reached: {budget.trials}"
@@ -69,8 +69,8 @@ def exhausted(budget: Budget, spent: Spent, begun: int, minutes: float) -> str |
     return None
 
 
-def unenforceable(budget: Budget, spent: Spent) -> Iterator[str]:
-    """Which limits cannot be kept, since trials do not say what they used."""
+def unenforceable(budget: Budget, spent: Spending) -> Iterator[str]:
+    """The limits that cannot be enforced, because the usage of a trial is unknown."""
     if budget.cost_usd is not None and spent.unknown_cost:
         yield "cannot enforce the cost limit: the cost of a trial is unknown"
     if budget.tokens is not None and spent.unknown_tokens:
@@ -78,10 +78,10 @@ def unenforceable(budget: Budget, spent: Spent) -> Iterator[str]:
 
 
 def read_budget(text: str) -> Budget:
-    """A budget as people write it: parts with commas between, such as `$2.50,1h,500ktok,20trials`.
+    """Parse a budget: parts separated by commas, such as `$2.50,1h,500ktok,20trials`.
 
     Raises:
-        ValueError: it is none.
+        ValueError: a part is not valid.
     """
     values: dict[str, float | int] = {}
     for part in text.replace(" ", "").lower().split(","):

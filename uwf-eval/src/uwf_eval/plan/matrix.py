@@ -10,7 +10,7 @@ from uwf_eval.task.model import Task
 
 @record
 class Published:
-    """A workflow in the store: the word that named it, its reference, its own name."""
+    """A workflow in the store: the argument that selected it, its reference, its name."""
 
     word: str
     ref: str
@@ -19,13 +19,13 @@ class Published:
 
 @record
 class Matrix:
-    """What a run is to try.
+    """The combinations of a run.
 
     Attributes:
-        tasks: in the order they were named; no two of one name.
-        workflows: for each task's name, the workflows to try it with.
-        agents: words; None for what the task, else the configuration says.
-        models: names of the configuration; None for what it says.
+        tasks: in the order of the arguments, with unique names.
+        workflows: by the task's name.
+        agents: values of `--agent`; None for the agent of the task or of the configuration.
+        models: names of the configuration; None for its default.
         fixtures: the digest of each fixture by (task, case).
     """
 
@@ -37,13 +37,13 @@ class Matrix:
     fixtures: Mapping[tuple[str, str], str]
 
     def size(self) -> int:
-        """How many trials there are."""
+        """The number of trials."""
         per_case = len(self.agents) * len(self.models) * self.repeat
         return sum(len(t.cases) * len(self.workflows[t.name]) * per_case for t in self.tasks)
 
 
 def planned(matrix: Matrix, run: str) -> list[Trial]:
-    """Every trial, none of them run yet, numbered from 1 in the order of the matrix."""
+    """All trials in the state not_run, numbered from 1 in the order of the matrix."""
     digests = {task.name: task.digest for task in matrix.tasks}
     return [
         Trial(
@@ -77,10 +77,10 @@ def _cells(matrix: Matrix) -> Iterator[Cell]:
 
 
 def in_order(trials: Sequence[Trial], seed: int) -> list[Trial]:
-    """Trials in the order in which they are run: all first repeats, then all second ones, and so
-    on, each round shuffled. What changes in the world while a run lasts (a service that slows
-    down, a cache that fills) then falls on all cells alike, and a run that is cut short has tried
-    all of them about as often.
+    """The order in which trials run: all first repeats, then all second ones, each round shuffled.
+
+    Conditions that change during a run (a service slows down, a cache fills) then affect all cells
+    alike, and an interrupted run has tried all cells about equally often.
     """
     chance = random.Random(seed)
     rounds: dict[int, list[Trial]] = {}

@@ -1,4 +1,4 @@
-"""Which workflow, agent and model a trial ran with, under a name as short as it can be."""
+"""The combinations of workflow, agent and model, with labels as short as possible."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -7,7 +7,7 @@ from uwf_core.api.record import record
 from uwf_eval.records import Cell
 
 Key = tuple[str | None, ...]
-"""What tells a configuration from the others: a value for each of `Configurations.varies`."""
+"""The key of a configuration: a value for each of `Configurations.varies`."""
 
 _CHOICES: Final = ("workflow", "agent", "model")
 
@@ -17,11 +17,11 @@ class Configuration:
     """One combination of workflow version, agent and model.
 
     Attributes:
-        label: tells it from the others of the run, and says nothing that all have in common.
-        varies: which of `workflow`, `agent` and `model` tell it from the others. What is not among
-            them is the same for all, or each task's own, which is no choice that one compares.
-        workflow: the published workflow's reference. agent, model: None for what the user's
-            configuration says. All None where they do not vary.
+        label: unique in the run, without the parts that all have in common.
+        varies: which of `workflow`, `agent` and `model` differ between configurations. The others
+            are equal for all, or each task has its own.
+        workflow: the published workflow's reference. agent, model: None for the configured one.
+            All are None if they do not vary.
     """
 
     label: str
@@ -32,12 +32,12 @@ class Configuration:
     model: str | None
 
     def fits(self, cell: Cell) -> bool:
-        """Whether a cell is of this configuration."""
+        """Whether a cell has this configuration."""
         return all(getattr(self, name) == getattr(cell, name) for name in self.varies)
 
 
 class Configurations:
-    """The configurations of some cells, in the order of their first cells."""
+    """The configurations of cells, in the order of their first cells."""
 
     def __init__(self, cells: Iterable[Cell]) -> None:
         first: dict[tuple[str, str, str | None, str | None], Cell] = {}
@@ -56,7 +56,7 @@ class Configurations:
         self._known = {key: self._labelled(cell, known, common) for key, cell in found.items()}
 
     def key(self, cell: Cell) -> Key:
-        """What a cell's configuration is known by."""
+        """The key of a cell's configuration."""
         return tuple(getattr(cell, name) for name in self._varies)
 
     def all(self) -> Mapping[Key, Configuration]:
@@ -76,20 +76,20 @@ class Configurations:
 
 
 def _is_a_choice(cells: Sequence[Cell], name: str) -> bool:
-    """Whether some task was tried with several."""
+    """Whether a task ran with several values."""
     return len({(cell.task, getattr(cell, name)) for cell in cells}) > len(
         {cell.task for cell in cells}
     )
 
 
 def _is_common(cells: Sequence[Cell], name: str) -> bool:
-    """Whether all have the same one, and it was named."""
+    """Whether all have the same explicit value."""
     values = {getattr(cell, name) for cell in cells}
     return len(values) == 1 and None not in values
 
 
 def _version(cell: Cell, cells: Sequence[Cell]) -> str:
-    """A workflow's name, with as much of its reference as tells its versions apart."""
+    """A workflow's name, with a prefix of its reference if the run has several versions."""
     others = {each.workflow for each in cells if each.workflow_name == cell.workflow_name}
     if len(others) == 1:
         return cell.workflow_name

@@ -1,6 +1,6 @@
-"""Two runs side by side: what was different in how they were run, and in what came of it.
+"""Shows what changed between two runs: settings, tasks, trials.
 
-It tells what changed, not whether the change means anything: that is `compare`.
+`compare` tests whether a change is more than chance.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ _Position = tuple[str, str, int, Hashable]
 
 @record
 class SettingChange:
-    """A setting that differs: `what` it is, and its value in each run."""
+    """A setting that differs: its name `what` and its value in each run."""
 
     what: str
     a: str
@@ -41,7 +41,7 @@ class TrialEnd:
 
 @record
 class TrialChange:
-    """A place in the matrix where the runs do not agree; None: the run has no such trial."""
+    """A position in the matrix with different results; None: the run has no such trial."""
 
     task: str
     case: str
@@ -53,7 +53,7 @@ class TrialChange:
 
 @record
 class TaskChange:
-    """A task in both runs; None where a run does not have it. `score`: b less a."""
+    """A task in both runs; None if a run does not have it. `score`: b minus a."""
 
     task: str
     a: Line | None
@@ -63,12 +63,12 @@ class TaskChange:
 
 @record
 class Difference:
-    """What two runs do not have in common.
+    """The differences between two runs.
 
     Attributes:
-        settings: what was set otherwise. tasks: all of both.
-        trials: those that ended otherwise, at most so many as were asked for.
-        changed: how many did. same: how many ended alike.
+        settings: that differ. tasks: of both runs.
+        trials: with different results, up to the requested number.
+        changed: the number of trials with different results. same: with equal ones.
     """
 
     a: Run
@@ -87,7 +87,7 @@ def difference(
     of_b: Sequence[Trial],
     listed: int = 200,
 ) -> Difference:
-    """What changed from run a, with its trials, to run b."""
+    """Compare run a and its trials with run b."""
     places_a, places_b = _places(of_a, of_b)
     changes = [
         _change(place, places_a.get(place), places_b.get(place))
@@ -108,8 +108,8 @@ def difference(
 def _places(
     of_a: Sequence[Trial], of_b: Sequence[Trial]
 ) -> tuple[Mapping[_Position, Trial], Mapping[_Position, Trial]]:
-    """The trials by where they stand. Configurations pair by what they are where both runs have
-    the same ones, else by their order: that is what somebody who changes one wants to see.
+    """The trials by position. Equal configurations are paired; if the runs have different ones,
+    configurations are paired by their order, which shows the effect of changing one.
     """
     known_a = Configurations(trial.cell for trial in of_a)
     known_b = Configurations(trial.cell for trial in of_b)
@@ -217,7 +217,7 @@ def _digest(value: str | None) -> str:
 
 
 def _fixtures(trials: Iterable[Trial]) -> Mapping[str, str]:
-    """The fixture of each case that was begun."""
+    """The fixture of each case."""
     return {
         " / ".join(filter(None, (trial.cell.task, trial.cell.case))): trial.fixture
         for trial in trials
@@ -226,7 +226,7 @@ def _fixtures(trials: Iterable[Trial]) -> Mapping[str, str]:
 
 
 def difference_text(found: Difference, screen: Screen) -> str:
-    """The difference for people."""
+    """Render the differences as text."""
     heads = [
         f"{screen.paint(letter, 'bold')}  {run.run}  {utc(run.started_at_ms)}  {clean(run.name)}"
         for letter, run in (("A", found.a), ("B", found.b))

@@ -1,4 +1,4 @@
-"""Figures of trials: rates and means with their precision, sums with unknown parts."""
+"""Estimates from trials: rates and means with intervals, sums with unknown parts."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -13,14 +13,14 @@ _WANTED: Final = (1, 2, 5, 10, 20, 50, 100)
 
 @record
 class Rate:
-    """How many of the trials that count have passed.
+    """The share of the counted trials that passed.
 
     Attributes:
-        value: within 0..1, None where no trial counts. Where trials are clustered, each cluster
-            counts alike, so that it is not quite `passed` by `trials` if some have more of them.
-        low, high: a 95 % interval: Wilson's where all trials are of one kind, else with the tasks
-            (or cases) as clusters; None where that is not to be known.
-        clusters: how many there are; equal to `trials` where each trial is on its own.
+        value: from 0 to 1, None if no trial counts. Clusters have equal weight, so the value can
+            differ from `passed` / `trials` if clusters have different sizes.
+        low, high: a 95 % interval: Wilson's without clusters, else with the tasks (or cases) as
+            clusters; None if it cannot be computed.
+        clusters: their number; equal to `trials` if each trial is one.
     """
 
     passed: int
@@ -33,7 +33,7 @@ class Rate:
 
 @record
 class Mean:
-    """A mean of scores, with a 95 % interval where there are enough of them."""
+    """A mean of scores, with a 95 % interval if there are enough of them."""
 
     value: float | None
     low: float | None
@@ -47,8 +47,8 @@ class Passes:
     """pass@k: at least one of k repeats passes; pass^k: all of them do.
 
     Attributes:
-        at, all: None where nothing was repeated k times.
-        items: how many were (an item is one case in one configuration), out of `of`.
+        at, all: None if nothing was repeated k times.
+        items: the number of items that were (an item is one case in one configuration), of `of`.
     """
 
     k: int
@@ -59,7 +59,7 @@ class Passes:
 
 
 def rate_of(clusters: Sequence[Sequence[float]]) -> Rate:
-    """The success rate of trials, each 1 or 0, in their clusters."""
+    """The success rate of clustered trials, each 1 or 0."""
     passed, mean = round(sum(map(sum, clusters))), mean_of(clusters)
     low, high = mean.low, mean.high
     if mean.trials and mean.clusters == mean.trials:
@@ -76,7 +76,7 @@ def rate_of(clusters: Sequence[Sequence[float]]) -> Rate:
 
 
 def mean_of(clusters: Sequence[Sequence[float]]) -> Mean:
-    """The mean of scores, in their clusters."""
+    """The mean of clustered scores."""
     found = cluster_mean(clusters)
     if found is None:
         return Mean(value=None, low=None, high=None, trials=0, clusters=0)
@@ -85,10 +85,10 @@ def mean_of(clusters: Sequence[Sequence[float]]) -> Mean:
 
 
 def passes_of(counts: Sequence[tuple[int, int]]) -> Sequence[Passes]:
-    """pass@k and pass^k for k of 1, 2, 5, 10, … and the most repeats there are.
+    """pass@k and pass^k for k = 1, 2, 5, 10, … and the largest number of repeats.
 
     Args:
-        counts: of each item (a case in one configuration) its trials, and how many passed.
+        counts: of each item (a case in one configuration) its trials and passed trials.
     """
     most = max((n for n, _ in counts), default=0)
     wanted = {k for k in _WANTED if k < most} | ({most} if most else set())
@@ -106,12 +106,12 @@ def passes_of(counts: Sequence[tuple[int, int]]) -> Sequence[Passes]:
 
 @record
 class Amount:
-    """What some trials (or steps) used of one thing: dollars, tokens, ms.
+    """The dollars, tokens or ms that trials (or steps) used.
 
     Attributes:
-        total: the sum of what is known; None where nothing is.
-        mean, median: of those that are known.
-        known: how many are, out of `of`.
+        total: the sum of the known values; None if there are none.
+        mean, median: of the known values.
+        known: the number of known values, of `of`.
     """
 
     total: float | None
@@ -122,12 +122,12 @@ class Amount:
 
     @property
     def whole(self) -> bool:
-        """Whether all of it is known, so that the total is one."""
+        """Whether all values are known."""
         return self.known == self.of
 
 
 def amount(values: Sequence[float | None]) -> Amount:
-    """The amount that these values come to; None is unknown."""
+    """The amount of these values; None is unknown."""
     known = [value for value in values if value is not None]
     if not known:
         return Amount(total=None, mean=None, median=None, known=0, of=len(values))
@@ -144,8 +144,8 @@ def amount(values: Sequence[float | None]) -> Amount:
 
 
 def tokens_of(usage: Usage) -> int | None:
-    """All tokens that a model read and wrote, the cached ones included; None where reading or
-    writing is not known. Services that cache nothing do not speak of it.
+    """All tokens that a model read and wrote, including cached ones; None if input or output tokens
+    are unknown. Unknown cached tokens count as 0, because services without a cache omit them.
     """
     if usage.input_tokens is None or usage.output_tokens is None:
         return None

@@ -1,7 +1,6 @@
-"""Trials grouped by what they repeat, so that each is read once.
+"""Groups trials by case and configuration, so that each trial is read once.
 
-A group is one case in one configuration. Every line of a report is made of groups: those of a task,
-of a configuration, of the whole run.
+Every line of a report is computed from groups: of a task, of a configuration, of the whole run.
 """
 
 from collections import Counter
@@ -14,12 +13,12 @@ from uwf_eval.report.estimates import tokens_of
 from uwf_eval.statistics.intervals import mean
 
 COUNTED: Final[frozenset[TrialState]] = frozenset(("scored", "failed", "tampered"))
-"""States of trials that have a score. All others say nothing of the workflow."""
+"""The states of trials with a score; only these count."""
 
 
 @record
 class States:
-    """How many trials ended in each state."""
+    """The number of trials in each state."""
 
     scored: int = 0
     failed: int = 0
@@ -29,17 +28,17 @@ class States:
 
     @property
     def all(self) -> int:
-        """How many there are."""
+        """The number of all trials."""
         return self.counted + self.infra_error + self.not_run
 
     @property
     def counted(self) -> int:
-        """How many have a score."""
+        """The number of trials with a score."""
         return self.scored + self.failed + self.tampered
 
 
 def states_of(counters: Iterable[Mapping[str, int]]) -> States:
-    """How many trials ended in each state, all of these counts together."""
+    """The sums of these counts."""
     sums: Counter[str] = Counter()
     for each in counters:
         sums.update(each)
@@ -50,9 +49,9 @@ class CaseGroup:
     """The repeats of one case in one configuration.
 
     Attributes:
-        cell: of the first trial. states: how many are in which state.
+        cell: of the first trial. states: the number of trials in each state.
         passed, scores, costs, tokens, durations, judges: of the trials that count.
-        spent: dollars of every trial and judge, whether they count or not.
+        spent: dollars of every trial and judge, also of those that do not count.
     """
 
     def __init__(self, cell: Cell) -> None:
@@ -68,11 +67,11 @@ class CaseGroup:
 
     @property
     def passed_at_least(self) -> list[bool]:
-        """`passed`, with what ended by an infrastructure error as failures."""
+        """`passed`, with infrastructure errors as failures."""
         return [*self.passed, *[False] * self.states["infra_error"]]
 
     def add(self, trial: Trial) -> None:
-        """Take one more trial in."""
+        """Add a trial."""
         self.states[trial.state] += 1
         if trial.started_at_ms is not None:
             self.spent.append(trial.usage.cost_usd)
@@ -89,7 +88,7 @@ class CaseGroup:
 
 
 def groups_of(trials: Iterable[Trial]) -> list[CaseGroup]:
-    """The groups of these trials, in the order of their first ones."""
+    """The groups of these trials, in the order of their first trials."""
     found: dict[Hashable, CaseGroup] = {}
     for trial in trials:
         cell = trial.cell
@@ -102,16 +101,14 @@ def groups_of(trials: Iterable[Trial]) -> list[CaseGroup]:
 
 
 class Clustering:
-    """Which values belong together: those of a task; within one task those of a case; within one
-    case each is a cluster.
-    """
+    """Clusters values by task; of one task by case; of one case each value is a cluster."""
 
     def __init__(self, groups: Sequence[CaseGroup]) -> None:
         self._by_task = len({group.cell.task for group in groups}) > 1
         self._by_case = len({group.cell.case for group in groups}) > 1
 
     def clusters(self, values: Iterable[tuple[CaseGroup, Sequence[float]]]) -> list[list[float]]:
-        """The values of groups in their clusters."""
+        """Cluster the values of groups."""
         if not (self._by_task or self._by_case):
             return [[one] for _, some in values for one in some]
         found: dict[str, list[float]] = {}
@@ -122,7 +119,7 @@ class Clustering:
 
 
 def mean_score(trials: Iterable[Trial]) -> float | None:
-    """The mean score of the trials that count, each cluster alike; None where none counts."""
+    """The mean score of the trials that count, with equal weight of clusters; None without any."""
     groups = groups_of(trials)
     clusters = Clustering(groups).clusters((group, group.scores) for group in groups)
     return mean([mean(cluster) for cluster in clusters]) if clusters else None

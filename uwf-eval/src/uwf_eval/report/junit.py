@@ -1,7 +1,7 @@
 """The trials as JUnit XML, which build servers show: a suite per task, a case per trial.
 
-A trial that did not pass is a failure, one whose surroundings failed an error, one that was not run
-is skipped. Source of the format: the schema of Jenkins' xUnit plugin, `junit-10.xsd`.
+A trial that did not pass is a failure, an infrastructure error is an error, a trial that was not
+run is skipped. Source of the format: the schema of Jenkins' xUnit plugin, `junit-10.xsd`.
 """
 
 import re
@@ -14,7 +14,7 @@ from uwf_eval.report.numbers import score
 from uwf_eval.report.shares import reason_of
 
 _NOT_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot say (its production 2)."""
+"""The characters that XML 1.0 cannot contain (its production 2)."""
 
 
 def report_junit(run: Run, trials: Sequence[Trial]) -> str:
@@ -43,7 +43,7 @@ def _counts(trials: Sequence[Trial]) -> Mapping[str, str]:
 
 
 def _outcome(trial: Trial) -> str:
-    """`failure`, `error`, `skipped`; "" where the trial passed."""
+    """`failure`, `error` or `skipped`; "" if the trial passed."""
     if trial.state == "not_run":
         return "skipped"
     if trial.state == "infra_error":
@@ -91,5 +91,5 @@ def _detail(trial: Trial) -> str:
 
 
 def _xml(text: str) -> str:
-    """Text without what XML cannot say; the writer escapes the rest."""
+    """Replace characters that XML cannot contain; the writer escapes the rest."""
     return _NOT_XML.sub("\ufffd", text)

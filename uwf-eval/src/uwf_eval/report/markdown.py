@@ -14,12 +14,12 @@ _MEANING = re.compile(r"([\\`*_{}\[\]<>()#!|~&@])")
 
 
 def inline(text: str) -> str:
-    """Text on one line, in which Markdown finds no markup."""
+    """Escape a text, on one line."""
     return _MEANING.sub(r"\\\1", clean(" ".join(text.split())))
 
 
 def table_markdown(shown: Table) -> str:
-    """A table; "" where it has no rows."""
+    """Render a table; "" without rows."""
     headings, rows = in_lines(shown)
     if not rows:
         return ""
@@ -33,7 +33,7 @@ def table_markdown(shown: Table) -> str:
 
 
 def report_markdown(report: Report) -> str:
-    """The whole report."""
+    """Render the whole report."""
     run = report.run
     ended = "" if run.finished_at_ms else ", not finished"
     lines = [f"- Trials: {states_text(report.overall.states)}"]

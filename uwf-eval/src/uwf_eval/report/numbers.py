@@ -1,4 +1,4 @@
-"""Figures in words: every rate and mean with its interval, everything unknown as a dash."""
+"""Formats figures; an unknown one is a dash."""
 
 import time
 from typing import Final
@@ -11,7 +11,7 @@ NOT_ENOUGH: Final = "not enough data"
 
 
 def percent(value: float | None) -> str:
-    """A share in whole percent; what is not quite all or nothing is not shown as that."""
+    """A share in whole percent; only an exact 0 or 1 is shown as 0% or 100%."""
     if value is None:
         return NONE
     if 0 < value < 0.005:
@@ -22,7 +22,7 @@ def percent(value: float | None) -> str:
 
 
 def score(value: float | None) -> str:
-    """A score within 0..1, to two places."""
+    """A score with two digits."""
     return NONE if value is None else f"{value:.2f}"
 
 
@@ -41,7 +41,7 @@ def mean_range(mean: Mean) -> str:
 
 
 def dollars(value: float | None) -> str:
-    """Money, with as many places as it has figures that count: `$0.0123`, `$1.23`, `$1,234`."""
+    """Money with significant digits: `$0.0123`, `$1.23`, `$1,234`."""
     if value is None:
         return NONE
     if value == 0 or value >= 100:
@@ -65,7 +65,7 @@ def elapsed(ms: float | None) -> str:
 
 
 def clip(text: str, most: int) -> str:
-    """A text of at most so many characters."""
+    """Shorten a text to `most` characters."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -75,17 +75,17 @@ def plural(number: int, noun: str) -> str:
 
 
 def known(amount: Amount) -> str:
-    """How much of an amount is known, "" where all of it is."""
+    """How much of an amount is known; "" if all is."""
     return "" if amount.whole else f"known of {amount.known:,} of {amount.of:,}"
 
 
 def at_least(amount: Amount, shown: str) -> str:
-    """A total of which some is unknown is at least what is known."""
+    """Mark a total with unknown parts as a minimum."""
     return shown if amount.whole or amount.total is None else f"≥ {shown}"
 
 
 def utc(ms: int | None) -> str:
-    """A moment, to the minute, the same wherever it is read."""
+    """A time in UTC, to the minute."""
     if ms is None:
         return NONE
     return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(ms / 1000))

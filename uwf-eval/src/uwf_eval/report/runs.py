@@ -1,4 +1,4 @@
-"""The runs, one a line."""
+"""The list of runs, one per line."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,10 +27,10 @@ _SHOWN = 3
 
 
 def run_row(run: Run, counts: Mapping[str, int]) -> dict[str, Any]:
-    """A run as `list` tells of it.
+    """A run as an entry of `list`.
 
     Args:
-        run: the run. counts: how many of its trials that began are in which state.
+        run: the run. counts: its started trials in each state.
     """
     begun = {state: number for state, number in counts.items() if state != "not_run"}
     return {
@@ -55,7 +55,7 @@ def run_row(run: Run, counts: Mapping[str, int]) -> dict[str, Any]:
 
 
 def runs_text(document: Mapping[str, Any], screen: Screen) -> str:
-    """The rows of `list`."""
+    """The text of `list`."""
     rows = [_row(each) for each in document["runs"]]
     return table_text(Table("Runs", _HEADINGS, rows), screen) or "no runs\nnext: uwf-eval run TASK"
 

@@ -1,4 +1,4 @@
-"""The facts and tables of a report, in the order in which every form shows them."""
+"""The facts and tables of a report, in the order of every format."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -32,7 +32,7 @@ STATES: Final[Mapping[TrialState, tuple[str, str]]] = {
     "tampered": ("tampered", "the agent changed protected files; score 0"),
     "not_run": ("not run", "not counted; resume runs it"),
 }
-"""Each state in words, and what it means."""
+"""The name and the meaning of each state."""
 
 _REASON: Final = 200
 _TASKS: Final = 200
@@ -48,14 +48,14 @@ _LINE: Final = (
 
 
 def counts(states: States) -> Iterator[tuple[TrialState, int]]:
-    """The states in which there are trials, those that count first."""
+    """The states with trials, those that count first."""
     for state in STATES:
         if number := getattr(states, state):
             yield state, number
 
 
 def states_text(states: States) -> str:
-    """How trials ended: `35 scored, 2 failed; not counted: 1 infra error`."""
+    """The numbers of trials by state: `35 scored, 2 failed; not counted: 1 infra error`."""
     counted = _words(states, counted=True) or "0 scored"
     apart = _words(states, counted=False)
     return counted + (f"; not counted: {apart}" if apart else "")
@@ -67,7 +67,7 @@ def _words(states: States, *, counted: bool) -> str:
 
 
 def _not_counted(line: Line) -> str:
-    """`1 infra error (≥ 30%)`: the share that passed, were these trials failures."""
+    """`1 infra error (≥ 30%)`, with the pass rate if these trials were failures."""
     least = f" (≥ {percent(line.success_at_least.value)})" * bool(line.states.infra_error)
     return _words(line.states, counted=False) + least
 
@@ -101,7 +101,7 @@ def facts(report: Report) -> Iterator[Fact]:
 
 
 def tables(report: Report, most_tasks: int) -> list[Table]:
-    """The tables of every form; of many tasks, those with the lowest scores."""
+    """The tables of every format; of many tasks, those with the lowest scores."""
     return [
         configurations(report),
         tasks(report, most_tasks),
@@ -113,7 +113,7 @@ def tables(report: Report, most_tasks: int) -> list[Table]:
 
 
 def configurations(report: Report) -> Table:
-    """Each configuration over all tasks, where there are several."""
+    """Each configuration over all tasks, if there are several."""
     several = report.configurations if len(report.configurations) > 1 else ()
     rows = [_line(each.configuration.label, each.line, n) for n, each in enumerate(several)]
     note = (
@@ -124,7 +124,7 @@ def configurations(report: Report) -> Table:
 
 
 def tasks(report: Report, most: int) -> Table:
-    """Each task, and each configuration within it where there are several."""
+    """Each task, and each of its configurations if there are several."""
     shown = report.tasks
     if len(shown) > most:
         shown = sorted(shown, key=_lowest_first)[:most]
@@ -257,7 +257,7 @@ def _routes(routes: Sequence[RouteShare]) -> Table:
 
 
 def _route(each: RouteShare) -> str:
-    """A route on one line: `developer → reviewer ×2`."""
+    """Format a route: `developer → reviewer ×2`."""
     if not each.stations:
         return f"{plural(each.routes, 'rarer route')} together"
     stops = [stop.role + f" ×{stop.times}" * (stop.times > 1) for stop in each.stations]
@@ -290,7 +290,7 @@ def _failures(failures: Sequence[FailureShare]) -> Table:
 
 
 def trials(report: Report) -> Table:
-    """The listed trials one by one."""
+    """The listed trials."""
     headings = (
         Heading("Trial"),
         Heading("Task"),
@@ -330,7 +330,7 @@ def _trial(trial: Trial, configuration: str) -> Row:
 
 
 def settings(run: Run) -> list[tuple[str, str]]:
-    """How the run was started."""
+    """The settings of the run."""
     return [
         ("Command", " ".join(("uwf-eval", *run.command)) if run.command else NONE),
         ("Seed", str(run.seed)),
@@ -344,7 +344,7 @@ def settings(run: Run) -> list[tuple[str, str]]:
 
 
 def run_tasks(run: Run) -> Table:
-    """The tasks of a run, as they are described."""
+    """The tasks of a run."""
     headings = (
         Heading("Task"),
         Heading("Description", "words"),

@@ -1,4 +1,4 @@
-"""What the trials of a run came to, by judge, role, route and kind of failure."""
+"""The results of a run by judge, role, route and kind of failure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -11,9 +11,9 @@ from uwf_eval.report.groups import COUNTED, CaseGroup, Clustering
 from uwf_eval.report.numbers import clip
 
 _ROUTES = 12
-"""Routes that are listed; the rest is added up."""
+"""The most listed routes; all others are one entry."""
 _STATIONS = 24
-"""Stations of a route that are listed."""
+"""The most listed stations of a route."""
 _NUMBERS = 5
 _MESSAGE = 400
 
@@ -23,13 +23,13 @@ class JudgeShare:
     """The results of one judge in all trials.
 
     Attributes:
-        name: as tasks call it. judge: what it is. Judges of the same name are one judge.
-        weight: in the trial's score; the highest where tasks differ; 0: informational.
-        score: mean of its scores, clustered as the trials' scores are.
+        name: in the tasks. judge: its kind and name. Judges with equal names and kinds are one.
+        weight: in the trial's score; the highest if tasks differ; 0: informational.
+        score: the mean of its scores, clustered like the trials' scores.
         failed: how often it failed and gave no score. error: the first error.
-        agreement: mean agreement of its repetitions, over the `repeated` trials in which it was
-            asked more than once; None where it never was.
-        cost: of its own model calls.
+        agreement: the mean over the `repeated` trials with several repetitions; None without
+            any.
+        cost: of its model calls.
     """
 
     name: str
@@ -45,7 +45,7 @@ class JudgeShare:
 
 
 def judges_of(groups: Sequence[CaseGroup], clustering: Clustering) -> Sequence[JudgeShare]:
-    """Every judge of these groups, the one that counts most first."""
+    """Every judge of these groups, informational ones last."""
     found: dict[tuple[str, str], list[tuple[CaseGroup, list[JudgeResult]]]] = defaultdict(list)
     for group in groups:
         for key, results in group.judges.items():
@@ -83,8 +83,8 @@ class RoleShare:
     """The steps of one role in all trials of the run.
 
     Attributes:
-        steps: how many there were, in how many `trials`.
-        duration_ms: all of them together.
+        steps: their number, in `trials` trials.
+        duration_ms: of all steps.
         attempts: failed attempts before the steps. corrections: rejected outputs.
     """
 
@@ -99,7 +99,7 @@ class RoleShare:
 
 
 def roles_of(trials: Iterable[Trial]) -> Sequence[RoleShare]:
-    """Every role of these trials, the one that took longest first."""
+    """Every role of these trials, the longest duration first."""
     found: dict[str, list[TrialStep]] = defaultdict(list)
     numbers: dict[str, set[int]] = defaultdict(set)
     for trial in trials:
@@ -124,7 +124,7 @@ def roles_of(trials: Iterable[Trial]) -> Sequence[RoleShare]:
 
 @record
 class Station:
-    """A role on a route, and how often it ran in a row."""
+    """A role of a route, and how often it ran in a row."""
 
     role: str
     times: int
@@ -135,11 +135,11 @@ class RouteShare:
     """A route and its trials.
 
     Attributes:
-        stations: the roles in order; none for the sum of all rarer routes.
-        left_out: stations that are not listed because the route is too long.
-        routes: how many routes this is; 1, more for the sum.
-        trials: how many took it. counted: of these, how many have a score. passed: of those.
-        score: mean of the scores, None where there is none.
+        stations: the roles in order; empty for the sum of all rarer routes.
+        left_out: the number of stations beyond the limit.
+        routes: 1, or more for the sum.
+        trials: with this route. counted: those with a score. passed: of those.
+        score: the mean of the scores, None without any.
     """
 
     stations: Sequence[Station]
@@ -152,7 +152,7 @@ class RouteShare:
 
 
 def routes_of(trials: Iterable[Trial]) -> Sequence[RouteShare]:
-    """The routes of these trials, the most frequent first; trials without a step have none."""
+    """The routes of these trials, the most frequent first; trials without steps have none."""
     found: dict[tuple[str, ...], list[Trial]] = defaultdict(list)
     for trial in trials:
         if trial.steps:
@@ -183,8 +183,8 @@ class FailureShare:
     """One kind of failure.
 
     Attributes:
-        state: of the trials; a kind with two states comes twice.
-        trials: how many. tasks: in how many tasks.
+        state: of the trials; a kind with two states has two entries.
+        trials: their number. tasks: the number of their tasks.
         message: an example. numbers: of the first few trials.
     """
 
@@ -217,7 +217,7 @@ def failures_of(trials: Iterable[Trial]) -> Sequence[FailureShare]:
 
 
 def reason_of(trial: Trial) -> str:
-    """Why a trial has no score or one of 0, "" where it needs no reason."""
+    """Why a trial has no score or a score of 0; "" if it needs no reason."""
     if trial.tampered:
         return "changed: " + ", ".join(trial.tampered)
     return trial.failure.message if trial.failure else ""

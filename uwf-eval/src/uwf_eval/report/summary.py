@@ -1,4 +1,4 @@
-"""What a run came to: the one value that every form of the report is made of."""
+"""Computes the report of a run, which every format renders."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import field
@@ -33,14 +33,14 @@ from uwf_eval.report.shares import (
 
 @record
 class Line:
-    """What some of the trials came to.
+    """The results of a group of trials.
 
     Attributes:
-        trials: how many were planned; `states` says what became of them.
-        success, score, passes: of those that count (`states.counted`).
+        trials: the number of planned trials; `states`: by state.
+        success, score, passes: of the trials that count (`states.counted`).
         success_at_least: as `success`, with infrastructure errors as failures.
-        cost, tokens, duration: in dollars, tokens and ms, of each trial that counts.
-        spent: dollars of all trials and their judges, whether they count or not.
+        cost, tokens, duration: in dollars, tokens and ms, of the trials that count.
+        spent: dollars of all trials and their judges, also of those that do not count.
     """
 
     trials: int
@@ -58,7 +58,7 @@ class Line:
 
 @record
 class ConfigurationLine:
-    """What came of one configuration, over all tasks or within one."""
+    """The results of one configuration, over all tasks or in one."""
 
     configuration: Configuration
     line: Line
@@ -66,7 +66,7 @@ class ConfigurationLine:
 
 @record
 class TaskLine:
-    """What came of one task. `configurations` has each on its own where there are several."""
+    """The results of one task, and of each of its configurations if there are several."""
 
     task: RunTask
     line: Line
@@ -75,13 +75,13 @@ class TaskLine:
 
 @record
 class Report:
-    """A run and what it came to.
+    """A run and its results.
 
     Attributes:
         format: of this document.
-        overall: all trials. configurations: each on its own, over all tasks.
+        overall: of all trials. configurations: over all tasks.
         tasks: in the run's order. roles, routes, failures: over all trials.
-        trials: some of them, those that did not pass first. left_out: how many are not listed.
+        trials: the listed ones, those that did not pass first. left_out: the number of others.
     """
 
     format: int = 1
@@ -105,7 +105,7 @@ class Report:
 
 
 def trials_in(mean: Mean, report: Report) -> str:
-    """How many trials a mean over the whole run is of, and in what they are clustered."""
+    """The number of trials of a mean over the whole run, and their clusters."""
     if mean.clusters == mean.trials:
         return f"{mean.trials:,}"
     noun = "task" if len(report.tasks) > 1 else "case"
@@ -113,11 +113,11 @@ def trials_in(mean: Mean, report: Report) -> str:
 
 
 def summarise(run: Run, trials: Sequence[Trial], listed: int = 200) -> Report:
-    """What a run's trials came to.
+    """Compute the report of a run.
 
     Args:
-        run: the run. trials: all of its trials, those that were not run included.
-        listed: how many of them are to be listed one by one.
+        run: the run. trials: all of its trials, in every state.
+        listed: the most trials to list one by one.
     """
     groups = groups_of(trials)
     known = Configurations(group.cell for group in groups)
@@ -136,7 +136,7 @@ def summarise(run: Run, trials: Sequence[Trial], listed: int = 200) -> Report:
 
 
 def line_of(groups: Sequence[CaseGroup]) -> Line:
-    """What the trials of these groups came to, as one line."""
+    """The results of these groups."""
     clustering = Clustering(groups)
     states = states_of(group.states for group in groups)
     return Line(

@@ -1,7 +1,7 @@
-"""What a table says, once: text, Markdown and the page render the same value.
+"""Tables as values: text, Markdown and the HTML page render the same table.
 
-A page has room for drawings and small print; text and Markdown show small print only where the
-column gives it a heading of its own (`beside`).
+The page shows drawings and small print; text and Markdown show small print only in columns that
+have a separate heading for it (`beside`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ Kind = Literal["text", "number", "words"]
 
 
 class Strip(NamedTuple):
-    """A drawing: a value within 0..1 with its interval, in the colour of a configuration."""
+    """A drawing: a value from 0 to 1 with its interval, in the colour of a configuration."""
 
     number: int | None
     value: float | None
@@ -25,18 +25,18 @@ class Strip(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """A drawing: lengths one after the other, each a share of the width and a class."""
+    """A drawing: stacked lengths, each a share of the width and a class."""
 
     parts: Sequence[tuple[float, str]]
 
 
 class Value(NamedTuple):
-    """What a cell shows.
+    """The content of a cell.
 
     Attributes:
         text: the value. below: its small print.
-        drawn: what the page draws beside it; described: that in words.
-        mark: what the page shows before it: a configuration's symbol, or a swatch of this class.
+        drawn: the drawing on the page; described: its description.
+        mark: on the page before the text: a configuration's symbol, or a swatch of this class.
     """
 
     text: str
@@ -53,11 +53,11 @@ class Heading(NamedTuple):
     """A column.
 
     Attributes:
-        name: its heading. kind: what its cells hold.
-        least, rank: how it gives way on a narrow terminal (see `uwf_core.commands.Column`).
+        name: its heading. kind: of its cells.
+        least, rank: how it shrinks on a narrow terminal (see `uwf_core.commands.Column`).
         beside: in text and Markdown, the heading of a second column with the small print.
         drawn: on the page, the heading of a second column with the drawing.
-        page: whether the page has it; if not, its small print or a drawing shows the same.
+        page: whether the page has it; if not, its small print or a drawing has the same content.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Heading(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A cell for each column; an inner row is a part of the row above it."""
+    """A cell for each column; an inner row belongs to the row above it."""
 
     cells: Sequence[Content]
     inner: bool = False
@@ -80,8 +80,8 @@ class Table(NamedTuple):
     """A table with its title.
 
     Attributes:
-        note: what the page says about it. empty: what the page says where there are no rows.
-        left_out: what it does not list, "" where it lists all.
+        note: its description on the page. empty: shown on the page without rows.
+        left_out: a sentence about rows that are not listed, or "".
     """
 
     title: str
@@ -93,7 +93,7 @@ class Table(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """A figure of the whole run: its name and value, its range, and what it is over."""
+    """A figure of the whole run: name, value, range, and the trials that it covers."""
 
     name: str
     value: str
@@ -102,12 +102,12 @@ class Fact(NamedTuple):
 
 
 def value(content: Content) -> Value:
-    """A cell's content; a bare text is a value without small print."""
+    """The content of a cell as a value; a plain text has no small print."""
     return content if isinstance(content, Value) else Value(content)
 
 
 def in_lines(table: Table) -> tuple[list[Heading], list[list[str]]]:
-    """The headings and texts of a table without drawings, its small print in columns."""
+    """The headings and texts of a table without drawings, with small print in columns."""
     headings = [each for heading in table.headings for each in _with_small_print(heading)]
     rows = [
         [text for n, heading in enumerate(table.headings) for text in _texts(heading, row, n)]
@@ -130,7 +130,7 @@ def _texts(heading: Heading, row: Row, n: int) -> Iterator[str]:
 
 
 def table_text(shown: Table, screen: Screen) -> str:
-    """A table without the columns in which nothing is said; "" where it has no rows."""
+    """Render a table without its empty columns; "" without rows."""
     headings, rows = in_lines(shown)
     texts = [dict(enumerate(map(clean, row))) for row in rows]
     columns = [

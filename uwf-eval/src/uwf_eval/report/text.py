@@ -10,7 +10,7 @@ _TASKS = 60
 
 
 def report_text(report: Report, screen: Screen) -> str:
-    """The whole report."""
+    """Render the whole report."""
     overall = [("trials", states_text(report.overall.states))]
     for name, shown, beside, below in facts(report):
         extra = f" ({beside})" if beside and shown != NONE else ""

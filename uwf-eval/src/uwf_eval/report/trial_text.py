@@ -23,7 +23,7 @@ _DATA = 2000
 
 
 def trial_text(trial: Trial, screen: Screen) -> str:
-    """The whole trial."""
+    """Render the whole trial."""
     cell = trial.cell
     state = trial.state.replace("_", " ")
     if trial.state == "scored":
@@ -60,7 +60,7 @@ def trial_text(trial: Trial, screen: Screen) -> str:
 
 
 def reading(trial: Trial) -> list[str]:
-    """The commands that tell more of a trial's thread."""
+    """The commands that show the trial's thread."""
     if trial.thread is None:
         return []
     return [

@@ -1,7 +1,7 @@
-"""Who runs trials: an interface, so that another engine can take the place of the process pool.
+"""The interface of executors, so that another engine can replace the process pool.
 
-An executor gets the run's setting once, takes jobs as it has room for them (so that whoever gives
-them can stop giving), and tells of each end in the thread that called it.
+An executor gets the settings of the run once and takes a job when it has a free worker, so that the
+run can stop at any time. It reports the end of each job in the calling thread.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,20 +13,19 @@ from uwf_core.api import Cancel
 from uwf_core.api.record import record
 from uwf_eval.records import Trial
 from uwf_eval.task.model import Task
-from uwf_eval.trial.guard import Stamps
+from uwf_eval.trial.tampering import Stamps
 
 
 @record
-class Setting:
-    """What all trials of a run share, for whoever runs them.
+class RunSettings:
+    """What all trials of a run share.
 
     Attributes:
-        folder: where private folders of trials are made.
-        cwd: what paths in `--agent` are relative to. env: the caller's environment.
-        tasks: as copied for the run. stamps: of these copies, by the task's name.
-        keep: whether the folders of trials stay.
-        ahead: whether a job may be asked for before there is room for it: nothing of the budget
-            is counted as trials end.
+        folder: for the private folders of trials.
+        cwd: the base of relative paths in `--agent`. env: the caller's environment.
+        tasks: the run's copies. stamps: of these copies, by the task's name.
+        keep: whether the folders of trials are kept.
+        ahead: whether a worker may get its next job early, because no limit depends on usage.
     """
 
     folder: Path
@@ -39,36 +38,36 @@ class Setting:
 
 
 class Listener(Protocol):
-    """Who is told how trials go."""
+    """Receives the events of trials."""
 
     def ended(self, trial: Trial) -> None:
-        """A trial has ended; told before a further job is asked for."""
+        """A trial has ended; called before the next job is requested."""
 
-    def keep(self, trial: Trial) -> None:
-        """Store a trial that has ended, while others run. Its thread is in the main store already.
+    def store(self, trial: Trial) -> None:
+        """Store a finished trial, while others run. Its thread is already in the main store.
 
         Raises:
-            UwfError: trials cannot be stored any more.
+            UwfError: trials can no longer be stored.
         """
 
     def tick(self, running: Sequence[int]) -> None:
-        """These trials (their numbers) are under way; told now and then."""
+        """Called regularly with the numbers of the running trials."""
 
 
 class Executor(Protocol):
     """Runs trials."""
 
     def execute(
-        self, setting: Setting, jobs: Iterator[Trial], listener: Listener, cancel: Cancel
+        self, settings: RunSettings, jobs: Iterator[Trial], listener: Listener, cancel: Cancel
     ) -> None:
-        """Run every job; return once none is under way and all that have ended are kept.
+        """Run every job; return when all have ended and are stored.
 
         Args:
-            setting: what they share.
-            jobs: asked for one whenever there is room for it, or earlier (`Setting.ahead`).
-            listener: told of what happens, in the calling thread.
-            cancel: once set, trials under way are stopped, and no further one is begun.
+            settings: shared by the jobs.
+            jobs: taken when a worker is free, or earlier (`RunSettings.ahead`).
+            listener: called in the calling thread.
+            cancel: stops the running trials; no further one starts.
 
         Raises:
-            UwfError: trials cannot be run or stored any more. Those kept are stored.
+            UwfError: trials can no longer be run or stored. Stored ones stay.
         """

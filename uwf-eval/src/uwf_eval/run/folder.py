@@ -1,4 +1,4 @@
-"""A run's own folder, below uwf's: its copies of the tasks, the private folders of its trials."""
+"""The folder of a run: its copies of the tasks and the private folders of its trials."""
 
 import fcntl
 import os
@@ -9,38 +9,38 @@ from pathlib import Path
 from uwf_core.errors import BusyError
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.task.tree import make_private, remove_tree
-from uwf_eval.trial.space import remove_leftovers
+from uwf_eval.trial.folders import remove_leftovers
 
 
 class RunFolder(NamedTuple):
-    """The folder of one run, of its owner alone."""
+    """The folder of one run; only the user can read it."""
 
     path: Path
 
     @property
     def trials(self) -> Path:
-        """Where private folders of trials are made."""
+        """The private folders of the trials."""
         return self.path / "trials"
 
     def task(self, index: int) -> Path:
-        """Where the copy of the task of this index is."""
+        """The copy of the task with this index."""
         return self.path / "tasks" / str(index)
 
     @property
     def cwd(self) -> Path:
-        """The folder that the run was begun in."""
+        """The folder in which the run was started."""
         return Path((self.path / "cwd").read_text(encoding="utf-8", errors="surrogateescape"))
 
     def write_cwd(self, cwd: Path) -> None:
-        """Remember the folder that the run was begun in."""
+        """Store the folder in which the run was started."""
         (self.path / "cwd").write_text(str(cwd), encoding="utf-8", errors="surrogateescape")
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Nobody else runs this run meanwhile; what killed trials left is removed first.
+        """Lock the run, and remove the leftovers of killed trials.
 
         Raises:
-            BusyError: somebody does.
+            BusyError: another process runs it.
         """
         make_private(self.path)
         descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -59,11 +59,11 @@ class RunFolder(NamedTuple):
             os.close(descriptor)
 
     def remove_leftovers(self) -> None:
-        """Remove what trials that were killed left; only where none of them runs any more."""
+        """Remove the folders of killed trials; only valid if no trial of the run is running."""
         remove_leftovers(self.trials, self.path.name)
 
     def remove(self) -> None:
-        """Remove all of it: nothing is left to run."""
+        """Remove the folder, when no trial remains."""
         remove_tree(self.path)
 
 

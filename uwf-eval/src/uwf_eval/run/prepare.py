@@ -1,6 +1,4 @@
-"""What a run is to be, out of what was asked for: everything that can be wrong is found here,
-before a first trial.
-"""
+"""Prepares a run from its request: every error in it is reported here, before the first trial."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,16 +18,16 @@ from uwf_eval.task.load import find_task, take_task, task_top
 from uwf_eval.task.model import Source, Task, fixture_digest
 from uwf_eval.task.read import Origin, read_task
 from uwf_eval.task.tree import digest_of_tree
-from uwf_eval.trial.setting import agent_word
+from uwf_eval.trial.environment import agent_word
 
 
 @record
 class Request:
-    """What was asked for.
+    """The request of a run.
 
     Attributes:
-        tasks, agents, models, workflows: words, as after the command and its options.
-        name: what people may call the run. command: the words after `uwf-eval`, for people.
+        tasks, agents, models, workflows: the arguments of the command and its options.
+        name: of the run. command: the arguments of `uwf-eval`, for reports.
         cwd: the caller's folder.
     """
 
@@ -48,8 +46,8 @@ class Request:
 
 @record
 class Prepared:
-    """A run that can begin: its tasks as copied, its trials as they are before they are run, the
-    folder that paths in `--agent` are relative to.
+    """A run that is ready to start: the copies of its tasks, its trials, and the base of relative
+    paths in `--agent`.
     """
 
     run: Run
@@ -61,16 +59,16 @@ class Prepared:
 def prepare(
     client: Client, request: Request, run: str, folder: RunFolder, notice: Callable[[str], None]
 ) -> Prepared:
-    """A new run.
+    """Prepare a new run.
 
     Args:
-        client: of the main store. request: what was asked for. run: its id.
-        folder: where the tasks are copied to. notice: gets lines for people.
+        client: of the main store. run: the run's id.
+        folder: for the copies of the tasks. notice: gets lines for the user.
 
     Raises:
-        UsageError: a task, workflow, agent or model that is not there.
-        DefinitionError: a task or a workflow has faults.
-        TreeError: a task that cannot be copied.
+        UsageError: unknown task, workflow, agent or model.
+        DefinitionError: a task or a workflow is not valid.
+        TreeError: a task cannot be copied.
     """
     tasks = list(_tasks(client, request, folder, notice))
     agents: Sequence[str | None] = list(dict.fromkeys(request.agents)) or [None]
@@ -146,7 +144,7 @@ def _tasks(
 def _check_choices(
     client: Client, request: Request, tasks: Sequence[Task], agents: Sequence[str | None]
 ) -> None:
-    """Whether the agents and models that trials will ask for are there."""
+    """Check that the agents and models of the trials exist."""
     words = {
         agent_word(task.agent if word is None else word, task, request.cwd)
         for task in tasks
@@ -163,7 +161,7 @@ def _check_choices(
 def _workflows(
     client: Client, request: Request, tasks: Sequence[Task]
 ) -> Mapping[str, Sequence[Published]]:
-    """For each task its workflows: those of the request, else its own."""
+    """The workflows of each task: those of the request, else its own."""
     if request.workflows:
         chosen = _distinct([_published(client, each, each) for each in request.workflows])
         return {task.name: chosen for task in tasks}
@@ -194,10 +192,10 @@ def _published(client: Client, word: str, shown: str) -> Published:
 
 
 def reload_tasks(run: Run, folder: RunFolder) -> Sequence[Task]:
-    """The tasks of a run that is to go on, from its own copies.
+    """Read the tasks of a resumed run from its copies.
 
     Raises:
-        UwfError: a copy is gone, or not what it was.
+        UwfError: a copy is missing or was changed.
     """
     tasks = []
     for index, known in enumerate(run.tasks):

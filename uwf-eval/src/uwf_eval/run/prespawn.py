@@ -1,5 +1,5 @@
-"""The first worker of a run, begun before anything else is imported: what it imports itself takes
-as long as all that a run does before its first trial.
+"""Starts the first worker of a run before all other imports: its own imports take as long as
+everything that a run does before its first trial.
 """
 
 import os
@@ -7,30 +7,30 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from uwf_core.errors import UwfError
-from uwf_eval.run.process import Worker
+from uwf_eval.run.worker_process import WorkerProcess
 
 _RUNS = (["run"], ["resume"])
-_begun: list[Worker] = []
+_begun: list[WorkerProcess] = []
 
 
 def begin(words: Sequence[str]) -> None:
-    """Begin a worker if these words (after `uwf-eval`) look like a run; else there is none."""
+    """Start a worker if these arguments of `uwf-eval` look like a run."""
     if list(words[:1]) not in _RUNS or {"-h", "--help"} & set(words):
         return
-    with suppress(OSError, UwfError):  # the run begins one itself then, and says what is wrong
-        _begun.append(Worker(os.getcwd(), os.environ))  # noqa: PTH109 (pathlib takes long to load)
+    with suppress(OSError, UwfError):  # the run then starts one itself, and reports the error
+        _begun.append(WorkerProcess(os.getcwd(), os.environ))  # noqa: PTH109 (pathlib takes long to load)
 
 
-def first_worker(cwd: str, env: Mapping[str, str]) -> Worker:
-    """The worker that was begun, else a new one.
+def first_worker(cwd: str, env: Mapping[str, str]) -> WorkerProcess:
+    """The worker of `begin`, else a new one.
 
     Raises:
-        UwfError: none can be begun.
+        UwfError: no worker can be started.
     """
-    return _begun.pop() if _begun else Worker(cwd, env)
+    return _begun.pop() if _begun else WorkerProcess(cwd, env)
 
 
 def end() -> None:
-    """End the worker that was begun, if no run has taken it."""
+    """Stop the worker of `begin` if no run has taken it."""
     while _begun:
         _begun.pop().child.stop()

@@ -1,11 +1,11 @@
-"""How a run goes, on stderr: one line that is renewed on a terminal, plain lines elsewhere."""
+"""Shows the progress of a run on stderr: one live line on a terminal, plain lines elsewhere."""
 
 import time
 from collections import Counter
 from collections.abc import Sequence
 
 from uwf_core.commands import Session, clean, duration, is_terminal, screen_of
-from uwf_eval.plan.budget import Spent
+from uwf_eval.plan.budget import Spending
 from uwf_eval.records import Run, Trial
 
 _WORDS = (
@@ -21,7 +21,7 @@ _EVERY_SECONDS = 0.1
 
 
 class Progress:
-    """Tells a person how a run goes. Use as a context: the line is gone at its end."""
+    """The progress display. As a context manager it removes the live line on exit."""
 
     def __init__(self, session: Session, run: Run, trials: Sequence[Trial]) -> None:
         self._session = session
@@ -43,22 +43,22 @@ class Progress:
     def __exit__(self, *_error: object) -> None:
         self._wipe()
 
-    def kept(self, trial: Trial) -> None:
+    def stored(self, trial: Trial) -> None:
         """A trial has ended and is stored."""
         kind = "passed" if trial.passed else str(trial.state)
         self._counts[kind] += 1
-        self._cost += Spent().plus(trial).cost_usd
+        self._cost += Spending().plus(trial).cost_usd
         done = self._before + sum(self._counts.values())
         self._say(f"[{done}/{self._total}] {self._name(trial.number)}: {self._words(kind, trial)}")
         self._draw(force=True)
 
     def tick(self, running: Sequence[int]) -> None:
-        """These trials are under way."""
+        """These trials are running."""
         self._running = running
         self._draw(force=False)
 
     def notice(self, text: str) -> None:
-        """A line for people."""
+        """A line for the user."""
         self._say(f"note: {text}")
 
     def _name(self, number: int) -> str:

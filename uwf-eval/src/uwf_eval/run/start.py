@@ -1,4 +1,4 @@
-"""The two ways in: a new run, and one that goes on."""
+"""Starts a new run, or resumes one."""
 
 import time
 from collections import Counter
@@ -13,29 +13,29 @@ from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import Budget, Run, Trial
 from uwf_eval.report.groups import mean_score
-from uwf_eval.run.conduct import LEFT, Conductor, Stopped, finished
-from uwf_eval.run.executor import Executor, Setting
+from uwf_eval.run.executor import Executor, RunSettings
 from uwf_eval.run.folder import RunFolder, run_folder
 from uwf_eval.run.prepare import Prepared, Request, prepare, reload_tasks
+from uwf_eval.run.run_loop import LEFT, RunLoop, Stopped, finished
 from uwf_eval.store.results import Results
-from uwf_eval.trial.guard import stamps
+from uwf_eval.trial.tampering import stamps
 
-Opened = Callable[[Prepared], Any]
-"""Makes the context in which a run is watched: gives its `Watch`."""
+OpenObserver = Callable[[Prepared], Any]
+"""Makes a context manager that gives the `RunObserver` of a run."""
 
 
-class Hands(NamedTuple):
-    """What a run works with: who runs its trials, what stops it, who watches it."""
+class RunServices(NamedTuple):
+    """What a run needs: an executor, a cancel, an observer, the environment."""
 
     executor: Executor
     cancel: Cancel
-    watching: Opened
+    observe: OpenObserver
     env: Mapping[str, str]
     keep: bool = False
 
 
-class Done(NamedTuple):
-    """A run as it stands when a command ends."""
+class RunOutcome(NamedTuple):
+    """The state of a run at the end of a command."""
 
     run: Run
     trials: list[Trial]
@@ -43,8 +43,8 @@ class Done(NamedTuple):
 
     @property
     def exit_code(self) -> int:
-        """0; 130 interrupted; 5 the budget is used up; 1 trials to look at: infrastructure errors,
-        tampered ones, and those of which a judge or the process was ended.
+        """0; 130: interrupted; 5: the budget is used up; 1: some trials have infrastructure errors,
+        were tampered with, or a judge or their process was killed.
         """
         if self.stopped.interrupted:
             return ExitCode.INTERRUPTED
@@ -55,9 +55,7 @@ class Done(NamedTuple):
         return ExitCode.FAILED if bad & {*kinds, *(t.state for t in self.trials)} else ExitCode.DONE
 
     def document(self) -> dict[str, Any]:
-        """The run, how many trials are in which state, the score as `report` has it, what is
-        next.
-        """
+        """The run, the number of trials in each state, the score of `report`, the next command."""
         states = Counter(each.state for each in self.trials)
         document: dict[str, Any] = write_record(self.run)
         return {
@@ -75,11 +73,11 @@ class Done(NamedTuple):
         return f"uwf-eval report {self.run.run}"
 
 
-def start_run(client: Client, request: Request, hands: Hands) -> Done:
+def start_run(client: Client, request: Request, services: RunServices) -> RunOutcome:
     """Prepare a run, store it, and run its trials.
 
     Raises:
-        UwfError: as `prepare`; or trials cannot be run or stored any more.
+        UwfError: as `prepare`; or trials can no longer be run or stored.
     """
     run = str(ThreadId.new(time.time_ns() // 1_000_000))
     folder = run_folder(client.home, run)
@@ -90,17 +88,19 @@ def start_run(client: Client, request: Request, hands: Hands) -> Done:
             folder.write_cwd(request.cwd)
             Results(client).save_run(prepared.run, prepared.trials)
             begun = True
-            return _go(client, prepared, request.budget, hands, folder)
+            return _run_trials(client, prepared, request.budget, services, folder)
         finally:
             if not begun:
                 folder.remove()
 
 
-def resume_run(client: Client, word: str, budget: Budget | None, hands: Hands) -> Done:
-    """Run the trials of a run that are left, or ended by an infrastructure error.
+def resume_run(
+    client: Client, word: str, budget: Budget | None, services: RunServices
+) -> RunOutcome:
+    """Run the remaining trials of a run, and those with an infrastructure error.
 
     Raises:
-        UsageError: there is no such run, or nothing is left of it. BusyError: it is under way.
+        UsageError: unknown run, or no trial remains. BusyError: the run is running.
         UwfError: as `start_run`.
     """
     results = Results(client)
@@ -115,36 +115,36 @@ def resume_run(client: Client, word: str, budget: Budget | None, hands: Hands) -
     with folder.held():
         tasks = reload_tasks(run, folder)
         prepared = Prepared(run=run, tasks=tasks, trials=trials, cwd=folder.cwd)
-        return _go(client, prepared, budget or run.budget, hands, folder)
+        return _run_trials(client, prepared, budget or run.budget, services, folder)
 
 
-def _go(
-    client: Client, prepared: Prepared, budget: Budget, hands: Hands, folder: RunFolder
-) -> Done:
+def _run_trials(
+    client: Client, prepared: Prepared, budget: Budget, services: RunServices, folder: RunFolder
+) -> RunOutcome:
     results = Results(client)
-    setting = Setting(
+    settings = RunSettings(
         folder=folder.trials,
         cwd=prepared.cwd,
-        env=hands.env,
+        env=services.env,
         tasks=prepared.tasks,
         stamps={task.name: stamps(task.folder) for task in prepared.tasks},
-        keep=hands.keep,
+        keep=services.keep,
         ahead=(budget.cost_usd, budget.tokens, budget.minutes) == (None, None, None),
     )
-    with hands.watching(prepared) as watch:
-        conductor = Conductor(client, prepared.run, prepared.trials, budget, watch)
+    with services.observe(prepared) as observer:
+        loop = RunLoop(client, prepared.run, prepared.trials, budget, observer)
         try:
-            stopped = conductor.conduct(hands.executor, setting, hands.cancel)
+            stopped = loop.run(services.executor, settings, services.cancel)
         finally:
-            if not hands.keep:
+            if not services.keep:
                 folder.remove_leftovers()
     trials = list(results.trials(prepared.run.run))
     run = finished(prepared.run, trials)
     results.save_run(run)
-    if not any(each.state in LEFT for each in trials) and not hands.keep:
+    if not any(each.state in LEFT for each in trials) and not services.keep:
         folder.remove()
-    return Done(run, trials, stopped)
+    return RunOutcome(run, trials, stopped)
 
 
 def _nothing(_text: str) -> None:
-    """Warnings of a task are `uwf-eval check`'s to tell."""
+    """Ignore warnings of tasks: `uwf-eval check` shows them."""

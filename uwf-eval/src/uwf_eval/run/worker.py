@@ -1,6 +1,6 @@
-"""A worker: a process that runs one trial after the other, told by lines on its stdin.
+"""The program of a worker: runs one trial after the other, controlled by lines on stdin.
 
-Whatever plugins print goes to stderr: the channel of the answers is not theirs.
+Stdout is redirected to stderr, so that plugins cannot print into the channel of the messages.
 """
 
 import json
@@ -17,34 +17,34 @@ from uwf_core.client import Client
 from uwf_core.errors import StoreError, UwfError
 from uwf_eval.judges.launcher import hide
 from uwf_eval.records import Trial
-from uwf_eval.run import wire
-from uwf_eval.run.process import line
-from uwf_eval.store.shapes import read_payload
+from uwf_eval.run.messages import End, decode_settings, encode_end, encode_error
+from uwf_eval.run.worker_process import encode_line
+from uwf_eval.store.payloads import read_payload
 from uwf_eval.task.model import Task
-from uwf_eval.trial.thread import Templates
+from uwf_eval.trial.thread import WorkflowCache
 from uwf_eval.trial.trial import TrialContext, run_trial
 
 _STDOUT, _STDERR = 1, 2
 
 
 class _Channel:
-    """Where answers go; usable from several threads."""
+    """Sends messages to the run; thread-safe."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
         self._lock = threading.Lock()
 
-    def say(self, **message: Any) -> None:
+    def send(self, **message: Any) -> None:
         with self._lock:
-            self._stream.write(line(**message))
+            self._stream.write(encode_line(**message))
             self._stream.flush()
 
 
 def main() -> None:
-    """Run the trials that stdin names, until it is closed or the run is cancelled."""
-    hide()  # what agents run may not answer in our place
+    """Run the trials that arrive on stdin, until it is closed or the run is cancelled."""
+    hide()  # programs of agents must not answer instead of this process
     for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # whoever runs us says when to stop
+        signal.signal(number, signal.SIG_IGN)  # the run decides when to stop
     channel = _Channel(os.fdopen(os.dup(_STDOUT), "wb"))
     os.dup2(_STDERR, _STDOUT)
     cancel = Cancel()
@@ -52,14 +52,14 @@ def main() -> None:
     try:
         _serve(messages, channel, cancel)
     except UwfError as error:
-        channel.say(fault=wire.fault_out(error))
+        channel.send(error=encode_error(error))
     except OSError as error:
-        channel.say(fault=wire.fault_out(StoreError(str(error))))
+        channel.send(error=encode_error(StoreError(str(error))))
     _leave(0)
 
 
 def _listen(cancel: Cancel) -> Iterator[Mapping[str, Any]]:
-    """The messages as they come; that of a cancel takes effect at once."""
+    """The messages in order; a cancel takes effect at once."""
     queue: SimpleQueue[Mapping[str, Any] | None] = SimpleQueue()
 
     def read() -> None:
@@ -81,20 +81,20 @@ def _serve(messages: Iterator[Mapping[str, Any]], channel: _Channel, cancel: Can
         first = next(messages, None)
         if first is None:
             return
-        setting = wire.setting_in(first["setting"], dict(os.environ))
-        with Client.open(env=setting.env, cwd=setting.cwd, beside=warm) as main_client:
+        settings = decode_settings(first["settings"], dict(os.environ))
+        with Client.open(env=settings.env, cwd=settings.cwd, beside=warm) as main_client:
             context = TrialContext(
                 main=main_client,
-                folder=setting.folder,
-                templates=Templates(main_client),
-                cwd=setting.cwd,
-                env=setting.env,
-                stamps=setting.stamps,
+                folder=settings.folder,
+                templates=WorkflowCache(main_client),
+                cwd=settings.cwd,
+                env=settings.env,
+                stamps=settings.stamps,
                 cancel=cancel,
-                notice=lambda text: channel.say(notice=text),
+                notice=lambda text: channel.send(notice=text),
             )
-            tasks = {task.name: task for task in setting.tasks}
-            channel.say(ready=True)
+            tasks = {task.name: task for task in settings.tasks}
+            channel.send(ready=True)
             _run_trials(messages, context, tasks, channel)
 
 
@@ -106,18 +106,18 @@ def _run_trials(
 ) -> None:
     for message in messages:
         planned = read_payload(Trial, message["trial"])
-        if context.cancel.is_set():  # it has not begun, and is as it was
-            channel.say(end=wire.end_out(wire.End(planned, None)))
+        if context.cancel.is_set():  # not started, so it is unchanged
+            channel.send(end=encode_end(End(planned, None)))
             continue
         result = run_trial(context, tasks[planned.cell.task], planned)
-        channel.say(end=wire.end_out(wire.End(result.trial, result.space)))
+        channel.send(end=encode_end(End(result.trial, result.space)))
         if result.stuck:
             _leave(1)
 
 
 def _warm_client() -> Client:
-    """A client, once what a first trial needs is imported: the run is still being prepared."""
-    from uwf_eval.judges import asking, catalog, context  # noqa: F401
+    """Import what the first trial needs while the run is being prepared, and open a client."""
+    from uwf_eval.judges import builtin_judges, context, run_judge  # noqa: F401
 
     client = Client.open()
     client.installation.warm_up()
@@ -125,6 +125,6 @@ def _warm_client() -> Client:
 
 
 def _leave(code: int) -> NoReturn:
-    """End the process, whatever threads of plugins do."""
+    """End the process although threads of plugins may still run."""
     sys.stderr.flush()
     os._exit(code)

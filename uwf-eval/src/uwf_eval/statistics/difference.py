@@ -48,8 +48,8 @@ def paired_difference(
 def bounded_difference(a: Sequence[float], b: Sequence[float], level: float) -> Interval:
     """The interval of a paired difference of means within 0..1: `square_and_add`.
 
-    Save where all tasks have the same difference d (most often 0): nothing is seen then of how
-    much tasks vary. It is d ± z² / (n + z²), Wilson's upper end for the share of tasks that come
+    If all tasks have the same difference d (usually 0), the data do not show how much tasks vary.
+    The interval is then d ± z² / (n + z²), Wilson's upper end for the share of tasks that come
     out otherwise, of which none was among n (as the "rule of three" of Hanley and Lippman-Hand,
     Journal of the American Medical Association 249 (1983) 1743-1745), times how far they are off:
     |d| if n differences that all point one way are more than chance (`least_tasks`), else 1, the

@@ -19,29 +19,29 @@ NOTHING = 1e-15
 
 @record
 class Interval:
-    """A range in which the true value lies at the level that was asked for, ends included."""
+    """A range that contains the true value at the requested level, both ends included."""
 
     low: float
     high: float
 
     def holds(self, value: float) -> bool:
-        """Whether `value` lies within."""
+        """Whether it contains `value`."""
         return self.low <= value <= self.high
 
     def inside(self, margin: float) -> bool:
-        """Whether all of it lies within -margin … +margin."""
+        """Whether it is inside -margin … +margin."""
         return -margin <= self.low and self.high <= margin
 
 
 @record
 class Estimate:
-    """A mean over groups (tasks), with its interval where the data allow one.
+    """A mean over groups (tasks), with its interval if the data allow one.
 
     Attributes:
         mean: of the groups' means, so that each group counts alike.
-        interval: None where there is no way to know one (a single group, or an unbounded quantity
-            that never varied).
-        groups: how many there are. values: how many in all of them.
+        interval: None if the data do not give one (a single group, or an unbounded quantity that
+            never varied).
+        groups: their number. values: the number in all groups.
     """
 
     mean: float
@@ -106,10 +106,10 @@ def bounded_interval(means: Sequence[float], level: float) -> Interval:
     of confidence intervals for proportions in complex sample surveys", same journal 7 (2019)
     334-364). Where all tasks are alike, n* is their number: then each is taken for one trial.
     The quantile is of Student's t with (n - 1) / (1 - r) degrees of freedom, r = (spread of the
-    tasks) / m(1 - m): where tasks only fail or pass, r = 1 and the mean alone says how much they
-    vary (Wilson's normal quantile); where r is near 0, the variance is an estimate from n numbers
-    (Student's quantile). The interpolation is our own; the simulation in the tests shows that it
-    holds 93-97 % over rates from 0.05 to 0.95 at 6 tasks and more.
+    tasks) / m(1 - m): if tasks only fail or pass, r = 1 and the mean alone determines how much
+    they vary (Wilson's normal quantile); where r is near 0, the variance is an estimate from n
+    numbers (Student's quantile). The interpolation is our own; the simulation in the tests shows
+    that it holds 93-97 % over rates from 0.05 to 0.95 at 6 tasks and more.
 
     Raises:
         ValueError: a value is not within 0..1.

@@ -1,1 +1,1 @@
-"""Runs and trials as typed nodes: written as they end, read in pages."""
+"""Stores runs and trials as typed nodes; reads them in pages."""

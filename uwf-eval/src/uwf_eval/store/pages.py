@@ -1,8 +1,8 @@
-"""Pages: many ended trials in one node, so that a report does not read thousands of nodes.
+"""Pages: many finished trials in one node, so that a report does not read thousands of nodes.
 
-A page only repeats what the trials' own nodes say. It names each by its reference, which is a hash
-of the content: what it holds of a node that a trial's name does not mean any more is passed over.
-The payloads are JSON text, which Python reads twenty times as fast as anything else.
+A page is a copy of the trials' nodes with their references, which are hashes of the content. A copy
+is ignored if the trial's name now refers to another node. The payloads are JSON text, which Python
+parses twenty times as fast as the codec of nodes.
 """
 
 import json
@@ -19,7 +19,7 @@ TEXT: Final = {"type": "string"}
 
 
 def schema(title: str, **properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema of a closed object in which all is required."""
+    """The schema of a closed object with required properties."""
     return {
         "title": title,
         "type": "object",
@@ -35,12 +35,12 @@ SCHEMA: Final = schema(
 
 
 def block_of(number: int) -> int:
-    """Which page the trial of this number is on."""
+    """The page of the trial with this number."""
     return (number - 1) // SIZE
 
 
 def page_of(run: str, trials: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
-    """The page of these trials: reference and payload of each."""
+    """The payload of a page with these references and payloads."""
     return {
         "run": run,
         "refs": [ref for ref, _ in trials],
@@ -49,16 +49,16 @@ def page_of(run: str, trials: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[s
 
 
 def entries(page: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Reference and payload of each trial on a page."""
+    """The reference and the payload of each trial on a page."""
     return zip(page["refs"], json.loads(page["trials"]), strict=True)
 
 
 def to_text(trials: Sequence[Trial]) -> str:
-    """Trials as JSON text."""
+    """Serialize trials as JSON."""
     return json.dumps(write_record(list(trials)), separators=(",", ":"))
 
 
 def from_text(text: str) -> Sequence[Mapping[str, Any]]:
-    """The payloads in such a text."""
+    """Parse the text of `to_text` into payloads."""
     found: Sequence[Mapping[str, Any]] = json.loads(text)
     return found

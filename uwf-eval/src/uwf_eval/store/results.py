@@ -1,13 +1,13 @@
-"""What evaluations left in the store: runs and their trials, found by what people call them.
+"""The stored runs and trials, and how they are found by id, name or `@last`.
 
 Names, all below `@uwf/eval/`:
 
     run/<RUN>             the run; its tags: name, format
     plan/<RUN>            its trials before any was run
-    trial/<RUN>/<NUMBER>  a trial that has begun; its tags: state
-    page/<RUN>/<BLOCK>    up to 256 ended trials in one node, to be read at once (pages.py)
+    trial/<RUN>/<NUMBER>  a started trial; its tags: state
+    page/<RUN>/<BLOCK>    up to 256 finished trials in one node (pages.py)
 
-Several processes may write at once: every name moves by compare-and-set.
+Several processes may write at the same time: names change by compare-and-set.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,10 +25,10 @@ from uwf_core.errors import (
 )
 from uwf_eval.records import Run, Trial
 from uwf_eval.store import pages
-from uwf_eval.store.shapes import read_payload, schema_of
+from uwf_eval.store.payloads import read_payload, schema_of
 
 FORMAT: Final = "1"
-"""The version of what is written here; a reader knows all earlier ones."""
+"""The version of the stored format."""
 
 LAST: Final = "@last"
 _SHORTEST_PREFIX = 4
@@ -47,11 +47,11 @@ class Results:
     # -- writing ---------------------------------------------------------------------------------
 
     def save_run(self, run: Run, planned: Sequence[Trial] = ()) -> None:
-        """Store a run, or how it stands by now.
+        """Store the current state of a run.
 
         Args:
             run: the run.
-            planned: its trials as they are before they are run; given once, at its beginning.
+            planned: its trials before any was run; given once, at the start.
         """
         tags = {"name": run.name, "format": FORMAT, "trials": str(run.trials)}
         with self._nodes.transaction():
@@ -65,13 +65,13 @@ class Results:
                 self._move(_PLAN + run.run, plan, {"format": FORMAT})
 
     def save_trial(self, trial: Trial) -> None:
-        """Store a trial, or how it stands by now: durable once this returns."""
+        """Store the current state of a trial; durable on return."""
         with self._nodes.transaction():
             ref, payload = self._put_trial(trial)
         self._unpaged[ref] = payload
 
     def save_trials(self, trials: Iterable[Trial]) -> None:
-        """Store many trials, all of them or none, and gather them in pages."""
+        """Store many trials in one transaction, and write their pages."""
         with self._nodes.transaction():
             known: dict[str, dict[str, Mapping[str, Any]]] = {}
             for trial in trials:
@@ -81,7 +81,7 @@ class Results:
                 self._gather(run, payloads)
 
     def write_pages(self, run: str) -> None:
-        """Gather what a run's trials are by now in pages, so that they are read at once."""
+        """Write the pages of a run's trials."""
         with self._nodes.transaction():
             self._gather(run, self._unpaged)
         self._unpaged.clear()
@@ -93,7 +93,7 @@ class Results:
         return ref, payload
 
     def _gather(self, run: str, known: Mapping[str, Mapping[str, Any]]) -> None:
-        """Write the pages that do not hold yet what the trials' names mean."""
+        """Write the pages that do not contain the current nodes of the trials."""
         refs = {_number(each): each.ref for each in self._nodes.names(f"{_TRIAL}{run}/")}
         paged = self._paged(run, set(refs.values()))
         for block, numbers in groupby(sorted(refs), pages.block_of):
@@ -125,12 +125,12 @@ class Results:
     # -- runs ------------------------------------------------------------------------------------
 
     def run(self, word: str) -> Run:
-        """The run that a word means: its id, a unique prefix of at least 4 characters, `@last`,
-        or its name (the newest of that name).
+        """Find a run by its id, a unique prefix of at least 4 characters, `@last`, or its name
+        (the newest of that name).
 
         Raises:
-            UnknownIdError: there is none. AmbiguousIdError: the prefix fits several.
-            StoreVersionError: it was written by a newer uwf-eval.
+            UnknownIdError: unknown run. AmbiguousIdError: the prefix matches several.
+            StoreVersionError: a newer uwf-eval wrote it.
         """
         return self._read_run(self._find(word))
 
@@ -138,7 +138,7 @@ class Results:
         """All runs, newest first.
 
         Raises:
-            StoreVersionError: one was written by a newer uwf-eval.
+            StoreVersionError: a newer uwf-eval wrote one of them.
         """
         return [self._read_run(each) for each in self._run_names()]
 
@@ -189,10 +189,10 @@ class Results:
     # -- trials ----------------------------------------------------------------------------------
 
     def trials(self, run: str) -> Sequence[Trial]:
-        """The trials of the run with this id, in order, those that were not run included.
+        """All trials of the run with this id, in order.
 
         Raises:
-            StoreVersionError: they were written by a newer uwf-eval.
+            StoreVersionError: a newer uwf-eval wrote them.
         """
         names = {_number(each): each for each in self._nodes.names(f"{_TRIAL}{run}/")}
         known = self._nodes.name(_RUN + run)
@@ -209,10 +209,10 @@ class Results:
             raise _other_version(f"a trial of run {run}", None) from error
 
     def trial(self, word: str) -> Trial:
-        """The trial that `RUN/NUMBER` means (`@last/3`).
+        """Find a trial by `RUN/NUMBER`, such as `@last/3`.
 
         Raises:
-            UsageError: the word has not that form. Else as `run`.
+            UsageError: the argument has another form. Also the errors of `run`.
         """
         head, slash, tail = word.rpartition("/")
         if not slash or not tail.isdecimal() or len(tail) > 9:
@@ -232,9 +232,7 @@ class Results:
         return read_payload(Trial, planned[number])
 
     def counts(self, run: str) -> Mapping[str, int]:
-        """How many trials of a run are in which state, without reading them; those that have not
-        begun are not counted.
-        """
+        """The number of started trials in each state, from the tags alone."""
         found: dict[str, int] = {}
         for name in self._nodes.names(f"{_TRIAL}{run}/"):
             state = name.tags.get("state", "")
@@ -246,7 +244,7 @@ class Results:
         return () if name is None else pages.from_text(self._nodes.get(name.ref)["trials"])
 
     def _paged(self, run: str, wanted: set[str]) -> dict[str, Mapping[str, Any]]:
-        """The wanted payloads by reference, as far as pages have them."""
+        """The wanted payloads that pages contain, by reference."""
         return {
             ref: payload
             for name in self._nodes.names(f"{_PAGE}{run}/")
@@ -257,7 +255,7 @@ class Results:
     def _page(self, name: Name) -> Iterator[tuple[str, Mapping[str, Any]]]:
         try:
             page = self._nodes.get(name.ref)
-        except UwfError:  # what a page holds is in the trials' own nodes as well
+        except UwfError:  # the trials' own nodes have the same content
             return iter(())
         return pages.entries(page)
 

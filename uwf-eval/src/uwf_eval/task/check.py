@@ -15,7 +15,7 @@ from uwf_core.definitions import (
     schema_problems,
 )
 from uwf_core.errors import PayloadError
-from uwf_eval.judges.api import judge_faults
+from uwf_eval.judges.api import judge_problems
 from uwf_eval.task.globs import glob_fault
 from uwf_eval.task.model import JudgeSpec, Task, fixture_of
 from uwf_eval.task.tree import faults
@@ -123,7 +123,7 @@ def _judges(task: Task, root: YamlMapping) -> Iterator[Problem]:
     for index, judge in enumerate(task.judges):
         yield from _entry(task, judge, index, root)
         yield from _schema(judge, index, root)
-        for fault in judge_faults(judge, task.folder):
+        for fault in judge_problems(judge, task.folder):
             at = place_at(root, ("judges", index, fault.key))
             yield error_at(at, "bad-judge", fault.message, fault.hint)
     if "judges" in root.values and not any(each.weight > 0 for each in task.judges):

@@ -1,4 +1,4 @@
-"""Setup and teardown: commands of the task, in the trial's folder."""
+"""Runs the task's setup and teardown commands in the trial's folder."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,10 @@ class CommandError(UwfError):
 def run_commands(
     commands: Sequence[Command], cwd: Path, env: Mapping[str, str], cancel: Cancel
 ) -> None:
-    """Run commands one after the other; what one leaves running ends with it.
+    """Run commands in order; processes that a command leaves running are ended with it.
 
     Raises:
-        CommandError: one failed or took too long; the others are not run.
+        CommandError: one failed or timed out; later ones do not run.
         AgentInterrupted: cancelled.
     """
     for command in commands:

@@ -1,4 +1,4 @@
-"""The thread of a trial: run to its end within the task's limits, and read for those who judge."""
+"""Runs the thread of a trial within the task's limits, and reads it for judges and reports."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -10,20 +10,20 @@ from uwf_core.client import Client, ExecDocument, StepDocument
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import Failure, TrialStep
 from uwf_eval.task.model import Limits
-from uwf_eval.trial.verdict import Ended
+from uwf_eval.trial.verdict import ThreadOutcome
 
 _MOST_STEPS: Final = 100
 
 
-class Finished(NamedTuple):
-    """A thread that was run: how it ended, and the steps that the engine reported (references)."""
+class ThreadRun(NamedTuple):
+    """The result of a thread: how it ended, and the references of the reported steps."""
 
-    ended: Ended
+    ended: ThreadOutcome
     steps: Sequence[str]
 
 
-class Read(NamedTuple):
-    """A thread as its judges and reports read it. `chain`: references of its steps, in order."""
+class ThreadSummary(NamedTuple):
+    """A thread for judges and reports. `chain`: the references of its steps, in order."""
 
     document: Mapping[str, Any]
     steps: Sequence[TrialStep]
@@ -35,15 +35,15 @@ class Read(NamedTuple):
 
 def run_thread(
     client: Client, thread: str, limits: Limits, cancel: Cancel, notice: Callable[[str], None]
-) -> Finished:
-    """Run a thread until it ends, waits, fails, reaches a limit, or is cancelled.
+) -> ThreadRun:
+    """Run a thread until it completes, suspends, fails, reaches a limit, or is cancelled.
 
     Args:
-        client: of the trial's own store. thread: a new one. limits: the task's.
-        cancel: stops it. notice: gets lines for people.
+        client: of the trial's store. thread: a new one. limits: the task's.
+        cancel: stops it. notice: gets lines for the user.
 
     Raises:
-        UwfError: it could not be run at all.
+        UwfError: the thread cannot be run.
     """
     began = time.monotonic()
     most = limits.max_steps or _MOST_STEPS
@@ -58,26 +58,27 @@ def run_thread(
         ]
         ended = _ended(document)
         if ended.status != "idle" or cancel.is_set():
-            return Finished(ended, steps)
+            return ThreadRun(ended, steps)
         reached = _reached(client, thread, limits, time.monotonic() - began, notice)
         if len(steps) >= most:
             reached = f"{most} steps"
         if reached is not None:
             failure = Failure(kind="limit", message=f"task limit reached: {reached}")
-            return Finished(Ended("suspended", "limit", failure.message, failure), steps)
+            return ThreadRun(ThreadOutcome("suspended", "limit", failure.message, failure), steps)
 
 
-def _ended(document: ExecDocument) -> Ended:
+def _ended(document: ExecDocument) -> ThreadOutcome:
     last = document["steps"][-1] if document["steps"] else None
     failure = last["failure"] if last else None
     found = Failure(kind=failure["kind"], message=failure["message"]) if failure else None
-    return Ended(document["status"], document["suspendReason"], document["suspendMessage"], found)
+    reason, message = document["suspendReason"], document["suspendMessage"]
+    return ThreadOutcome(document["status"], reason, message, found)
 
 
 def _reached(
     client: Client, thread: str, limits: Limits, seconds: float, notice: Callable[[str], None]
 ) -> str | None:
-    """Which of the limits is reached, in words."""
+    """The limit that is reached, as a text; None if none is."""
     if limits.max_minutes is not None and seconds >= limits.max_minutes * 60:
         return f"{seconds / 60:.1f} of {limits.max_minutes:g} minutes used"
     if limits.max_tokens is None and limits.max_cost_usd is None:
@@ -98,15 +99,12 @@ def _reached(
     return None
 
 
-def read_thread(client: Client, thread: str) -> Read:
-    """The thread's document with its task and the whole documents of its steps, and what reports
-    show of them.
-
-    Args:
-        client: of its store. thread: it.
+def read_thread(client: Client, thread: str) -> ThreadSummary:
+    """Read a thread: its document with the prompt and the complete steps, and the summary for
+    reports.
 
     Raises:
-        UwfError: something of it is damaged or missing.
+        UwfError: a node is damaged or missing.
     """
     shown = client.show(thread)
     head = shown["head"]
@@ -117,7 +115,7 @@ def read_thread(client: Client, thread: str) -> Read:
         before = documents[0]["prev"]
     start = client.nodes.get(head)["start"] if documents else head
     prompt = client.nodes.get(client.nodes.get(start)["prompt"])
-    return Read(
+    return ThreadSummary(
         document={**shown, "prompt": prompt, "steps": documents},
         steps=[_step(each) for each in documents],
         usage=read_record(Usage, shown["usage"]),
@@ -142,11 +140,11 @@ def _step(document: StepDocument) -> TrialStep:
 IN_MEMORY = "memory:"
 
 
-class Templates:
-    """Stores with one workflow each.
+class WorkflowCache:
+    """Stores with one workflow each, from which each trial copies its workflow.
 
     Args:
-        main: a client of the main store, that has the workflows.
+        main: a client of the main store, which has the workflows.
     """
 
     def __init__(self, main: Client) -> None:
@@ -154,10 +152,10 @@ class Templates:
         self._known: dict[str, Client] = {}
 
     def copy(self, workflow: str, target: Client) -> None:
-        """Put a workflow (its reference) into another store.
+        """Copy a workflow into another store.
 
         Raises:
-            UwfError: it is not there, or damaged.
+            UwfError: it is missing or damaged.
         """
         if workflow not in self._known:
             client = Client.open(store=IN_MEMORY, durable=False, beside=self._main)

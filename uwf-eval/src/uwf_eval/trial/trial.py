@@ -1,10 +1,10 @@
-"""One trial, from an empty folder to what is known of it. Whoever runs trials stores them.
+"""Runs one trial. The caller stores the result and removes the folders.
 
-prepare   copy the fixture, run setup, note what is protected
-run       the thread, in a store of its own: in memory, where no agent's process can reach it
-inspect   did the agent touch what it is judged by?
-judge     in a copy that it could not have touched
-leave     teardown; the thread goes into the main store; the folders are for others to remove
+prepare   copy the fixture, run setup, record the protected files
+run       run the thread in its own store: in memory, where no process of the agent can reach it
+inspect   did the agent change protected files?
+judge     in a copy to which the agent had no access
+leave     run teardown; import the thread into the main store
 """
 
 import time
@@ -22,10 +22,17 @@ from uwf_eval.judges.api import Evidence, judge_all, need_folder
 from uwf_eval.records import Trial
 from uwf_eval.task.model import Command, Task, fixture_of
 from uwf_eval.task.tree import TreeError, copy_tree, make_private
-from uwf_eval.trial import guard, verdict
-from uwf_eval.trial.setting import agent_env, agent_word, command_env, judge_env
-from uwf_eval.trial.space import Space, make_space
-from uwf_eval.trial.thread import IN_MEMORY, Finished, Read, Templates, read_thread, run_thread
+from uwf_eval.trial import tampering, verdict
+from uwf_eval.trial.environment import agent_env, agent_word, command_env, judge_env
+from uwf_eval.trial.folders import TrialFolders, make_folders
+from uwf_eval.trial.thread import (
+    IN_MEMORY,
+    ThreadRun,
+    ThreadSummary,
+    WorkflowCache,
+    read_thread,
+    run_thread,
+)
 from uwf_eval.trial.verdict import Verdict
 
 
@@ -34,39 +41,38 @@ class TrialContext:
     """What all trials of a run share.
 
     Attributes:
-        main: a client of the main store. folder: where private folders are made.
+        main: a client of the main store. folder: for the private folders of trials.
         templates: the workflows.
-        cwd: the folder that paths in `--agent` are relative to. env: the caller's environment.
-        stamps: of each task's own copy, as the run found it, by the task's name.
-        cancel: stops the trial under way. notice: gets lines for people.
+        cwd: the base of relative paths in `--agent`. env: the caller's environment.
+        stamps: of the run's copy of each task, by the task's name.
+        cancel: stops the running trial. notice: gets lines for the user.
     """
 
     main: Client
     folder: Path
-    templates: Templates
+    templates: WorkflowCache
     cwd: Path
     env: Mapping[str, str]
-    stamps: Mapping[str, guard.Stamps]
+    stamps: Mapping[str, tampering.Stamps]
     cancel: Cancel
     notice: Callable[[str], None]
 
 
-class Result(NamedTuple):
-    """A trial that has ended, and its folders; None: it left none, or somebody may write there
-    still. `stuck`: an agent within this process does not stop, so that nothing more should be
-    begun here.
+class TrialResult(NamedTuple):
+    """A finished trial and its folders; None: it has none, or a program may still write there.
+    `stuck`: an agent in this process does not stop, so no further trial may start in it.
     """
 
     trial: Trial
-    space: Space | None
+    space: TrialFolders | None
     stuck: bool = False
 
 
-def run_trial(context: TrialContext, task: Task, planned: Trial) -> Result:
-    """Run a trial and judge it. Whatever goes wrong is in what it gives; nothing is stored but
-    its thread, and that is not waited for: the disk has it when it has the trial.
+def run_trial(context: TrialContext, task: Task, planned: Trial) -> TrialResult:
+    """Run a trial and judge it. The result contains every error. Only the thread is stored, without
+    waiting for the disk: it becomes durable with the trial.
     """
-    work = _Work(context, task, planned)
+    work = _TrialRun(context, task, planned)
     stuck = False
     try:
         ended = work.attempt()
@@ -75,14 +81,14 @@ def run_trial(context: TrialContext, task: Task, planned: Trial) -> Result:
         ended = verdict.of_stuck(error, cancelled=context.cancel.is_set())
     ended = work.tear_down(ended)
     if stuck:
-        return Result(work.closed(ended), None, stuck)
-    ended = work.hand_over(ended)
+        return TrialResult(work.closed(ended), None, stuck)
+    ended = work.import_thread(ended)
     work.close()
-    return Result(work.closed(ended), work.space)
+    return TrialResult(work.closed(ended), work.space)
 
 
-class _Work:
-    """A trial under way: `done` is what is known of it by now."""
+class _TrialRun:
+    """A running trial; `done` is its record so far."""
 
     def __init__(self, context: TrialContext, task: Task, planned: Trial) -> None:
         self.context = context
@@ -99,20 +105,20 @@ class _Work:
             judges=(),
         )
         self.phase = "fixture"
-        self.space: Space | None = None
+        self.space: TrialFolders | None = None
         self.client: Client | None = None
         self.is_set_up = False
-        self.is_handed_over = False
+        self.is_imported = False
 
     def attempt(self) -> Verdict:
-        """Everything up to the score.
+        """Prepare, run, inspect and judge the trial.
 
         Raises:
-            AgentStuck: an agent within this process does not stop.
+            AgentStuck: an agent in this process does not stop.
         """
         try:
             space = self._prepare()
-            before = guard.protected(space.work, self.task.protect)
+            before = tampering.protected(space.work, self.task.protect)
             finished = self._run(space)
             ended = verdict.of_thread(finished.ended)
             if ended is not None and ended.state == "not_run":
@@ -129,10 +135,10 @@ class _Work:
         except Exception as error:
             return verdict.of_error(error, self.phase)
 
-    def _prepare(self) -> Space:
+    def _prepare(self) -> TrialFolders:
         self._check_task()
         name = f"{self.done.number}.{self.done.attempt}"
-        space = self.space = make_space(self.context.folder, self.done.run, name)
+        space = self.space = make_folders(self.context.folder, self.done.run, name)
         fixture = fixture_of(self.task, self.case)
         if fixture is not None:
             copy_tree(fixture, space.work)
@@ -143,19 +149,21 @@ class _Work:
         return space
 
     def _check_task(self) -> None:
-        touched = guard.touched(self.task.folder, self.context.stamps[self.task.name])
+        touched = tampering.touched(self.task.folder, self.context.stamps[self.task.name])
         if touched:
             raise TreeError(
                 f"the run's copy of the task was changed: {touched[0]}",
                 hint="start a new run; an agent of an earlier trial may have changed it",
             )
 
-    def _run_commands(self, commands: Sequence[Command], space: Space, cancel: Cancel) -> None:
+    def _run_commands(
+        self, commands: Sequence[Command], space: TrialFolders, cancel: Cancel
+    ) -> None:
         from uwf_eval.trial.commands import run_commands
 
         run_commands(commands, space.work, command_env(self.context.env, self.task), cancel)
 
-    def _run(self, space: Space) -> Finished:
+    def _run(self, space: TrialFolders) -> ThreadRun:
         self.phase = "unavailable"
         cell = self.done.cell
         word = agent_word(cell.agent, self.task, self.context.cwd)
@@ -173,9 +181,9 @@ class _Work:
             client, started["thread"], self.task.limits, context.cancel, context.notice
         )
 
-    def _open(self, space: Space, word: str | None) -> Client:
-        """A client of the trial's own store. The cell's model is an option of the agents that
-        have one, and a model of the configuration for all others.
+    def _open(self, space: TrialFolders, word: str | None) -> Client:
+        """Open the trial's store. The cell's model is an option for agents that have their own
+        models, and a configured model for all others.
         """
         model, main = self.done.cell.model, self.context.main
         own = model is not None and main.installation.takes_model(word, space.work)
@@ -190,19 +198,19 @@ class _Work:
             beside=main,
         )
 
-    def _inspect(self, space: Space, before: Mapping[str, str]) -> list[str]:
-        """What the agent touched that it must not: it is gone by now, and so is all it started."""
+    def _inspect(self, space: TrialFolders, before: Mapping[str, str]) -> list[str]:
+        """The protected files that the agent changed; all its processes have ended by now."""
         self.phase = "judge"
-        found = guard.changed(before, guard.protected(space.work, self.task.protect))
-        found += guard.touched(self.task.folder, self.context.stamps[self.task.name])
+        found = tampering.changed(before, tampering.protected(space.work, self.task.protect))
+        found += tampering.touched(self.task.folder, self.context.stamps[self.task.name])
         return found
 
     def _tampered(self, what: Sequence[str]) -> Verdict:
         self.done = replace(self.done, tampered=tuple(what))
         return verdict.of_tampering(what)
 
-    def _read(self) -> Read:
-        """What is judged and reported of the thread."""
+    def _read(self) -> ThreadSummary:
+        """Read the thread for judges and reports."""
         assert self.client is not None and self.done.thread is not None
         self.phase = "store"
         read = read_thread(self.client, self.done.thread)
@@ -211,7 +219,7 @@ class _Work:
         )
         return read
 
-    def _judge(self, space: Space, read: Read) -> Verdict:
+    def _judge(self, space: TrialFolders, read: ThreadSummary) -> Verdict:
         self.phase = "judge"
         assert self.client is not None and self.done.thread is not None
         if need_folder(self.task):
@@ -234,30 +242,32 @@ class _Work:
         if self.context.cancel.is_set():
             return verdict.INTERRUPTED
         self.done = replace(self.done, judges=tuple(results))
-        # What the agent made has run below judges since it was looked at.
-        touched = guard.touched(self.task.folder, self.context.stamps[self.task.name])
+        # Judges have run code of the agent since the inspection.
+        touched = tampering.touched(self.task.folder, self.context.stamps[self.task.name])
         return self._tampered(touched) if touched else verdict.of_judges(results)
 
-    def _write_store(self, space: Space) -> None:
-        """The thread in a file, for judges that are programs."""
+    def _write_store(self, space: TrialFolders) -> None:
+        """Copy the thread into a store on disk, for judges that are programs."""
         assert self.client is not None and self.done.thread is not None
         with Client.open(store=space.store, durable=False, beside=self.context.main) as judged:
             self.client.nodes.copy_thread(self.done.thread, judged.nodes, durable=False)
 
     def tear_down(self, ended: Verdict) -> Verdict:
-        """Run the task's teardown, whatever happened; a pass in which it fails is not scored."""
+        """Run the task's teardown in any case; if it fails, a trial that passed is not scored."""
         if not (self.task.teardown and self.is_set_up and self.space):
             return ended
         try:
             self._run_commands(self.task.teardown, self.space, Cancel())
         except Exception as error:
-            if ended.failure is None and self._passes(ended):  # it may not hide a loss
+            if ended.failure is None and self._passes(
+                ended
+            ):  # a failed teardown must not void a lost trial
                 return verdict.of_error(error, "teardown")
             self.context.notice(f"the teardown of trial {self.done.number} failed: {error}")
         return ended
 
-    def hand_over(self, ended: Verdict) -> Verdict:
-        """Put the thread into the main store; where that fails, the trial has no score."""
+    def import_thread(self, ended: Verdict) -> Verdict:
+        """Import the thread into the main store; if that fails, the trial has no score."""
         if self.done.head is None or ended.state == "not_run":
             return ended
         assert self.client is not None and self.done.thread is not None
@@ -266,7 +276,7 @@ class _Work:
             self.client.nodes.copy_thread(self.done.thread, nodes, durable=False)
         except Exception as error:
             return verdict.of_error(error, "store")
-        self.is_handed_over = True
+        self.is_imported = True
         return ended
 
     def _passes(self, ended: Verdict) -> bool:
@@ -274,14 +284,14 @@ class _Work:
         return ended.state == "scored" and score >= self.task.pass_score - 1e-9
 
     def close(self) -> None:
-        """Let go of the trial's store."""
+        """Close the trial's store."""
         if self.client is not None:
             self.client.close()
 
     def closed(self, ended: Verdict) -> Trial:
-        """The trial as it is stored."""
+        """The record to store."""
         passed = None if ended.score is None else self._passes(ended)
-        changes: dict[str, Any] = {} if self.is_handed_over else {"thread": None, "head": None}
+        changes: dict[str, Any] = {} if self.is_imported else {"thread": None, "head": None}
         return replace(
             self.done,
             state=ended.state,

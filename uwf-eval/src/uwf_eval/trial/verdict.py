@@ -1,4 +1,4 @@
-"""From how a thread and its judges ended to a trial's state. Pure."""
+"""Derives a trial's state from the results of its thread and its judges. Pure."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -18,14 +18,14 @@ from uwf_eval.task.tree import TreeError
 INFRASTRUCTURE: Final = frozenset(
     ("unavailable", "auth", "rate_limited", "bad_request", "truncated", "session_lost", "internal")
 )
-"""Kinds of failures that say nothing of the workflow or its agent: a network, a key, a missing
-program, a fault of ours. All others are the agent's own, and count.
+"""Kinds of failures that the workflow and its agent did not cause: a network, a key, a missing
+program, a bug of uwf. All others are failures of the agent and count.
 """
 
 
-class Ended(NamedTuple):
-    """How a thread ended: its status, why it waits (`suspendReason`) and what for, and the failure
-    of its last step.
+class ThreadOutcome(NamedTuple):
+    """How a thread ended: its status, the reason and message of a suspension, and the failure of
+    its last step.
     """
 
     status: str
@@ -35,7 +35,7 @@ class Ended(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A trial's state, with its reason where it is not scored."""
+    """A trial's state, with the reason if it is not scored."""
 
     state: TrialState
     failure: Failure | None = None
@@ -45,8 +45,8 @@ class Verdict(NamedTuple):
 INTERRUPTED: Final = Verdict("not_run", Failure(kind="interrupted", message="it was interrupted"))
 
 
-def of_thread(ended: Ended) -> Verdict | None:
-    """The verdict where the thread did not reach its end; None: it did, and judges are asked."""
+def of_thread(ended: ThreadOutcome) -> Verdict | None:
+    """The verdict if the thread did not complete; None if it did, so that judges decide."""
     if ended.status == "completed":
         return None
     if ended.reason == "interrupted" or (ended.failure and ended.failure.kind == "interrupted"):
@@ -67,7 +67,7 @@ def _failed(failure: Failure) -> Verdict:
 
 
 def of_judges(results: Sequence[JudgeResult]) -> Verdict:
-    """The verdict of the judges: the weighted mean of those that count, if all of them scored."""
+    """The verdict of the judges: the weighted mean of those that count, if all gave a score."""
     counting = [each for each in results if each.weight > 0]
     silent = [each for each in counting if each.score is None]
     if silent:
@@ -84,7 +84,7 @@ def of_judges(results: Sequence[JudgeResult]) -> Verdict:
 
 
 def of_error(error: Exception, phase: str) -> Verdict:
-    """The verdict where something around the agent went wrong; `phase`: what was under way."""
+    """The verdict if something around the agent failed; `phase`: the current phase."""
     if isinstance(error, AgentInterrupted | RunInterrupted):
         return INTERRUPTED
     kind = phase
@@ -101,7 +101,7 @@ def of_error(error: Exception, phase: str) -> Verdict:
 
 
 def of_stuck(error: AgentStuck, *, cancelled: bool) -> Verdict:
-    """The verdict where an agent within this process did not stop."""
+    """The verdict if an agent in this process did not stop."""
     return INTERRUPTED if cancelled else _failed(Failure(kind="stalled", message=error.message))
 
 
@@ -110,5 +110,5 @@ def _unexpected(error: Exception) -> str:
 
 
 def of_tampering(what: Sequence[str]) -> Verdict:
-    """The verdict where the agent touched what it is judged by."""
+    """The verdict if the agent changed protected files."""
     return Verdict("tampered", Failure(kind="tampered", message="; ".join(what)), 0.0)

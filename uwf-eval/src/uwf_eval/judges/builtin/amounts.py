@@ -1,6 +1,4 @@
-"""The judges `cost`, `duration` and `token-stats`; an amount as a score. Without limits they only
-inform.
-"""
+"""The judges `cost`, `duration` and `token-stats`: an amount as a score, if limits are set."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,10 +10,10 @@ from uwf_eval.judges.failed import JudgeFailed
 
 
 def check_limits(full: float | None, zero: float | None) -> None:
-    """Whether two limits can be those of a grade.
+    """Validate the limits of a score.
 
     Raises:
-        ValueError: they cannot.
+        ValueError: a limit is negative, or they are in the wrong order.
     """
     for name, limit in (("full", full), ("zero", zero)):
         if limit is not None and limit < 0:
@@ -27,12 +25,12 @@ def check_limits(full: float | None, zero: float | None) -> None:
 def graded(
     name: str, amount: float | None, *, full: float | None, zero: float | None
 ) -> JudgeReply:
-    """A reply for an amount of which less is better.
+    """Score an amount; less is better.
 
-    With one limit alone, the score is 1 up to it and 0 beyond; with none the reply only informs.
+    With one limit the score is 1 up to it and 0 above; with none the reply only informs.
 
     Raises:
-        JudgeFailed: there is a limit, and nobody knows the amount.
+        JudgeFailed: a limit is set, and the amount is unknown.
     """
     data = {name: amount}
     limits = [limit for limit in (full, zero) if limit is not None]
@@ -54,7 +52,7 @@ def _score(amount: float, full: float, zero: float) -> float:
 
 @record
 class CostOptions:
-    """Dollars: `full_usd` gives 1 up to there, `zero_usd` 0 from there on."""
+    """In dollars: the score is 1 up to `full_usd` and 0 from `zero_usd`."""
 
     full_usd: float | None = None
     zero_usd: float | None = None
@@ -64,13 +62,13 @@ class CostOptions:
 
 
 class Cost:
-    """What the whole thread cost; what no agent said and no price tells is unknown."""
+    """The cost of the thread; unknown if neither the agent nor a configured price gives it."""
 
     def __init__(self, options: CostOptions, _context: Any) -> None:
         self._options = options
 
     def judge(self, request: JudgeRequest) -> JudgeReply:
-        """The grade of the cost, in USD."""
+        """Score the cost in USD."""
         usage = request.record.get("usage") or {}
         options = self._options
         return graded("costUsd", usage.get("costUsd"), full=options.full_usd, zero=options.zero_usd)
@@ -78,7 +76,7 @@ class Cost:
 
 @record
 class DurationOptions:
-    """Seconds: `full_seconds` gives 1 up to there, `zero_seconds` 0 from there on."""
+    """In seconds: the score is 1 up to `full_seconds` and 0 from `zero_seconds`."""
 
     full_seconds: float | None = None
     zero_seconds: float | None = None
@@ -88,13 +86,13 @@ class DurationOptions:
 
 
 class Duration:
-    """How long the thread's steps took together, in seconds."""
+    """The total duration of the thread's steps, in seconds."""
 
     def __init__(self, options: DurationOptions, _context: Any) -> None:
         self._options = options
 
     def judge(self, request: JudgeRequest) -> JudgeReply:
-        """The grade of the duration."""
+        """Score the duration."""
         spent_ms = [step.get("durationMs") for step in request.record.get("steps", ())]
         known = None not in spent_ms
         seconds = sum(each or 0 for each in spent_ms) / 1000 if known else None
@@ -106,13 +104,13 @@ COUNTED = ("turns", "inputTokens", "outputTokens", "cacheReadTokens", "cacheWrit
 
 
 class TokenStats:
-    """Tokens and turns, in all and for each role; null is unknown."""
+    """Tokens and turns, in total and by role; null is unknown."""
 
     def __init__(self, _options: None, _context: Any) -> None:
-        """There is nothing to set."""
+        """It has no options."""
 
     def judge(self, request: JudgeRequest) -> JudgeReply:
-        """The numbers."""
+        """Count."""
         steps = request.record.get("steps", ())
         roles: dict[str, list[Mapping[str, Any]]] = {}
         for step in steps:
@@ -131,6 +129,6 @@ def _totals(usages: list[Mapping[str, Any] | None]) -> dict[str, int | None]:
 
 
 def _total(counts: list[int | None]) -> int | None:
-    """The sum; unknown if any part of it is."""
+    """The sum; unknown if a part is unknown."""
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None

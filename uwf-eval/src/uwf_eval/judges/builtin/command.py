@@ -1,4 +1,4 @@
-"""The judge `command`: a program's exit code, or a number that it prints."""
+"""The judge `command`: the exit code of a program, or a number that it prints."""
 
 import os
 import re
@@ -23,23 +23,23 @@ from uwf_eval.judges.failed import JudgeAborted, JudgeFailed, check_alone, check
 from uwf_eval.judges.script import GRACE_SECONDS
 
 _CANNOT_RUN = (126, 127)
-"""What a shell says of a program that it cannot execute, or does not find (POSIX, 2.8.2)."""
+"""The exit codes of a shell that cannot execute or find a program (POSIX, 2.8.2)."""
 _NUMBER = r"(-?\d+(?:\.\d+)?)"
 _SHOWN = 2000
 
 
 @record
 class CommandOptions:
-    """What is run, and what of it is the score.
+    """The command and its score.
 
     Attributes:
         run: the command; `sh -c` runs it in a copy of the trial's folder.
         score: `exit`: 1 if the exit code is 0, else 0; `number`: the last match of `pattern` in
-            what it prints, whatever its exit code.
+            the output, for any exit code.
         pattern: a regular expression; its first group is the number.
-        full, zero: the numbers that give 1 and 0; evenly between, no more beyond.
-        seconds: how long it may take. too_slow: the score if it takes longer; without it, the
-            trial counts as 0.
+        full, zero: the numbers with the scores 1 and 0; linear between them.
+        seconds: the time limit. too_slow: the score of a timeout; without it, the trial counts
+            as 0.
     """
 
     run: str = ""
@@ -64,15 +64,15 @@ class CommandOptions:
 
 
 class CommandJudge:
-    """Runs a command. What the agent made may well decide what it prints and how it ends: where
-    that must not be, write a judge that brings its own checks.
+    """Runs a command. Code of the agent may control its output and exit code; if that is a risk,
+    write a judge with its own tests.
     """
 
     def __init__(self, options: CommandOptions, _context: Any) -> None:
         self._options = options
 
     def judge(self, request: JudgeRequest) -> JudgeReply:
-        """1 or 0 for the exit code, or the number's place between `zero` and `full`."""
+        """1 or 0 for the exit code, or the position of the number between `zero` and `full`."""
         options = self._options
         if not options.run.strip():
             raise JudgeFailed("it has no command", hint="give the option `run`")
@@ -110,17 +110,17 @@ class CommandJudge:
 
 
 def _environment(private: Path) -> dict[str, str]:
-    """That of judges, without what is uwf's own: what is run may be what the agent made."""
+    """The environment of judges without uwf's variables, because code of the agent may run."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("UWF_")}
     programs = Path(sys.executable).parent
     return judge_environment(env, private=private, programs=programs, options={})
 
 
 def last_number(pattern: str, output: str) -> float:
-    """The last number that a pattern finds.
+    """The last number that matches a pattern.
 
     Raises:
-        JudgeAborted: it finds none.
+        JudgeAborted: no number matches.
     """
     found = [match[1] for match in re.finditer(pattern, output) if match[1]]
     try:
@@ -135,8 +135,8 @@ def last_number(pattern: str, output: str) -> float:
 
 
 def _check(result: ProgramResult, options: CommandOptions) -> None:
-    cure = "increase `seconds`, or set a score with `tooSlow`"
-    check_end(result, "the command", seconds=options.seconds, cure=cure)
+    hint = "increase `seconds`, or set a score with `tooSlow`"
+    check_end(result, "the command", seconds=options.seconds, hint=hint)
     if options.score == "number":
         check_alone(result, "the command")
     if result.exit_code in _CANNOT_RUN and options.score == "exit":

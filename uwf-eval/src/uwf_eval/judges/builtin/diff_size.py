@@ -1,4 +1,4 @@
-"""The judge `diff-size`: how many lines differ from the fixture."""
+"""The judge `diff-size`: the number of lines that differ from the fixture."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -27,8 +27,8 @@ _MOST_SHOWN = 100
 
 @record
 class DiffSizeOptions:
-    """Changed lines: `full` gives 1 up to there, `zero` 0 from there on. `ignore`: globs of paths
-    that count for nothing, in the place of the usual ones; `*` matches `/` as well.
+    """In changed lines: the score is 1 up to `full` and 0 from `zero`. `ignore`: globs of ignored
+    paths, which replace the default ones; `*` also matches `/`.
     """
 
     full: float | None = None
@@ -40,22 +40,22 @@ class DiffSizeOptions:
 
 
 class Change(NamedTuple):
-    """How a file differs: lines that are new, lines that are gone."""
+    """The numbers of added and removed lines of a file."""
 
     added: int
     removed: int
 
 
 class DiffSize:
-    """Counts the lines that are new and those that are gone; a line that only moved within its
-    file counts for nothing, and a file that is no text counts as one line.
+    """Counts added and removed lines. A line that moved within its file does not count; a binary
+    file counts as one line.
     """
 
     def __init__(self, options: DiffSizeOptions, _context: Any) -> None:
         self._options = options
 
     def judge(self, request: JudgeRequest) -> JudgeReply:
-        """The grade of the number of lines; without limits it only informs."""
+        """Score the number of lines; without limits it only informs."""
         after = Path(request.cwd)
         if not after.is_dir():
             raise JudgeFailed(f"the trial's folder {after} is missing")
@@ -78,7 +78,7 @@ class DiffSize:
 def changed_files(
     before: Path | None, after: Path, ignore: Sequence[str]
 ) -> Iterator[tuple[str, Change]]:
-    """Every file that is not as it was, with how it differs."""
+    """Each changed file with its change."""
     old = {} if before is None else _files(before, ignore)
     new = _files(after, ignore)
     for name in sorted(old.keys() | new.keys()):
@@ -99,7 +99,7 @@ def _files(folder: Path, ignore: Sequence[str]) -> dict[str, Path]:
 
 
 def _content(path: Path | None) -> bytes | None:
-    """What is in a file; of a link, where it leads."""
+    """The content of a file, or the target of a link."""
     if path is None:
         return None
     return bytes(path.readlink()) if path.is_symlink() else path.read_bytes()
@@ -112,7 +112,7 @@ def _change(old: bytes | None, new: bytes | None) -> Change:
         return Change(int(new is not None), int(old is not None))
     lines_before, lines_after = _lines(old), _lines(new)
     change = Change((lines_after - lines_before).total(), (lines_before - lines_after).total())
-    # An empty file that came or went, or an order that changed, is a change all the same.
+    # An added or removed empty file, or a changed order, also counts.
     return change if change != (0, 0) else Change(int(new is not None), int(new is None))
 
 

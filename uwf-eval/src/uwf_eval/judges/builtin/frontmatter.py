@@ -1,4 +1,4 @@
-"""The judge `frontmatter-compliance`: did the roles deliver what their schemas want?"""
+"""The judge `frontmatter-compliance`: did the outputs of the roles satisfy their schemas?"""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -13,23 +13,23 @@ _INVALID = "invalid_output"
 
 @record
 class ComplianceOptions:
-    """`count`: which share is the score. `first`: valid without a correction; `all`: valid in
-    the end.
+    """`count`: the share that is the score: outputs that were valid without a correction (`first`),
+    or in the end (`all`).
     """
 
     count: Literal["first", "all"] = "first"
 
 
 class Compliance:
-    """Share of steps valid at first attempt, and at all; a thread that stopped because a role
-    delivered nothing valid has one more step, which was never valid.
+    """The share of steps with valid output, at first and in the end. A thread that stopped because
+    of invalid output has one more step, which was never valid.
     """
 
     def __init__(self, options: ComplianceOptions, _context: Any) -> None:
         self._options = options
 
     def judge(self, request: JudgeRequest) -> JudgeReply:
-        """The share that the options ask for, with both in the data."""
+        """The share that the options select; the data have both."""
         steps = request.record.get("steps", ())
         missed = [step for step in steps if _is_failed(step)]
         valid = [step for step in steps if not _is_failed(step)]
@@ -54,7 +54,7 @@ def _is_failed(step: Mapping[str, Any]) -> bool:
 
 
 def _at_once(step: Mapping[str, Any]) -> bool:
-    """Whether nothing was corrected; an attempt that crashed says nothing about the output."""
+    """Whether the first output was valid; a crashed attempt has none."""
     if step.get("corrections"):
         return False
     attempts = step.get("attempts", ())

@@ -1,4 +1,4 @@
-"""What a model is shown of a trial, as text. Pure."""
+"""The texts of a trial that a model gets. Pure."""
 
 import hashlib
 import json
@@ -9,14 +9,14 @@ _CUT = "\n[… {left_out} characters left out …]\n"
 
 
 def delivered(step: Mapping[str, Any]) -> str:
-    """What a step delivered: its fields, texts as they are, then the text below them."""
+    """The output of a step: its fields, then its body."""
     fields = (step.get("output") or {}).items()
     lines = [f"{name}: {_as_text(value)}" for name, value in fields if name != "_body"]
     return "\n".join([*lines, *([""] if lines else []), str(step.get("body") or "")]).strip()
 
 
 def worked(step: Mapping[str, Any]) -> str:
-    """What a step said and did on its way: its turns' texts, and the tools that it called."""
+    """The texts of a step's turns and its tool calls."""
     parts = []
     for turn in step.get("turns") or ():
         if turn.get("text"):
@@ -27,29 +27,27 @@ def worked(step: Mapping[str, Any]) -> str:
 
 
 def results(step: Mapping[str, Any]) -> str:
-    """What the tools gave that a step called: none of it is the role's own words."""
+    """The results of a step's tool calls, which the role did not write."""
     calls = [call for turn in step.get("turns") or () for call in turn.get("toolCalls") or ()]
     return "\n".join(f"{call.get('name')} gave: {call.get('result') or ''}" for call in calls)
 
 
 def told(record: Mapping[str, Any], steps: Sequence[Mapping[str, Any]], at: int) -> str:
-    """What the step at a place could know before it began: the task, what it was told, what the
-    steps before it delivered.
-    """
+    """The input of a step: the task, its prompt, and the outputs of earlier steps."""
     parts = [str(record.get("prompt") or ""), str(steps[at].get("edgePrompt") or "")]
     parts += [f"{step['role']} delivered:\n{delivered(step)}" for step in steps[:at]]
     return "\n\n".join(part for part in parts if part.strip())
 
 
 def whole(record: Mapping[str, Any]) -> str:
-    """All that the roles of a thread delivered, in order."""
+    """The outputs of all steps of a thread, in order."""
     steps = record.get("steps") or ()
     parts = [f"step {step['number']}, {step['role']}:\n{delivered(step)}" for step in steps]
     return "\n\n".join(parts)
 
 
 def cut(text: str, characters: int) -> str:
-    """A text with its middle left out, if it is longer."""
+    """A text without its middle, if it is too long."""
     if len(text) <= characters:
         return text
     half = characters // 2
@@ -57,9 +55,10 @@ def cut(text: str, characters: int) -> str:
 
 
 def fenced(sections: Mapping[str, str]) -> tuple[str, str]:
-    """The sections between lines that nothing within them can close, and the mark of those lines.
+    """The sections between marked lines, and the mark.
 
-    The mark is a digest of all that lies between: who writes a part of it cannot know the mark.
+    The mark is a digest of all sections, so the author of a section cannot know it and cannot close
+    the section early.
     """
     content = json.dumps(dict(sections), ensure_ascii=False).encode("utf-8", "surrogatepass")
     mark = hashlib.sha256(content).hexdigest()[:20]

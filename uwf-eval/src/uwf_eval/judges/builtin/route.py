@@ -1,4 +1,4 @@
-"""The judge `expected-route`: did the roles run that should have?"""
+"""The judge `expected-route`: did the expected roles run?"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -10,17 +10,17 @@ from uwf_core.api.record import record
 from uwf_eval.judges.failed import JudgeFailed
 
 ANY = "..."
-"""In a route: any roles, none as well."""
+"""In a route: any number of any roles."""
 
 
 @record
 class RouteOptions:
-    """Conditions; the score is the share of those that hold.
+    """The conditions; the score is the share of satisfied ones.
 
     Attributes:
-        route: the roles in their order, `...` for any number of any roles.
-        includes, excludes: roles that must, or must not, have run; each is a condition.
-        at_most, at_least: how often a role may run, or has to; each is a condition.
+        route: the roles in order, `...` for any number of any roles.
+        includes, excludes: roles that must run, or must not; each is a condition.
+        at_most, at_least: limits of how often a role runs; each is a condition.
     """
 
     route: Sequence[str] = ()
@@ -31,13 +31,13 @@ class RouteOptions:
 
 
 class ExpectedRoute:
-    """Compares the roles that ran with what was expected. Without a condition it only informs."""
+    """Compares the roles that ran with the expected ones. Without a condition it only informs."""
 
     def __init__(self, options: RouteOptions, _context: Any) -> None:
         self._options = options
 
     def judge(self, request: JudgeRequest) -> JudgeReply:
-        """The share of conditions that hold."""
+        """The share of satisfied conditions."""
         steps = request.record.get("steps")
         if steps is None:
             raise JudgeFailed("the record has no steps")
@@ -49,7 +49,7 @@ class ExpectedRoute:
 
 
 def conditions(options: RouteOptions, roles: Sequence[str]) -> list[tuple[str, bool]]:
-    """Each condition in words, and whether the roles that ran meet it."""
+    """Each condition as a text, and whether it is satisfied."""
     found: list[tuple[str, bool]] = []
     if options.route:
         found.append((f"route {' -> '.join(options.route)}", fits(options.route, roles)))
@@ -63,8 +63,8 @@ def conditions(options: RouteOptions, roles: Sequence[str]) -> list[tuple[str, b
 
 
 def fits(route: Sequence[str], roles: Sequence[str]) -> bool:
-    """Whether the roles are those of the route, with `...` for any."""
-    # `reached`: how many roles may be used up after the parts of the route so far.
+    """Whether the roles match the route, with `...` for any."""
+    # `reached`: how many roles the parts of the route so far can match.
     reached = {0}
     for part in route:
         if part == ANY:

@@ -1,4 +1,4 @@
-"""The judge `rubric`: a model judges by criteria of the task's own."""
+"""The judge `rubric`: a model judges by the criteria of the task."""
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -7,7 +7,7 @@ from typing import Any
 
 from uwf_core.api import JudgeReply, JudgeRequest
 from uwf_core.api.record import record
-from uwf_eval.judges.builtin.examine import (
+from uwf_eval.judges.builtin.ask_model import (
     MANIPULATION,
     Examiner,
     ModelOptions,
@@ -28,7 +28,7 @@ For each give `criterion` (its name), `points` from 0 (not met at all) to {most}
 
 @record
 class Criterion:
-    """One thing to look for: `name`, `description` in a sentence, `weight` in the score."""
+    """One criterion: `name`, `description` in a sentence, `weight` in the score."""
 
     name: str
     description: str = ""
@@ -46,13 +46,13 @@ _DOES_THE_TASK = Criterion(
 
 @record
 class RubricOptions(ModelOptions):
-    """As of every judge that asks a model, and:
+    """The options of every judge that asks a model, and:
 
     Attributes:
-        criteria: what is looked for; each has a name of its own.
-        points: how many a criterion has at most.
-        files: globs of files of the trial's folder that the model is shown as well; `*` matches
-            `/` too.
+        criteria: with unique names.
+        points: the most for one criterion.
+        files: globs of files in the trial's folder that the model also gets; `*` also matches
+            `/`.
     """
 
     criteria: Sequence[Criterion] = (_DOES_THE_TASK,)
@@ -63,7 +63,7 @@ class RubricOptions(ModelOptions):
         ModelOptions.__post_init__(self)
         names = [criterion.name for criterion in self.criteria]
         if not names or len(set(names)) < len(names):
-            raise ValueError("criteria need at least one, each with a name of its own")
+            raise ValueError("criteria need at least one entry, and unique names")
         if self.points < 1:
             raise ValueError(f"points is {self.points}; must be 1 or more")
 
@@ -75,7 +75,7 @@ class Rubric:
         self._options = options
 
     def judge(self, request: JudgeRequest) -> JudgeReply:
-        """The weighted mean, with points, quotes and reasons in the data."""
+        """The weighted mean; the data have points, quotes and reasons."""
         options = self._options
         result = whole(request.record)
         files = _files(Path(request.cwd), options.files)

@@ -1,5 +1,5 @@
-"""The judges `hallucination` and `upstream-consumption`: step by step, a model lists things and
-quotes words for each of them.
+"""The judges `hallucination` and `upstream-consumption`: a model lists the claims, or the points of
+the input, of each step and quotes evidence for each of them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 
 from uwf_core.api import JudgeReply, JudgeRequest, Usage
 from uwf_core.api.record import record
-from uwf_eval.judges.builtin.examine import (
+from uwf_eval.judges.builtin.ask_model import (
     MANIPULATION,
     Examiner,
     ModelOptions,
@@ -23,22 +23,22 @@ Step = Mapping[str, Any]
 
 @record
 class StepOptions(ModelOptions):
-    """As of every judge that asks a model. `roles`: the ones that are examined; all if empty."""
+    """The options of every judge that asks a model. `roles`: to examine; all if empty."""
 
     roles: Sequence[str] = ()
 
 
 @record
-class Look:
-    """What is looked for in each step.
+class StepExamination:
+    """The question about each step.
 
     Attributes:
-        task: what the model is told.
-        things: how the list is called. holds: the key that says whether a thing is as it should be.
-        listed_in: the section that the things are quoted from.
-        shown_in: the sections that hold the evidence.
-        sections: what the model is shown of the step at a place; None leaves the step out.
-        nothing: why the judge fails where no step has such a thing.
+        task: the instruction to the model.
+        things: the key of the list. holds: the key of an item that is true if the item is good.
+        listed_in: the section from which items are quoted.
+        shown_in: the sections that contain the evidence.
+        sections: the texts of a step for the model; None skips the step.
+        nothing: the error if no step has an item.
     """
 
     task: str
@@ -50,7 +50,7 @@ class Look:
     nothing: str
 
     def properties(self) -> dict[str, Any]:
-        """The form of an answer."""
+        """The schema of an answer."""
         text = {"type": "string"}
         item = {
             "type": "object",
@@ -66,7 +66,7 @@ class Look:
         return {self.things: {"type": "array", "items": item}}
 
     def problems(self, answer: Mapping[str, Any], shown: Mapping[str, str]) -> list[str]:
-        """Quotes that do not occur; nothing can be its own evidence."""
+        """The quotes that do not occur; an item is not its own evidence."""
         evidence = "\n".join(shown[name] for name in self.shown_in)
         place = " or ".join(f"`{name}`" for name in self.shown_in)
         found = []
@@ -77,11 +77,11 @@ class Look:
         return [problem for problem in found if problem]
 
 
-def judge_steps(look: Look, request: JudgeRequest, options: StepOptions) -> JudgeReply:
-    """The mean share of things that hold, over the steps that have any.
+def judge_steps(look: StepExamination, request: JudgeRequest, options: StepOptions) -> JudgeReply:
+    """The mean share of good items, over the steps that have items.
 
     Raises:
-        JudgeFailed: no model, an answer that does not hold, or no step with such a thing.
+        JudgeFailed: no model, no valid answer, or no step with an item.
         AgentFailure: the service failed.
     """
     examiner = Examiner(request, options)
@@ -106,7 +106,7 @@ def judge_steps(look: Look, request: JudgeRequest, options: StepOptions) -> Judg
 
 
 def _shown_steps(
-    look: Look, thread: Mapping[str, Any], roles: Sequence[str]
+    look: StepExamination, thread: Mapping[str, Any], roles: Sequence[str]
 ) -> Iterable[tuple[Step, Mapping[str, str]]]:
     steps = list(thread.get("steps") or ())
     for at, step in enumerate(steps):
@@ -115,7 +115,7 @@ def _shown_steps(
             yield step, sections
 
 
-def _findings(look: Look, step: Step, answer: Mapping[str, Any]) -> dict[str, Any]:
+def _findings(look: StepExamination, step: Step, answer: Mapping[str, Any]) -> dict[str, Any]:
     things = answer[look.things]
     return {
         "number": step["number"],
@@ -132,22 +132,21 @@ _CLAIMS_TASK = """\
 List every claim in `delivered` that could be false and that somebody would rely on: about files, \
 code, numbers, tests that ran, what others said, facts of the world. For each give `quote` (from \
 `delivered`), `supported`, and `evidence`: words from `sources` or `results` that show it, or \
-null. `work` is what the role said and did on its way, and is no evidence. \
+null. `work` is what the role said and did on its way, and does not count as evidence. \
 A claim is supported only if such words are there; that it sounds right is not enough. Plans, \
-opinions and questions are no claims. If there is none, the list is empty."""
+opinions and questions are not claims. If there is no claim, the list is empty."""
 
 
 class Hallucination:
-    """Share of claims with a source, step by step; the score is the mean over the steps that
-    claim anything. A source is what the step was told, what others delivered before it, or what
-    its tools gave; nothing that the role itself says.
+    """The share of claims with a source, as the mean over the steps with claims. Sources are the
+    input of a step, earlier outputs and results of tools, but not the words of the role itself.
     """
 
     def __init__(self, options: StepOptions, _context: Any) -> None:
         self._options = options
 
     def judge(self, request: JudgeRequest) -> JudgeReply:
-        """The mean share of claims with a source, with all claims in the data."""
+        """The mean share of claims with a source; the data have all claims."""
         return judge_steps(_CLAIMS, request, self._options)
 
 
@@ -165,7 +164,7 @@ def _claims_sections(
     }
 
 
-_CLAIMS = Look(
+_CLAIMS = StepExamination(
     task=_CLAIMS_TASK,
     things="claims",
     holds="supported",
@@ -185,15 +184,13 @@ there. Do not list what is mere form."""
 
 
 class Upstream:
-    """Share of the points handed on that the next role took up, step by step; the score is the
-    mean over the steps that were handed anything.
-    """
+    """The share of input points that a role used, as the mean over the steps with input."""
 
     def __init__(self, options: StepOptions, _context: Any) -> None:
         self._options = options
 
     def judge(self, request: JudgeRequest) -> JudgeReply:
-        """The mean share of points taken up, with all points in the data."""
+        """The mean share of used points; the data have all points."""
         return judge_steps(_POINTS, request, self._options)
 
 
@@ -207,7 +204,7 @@ def _upstream_sections(
     return {"handed": handed, "answer": f"{worked(step)}\n{results(step)}\n\n{delivered(step)}"}
 
 
-_POINTS = Look(
+_POINTS = StepExamination(
     task=_POINTS_TASK,
     things="points",
     holds="used",

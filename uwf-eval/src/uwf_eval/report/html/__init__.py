@@ -1,1 +1,4 @@
-"""The report as one page that needs nothing else: no script, no network, every text escaped."""
+"""The report as one self-contained page: no script, no network, every text escaped.
+
+page.css has the layout, colours.css the colours of the light and the dark theme.
+"""

@@ -1,4 +1,4 @@
-"""What a trial costs, beside what it scores."""
+"""The plot of cost against score."""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ SHOWN: Final = 40
 FAINT: Final = 300
 _TITLE: Final = "Cost against score"
 _WIDE: Final = 30
-"""From this ratio of the dearest to the cheapest on, the scale is logarithmic."""
+"""The ratio of the highest to the lowest cost from which the scale is logarithmic."""
 
 
 class Point(NamedTuple):
@@ -35,7 +35,7 @@ class Axis(NamedTuple):
     logarithmic: bool
 
     def share(self, cost: float) -> float:
-        """Where a cost lies, within 0..1."""
+        """The position of a cost, from 0 to 1."""
         if not self.logarithmic:
             return cost / self.high
         return math.log(cost / self.low) / math.log(self.high / self.low)
@@ -49,7 +49,7 @@ class Axis(NamedTuple):
 
 
 def cost_section(report: Report) -> Markup:
-    """The plot, the figures beside it; or why there are none."""
+    """The plot and its figures, or the reason why there are none."""
     points = [point for point in _points(report) if point.line.cost.known]
     if not points:
         said = "The cost is not known: no agent reported it and no model has a price."
@@ -69,7 +69,7 @@ def cost_section(report: Report) -> Markup:
 
 
 def _of_tasks(report: Report) -> Sequence[Point]:
-    """The points of each configuration within each task, where they are not too many."""
+    """The points of each configuration in each task, unless there are too many."""
     order = {each.configuration.label: n for n, each in enumerate(report.configurations)}
     if len(order) < 2:
         return ()
@@ -83,7 +83,7 @@ def _of_tasks(report: Report) -> Sequence[Point]:
 
 
 def _points(report: Report) -> Sequence[Point]:
-    """Configurations where there are several, else tasks, else the whole."""
+    """The configurations if there are several, else the tasks."""
     if len(report.configurations) > 1:
         return [
             Point(each.configuration.label, number, each.line)
@@ -93,7 +93,7 @@ def _points(report: Report) -> Sequence[Point]:
 
 
 def axis_of(costs: Sequence[float]) -> Axis:
-    """A scale on which these costs can be told apart."""
+    """A scale that separates these costs."""
     highest = max(costs)
     some = [cost for cost in costs if cost > 0]
     if len(some) == len(costs) and highest / min(some) >= _WIDE:
@@ -103,7 +103,7 @@ def axis_of(costs: Sequence[float]) -> Axis:
 
 
 def round_up(value: float) -> float:
-    """The next of 1, 2, 4, 8 times a power of ten, which quarters leave short."""
+    """Round up to 1, 2, 4 or 8 times a power of ten, so that quarters are short numbers."""
     if value <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
@@ -177,7 +177,7 @@ def _table(points: Sequence[Point]) -> Table:
 
 
 def _of_passed(line: Line) -> str:
-    """Dollars for each trial that passed: what a success costs, failures included."""
+    """Dollars per passed trial: the cost of a success, including failures."""
     if line.cost.mean is None or not line.success.value:
         return NONE
     return dollars(line.cost.mean / line.success.value)

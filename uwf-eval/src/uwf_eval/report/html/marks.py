@@ -1,6 +1,4 @@
-"""The marks of which the plots are made: SVG whose x is in percent, so that text keeps its size
-at any width.
-"""
+"""The parts of plots: SVG with x in percent, so that text keeps its size at any width."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,7 +6,7 @@ from typing import Final
 from uwf_eval.report.html.markup import Markup, join, tag
 
 TONES: Final = 6
-"""Colours; a further one begins again, with another shape."""
+"""The number of colours; further configurations repeat them with other shapes."""
 _SHAPES: Final = (
     "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0 -10 0Z",
     "M-5 -5H5V5H-5Z",
@@ -21,17 +19,17 @@ _STRIP: Final = 24
 
 
 def tone(number: int | None) -> str:
-    """The class of the colour of the configuration of this number; None: of several."""
+    """The colour class of a configuration; None: of several."""
     return "tones" if number is None else f"tone{number % TONES}"
 
 
 def at(share: float) -> str:
-    """A place on the x axis, or a length along it."""
+    """A position on the x axis, or a length along it."""
     return f"{max(0.0, min(1.0, share)) * 100:.2f}%".replace(".00%", "%")
 
 
 def symbol(number: int | None, x: str, y: str, *, faint: bool = False, label: str = "") -> Markup:
-    """A point, its shape and colour those of the configuration of this number."""
+    """A point with the shape and colour of a configuration."""
     nth = number or 0
     shape = _SHAPES[(nth + nth // TONES) % len(_SHAPES)]
     mark = tag("path", tag("title", label) if label else None, d=shape)
@@ -40,14 +38,14 @@ def symbol(number: int | None, x: str, y: str, *, faint: bool = False, label: st
 
 
 def key(mark: int | str) -> Markup:
-    """What stands before a name: the symbol of a configuration, or a swatch of this class."""
+    """The mark before a name: the symbol of a configuration, or a swatch of this class."""
     if isinstance(mark, str):
         return tag("span", class_=f"swatch {mark}")
     return tag("svg", symbol(mark, "8", "8"), class_="key", width=16, height=16, aria_hidden="true")
 
 
 def picture(title: str, description: str, *content: Markup, class_: str, height: int) -> Markup:
-    """A plot that says in words what it shows."""
+    """A plot with a description in words."""
     words = join(tag("title", title), tag("desc", description))
     return tag("svg", words, *content, class_=class_, role="img", height=height, width="100%")
 
@@ -55,7 +53,7 @@ def picture(title: str, description: str, *content: Markup, class_: str, height:
 def strip(
     number: int | None, value: float | None, low: float | None, high: float | None, title: str
 ) -> Markup:
-    """A value within 0..1 with its interval, over the lines of the scale."""
+    """A value from 0 to 1 with its interval, over the lines of the scale."""
     middle = _STRIP // 2
     parts = [
         tag("line", x1=at(place), x2=at(place), y1=0, y2=_STRIP, class_="grid")
@@ -86,7 +84,7 @@ def scale() -> Markup:
 
 
 def bar(parts: Sequence[tuple[float, str]], title: str) -> Markup:
-    """Lengths one after the other, each a share of the whole width and a class."""
+    """Stacked lengths, each a share of the whole width and a class."""
     begin, rects = 0.0, []
     for share, class_ in parts:
         if share > 0:

@@ -1,4 +1,4 @@
-"""HTML out of Python calls. Text is escaped where it is put in, so none can be forgotten."""
+"""Builds HTML with Python calls. All text is escaped on insertion."""
 
 import re
 from html import escape
@@ -18,7 +18,7 @@ _VOID: Final = frozenset(("meta", "link", "br"))
 
 
 class Markup(str):
-    """Text that is markup already."""
+    """Text that is already markup."""
 
     __slots__ = ()
 
@@ -29,12 +29,12 @@ def _visible(match: re.Match[str]) -> str:
 
 
 def text(value: str) -> Markup:
-    """Foreign text as markup: nothing in it is a tag, and nothing in it is invisible."""
+    """Escape a text: it then contains neither tags nor invisible characters."""
     return Markup(escape(_HARMFUL.sub(_visible, value), quote=True))
 
 
 def join(*children: "Child") -> Markup:
-    """Markup and text one after the other; None is nothing."""
+    """Concatenate markup and text; None is skipped."""
     return Markup("".join(_child(each) for each in children if each is not None))
 
 
@@ -43,9 +43,10 @@ def tag(element: str, /, *children: "Child", **attributes: "str | float | bool |
 
     Args:
         element: its name.
-        children: what is in it.
-        attributes: underscores stand for dashes, one at the end for nothing (`class_`); None and
-            False are left out, True has no value.
+        children: its content.
+        attributes: underscores are written as dashes, one at the end is dropped (`class_`); None
+            and
+            False are omitted, True has no value.
     """
     words = "".join(_attribute(key, value) for key, value in attributes.items())
     if element in _VOID:

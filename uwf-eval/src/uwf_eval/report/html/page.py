@@ -14,15 +14,15 @@ from uwf_eval.report.summary import Line, Report
 from uwf_eval.report.tables import Fact
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""Even if something foreign became markup, the browser would run and fetch nothing."""
+"""Even if injected markup got into the page, the browser would run and fetch nothing."""
 
 _TASKS = 60
 _WIDE = 0.5
-"""An interval wider than this says next to nothing."""
+"""An interval wider than this is not informative."""
 
 
 def page(report: Report) -> str:
-    """The report as one HTML document."""
+    """Render the report as one HTML document."""
     name = report.run.name or report.run.run
     head = tag(
         "head",
@@ -50,7 +50,8 @@ def page(report: Report) -> str:
 
 @cache
 def _style() -> Markup:
-    return Markup(Path(__file__).with_name("page.css").read_text(encoding="utf-8"))
+    files = (Path(__file__).with_name(name) for name in ("colours.css", "page.css"))
+    return Markup("".join(file.read_text(encoding="utf-8") for file in files))
 
 
 def _header(report: Report) -> Markup:
@@ -62,12 +63,12 @@ def _header(report: Report) -> Markup:
         tag("p", "uwf-eval report", class_="over"),
         tag("h1", run.name or run.run),
         tag("p", tag("code", run.run), " · ", began, class_="meta"),
-        tag("p", told(report.overall), class_="told"),
+        tag("p", headline(report.overall), class_="headline"),
         _states(report.overall.states),
     )
 
 
-def told(line: Line) -> str:
+def headline(line: Line) -> str:
     """The result in a sentence, without statistics."""
     success = line.success
     if success.value is None:
@@ -81,7 +82,7 @@ def told(line: Line) -> str:
 
 
 def _states(states: States) -> Markup:
-    """All trials as one bar, and what each part of it is."""
+    """All trials as one bar with a legend."""
     found = list(counts(states))
     parts = [(number / (states.all or 1), f"state-{state}") for state, number in found]
     said = ", ".join(f"{number:,} {STATES[state][0]}" for state, number in found)
@@ -112,7 +113,7 @@ def _card(fact: Fact) -> Markup:
 
 
 def _run(report: Report) -> Markup:
-    """What is needed to run it again."""
+    """The settings to repeat the run."""
     run, tasks = report.run, run_tasks(report.run)
     pairs = [tag("div", tag("dt", name), tag("dd", shown)) for name, shown in settings(run)]
     note = " ".join(filter(None, (tasks.note, tasks.left_out)))

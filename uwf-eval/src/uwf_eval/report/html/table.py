@@ -1,4 +1,4 @@
-"""Tables on the page: cells know their column's name, so that a narrow screen shows a list."""
+"""Tables of the page: cells have their column's name, so that a narrow screen shows a list."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ def section(title: str, note: Child, *content: Markup | None) -> Markup:
 
 
 def table_section(shown: Table) -> Markup | None:
-    """A table under its title; None where there is nothing to show and nothing to say."""
+    """A table with its title; None without rows and without a text for that."""
     if not shown.rows:
         return section(shown.title, shown.empty) if shown.empty else None
     note = " ".join(filter(None, (shown.note, shown.left_out)))

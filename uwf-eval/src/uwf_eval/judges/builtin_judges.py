@@ -1,4 +1,4 @@
-"""The built-in judges by name. Importing this imports none of them, and no hooks."""
+"""The table of built-in judges. Importing it imports none of them."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -12,7 +12,7 @@ _ROOM = "uwf_eval.judges.builtin"
 
 
 def builtin_specs() -> Sequence[JudgeSpec]:
-    """The built-in judges: those that count and compare, then those that ask a model."""
+    """The records of the built-in judges: first those without a model, then those with one."""
     return [
         _spec("frontmatter-compliance", "frontmatter:Compliance", "share of valid steps"),
         _spec("expected-route", "route:ExpectedRoute", "whether the expected roles ran", "Route"),
@@ -28,7 +28,7 @@ def builtin_specs() -> Sequence[JudgeSpec]:
 
 
 def _spec(name: str, place: str, summary: str, options: str | None = "") -> JudgeSpec:
-    """A judge; its options are called like itself unless `options` says otherwise."""
+    """The record of a judge; the class of its options is `<Judge>Options` unless given."""
     module, _, judge = place.partition(":")
     own = None if options is None else f"{_ROOM}.{module}:{options or judge}Options"
     return JudgeSpec(name=name, summary=summary, factory=f"{_ROOM}.{place}", options=own)
@@ -41,23 +41,23 @@ class _NoOptions:
 
 @cache
 def builtin_judges() -> Mapping[str, JudgeSpec]:
-    """The records that the hook announces, by name."""
+    """The built-in judges by name."""
     return {spec.name: spec for spec in builtin_specs()}
 
 
 def builtin_options(name: str, options: Mapping[str, Any], *, where: str) -> Any:
-    """The options of a built-in judge as its own record; None where it takes none.
+    """Read the options of a built-in judge.
 
     Raises:
-        KeyError: there is no such judge.
-        ConfigError: the options do not fit.
+        KeyError: unknown judge.
+        ConfigError: the options are not valid.
     """
     path = builtin_judges()[name].options
     return read_options(_NoOptions if path is None else _named(path), options, where=where)
 
 
 def open_builtin_judge(name: str, options: Any, state_dir: str) -> Judge:
-    """The judge, made with the options that `builtin_options` gave."""
+    """Create a judge with the options of `builtin_options`."""
     factory = _named(builtin_judges()[name].factory)
     made: Judge = factory(options, AgentContext(name=name, state_dir=state_dir))
     return made

@@ -1,6 +1,4 @@
-"""What a trial's agent, commands and judges are given to work with: words and environments. Pure,
-but for looking whether a file is there.
-"""
+"""The environments of a trial's agent, commands and judges, and the agent's command line."""
 
 import shlex
 import sys
@@ -16,14 +14,17 @@ _HIDDEN: Final = ("UWF_STORE", "UWF_EVAL_TASK")
 
 
 def agent_env(env: Mapping[str, str], task: Task) -> dict[str, str]:
-    """The environment that agents get theirs from: the caller's, with the task's own variables."""
+    """The environment for agents: the caller's with the task's variables."""
     kept = {name: value for name, value in env.items() if name not in _HIDDEN}
     return {**kept, **_declared(task)}
 
 
 def command_env(env: Mapping[str, str], task: Task) -> dict[str, str]:
-    """The environment of setup and teardown: the usual variables and the task's own. A teardown
-    runs where the agent could write, so that no `python3` imports a module of that folder.
+    """The environment of setup and teardown: the variables that every program needs, and the
+    task's.
+
+    A teardown runs in a folder to which the agent could write, so `python3` is ours and does not
+    import modules of that folder.
     """
     return {
         **passed_on(env, ()),
@@ -35,7 +36,7 @@ def command_env(env: Mapping[str, str], task: Task) -> dict[str, str]:
 
 
 def _declared(task: Task) -> dict[str, str]:
-    """The task's own variables; a value that begins with `./` is a path within the task."""
+    """The task's variables; a value that starts with `./` is a path in the task."""
     return {
         name: str(task.folder / value) if value.startswith("./") else value
         for name, value in task.env.items()
@@ -44,26 +45,26 @@ def _declared(task: Task) -> dict[str, str]:
 
 def judge_env(env: Mapping[str, str], store: str) -> dict[str, str]:
     """The environment of judges that are programs: the caller's, with the trial's store as the
-    one that `uwf` uses. Python leaves no caches beside them.
+    store of `uwf`, and without byte-code caches.
     """
     kept = {name: value for name, value in env.items() if name not in _HIDDEN}
     return {**kept, "UWF_STORE": store, "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def agent_word(word: str | None, task: Task, cwd: Path) -> str | None:
-    """The word of an agent as the engine takes it: in a command line, what names a file is that
-    file's absolute path, since a trial has a folder of its own.
+    """The agent for the engine: the files of a command line get absolute paths, because a trial has
+    its own folder.
 
     Args:
-        word: as `--agent` or the task says it. task: whose word it may be.
-        cwd: what paths in the words of `--agent` are relative to.
+        word: of `--agent` or of the task. task: the base of relative paths in its own word.
+        cwd: the base of relative paths in `--agent`.
     """
     if word is None or not ("/" in word or any(letter.isspace() for letter in word)):
         return word
     folder = task.folder if word == task.agent else cwd
     try:
         parts = shlex.split(word)
-    except ValueError:  # the engine says what is wrong with it
+    except ValueError:  # the engine reports the error
         return word
     return shlex.join(_absolute(part, folder) for part in parts)
 

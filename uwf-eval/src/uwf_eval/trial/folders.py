@@ -1,4 +1,4 @@
-"""Where a trial lives: the agent's folder, and, far from it, what no agent is told of."""
+"""The folders of a trial: the agent's, and elsewhere the private one of the judges."""
 
 import os
 import stat
@@ -10,13 +10,13 @@ from uwf_eval.task.tree import remove_tree
 _PREFIX = "uwf-trial-"
 
 
-class Space(NamedTuple):
+class TrialFolders(NamedTuple):
     """The folders of one trial.
 
     Attributes:
-        work: the agent's own, in the system's place for temporary files, outside of everything
-            (so no project, repository or setting is found above it).
-        private: what judges get; made when one of them needs it.
+        work: the agent's, in the system's temporary folder, so that no project, repository or
+            configuration is found above it.
+        private: for the judges; created on demand.
     """
 
     work: Path
@@ -24,9 +24,7 @@ class Space(NamedTuple):
 
     @property
     def store(self) -> str:
-        """The URL of the store that judges which are programs find the thread in; made when one
-        of them needs it.
-        """
+        """The URL of the store for judges that are programs; created on demand."""
         return f"sqlite:{self.private / 'store.db'}"
 
     @property
@@ -36,43 +34,43 @@ class Space(NamedTuple):
 
     @property
     def judges(self) -> Path:
-        """A folder of the judges' own, made when one of them needs it."""
+        """The working folder of the judges, created on demand."""
         return self.private / "judges"
 
     def remove(self) -> None:
-        """Remove all of it."""
+        """Remove both."""
         remove_tree(self.work)
         remove_tree(self.private)
 
 
 def places(run: str) -> str:
-    """Where the agents' folders of a run's trials are: a pattern."""
+    """The pattern of the agents' folders of a run."""
     import tempfile
 
     return str(Path(tempfile.gettempdir(), f"{_PREFIX}{run}-*"))
 
 
-def make_space(folder: Path, run: str, name: str) -> Space:
-    """The folders of a trial, new and empty.
+def make_folders(folder: Path, run: str, name: str) -> TrialFolders:
+    """Create the folders of a trial.
 
     Args:
-        folder: where private folders of the run are.
-        run: the run's id. name: of letters and digits, unique within the run.
+        folder: the private folder of the run.
+        run: the run's id. name: unique in the run, of letters and digits.
 
     Raises:
-        OSError: they cannot be made.
+        OSError: a folder cannot be created.
     """
     import tempfile
 
     work = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{run}-{name}-"))
-    return Space(work, folder / name)
+    return TrialFolders(work, folder / name)
 
 
 def remove_leftovers(folder: Path, run: str) -> None:
-    """Remove what trials of a run left that were killed; only where none of them runs any more.
+    """Remove the folders of killed trials; only valid if no trial of the run is running.
 
     Args:
-        folder: where private folders of the run are. run: its id.
+        folder: the private folder of the run. run: its id.
     """
     pattern = Path(places(run))
     for work in pattern.parent.glob(pattern.name):

@@ -1,7 +1,7 @@
-"""Records as typed nodes: the JSON Schema of a record, and a quick way back from its payload.
+"""Records as payloads of typed nodes: their JSON Schema, and a fast reader.
 
-A payload is the record in camelCase, nothing left out. Its type says that it fits, so reading it
-back checks nothing: 10,000 trials must be there in less than a second.
+A payload is the complete record in camelCase. The store has validated it against its type, so the
+reader validates nothing: 10,000 trials must be read in less than a second.
 """
 
 import collections.abc
@@ -25,7 +25,7 @@ _SCALARS: Mapping[Any, str] = {
 
 
 def schema_of(cls: type, title: str) -> dict[str, Any]:
-    """The JSON Schema of a record's payload: a closed object in which everything is required."""
+    """The JSON Schema of a record's payload: a closed object with required properties."""
     return {"title": title, **_object(cls)}
 
 
@@ -66,10 +66,10 @@ def _union(schemas: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def read_payload(cls: type[_Record], payload: Mapping[str, Any]) -> _Record:
-    """The record that a payload of its type says.
+    """Read a record from a payload of its type.
 
     Raises:
-        KeyError: a field is missing: the payload is of another type.
+        KeyError: a field is missing, so the payload has another type.
     """
     return typing.cast(_Record, _reader(typing.cast(Any, cls))(payload))
 
@@ -92,14 +92,14 @@ def _reader(cls: Any) -> _Convert:
 
 
 def _getter(keys: list[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
-    """What takes the values of all keys out of a payload at once."""
+    """A function that gets the values of all keys at once."""
     if len(keys) == 1:
         return lambda payload: (payload[keys[0]],)
     return itemgetter(*keys)
 
 
 def _converter(annotation: Any) -> _Convert | None:
-    """What turns a payload's value into the field's; None where it stays as it is."""
+    """A function that converts a payload's value to the field's; None if they are equal."""
     origin, arguments = get_origin(annotation) or annotation, get_args(annotation)
     if is_dataclass(origin):
         return _reader(typing.cast(Any, origin))

@@ -1,4 +1,4 @@
-"""A comparison in words and figures, the same for text and Markdown."""
+"""The sentences and figures of a comparison, shared by text and Markdown."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
@@ -28,10 +28,10 @@ _REASONS: Final = {
 
 
 def figures(comparison: Comparison, beside: str = "") -> Table:
-    """Every metric with both means, their difference and the verdict.
+    """A table of every metric with both means, their difference and the verdict.
 
     Args:
-        beside: the heading of columns for the intervals of the means; "" leaves them out.
+        beside: the heading of the columns for the intervals of the means; "" omits them.
     """
     headings = (
         Heading("Metric"),
@@ -58,17 +58,17 @@ def _figures(measured: Measured) -> Row:
 
 
 def name_of(metric: Metric) -> str:
-    """What people call a metric."""
+    """The displayed name of a metric."""
     return _NAMES.get(metric, metric)
 
 
 def figure(metric: Metric, value: float | None) -> str:
-    """A mean of a metric: `0.61`, `61%`, `$0.031`, `12.3k`, `1m05s`."""
+    """Format a mean of a metric: `0.61`, `61%`, `$0.031`, `12.3k`, `1m05s`."""
     return NONE if value is None else _FIGURES[metric](value)
 
 
 def change(metric: Metric, value: float | None) -> str:
-    """A difference of a metric, with its sign: `+0.12`, `-12 points`, `+$0.013`."""
+    """Format a difference with its sign: `+0.12`, `-12 points`, `+$0.013`."""
     if value is None:
         return NONE
     shown = _size(metric, abs(value))
@@ -77,7 +77,7 @@ def change(metric: Metric, value: float | None) -> str:
 
 
 def _size(metric: Metric, value: float) -> str:
-    """A size without sign; small differences of scores and rates keep a figure that counts."""
+    """Format a size; small differences of scores and rates keep a significant digit."""
     if metric not in ("score", "passed"):
         return _FIGURES[metric](value)
     places = 3 if 0.0005 <= value < 0.00995 else 2
@@ -128,7 +128,7 @@ def headline(measured: Measured) -> str:
 
 
 def explanation(measured: Measured, comparison: Comparison) -> Iterator[str]:
-    """The sentences below the headline: the difference, the tasks, why, and what would tell."""
+    """The sentences below the headline: the difference, the tasks, the reason, the plans."""
     if measured.difference is not None:
         text = f"The difference is {change(measured.metric, measured.difference)}"
         if measured.interval is not None:
@@ -142,7 +142,7 @@ def explanation(measured: Measured, comparison: Comparison) -> Iterator[str]:
 
 
 def test_line(measured: Measured, comparison: Comparison) -> str:
-    """How it was tested: `p = 0.012 by exact sign flips over 15 tasks`."""
+    """The description of the test: `p = 0.012 by exact sign flips over 15 tasks`."""
     way = "exact" if measured.exact else f"sampled (seed {comparison.seed})"
     text = f"p = {shown_p(measured.p)} by {way} sign flips over {_tasks(measured, comparison)}"
     if len(comparison.tested) > 1:
@@ -198,7 +198,7 @@ def _chance(comparison: Comparison) -> str:
 
 
 def remarks(comparison: Comparison) -> Iterator[str]:
-    """What is not known, what was left out, and what else a reader should know."""
+    """The unknown values, the trials that are left out, and the notes."""
     for measured in (*comparison.tested, *comparison.beside):
         yield from _unknown(measured)
     for each in comparison.left_out:
@@ -215,7 +215,7 @@ def _left_out(each: LeftOut) -> str:
 
 
 def _unknown(measured: Measured) -> Iterator[str]:
-    """What is not known of a metric: `not known: cost in 3 trials of A and 1 of B`."""
+    """The unknown values of a metric: `unknown: cost in 3 trials of A and 1 of B`."""
     of_a, of_b = measured.unknown
     sides = [f"{count:,} of {side}" for side, count in (("A", of_a), ("B", of_b)) if count]
     if sides:

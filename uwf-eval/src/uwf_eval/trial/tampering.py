@@ -1,4 +1,4 @@
-"""What an agent must not touch, and whether it did."""
+"""Detects whether an agent changed protected files or the run's copy of the task."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ _WITHOUT = frozenset((CACHE,))
 
 
 def protected(folder: Path, globs: Sequence[str]) -> Mapping[str, str]:
-    """What each protected path of a trial's folder is: its kind and, of a file, the SHA-256."""
+    """The kind of each protected path of a trial's folder, with the SHA-256 of files."""
     if not globs:
         return {}
     there = {each.name: each for each in walk(folder)}
@@ -29,7 +29,7 @@ def _content(folder: Path, entry: Entry) -> str:
 
 
 def changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """The paths that differ, each with what happened to it."""
+    """Describe the paths that differ: removed, changed or added."""
     return [
         f"{name} was {_verb(name, before, after)}"
         for name in sorted({*before, *after})
@@ -44,15 +44,15 @@ def _verb(name: str, before: Mapping[str, str], after: Mapping[str, str]) -> str
 
 
 def stamps(folder: Path) -> Stamps:
-    """What is in the run's own copy of a task, by what the system keeps of each file: whatever
-    writes to one changes its stamp, even if it puts back the times that programs can set.
+    """The metadata of the files in the run's copy of a task. Every write changes it, even if the
+    writer restores the times that programs can set.
     """
     return {each.name: each for each in walk(folder, without=_WITHOUT) if each.kind != "folder"}
 
 
 def touched(folder: Path, before: Stamps) -> list[str]:
-    """What of a task's copy is not as it was. Python's caches in it, which scripts leave and
-    which a judge would run, are removed.
+    """The changed files of a task's copy. Removes Python's caches, because scripts leave them there
+    and a judge would run them.
     """
     for cache in list(folder.rglob(CACHE)):
         remove_tree(cache)

@@ -1,4 +1,4 @@
-"""One metric over all pairs: its values, the difference, and what would be needed to decide."""
+"""Measures one metric over all pairs, and plans a comparison that can decide."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
@@ -14,17 +14,17 @@ from uwf_eval.statistics.power import Aim, Case, repeats_needed, spread, tasks_n
 
 
 def is_bounded(metric: Metric) -> bool:
-    """Whether its values lie within 0..1."""
+    """Whether its values are from 0 to 1."""
     return metric in ("score", "passed")
 
 
 def higher_is_better(metric: Metric) -> bool:
-    """Else (dollars, tokens, ms) lower is."""
+    """Whether higher values are better; of dollars, tokens and ms lower ones are."""
     return metric in ("score", "passed")
 
 
 def value_of(metric: Metric, trial: Trial) -> float | None:
-    """A metric of a trial that counts: a share, 0 or 1, dollars, tokens or ms; None: unknown."""
+    """The metric of a trial: a share, 0 or 1, dollars, tokens or ms; None: unknown."""
     match metric:
         case "score":
             value: float | None = trial.score
@@ -40,12 +40,12 @@ def value_of(metric: Metric, trial: Trial) -> float | None:
 
 
 @record
-class Weighed:
-    """A metric of the pairs: what is shown of it, and the numbers that the test works on.
+class MetricSample:
+    """A metric of the pairs: its measures, and the input of the test.
 
     Attributes:
-        cases: of each task (or case) that counts as one, its cases with their values.
-        differences: B - A of each.
+        cases: of each unit (task or case), its cases with their values.
+        differences: B - A of each unit.
     """
 
     measured: Measured
@@ -53,8 +53,8 @@ class Weighed:
     differences: Sequence[float]
 
 
-def weigh(metric: Metric, pairs: Sequence[Pair], options: CompareOptions) -> Weighed:
-    """Weigh a metric; trials that do not say it are passed over, and counted as unknown."""
+def weigh(metric: Metric, pairs: Sequence[Pair], options: CompareOptions) -> MetricSample:
+    """Measure a metric; trials without a value are skipped and counted as unknown."""
     values = [(_values(metric, pair.a), _values(metric, pair.b)) for pair in pairs]
     unknown = (
         sum(len(pair.a) - len(a) for pair, (a, _) in zip(pairs, values, strict=True)),
@@ -63,7 +63,7 @@ def weigh(metric: Metric, pairs: Sequence[Pair], options: CompareOptions) -> Wei
     cases = _cases(pairs, values, options)
     if not cases:
         nothing = Measured(metric=metric, tasks=0, unknown=unknown)
-        return Weighed(measured=nothing, cases=(), differences=())
+        return MetricSample(measured=nothing, cases=(), differences=())
     means_a = [mean([mean(a) for a, _ in each]) for each in cases]
     means_b = [mean([mean(b) for _, b in each]) for each in cases]
     differences = [right - left for left, right in zip(means_a, means_b, strict=True)]
@@ -85,7 +85,7 @@ def weigh(metric: Metric, pairs: Sequence[Pair], options: CompareOptions) -> Wei
         equal=sum(abs(each) <= SAME for each in differences),
         unknown=unknown,
     )
-    return Weighed(measured=measured, cases=cases, differences=differences)
+    return MetricSample(measured=measured, cases=cases, differences=differences)
 
 
 def _cases(
@@ -117,18 +117,18 @@ def _estimate(
 
 
 def _margin(mean_a: float, bounded: bool, options: CompareOptions) -> float | None:
-    """In the metric's own unit; None where a share of A's mean says nothing."""
+    """The margin in the unit of the metric; None if A's mean is 0."""
     if bounded:
         return options.within
     return None if abs(mean_a) <= SAME else options.within * abs(mean_a)
 
 
-def plans(weighed: Weighed, options: CompareOptions) -> list[Plan]:
-    """For the smallest difference that matters, and for the one that was seen if it is greater."""
+def plans(weighed: MetricSample, options: CompareOptions) -> list[Plan]:
+    """Plans for the smallest difference that matters, and for the observed one if it is larger."""
     if not weighed.cases:
         return []
     seen = spread(weighed.cases)
-    # With several metrics the hardest step of Holm's rule is planned for.
+    # With several metrics, plan for the strictest step of Holm's method.
     level = 1 - (1 - options.level) / len(options.metrics)
     bounded = is_bounded(weighed.measured.metric)
     repeats_now = sum(len(a) for cases in weighed.cases for a, _ in cases)

@@ -1,5 +1,5 @@
-"""A worker's process as its run sees it. Imports little, so that a command can start its first
-worker before it imports anything else.
+"""A worker process as the run sees it. Imports little, so that a command can start its first
+worker before all other imports.
 """
 
 import json
@@ -16,27 +16,27 @@ from uwf_core.named_tuple import NamedTuple
 _LIMITS: Final = ProcessLimits(total_seconds=None, output_bytes=1 << 31)
 
 
-class Said(NamedTuple):
-    """What a worker said; None: it has ended."""
+class WorkerMessage(NamedTuple):
+    """A message of a worker; None: it has ended."""
 
-    worker: "Worker"
+    worker: "WorkerProcess"
     message: Mapping[str, Any] | None
 
 
-class Worker:
-    """A worker process under a reaper of its own. As a context manager it is ended on leaving.
+class WorkerProcess:
+    """A worker process with its own reaper. As a context manager it is stopped on exit.
 
     Attributes:
-        numbers: of the trials that it has: the one that it runs, then the one after that.
-        is_ready: whether it has ever said that it is.
-        heard: what it says, and that it has ended.
+        numbers: of its trials: the running one, then the next one.
+        is_ready: whether it has reported that it is.
+        inbox: gets its messages.
     """
 
     def __init__(self, cwd: str, env: Mapping[str, str]) -> None:
         self.numbers: deque[int] = deque()
         self.is_ready = False
-        self.heard: SimpleQueue[Said] | None = None
-        self._early: list[Said] = []
+        self.inbox: SimpleQueue[WorkerMessage] | None = None
+        self._early: list[WorkerMessage] = []
         self._lock = threading.Lock()
         program = Program(argv=own_python("uwf_eval.run"), cwd=cwd, env=env, stdin=None)
         self.child: ChildProgram = start_program(program, _LIMITS)
@@ -48,39 +48,39 @@ class Worker:
     def __exit__(self, *_error: object) -> None:
         self.child.stop()
 
-    def tell(self, heard: "SimpleQueue[Said]") -> None:
-        """Put what it says, and has said, into a queue."""
+    def deliver_to(self, inbox: "SimpleQueue[WorkerMessage]") -> None:
+        """Put its messages, also the earlier ones, into a queue."""
         with self._lock:
             for each in self._early:
-                heard.put(each)
-            self.heard = heard
+                inbox.put(each)
+            self.inbox = inbox
 
     def _listen(self) -> None:
         for text in self.child.lines():
             with suppress(ValueError):
-                self._hear(json.loads(text))
-        self._hear(None)
+                self._receive(json.loads(text))
+        self._receive(None)
 
-    def _hear(self, message: Mapping[str, Any] | None) -> None:
+    def _receive(self, message: Mapping[str, Any] | None) -> None:
         with self._lock:
-            if self.heard is None:
-                self._early.append(Said(self, message))
+            if self.inbox is None:
+                self._early.append(WorkerMessage(self, message))
             else:
-                self.heard.put(Said(self, message))
+                self.inbox.put(WorkerMessage(self, message))
 
-    def say(self, **message: Any) -> None:
+    def send(self, **message: Any) -> None:
         """Send it a message."""
-        with suppress(ValueError):  # it is gone; that is heard as its end
-            self.child.write(line(**message))
+        with suppress(ValueError):  # it has ended, which arrives as a message
+            self.child.write(encode_line(**message))
 
-    def last_words(self) -> str:
-        """Why it ended, as far as it can be told."""
+    def exit_reason(self) -> str:
+        """Why it ended, as far as known."""
         result = self.child.wait()
         said = result.stderr.decode("utf-8", "replace").strip().splitlines()
         last = f": {said[-1][:500]}" if said else ""
         return f"the worker process ended with exit code {result.exit_code}{last}"
 
 
-def line(**message: Any) -> bytes:
-    """A message as it is sent."""
+def encode_line(**message: Any) -> bytes:
+    """Serialize a message."""
     return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"

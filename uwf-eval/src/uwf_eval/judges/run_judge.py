@@ -1,4 +1,4 @@
-"""Asks the judges of a trial, one after the other; whatever goes wrong stays with the judge."""
+"""Runs one judge of a trial: repetitions, time limits, failures."""
 
 import shutil
 import threading
@@ -14,8 +14,8 @@ from uwf_core.api import Cancel, JudgeReply, JudgeRequest, Usage
 from uwf_core.api.record import record
 from uwf_core.definitions import CompiledSchema
 from uwf_core.errors import UwfError
-from uwf_eval.judges.api import OF_RECORD
-from uwf_eval.judges.catalog import builtin_judges, builtin_options, open_builtin_judge
+from uwf_eval.judges.api import READ_RECORD_ONLY
+from uwf_eval.judges.builtin_judges import builtin_judges, builtin_options, open_builtin_judge
 from uwf_eval.judges.context import JudgeContext
 from uwf_eval.judges.failed import JudgeAborted, JudgeFailed
 from uwf_eval.judges.script import ScriptCall, run_script
@@ -31,15 +31,15 @@ _TICK_SECONDS = 0.05
 
 @record
 class _Said:
-    """What the repetitions said: `error` why there is no further one."""
+    """The replies of the repetitions; `error` ended them early."""
 
     replies: list[JudgeReply]
     error: str | None
     aborted: bool = False
 
 
-def ask_judge(context: JudgeContext, spec: JudgeSpec) -> JudgeResult:
-    """What one judge says, as often as it is asked; a failure is in the result."""
+def run_judge(context: JudgeContext, spec: JudgeSpec) -> JudgeResult:
+    """Run one judge with its repetitions; an error is in the result."""
     started = time.monotonic()
     said = _ask_repeatedly(context, spec)
     scores = [reply.score for reply in said.replies if reply.score is not None]
@@ -98,7 +98,7 @@ def _ask_script(context: JudgeContext, spec: JudgeSpec, entry: str) -> JudgeRepl
                 cancel=context.evidence.cancel,
             )
         )
-        context.scripts()  # nor has what it imported late been changed
+        context.scripts()  # detects changes of modules that it imported late
         return JudgeReply(score=verdict.score, data=verdict.data)
 
     return _in_a_copy(context, run)
@@ -109,7 +109,7 @@ def _ask_builtin(context: JudgeContext, spec: JudgeSpec, name: str) -> JudgeRepl
         raise JudgeFailed(f"unknown builtin judge {name!r}", hint=", ".join(builtin_judges()))
     options = builtin_options(name, spec.options, where=f"judges -> {spec.name} -> options")
     judge = open_builtin_judge(name, options, str(context.evidence.state_dir / "builtin"))
-    if name in OF_RECORD:
+    if name in READ_RECORD_ONLY:
         return judge.judge(_request(context, context.evidence.cwd, Cancel()))
     if name in _NEEDS_FOLDER:
         return _in_a_copy(context, lambda folder: _within(context, spec, judge.judge, folder))
@@ -121,7 +121,7 @@ def _in_a_copy(context: JudgeContext, ask: Callable[[Path], JudgeReply]) -> Judg
     try:
         return ask(folder)
     finally:
-        # Read-only folders and the like stay; they go with the folder that all copies are in.
+        # Read-only folders may stay; they are removed with the parent folder of all copies.
         shutil.rmtree(folder.parent, ignore_errors=True)
 
 
@@ -131,7 +131,7 @@ def _within(
     judge: Callable[[JudgeRequest], JudgeReply],
     folder: Path,
 ) -> JudgeReply:
-    """Call a judge in this process, in a thread of its own that can be left behind."""
+    """Call a judge in a separate thread of this process, which can be abandoned."""
     cancel = Cancel()
     request = _request(context, folder, cancel)
     call = _Call(lambda: judge(request))
@@ -144,7 +144,7 @@ def _within(
 
 
 def _overdue(spec: JudgeSpec) -> type[JudgeFailed]:
-    """What a judge is that takes too long: who runs programs may wait for the agent's."""
+    """The error of a timeout: a judge that runs programs may be waiting for code of the agent."""
     return JudgeAborted if spec.builtin in _NEEDS_FOLDER else JudgeFailed
 
 
@@ -166,7 +166,7 @@ def _wait_for(
     """Wait until a call is done.
 
     Raises:
-        JudgeFailed: the run is to stop. fault: the time is over.
+        JudgeFailed: the run stops; after the time limit, the class given as `fault`.
     """
     deadline = time.monotonic() + seconds
     while not call.done.wait(_TICK_SECONDS):
@@ -177,7 +177,7 @@ def _wait_for(
 
 
 class _Call:
-    """A function, called in a thread of its own."""
+    """A function call in a separate thread."""
 
     def __init__(self, function: Callable[[], JudgeReply]) -> None:
         self.done = threading.Event()
@@ -187,10 +187,10 @@ class _Call:
         threading.Thread(target=self._run, name="uwf-judge", daemon=True).start()
 
     def result(self) -> JudgeReply:
-        """What it gave.
+        """The result of the function.
 
         Raises:
-            Exception: what it raised.
+            Exception: the one that the function raised.
         """
         if self._fault is not None:
             raise self._fault
@@ -201,13 +201,13 @@ class _Call:
         try:
             self._result = self._function()
         except BaseException as fault:
-            self._fault = fault  # raised where somebody waits for the result
+            self._fault = fault  # raised in `result`
         finally:
             self.done.set()
 
 
 def _checked(reply: JudgeReply, spec: JudgeSpec) -> JudgeReply:
-    """The reply, if its score is one and its data is what the task's schema wants."""
+    """Validate the score and the data of a reply against the task's schema."""
     if reply.score is not None:
         checked_score(reply.score)
     schema = CompiledSchema(spec.schema) if spec.schema else _anything()
@@ -222,7 +222,7 @@ def _checked(reply: JudgeReply, spec: JudgeSpec) -> JudgeReply:
 
 @cache
 def _anything() -> CompiledSchema:
-    """The schema of a judge without one: whatever JSON can say."""
+    """The schema of a judge without one: any JSON."""
     return CompiledSchema({})
 
 
@@ -247,7 +247,7 @@ def _usage(replies: list[JudgeReply]) -> Usage:
 
 
 def agreement_of(scores: Sequence[float]) -> float | None:
-    """1 - the mean absolute difference of all pairs, within 0..1; None for fewer than two."""
+    """1 - the mean absolute difference of all pairs, from 0 to 1; None for fewer than two."""
     if len(scores) < 2:
         return None
     apart = [abs(one - other) for one, other in combinations(scores, 2)]

@@ -1,8 +1,8 @@
-"""What a run and its workers say to each other: lines of JSON.
+"""The messages between a run and its workers: lines of JSON.
 
-to a worker      {"setting": …}, then {"trial": …} for each trial, {"cancel": reason}
+to a worker      {"settings": …}, then {"trial": …} for each trial, {"cancel": reason}
 from a worker    {"ready": true}, then {"end": {trial, space}} for each trial, {"notice": text},
-                 {"fault": {message, where, hint, exitCode}} when it cannot go on
+                 {"error": {message, where, hint, exitCode}} if it fails
 """
 
 from pathlib import Path
@@ -12,26 +12,26 @@ from uwf_core.api.fields import write_record
 from uwf_core.errors import UwfError
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import Trial
-from uwf_eval.run.executor import Setting
-from uwf_eval.store.shapes import read_payload
+from uwf_eval.run.executor import RunSettings
+from uwf_eval.store.payloads import read_payload
 from uwf_eval.task.model import Task
 from uwf_eval.task.tree import Entry
-from uwf_eval.trial.space import Space
+from uwf_eval.trial.folders import TrialFolders
 
 
-def setting_out(setting: Setting) -> dict[str, Any]:
-    """What a worker needs of a setting, as JSON; the environment it has as its own."""
+def encode_settings(settings: RunSettings) -> dict[str, Any]:
+    """The settings for a worker as JSON, without the environment, which it inherits."""
     return {
-        "folder": str(setting.folder),
-        "cwd": str(setting.cwd),
-        "tasks": [_task_out(each) for each in setting.tasks],
-        "stamps": {name: list(entries.values()) for name, entries in setting.stamps.items()},
+        "folder": str(settings.folder),
+        "cwd": str(settings.cwd),
+        "tasks": [_task_out(each) for each in settings.tasks],
+        "stamps": {name: list(entries.values()) for name, entries in settings.stamps.items()},
     }
 
 
-def setting_in(message: dict[str, Any], env: dict[str, str]) -> Setting:
-    """The setting of a worker, from what `setting_out` gave."""
-    return Setting(
+def decode_settings(message: dict[str, Any], env: dict[str, str]) -> RunSettings:
+    """Read the settings that `encode_settings` wrote."""
+    return RunSettings(
         folder=Path(message["folder"]),
         cwd=Path(message["cwd"]),
         env=env,
@@ -52,35 +52,33 @@ def _task_in(message: dict[str, Any]) -> Task:
 
 
 class End(NamedTuple):
-    """A trial that has ended, and its folders; None: it left none, or somebody may write there
-    still.
-    """
+    """A finished trial and its folders; None: it has none, or a program may still write there."""
 
     trial: Trial
-    space: Space | None
+    space: TrialFolders | None
 
 
-def end_out(end: End) -> dict[str, Any]:
-    """A trial that has ended as JSON."""
+def encode_end(end: End) -> dict[str, Any]:
+    """Serialize a finished trial."""
     space = None if end.space is None else [str(each) for each in end.space]
     return {"trial": write_record(end.trial), "space": space}
 
 
-def end_in(message: dict[str, Any]) -> End:
-    """What `end_out` gave."""
+def decode_end(message: dict[str, Any]) -> End:
+    """Read what `encode_end` wrote."""
     space = message["space"]
-    found = None if space is None else Space._make(map(Path, space))
+    found = None if space is None else TrialFolders._make(map(Path, space))
     return End(read_payload(Trial, message["trial"]), found)
 
 
-def fault_out(error: UwfError) -> dict[str, Any]:
-    """An error as JSON."""
+def encode_error(error: UwfError) -> dict[str, Any]:
+    """Serialize an error."""
     document: dict[str, Any] = error.document()["error"]
     return document
 
 
-def fault_in(message: dict[str, Any]) -> UwfError:
-    """The error that a worker met, as far as a message can say it."""
+def decode_error(message: dict[str, Any]) -> UwfError:
+    """Read what `encode_error` wrote."""
     error = UwfError(message["message"], where=message["where"], hint=message["hint"])
     error.code, error.exit_code = message["code"], message["exitCode"]
     return error

@@ -1,4 +1,4 @@
-"""What `run` and `resume` share: a client, workers, a display, and the end's document."""
+"""Shared by `run` and `resume`: the options, the client, the workers, the result."""
 
 import re
 import sys
@@ -16,19 +16,19 @@ from uwf_eval.plan.budget import read_budget
 from uwf_eval.records import Budget
 from uwf_eval.run.pool import ProcessPool
 from uwf_eval.run.prepare import Prepared, Request
-from uwf_eval.run.process import Worker
 from uwf_eval.run.progress import Progress
-from uwf_eval.run.start import Done, Hands
-from uwf_eval.trial.space import places
+from uwf_eval.run.start import RunOutcome, RunServices
+from uwf_eval.run.worker_process import WorkerProcess
+from uwf_eval.trial.folders import places
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}\Z")
 
 
 def budget_of(text: str | None) -> Budget:
-    """The budget that `--budget` says; none is no limit.
+    """The budget of `--budget`; unlimited without it.
 
     Raises:
-        UsageError: it says none.
+        UsageError: the text is not a valid budget.
     """
     if text is None:
         return Budget()
@@ -43,10 +43,10 @@ def budget_of(text: str | None) -> Budget:
 
 
 def run_name(text: str) -> str:
-    """The name that `--name` says.
+    """Validate the value of `--name`.
 
     Raises:
-        UsageError: it is none.
+        UsageError: the name is not valid.
     """
     if text and not _NAME.match(text):
         raise UsageError(
@@ -58,17 +58,17 @@ def run_name(text: str) -> str:
 
 
 def request_of(tasks: Sequence[str], **options: Any) -> Request:
-    """What `run` is asked for.
+    """The request of `uwf-eval run`.
 
     Raises:
-        UsageError: a budget or a name that is none.
+        UsageError: the budget or the name is not valid.
     """
     asked = {**options, "budget": budget_of(options["budget"]), "name": run_name(options["name"])}
     return Request(tasks=tasks, command=_command_words(), cwd=Path(working_folder()), **asked)
 
 
 def _command_words() -> list[str]:
-    """What was typed after `uwf-eval`, or after `uwf eval`."""
+    """The arguments after `uwf-eval` or `uwf eval`."""
     words = sys.argv[1:]
     if click.get_current_context().find_root().info_name == "uwf":
         words.remove("eval")
@@ -78,20 +78,20 @@ def _command_words() -> list[str]:
 def conduct(
     session: Session,
     jobs: int,
-    worker: Worker,
-    go: Callable[[Client, Hands], Done],
+    worker: WorkerProcess,
+    run: Callable[[Client, RunServices], RunOutcome],
     *,
     keep: bool,
 ) -> int:
-    """Run trials, print what became of them, and give the exit code."""
+    """Run the trials, print the result, and return the exit code."""
     hide()  # as its workers do
     with (
         Client.open(env=session.env, cwd=working_folder()) as client,
         cancel_on_signals(session) as cancel,
     ):
         pool = ProcessPool(jobs, lambda text: session.note(f"note: {text}"), worker)
-        hands = Hands(pool, cancel, lambda run: _watched(session, run), session.env, keep)
-        done = go(client, hands)
+        services = RunServices(pool, cancel, lambda run: _watched(session, run), session.env, keep)
+        done = run(client, services)
     if keep:
         session.note(f"note: folders of the trials: {places(done.run.run)}")
     session.emit(done.document(), done_text)
@@ -104,7 +104,7 @@ def _watched(session: Session, prepared: Prepared) -> Progress:
 
 
 def done_text(document: dict[str, Any], screen: Screen) -> str:
-    """What `run` and `resume` say at their end."""
+    """The output of `run` and `resume`."""
     states = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in
                        document["states"].items())  # fmt: skip
     score = document["score"]
