@@ -21,11 +21,11 @@ STEP_RESULT = {
     *("suspendReason", "done", "durationMs", "usage", "failure"),
 }
 ROW = {
-    *("thread", "workflow", "workflowName", "head", "status", "currentRole", "suspendedRole"),
-    *("suspendMessage", "suspendReason", "done", "steps", "usage", "running"),
+    *("thread", "workflow", "workflowName", "cwd", "head", "status", "currentRole"),
+    *("suspendedRole", "suspendMessage", "suspendReason", "done", "steps", "usage", "running"),
     *("startedAtMs", "updatedAtMs"),
 }
-SHOWN = ROW | {"form", "hint"}
+SHOWN = ROW | {"task", "form", "hint"}
 USAGE = {
     *("turns", "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"),
     *("costUsd", "durationMs"),

@@ -13,12 +13,12 @@ STEP_RESULT = {
     "suspendReason", "done", "durationMs", "usage", "failure",
 }  # fmt: skip
 ROW = {
-    "thread", "workflow", "workflowName", "head", "status", "currentRole", "suspendedRole",
+    "thread", "workflow", "workflowName", "cwd", "head", "status", "currentRole", "suspendedRole",
     "suspendMessage", "suspendReason", "done", "steps", "usage", "running",
 }  # fmt: skip
 
 
-def test_a_thread_from_start_to_end_in_json(uwf):
+def test_a_thread_from_start_to_end_in_json(uwf, project):
     started = uwf("thread", "start", "pair", "-p", "x").document
     assert set(started) == {"workflow", "workflowName", "thread"}
     assert Ref.matches(started["workflow"])
@@ -27,9 +27,10 @@ def test_a_thread_from_start_to_end_in_json(uwf):
     assert set(first["steps"][0]) == STEP_RESULT
     assert (first["status"], first["steps"][0]["currentRole"]) == ("idle", "reviewer")
     shown = uwf("thread", "show", "@last").document
+    assert (shown["task"], shown["cwd"]) == ("x", str(project.folder))
     assert set(shown) >= ROW | {"form", "hint"}
     listed = uwf("thread", "list").document["threads"][0]
-    assert set(listed) == set(shown) - {"form", "hint"}
+    assert set(listed) == set(shown) - {"task", "form", "hint"}
     last = uwf("thread", "exec", "@last", "-c", "5").document
     assert (last["status"], last["done"], len(last["steps"])) == ("completed", True, 1)
     again = uwf("thread", "exec", "@last")

@@ -35,6 +35,7 @@ def thread(number, status, **changes):
         "thread": f"01JD8ZK3QW7V5N2B4C6D8E0F{number:02}",
         "workflow": "3FQ8K1M2N4P5Q",
         "workflowName": "write-document",
+        "cwd": "/home/me/shop",
         "head": "7GQ8K1M2N4P5Q",
         "status": status,
         "currentRole": "reviewer" if status in ("idle", "running") else None,
@@ -138,7 +139,14 @@ def still_clock(monkeypatch):
 SHOWN = {
     "thread-list": lambda screen: threads_text(THREADS, screen),
     "thread-show": lambda screen: thread_text(
-        thread(2, "suspended", form={"type": "object"}, hint="`uwf thread resume 01JD8 …`"), screen
+        thread(
+            2,
+            "suspended",
+            task="Sum it up.",
+            form={"type": "object"},
+            hint="`uwf thread resume 01JD8 …`",
+        ),
+        screen,
     ),
     "step-list": lambda screen: steps_text(STEPS, screen),
     "step-show": lambda screen: step_text(STEP, screen),

@@ -9,7 +9,7 @@ from uwf_core.client import ThreadFilter
 from uwf_core.testing.project import Project
 from uwf_core.views.thread_list import thread_rows
 
-ONLY_IN_SHOW = {"form", "hint"}
+ONLY_IN_SHOW = {"task", "form", "hint"}
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def project(tmp_path):
     return project
 
 
-def test_every_row_is_the_document_of_its_thread_without_form_and_hint(project: Project):
+def test_every_row_is_the_document_of_its_thread_without_what_a_list_leaves_out(project: Project):
     with project.client() as uwf:
         fresh, one, failed, cancelled = (
             uwf.start("one-role", "a task")["thread"] for _ in range(4)

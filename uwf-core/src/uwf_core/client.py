@@ -231,19 +231,27 @@ class Client:
         cancel: Cancel | None = None,
     ) -> Outcome:
         """Resume a suspended or completed thread. Errors as `uwf thread resume`."""
-        from uwf_core.threads import resume
+        from uwf_core.engine.run import RunOptions
+        from uwf_core.threads.resume import Input, resume_thread
 
-        options = resume.ResumeOptions(text, answer, agent, cwd)
-        return resume.resume_thread(self._engine, thread, options, self._watch, cancel or Cancel())
+        said, options = Input(text, answer), RunOptions(agent=agent, cwd=cwd)
+        return resume_thread(self._engine, thread, said, options, self._watch, cancel or Cancel())
 
     def poke(
-        self, thread: str, text: str, *, cwd: str | None = None, cancel: Cancel | None = None
+        self,
+        thread: str,
+        text: str,
+        *,
+        agent: str | None = None,
+        cwd: str | None = None,
+        cancel: Cancel | None = None,
     ) -> Outcome:
         """Run the head step again with a further instruction. Errors as `uwf thread poke`."""
-        from uwf_core.threads import resume
+        from uwf_core.engine.run import RunOptions
+        from uwf_core.threads.resume import poke_thread
 
-        engine, watch = self._engine, self._watch
-        return resume.poke_thread(engine, thread, text, watch, cancel or Cancel(), cwd)
+        options = RunOptions(agent=agent, cwd=cwd)
+        return poke_thread(self._engine, thread, text, options, self._watch, cancel or Cancel())
 
     def fork(self, step: str) -> StartedDocument:
         """A new thread that shares the chain up to a step."""
@@ -368,12 +376,8 @@ class Client:
     def judge(
         self, name: str, options: Mapping[str, Any] | None = None, *, where: str = "options"
     ) -> Judge:
-        """Open a judge that an installed plugin announces by `uwf_judges`.
-
-        Args:
-            name: the entry point's name.
-            options: the judge's options, as JSON.
-            where: the place of the options, for messages.
+        """Open a judge that an installed plugin announces by `uwf_judges`; `where` is the place of
+        the options, for messages.
 
         Raises:
             PluginError: it is unknown, blocked, incompatible or claimed twice.

@@ -42,6 +42,7 @@ EVERYWHERE: Final = ("--format=format", "--color=color", "--debug", "--help")
 _THREAD = ("thread",)
 _STEP = ("step",)
 _FILE = ("file",)
+_RUN_OPTIONS = ("--agent=agent", "--cwd=dir", "--until-done", "--background")
 _FORK = Row("thread_run:fork", "Start a new thread from a step", _STEP)
 
 _WORKFLOW_ROWS: Final[Mapping[str, Entry]] = {
@@ -64,7 +65,7 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         "thread_run:exec_",
         "Run the next step or steps",
         _THREAD,
-        ("--count=text", "--agent=agent", "--cwd=dir", "--background", "--until-done"),
+        ("--count=text", *_RUN_OPTIONS),
     ),
     "export": Row("bundle:export", "Write a thread to one file", _THREAD, ("--output=file",)),
     "fork": _FORK,
@@ -88,7 +89,7 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         "thread_run:poke",
         "Rerun the last step with a further instruction",
         _THREAD,
-        ("--prompt=text", "--cwd=dir"),
+        ("--prompt=text", *_RUN_OPTIONS),
     ),
     "read": Row(
         "thread:read", "Read a thread as Markdown", _THREAD, ("--quota=text", "--before=step")
@@ -97,7 +98,7 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         "thread_run:resume",
         "Continue a suspended thread or reopen a finished one",
         _THREAD,
-        ("--prompt=text", "--answer=text", "--status=text", "--agent=agent", "--cwd=dir"),
+        ("--prompt=text", "--answer=text", "--status=text", *_RUN_OPTIONS),
     ),
     "rm": Row("thread:rm", "Delete a finished thread", _THREAD),
     "show": Row("thread:show", "Show the status of a thread", _THREAD),
@@ -218,7 +219,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
         "thread_run:run",
         "Start a workflow and run it until it ends",
         ("workflow",),
-        ("--prompt=text", "--cwd=dir", "--agent=agent"),
+        ("--prompt=text", *_RUN_OPTIONS),
     ),
     "thread": Noun("Threads: runs of workflows", _THREAD_ROWS),
     "step": Noun("Steps: each the work of one role in a thread", _STEP_ROWS),

@@ -31,10 +31,33 @@ def agent_option(text: str = "Agent for this call: an alias, a name or a command
     return click.option("--agent", metavar="AGENT", help=text)
 
 
-def cwd_option() -> Decorator:
-    """The option --cwd of what runs a step."""
-    text = "Working folder for this call, in place of the thread's."
-    return click.option("--cwd", metavar="DIR", help=text)
+def run_options(function: Any) -> Any:
+    """The options of what runs steps of a thread: exec, resume and poke."""
+    for option in (
+        click.option(
+            "--announce", type=int, hidden=True, help="Descriptor that reports the acquired lock."
+        ),
+        background_option(),
+        until_done_option(),
+        click.option(
+            "--cwd", metavar="DIR", help="Working folder for this call, in place of the thread's."
+        ),
+        agent_option(),
+    ):
+        function = option(function)
+    return function
+
+
+def background_option() -> Decorator:
+    """The option --background."""
+    text = "Run in the background; see `wait` and `stop`."
+    return click.option("--background", is_flag=True, help=text)
+
+
+def until_done_option() -> Decorator:
+    """The option --until-done."""
+    text = "Run until the end, at most 100 steps."
+    return click.option("--until-done", is_flag=True, help=text)
 
 
 def prompt_option(text: str, *, required: bool = True) -> Decorator:

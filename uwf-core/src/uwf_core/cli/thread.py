@@ -96,6 +96,8 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
         [
             ("thread", document["thread"]),
             ("workflow", f"{document['workflowName']} ({document['workflow']})"),
+            ("task", document.get("task")),
+            ("folder", document["cwd"]),
             ("status", status),
             ("role", document["suspendedRole"] or document["currentRole"]),
             ("reason", document["suspendMessage"]),

@@ -1,6 +1,6 @@
 """Start and run threads: `uwf run`, `uwf thread start`, `exec`, `resume`, `poke`, `fork`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,18 +9,22 @@ from uwf_core.cli.command import command
 from uwf_core.cli.outcome import print_outcome, running, watch
 from uwf_core.cli.params import (
     agent_option,
-    cwd_option,
+    background_option,
     file_or_text,
     prompt_option,
     prompt_text,
+    run_options,
     step_argument,
     thread_argument,
+    until_done_option,
 )
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session, working_folder
-from uwf_core.errors import UsageError
+from uwf_core.errors import UsageError, UwfError
 
 if TYPE_CHECKING:
+    from uwf_core.engine.results import Outcome
+    from uwf_core.engine.run import RunOptions
     from uwf_core.threads.start import StartOptions
 
 
@@ -36,20 +40,35 @@ if TYPE_CHECKING:
     "--cwd", metavar="DIR", help="Working folder of the agents (default: the current one)."
 )
 @agent_option("Agent for the roles of this thread.")
-def run(session: Session, workflow: str, prompt: str, cwd: str | None, agent: str | None) -> int:
+@until_done_option()
+@background_option()
+def run(
+    session: Session,
+    workflow: str,
+    prompt: str,
+    cwd: str | None,
+    agent: str | None,
+    until_done: bool,
+    background: bool,
+) -> int:
     """Start a workflow and run it until it ends or suspends.
 
-    WORKFLOW is a name, a file or a reference. Stops after 100 steps.
+    WORKFLOW is a name, a file or a reference. Stops after 100 steps, with or without --until-done.
     """
-    from uwf_core.engine.run import RunOptions, exec_started
+    from uwf_core.engine.run import RunOptions, exec_thread, outcome_after
     from uwf_core.threads.start import start_thread
 
-    options = start_options(session, workflow, prompt, cwd, agent)
+    start = start_options(session, workflow, prompt, cwd, agent)
+    options, engine = RunOptions(until_done=True), session.engine
     with running(session) as (live, cancel):
-        session.thread = start_thread(session.engine, options, live)["thread"]
-        outcome = exec_started(
-            session.engine, session.thread, RunOptions(until_done=True), live, cancel
-        )
+        session.thread = thread = start_thread(engine, start, live)["thread"]
+        try:
+            if background:
+                outcome = _in_background(session, "exec", thread, options)
+            else:
+                outcome = exec_thread(engine, thread, options, live, cancel)
+        except UwfError as error:  # the thread exists: report it with the error
+            outcome = outcome_after(engine, thread, error)
     return print_outcome(session, outcome)
 
 
@@ -104,23 +123,8 @@ def start_options(
 @click.option(
     "-c", "--count", type=click.IntRange(min=1), metavar="N", help="Run N steps; 1 by default."
 )
-@agent_option()
-@cwd_option()
-@click.option("--background", is_flag=True, help="Run in the background; see `wait` and `stop`.")
-@click.option("--until-done", is_flag=True, help="Run until the end, at most 100 steps.")
-@click.option(
-    "--announce", type=int, hidden=True, help="Descriptor that reports the acquired lock."
-)
-def exec_(
-    session: Session,
-    thread: str,
-    count: int | None,
-    agent: str | None,
-    cwd: str | None,
-    background: bool,
-    until_done: bool,
-    announce: int | None,
-) -> int:
+@run_options
+def exec_(session: Session, thread: str, count: int | None, background: bool, **how: Any) -> int:
     """Run the next step of a thread: the work of one role.
 
     Stops at the end, at a suspension or a failure; call it again to continue. A reported step is
@@ -129,19 +133,26 @@ def exec_(
     from uwf_core.engine.run import RunOptions, exec_thread
 
     session.thread = thread
-    if until_done and count is not None:
+    if how["until_done"] and count is not None:
         raise UsageError(
             "-c and --until-done cannot be combined",
             hint="use -c N for N steps, --until-done for all steps",
         )
-    options = RunOptions(steps=count or 1, until_done=until_done, agent=agent, cwd=cwd)
+    options = RunOptions(count or 1, **how)
     if background:
-        from uwf_core.threads.background import exec_in_background
-
-        return print_outcome(session, exec_in_background(session.engine, thread, options))
+        return print_outcome(session, _in_background(session, "exec", thread, options))
     with running(session) as (live, cancel):
-        outcome = exec_thread(session.engine, thread, options, live, cancel, announce=announce)
+        outcome = exec_thread(session.engine, thread, options, live, cancel)
     return print_outcome(session, outcome)
+
+
+def _in_background(
+    session: Session, command: str, thread: str, options: "RunOptions", **texts: str | None
+) -> "Outcome":
+    from uwf_core.threads.background import run_in_background
+
+    given = {f"--{name}": text for name, text in texts.items()}
+    return run_in_background(session.engine, command, thread, options, given)
 
 
 @command(
@@ -161,24 +172,36 @@ def exec_(
     help="Answer to a pending question: JSON, @file, or field=value (may be repeated).",
 )
 @click.option("--status", metavar="NAME", help="Short for --answer '$status=NAME'.")
-@agent_option()
-@cwd_option()
+@run_options
 def resume(
     session: Session,
     thread: str,
     prompt: str | None,
     answers: tuple[str, ...],
     status: str | None,
-    agent: str | None,
-    cwd: str | None,
+    background: bool,
+    **how: Any,
 ) -> int:
     """Continue a suspended thread, or reopen a completed one.
 
     A pending question expects --answer or --status; `thread show` prints its form.
     """
-    from uwf_core.threads.resume import ResumeOptions, resume_thread
+    from uwf_core.engine.run import RunOptions
+    from uwf_core.threads.resume import Input, resume_thread
 
     session.thread = thread
+    options, answer = RunOptions(**how), _answer(answers, status)
+    text = None if prompt is None else prompt_text(session, prompt)
+    if background:
+        outcome = _in_background(session, "resume", thread, options, prompt=text, answer=answer)
+        return print_outcome(session, outcome)
+    with running(session) as (live, cancel):
+        outcome = resume_thread(session.engine, thread, Input(text, answer), options, live, cancel)
+    return print_outcome(session, outcome)
+
+
+def _answer(answers: Sequence[str], status: str | None) -> str | None:
+    """The parts of an answer, one per line."""
     lines = [file_or_text(each, "--answer") for each in answers]
     if status is not None:
         if any(line.lstrip().startswith("{") for line in lines):
@@ -187,29 +210,30 @@ def resume(
                 hint="write $status into the JSON, or the other fields as --answer field=value",
             )
         lines.append(f"$status={status}")
-    options = ResumeOptions(
-        text=None if prompt is None else prompt_text(session, prompt),
-        answer="\n".join(lines) or None,
-        agent=agent,
-        cwd=cwd,
-    )
-    with running(session) as (live, cancel):
-        outcome = resume_thread(session.engine, thread, options, live, cancel)
-    return print_outcome(session, outcome)
+    return "\n".join(lines) or None
 
 
-@command("poke", 'uwf thread poke @last -p "Also cover the empty list"', logged=True)
+@command(
+    "poke",
+    'uwf thread poke @last -p "Also cover the empty list"',
+    'uwf thread poke 01JD8 -p "Be brief" --agent hermes --until-done',
+    logged=True,
+)
 @thread_argument()
 @prompt_option("The further instruction.")
-@cwd_option()
-def poke(session: Session, thread: str, prompt: str, cwd: str | None) -> int:
+@run_options
+def poke(session: Session, thread: str, prompt: str, background: bool, **how: Any) -> int:
     """Rerun the last step with a further instruction; the new step replaces it."""
+    from uwf_core.engine.run import RunOptions
     from uwf_core.threads.resume import poke_thread
 
     session.thread = thread
-    text = prompt_text(session, prompt)
+    options, text = RunOptions(**how), prompt_text(session, prompt)
+    if background:
+        outcome = _in_background(session, "poke", thread, options, prompt=text)
+        return print_outcome(session, outcome)
     with running(session) as (live, cancel):
-        outcome = poke_thread(session.engine, thread, text, live, cancel, cwd)
+        outcome = poke_thread(session.engine, thread, text, options, live, cancel)
     return print_outcome(session, outcome)
 
 

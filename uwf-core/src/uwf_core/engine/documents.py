@@ -78,6 +78,7 @@ class ThreadRow(Standing):
     thread: str
     workflow: str
     workflowName: str
+    cwd: str
     head: str
     steps: int
     usage: UsagePayload
@@ -87,8 +88,11 @@ class ThreadRow(Standing):
 
 
 class ThreadDocument(ThreadRow):
-    """A thread, as `thread show` gives it: a row, the form of an answer, what to do next."""
+    """A thread, as `thread show` prints it: a row, its task (null if the thread is corrupt), the
+    form of an answer, and the next command.
+    """
 
+    task: str | None
     form: dict[str, Any] | None
     hint: str | None
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from uwf_core.api.events import ThreadEnded
@@ -48,51 +48,43 @@ UNTIL_DONE_STEPS = 100
 
 
 class RunOptions(NamedTuple):
-    """How far to run: `steps` of them, or until done; on which agent (the word of `--agent`); in
-    which folder instead of the thread's (`--cwd`).
+    """How far to run, and how.
+
+    Attributes:
+        steps: the number of steps, unless `until_done`. agent: the word of `--agent`.
+        cwd: a working folder in place of the thread's.
+        announce: the descriptor on which a background run reports that it holds the lock.
     """
 
     steps: int = 1
     until_done: bool = False
     agent: str | None = None
     cwd: str | None = None
+    announce: int | None = None
 
 
 def exec_thread(
-    engine: "Engine",
-    word: str,
-    options: RunOptions,
-    watch: Watch,
-    cancel: "Cancel",
-    *,
-    announce: int | None = None,
+    engine: "Engine", word: str, options: RunOptions, watch: Watch, cancel: "Cancel"
 ) -> Outcome:
     """Run the next step or steps of a thread.
 
-    Args:
-        engine: the engine.
-        word: the thread.
-        options: how far.
-        watch: who is told.
-        cancel: stops the run.
-        announce: a file descriptor on which to say that the lock is held (background runs).
-
     Raises:
-        BusyError: somebody runs it already.
+        BusyError: another process runs it.
         WrongStateError: it is cancelled.
     """
     with locked_thread(engine, word, watch) as locked:
-        return locked.save(_exec(locked, options, cancel, announce))
+        rest = nothing_to_run(locked.head)
+        if rest is None:
+            return locked.save(run_steps(locked, options, cancel, GO_ON))
+        locked.watch.notice(_rest_words(locked.head))
+        if options.announce is not None:
+            _announce(options.announce)
+        return locked.save(rest)
 
 
-def exec_started(
-    engine: "Engine", thread: str, options: RunOptions, watch: Watch, cancel: "Cancel"
-) -> Outcome:
-    """Run a thread that the same command has made: that it exists is reported whatever follows."""
-    try:
-        return exec_thread(engine, thread, options, watch, cancel)
-    except UwfError as error:
-        return ended_by(read_head(engine.store, ThreadId(thread)), [], error)
+def outcome_after(engine: "Engine", thread: str, error: UwfError) -> Outcome:
+    """The outcome of a command that created a thread, but could not run it."""
+    return ended_by(read_head(engine.store, ThreadId(thread)), [], error)
 
 
 class LockedThread(NamedTuple):
@@ -148,28 +140,6 @@ def nothing_to_run(head: Head) -> Outcome | None:
     return None
 
 
-def _exec(
-    locked: LockedThread, options: RunOptions, cancel: "Cancel", announce: int | None
-) -> Outcome:
-    rest = nothing_to_run(locked.head)
-    if rest is not None:
-        locked.watch.notice(_rest_words(locked.head))
-        if announce is not None:
-            _announce(announce)
-        return rest
-    if announce is None:
-        return run_steps(locked, options, cancel, GO_ON)
-    with suppress(AgentFailure):  # stored as the failure of the step
-        check_step(locked, options, cancel, GO_ON)
-    forget_run(locked.engine.home, locked.head.thread)
-    _announce(announce)
-    try:
-        return run_steps(locked, options, cancel, GO_ON)
-    except Exception as problem:  # nobody reads our stderr any more: `wait` reports it
-        error = InternalFailure(f"{type(problem).__name__}: {problem}")
-        return ended_by(locked.head, [], problem if isinstance(problem, UwfError) else error)
-
-
 def _announce(descriptor: int) -> None:
     os.write(descriptor, b"running\n")
     os.close(descriptor)
@@ -186,13 +156,31 @@ def _rest_words(head: Head) -> str:
 def run_steps(
     locked: LockedThread, options: RunOptions, cancel: "Cancel", intent: Intent
 ) -> Outcome:
-    """Take steps from the head: the first with `intent`, the others simply going on.
+    """Take steps from the head: the first with `intent`, the others as `exec` does.
 
-    An error that comes after a step is part of the outcome: what was done is always reported.
+    An error that comes after a step is part of the outcome: what was done is always reported. In
+    the background so is any error after the lock was announced: nobody reads our stderr then.
 
     Raises:
         UwfError: not even the first step could be taken.
     """
+    if options.announce is None:
+        return _steps(locked, options, cancel, intent)
+    try:
+        check_step(locked, options, cancel, intent)
+    except AgentFailure:
+        if intent.kind != "go":
+            raise  # else it is stored as the failure of the step
+    forget_run(locked.engine.home, locked.head.thread)
+    _announce(options.announce)
+    try:
+        return _steps(locked, options, cancel, intent)
+    except Exception as problem:  # `wait` reports it
+        error = InternalFailure(f"{type(problem).__name__}: {problem}")
+        return ended_by(locked.head, [], problem if isinstance(problem, UwfError) else error)
+
+
+def _steps(locked: LockedThread, options: RunOptions, cancel: "Cancel", intent: Intent) -> Outcome:
     run = _run_of(locked, options, cancel)
     wanted = UNTIL_DONE_STEPS if options.until_done else options.steps
     head = locked.head

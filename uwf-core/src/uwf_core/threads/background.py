@@ -1,10 +1,14 @@
-"""`exec --background`: a detached child runs the thread; the parent returns once it does."""
+"""`--background`: a detached child runs the thread; the parent returns once it holds the lock."""
 
 import json
 import os
 import select
 import time
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryFile
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.find import find_thread
@@ -24,68 +28,93 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
 
 PATIENCE_SECONDS = 60.0
-"""How long the child may take until it holds the lock."""
+"""How long the child may take to acquire the lock."""
 
 
-def exec_in_background(engine: "Engine", word: str, options: RunOptions) -> Outcome:
-    """Start a detached `uwf thread exec` and return as soon as it holds the thread's lock.
+def run_in_background(
+    engine: "Engine",
+    command: str,
+    word: str,
+    options: RunOptions,
+    texts: Mapping[str, str | None] = MappingProxyType({}),
+) -> Outcome:
+    """Start a detached `uwf thread exec`, `resume` or `poke`; return once it holds the lock.
 
-    Where there is nothing to run, none is started, and the outcome is that of exec.
+    If exec has nothing to run, none is started, and the outcome is that of exec.
+
+    Args:
+        engine: the engine.
+        command: `exec`, `resume` or `poke`.
+        word: the thread.
+        options: how far to run, and how.
+        texts: by option (`-p`), passed in files, since the arguments of a process are public.
 
     Raises:
         UwfError: what kept the child from running, with its own code and message.
-        BusyError: somebody runs the thread already.
+        BusyError: another process runs the thread.
     """
     thread = find_thread(engine, word)
-    rest = _rest(engine, thread)
+    rest = _rest(engine, thread) if command == "exec" else None
     if rest is not None:
         return rest
     reader, writer = os.pipe()
-    try:
-        errors = errors_file(engine.home, thread)
-        make_folder(str(errors.parent))
-        said_before = errors.stat().st_size if errors.exists() else 0
-        start_detached(
-            _arguments(thread, options, writer),
-            cwd=engine.cwd,
-            env=engine.env,
-            stdout_path=None,
-            stderr_path=str(errors),
-            pass_fds=(writer,),
-        )
-    finally:
-        os.close(writer)
-    try:
-        is_running = _hears(reader)
-    finally:
-        os.close(reader)
-    if not is_running:
-        raise _why(thread, errors, said_before)
+    with ExitStack() as files:
+        files.callback(os.close, reader)
+        try:
+            errors = errors_file(engine.home, thread)
+            make_folder(str(errors.parent))
+            old_bytes = errors.stat().st_size if errors.exists() else 0
+            given = {name: _file_of(text, files) for name, text in texts.items() if text}
+            start_detached(
+                _arguments(command, thread, options._replace(announce=writer), given),
+                cwd=engine.cwd,
+                env=engine.env,
+                stdout_path=None,
+                stderr_path=str(errors),
+                pass_fds=(writer, *given.values()),
+            )
+        finally:
+            os.close(writer)
+        if not _hears(reader):
+            raise _why(thread, errors, old_bytes)
     head = read_head(engine.store, thread)
     return Outcome(exec_document(head, [], "running"), ExitCode.DONE)
 
 
+def _file_of(text: str, files: ExitStack) -> int:
+    """The descriptor of a nameless file with this text."""
+    file = files.enter_context(TemporaryFile())  # noqa: SIM115 (the stack closes it)
+    file.write(text.encode())
+    file.seek(0)
+    return file.fileno()
+
+
 def _rest(engine: "Engine", thread: ThreadId) -> Outcome | None:
     if holder_of(engine.store, thread) is not None:
-        return None  # the child says who
+        return None  # the child names the holder
     head = read_head(engine.store, thread)
     state = effective(head.state, is_running=False, is_sound=head.damage is None)
     return nothing_to_run(head._replace(state=state))
 
 
-def _arguments(thread: ThreadId, options: RunOptions, writer: int) -> list[str]:
-    arguments = [*own_python("uwf_core", "thread", "exec", thread), "--format", "json"]
-    how_far = ["--until-done"] if options.until_done else ["-c", str(options.steps)]
-    arguments += ["--announce", str(writer), *how_far]
-    if options.agent is not None:
-        arguments += ["--agent", options.agent]
-    if options.cwd is not None:
-        arguments += ["--cwd", options.cwd]
+def _arguments(
+    command: str, thread: ThreadId, options: RunOptions, texts: Mapping[str, int]
+) -> list[str]:
+    arguments = [*own_python("uwf_core", "thread", command, thread), "--format", "json"]
+    arguments += ["--announce", str(options.announce)]
+    if options.until_done:
+        arguments.append("--until-done")
+    elif options.steps > 1:
+        arguments += ["-c", str(options.steps)]
+    for name, value in (("--agent", options.agent), ("--cwd", options.cwd)):
+        arguments += [] if value is None else [name, value]
+    for name, descriptor in texts.items():
+        arguments += [name, f"@/dev/fd/{descriptor}"]
     return arguments
 
 
 def _hears(reader: int) -> bool:
-    """Whether the child says that it holds the lock; False if it ends without a word."""
+    """Whether the child reports that it holds the lock; False if it ends without doing so."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while (left := deadline - time.monotonic()) > 0:
         ready, _, _ = select.select([reader], [], [], left)
@@ -95,17 +124,17 @@ def _hears(reader: int) -> bool:
 
 
 def _why(thread: ThreadId, errors: Path, start: int) -> UwfError:
-    """What the child has said on stderr, from byte `start` on, as an error of our own."""
+    """The error that the child printed on stderr, from byte `start` on, as our own."""
     try:
         lines = errors.read_bytes()[start:].decode(errors="replace").splitlines()
     except OSError as error:
-        return StoreError(f"the background run of {thread} cannot be read: {error}")
+        return StoreError(f"cannot read the errors of the background run of {thread}: {error}")
     for line in reversed(lines):
         try:
             return error_of(json.loads(line)["error"])
         except (ValueError, KeyError, TypeError):
             continue
     return StoreError(
-        f"the background run of {thread} ended before it began: {' '.join(lines[-3:])}",
-        hint=f"`uwf thread exec {thread}` shows why",
+        f"the background run of {thread} ended before its first step: {' '.join(lines[-3:])}",
+        hint=f"`uwf thread exec {thread}` shows the cause",
     )

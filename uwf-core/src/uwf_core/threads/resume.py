@@ -26,63 +26,54 @@ if TYPE_CHECKING:
     from uwf_core.workflow.variants import Variant
 
 
-class ResumeOptions(NamedTuple):
+class Input(NamedTuple):
     """What a person adds: a text, or an answer to the pending question (JSON, or `field=value`
-    per line); the word that chooses an agent; and a folder instead of the thread's.
+    per line).
     """
 
     text: str | None = None
     answer: str | None = None
-    agent: str | None = None
-    cwd: str | None = None
 
 
 def resume_thread(
-    engine: "Engine", word: str, options: ResumeOptions, watch: Watch, cancel: "Cancel"
+    engine: "Engine", word: str, said: Input, options: RunOptions, watch: Watch, cancel: "Cancel"
 ) -> Outcome:
-    """Let a suspended or completed thread go on with one step.
+    """Run a suspended or completed thread again, with what a person said.
 
     Raises:
-        WrongStateError: it is idle or cancelled; an answer where nothing was asked, or none where
-            something was.
+        WrongStateError: it is idle or cancelled; an answer without a pending question, or no
+            answer to one.
         PayloadError: the answer does not satisfy the form; nothing has changed.
-        BusyError: somebody runs it.
+        BusyError: another process runs it.
     """
     with locked_thread(engine, word, watch) as locked:
         head = locked.head
         check_resume(head.state, head.thread)
-        intent = Intent("resume", _clean(engine, options.text), _answer(engine, head, options))
-        wanted = RunOptions(agent=options.agent, cwd=options.cwd)
+        intent = Intent("resume", _clean(engine, said.text), _answer(engine, head, said.answer))
         waits = head.state.suspension
         if waits is not None and waits.reason == "limit":
             state = head.state._replace(status="idle", current_role=waits.role, suspension=None)
-            check_step(locked._replace(head=head._replace(state=state)), wanted, cancel, intent)
+            check_step(locked._replace(head=head._replace(state=state)), options, cancel, intent)
             locked = locked._replace(head=_grant(engine, head))
-        return locked.save(run_steps(locked, wanted, cancel, intent))
+        return locked.save(run_steps(locked, options, cancel, intent))
 
 
 def poke_thread(
-    engine: "Engine",
-    word: str,
-    text: str,
-    watch: Watch,
-    cancel: "Cancel",
-    cwd: str | None = None,
+    engine: "Engine", word: str, text: str, options: RunOptions, watch: Watch, cancel: "Cancel"
 ) -> Outcome:
-    """Run the head step again with a further instruction; the new step replaces it. `cwd`: a folder
-    instead of the thread's.
+    """Run the head step again with a further instruction; the new step replaces it.
 
     Raises:
-        WrongStateError: there is no step yet, a question is pending, or the state is another one
-            than idle, completed or suspended by a role.
-        BusyError: somebody runs it.
+        WrongStateError: there is no step yet, a question is pending, or the thread is not idle,
+            completed or suspended by a role.
+        BusyError: another process runs it.
     """
     if not text.strip():
-        raise UsageError("the instruction is blank", hint="say it with -p TEXT")
+        raise UsageError("the instruction is blank", hint="describe it with -p TEXT")
     with locked_thread(engine, word, watch) as locked:
         check_poke(locked.head.state, locked.head.thread)
         intent = Intent("poke", _clean(engine, text))
-        return locked.save(run_steps(locked, RunOptions(cwd=cwd), cancel, intent))
+        return locked.save(run_steps(locked, options, cancel, intent))
 
 
 def _clean(engine: "Engine", text: str | None) -> str | None:
@@ -96,11 +87,11 @@ def _grant(engine: "Engine", head: "Head") -> "Head":
         return happen(engine, head, "granted", next=runs(waiting.role if waiting else ""))
 
 
-def _answer(engine: "Engine", head: "Head", options: ResumeOptions) -> dict[str, Any] | None:
+def _answer(engine: "Engine", head: "Head", given: str | None) -> dict[str, Any] | None:
     """The answer, checked against the form; a pending question must have one."""
     suspension, thread = head.state.suspension, head.thread
     form = form_of(engine, head, suspension)
-    if options.answer is None:
+    if given is None:
         if suspension is not None and suspension.question is not None:
             raise WrongStateError(
                 f"thread {thread} waits for an answer; a text alone is none",
@@ -113,7 +104,7 @@ def _answer(engine: "Engine", head: "Head", options: ResumeOptions) -> dict[str,
             f"thread {thread} has asked nothing",
             hint=f"`uwf thread resume {thread} -p TEXT` goes on with a text",
         )
-    answer = parse_answer(options.answer, form)
+    answer = parse_answer(given, form)
     check_answer(answer, form, suspension)
     cleaned: dict[str, Any] = engine.redactor.value(answer)
     return cleaned

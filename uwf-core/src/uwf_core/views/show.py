@@ -8,7 +8,7 @@ from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import status_fields
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.thread.chain import read_step
+from uwf_core.thread.chain import read_start, read_step
 from uwf_core.thread.head import Head, is_whole, read_head
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of
@@ -33,7 +33,7 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
         head = read_head(engine.store, thread)
     except CorruptNodeError as error:
         row = corrupt_row(thread, error.message)
-        return {**row, "form": None, "hint": _hint(row, None, None)}
+        return {**row, "task": None, "form": None, "hint": _hint(row, None, None)}
     holder = holder_of(engine.store, thread)
     is_sound = head.damage is None and is_whole(engine.store, head)
     state = effective(head.state, is_running=holder is not None, is_sound=is_sound)
@@ -44,7 +44,12 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
     hint = _hint(row, waits, failed)
     if waits is not None and form is not None:
         hint = _answer_hint(thread, waits)
-    return {**row, "form": form, "hint": hint}
+    return {**row, "task": _task(engine, head) if is_sound else None, "form": form, "hint": hint}
+
+
+def _task(engine: "Engine", head: Head) -> str:
+    start = read_start(engine.store, Ref(head.state.start))
+    return engine.store.text(Ref(start["prompt"]))
 
 
 def row_of(
@@ -55,6 +60,7 @@ def row_of(
         "thread": variable.name[len(HEADS) :],
         "workflow": state.workflow,
         "workflowName": state.workflow_name,
+        "cwd": variable.tags["cwd"],
         "head": variable.value,
         **status_fields(state),
         "steps": state.steps,
@@ -73,6 +79,7 @@ def corrupt_row(thread: ThreadId, message: str) -> "ThreadRow":
         "thread": thread,
         "workflow": "",
         "workflowName": "",
+        "cwd": "",
         "head": "",
         "status": "corrupt",
         "currentRole": None,

@@ -41,6 +41,9 @@ class ThreadFilter(NamedTuple):
     workflow: str | None = None
 
 
+ALL = ThreadFilter(all=True)
+
+
 def list_threads(engine: "Engine", wanted: ThreadFilter) -> "list[ThreadRow]":
     """Threads, newest first. A damaged one is listed as corrupt and affects no other."""
     rows: list[ThreadRow] = json.loads(f"[{','.join(thread_rows(engine, wanted))}]")
@@ -118,7 +121,7 @@ def _plain_row(head: "Variable") -> str:
     name, value, tags, _, updated_ms, _ = head
     return (
         f'{{"thread": "{name[len(HEADS) :]}", '
-        f'{_workflow_fields(tags["workflow"], tags["workflowName"])}, "head": "{value}", '
+        f'{_fixed_fields(tags["workflow"], tags["workflowName"], tags["cwd"])}, "head": "{value}", '
         f"{_status_fields(tags['status'], tags.get('currentRole'))}, "
         f'"steps": {tags.get("steps", 0)}, "usage": {_usage(tags.get("usage"))}, '
         f'"running": null, "startedAtMs": {tags.get("startedMs", 0)}, "updatedAtMs": {updated_ms}}}'
@@ -126,8 +129,9 @@ def _plain_row(head: "Variable") -> str:
 
 
 @lru_cache(64)
-def _workflow_fields(workflow: str, name: str) -> str:
-    return json.dumps({"workflow": workflow, "workflowName": name}, ensure_ascii=False)[1:-1]
+def _fixed_fields(workflow: str, name: str, cwd: str) -> str:
+    fields = {"workflow": workflow, "workflowName": name, "cwd": cwd}
+    return json.dumps(fields, ensure_ascii=False)[1:-1]
 
 
 @lru_cache(64)
