@@ -8,13 +8,13 @@ import pytest
 
 from uwf_agent_claude_code.arguments import command_line, narrowed
 from uwf_agent_claude_code.environment import bypass_problem, environment, temporary_folder
-from uwf_agent_claude_code.hearing import Hearing
 from uwf_agent_claude_code.lines import Result, Tokens, read_line
 from uwf_agent_claude_code.options import ClaudeCodeOptions
-from uwf_agent_claude_code.outcome import Told, failure_of_result
+from uwf_agent_claude_code.outcome import RunEvents, failure_of_result
 from uwf_agent_claude_code.project_text import with_project_text
 from uwf_agent_claude_code.schemas import unwrapped, wrapped
 from uwf_agent_claude_code.sessions import Plan, Sessions
+from uwf_agent_claude_code.stream import Stream
 from uwf_agent_claude_code.transcripts import find_transcript
 from uwf_agent_claude_code.usage import Ledger, usage_of
 from uwf_core.api import BadRequest, RateLimited, SessionLost, read_options
@@ -164,16 +164,16 @@ def test_a_role_that_is_narrowed_gets_no_server_that_it_does_not_name():
 
 
 def test_a_tool_that_is_offered_in_spite_of_that_stops_the_run():
-    hearing = Hearing(Plan(ONE), Sink(), ("Read", "Agent"))
-    hearing.hear(system("init", session_id=ONE, tools=["Read", "Task"]))
+    stream = Stream(Plan(ONE), Sink(), ("Read", "Agent"))
+    stream.feed(system("init", session_id=ONE, tools=["Read", "Task"]))
     with pytest.raises(BadRequest, match="mcp__mail__send"):
-        hearing.hear(system("init", session_id=ONE, tools=["Read", "mcp__mail__send"]))
+        stream.feed(system("init", session_id=ONE, tools=["Read", "mcp__mail__send"]))
 
 
 def test_a_program_that_begins_another_session_is_stopped_at_its_first_line():
-    hearing = Hearing(Plan(ONE, ONE), Sink(), None)
+    stream = Stream(Plan(ONE, ONE), Sink(), None)
     with pytest.raises(SessionLost, match=TWO):
-        hearing.hear(system("init", session_id=TWO, tools=[]))
+        stream.feed(system("init", session_id=TWO, tools=[]))
 
 
 def test_a_schema_goes_out_as_services_take_it_and_the_object_comes_back():
@@ -216,20 +216,20 @@ def test_cost_of_this_run_alone_is_kept_where_a_version_tells_that():
 
 
 def test_a_limit_of_the_service_says_until_when():
-    hearing = Hearing(Plan(ONE), Sink(), None)
+    stream = Stream(Plan(ONE), Sink(), None)
     info = {"status": "rejected", "resetsAt": 1795399999}
-    hearing.hear(json.dumps({"type": "rate_limit_event", "rate_limit_info": info}).encode())
-    failure = failure_of_result(result(is_error=True, api_error_status=429), hearing.told())
+    stream.feed(json.dumps({"type": "rate_limit_event", "rate_limit_info": info}).encode())
+    failure = failure_of_result(result(is_error=True, api_error_status=429), stream.events())
     assert isinstance(failure, RateLimited)
     assert failure.until_ms == 1795399999000
 
 
 def test_a_wait_of_an_hour_is_told_and_not_waited_for():
-    hearing = Hearing(Plan(ONE), Sink(), None)
+    stream = Stream(Plan(ONE), Sink(), None)
     retry = {"error": "rate_limit", "error_status": 429, "attempt": 1, "max_retries": 3}
-    hearing.hear(system("api_retry", retry_delay_ms=2000, **retry))
+    stream.feed(system("api_retry", retry_delay_ms=2000, **retry))
     with pytest.raises(RateLimited) as caught:
-        hearing.hear(system("api_retry", retry_delay_ms=3_600_000, **retry))
+        stream.feed(system("api_retry", retry_delay_ms=3_600_000, **retry))
     assert caught.value.until_ms == pytest.approx(time.time() * 1000 + 3_600_000, abs=60_000)
 
 
@@ -237,15 +237,15 @@ def test_a_result_without_is_error_is_no_success():
     line = {"type": "result", "subtype": "success", "session_id": ONE, "result": "said"}
     found = read_line(json.dumps(line).encode())
     assert isinstance(found, Result)
-    assert failure_of_result(found, Told(ONE, is_resumed=False)) is not None
+    assert failure_of_result(found, RunEvents(ONE, is_resumed=False)) is not None
 
 
 def test_of_two_results_the_last_one_counts():
-    hearing = Hearing(Plan(ONE), Sink(), None)
+    stream = Stream(Plan(ONE), Sink(), None)
     for text in ("first", "second"):
         line = {"type": "result", "subtype": "success", "is_error": False, "result": text}
-        hearing.hear(json.dumps(line).encode())
-    assert hearing.result.text == "second"
+        stream.feed(json.dumps(line).encode())
+    assert stream.result.text == "second"
 
 
 def test_a_continuation_is_proven_by_what_the_transcript_held_and_holds(tmp_path):

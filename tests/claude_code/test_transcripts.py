@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from claude_code_rows import RESETS_AT, ROWS, WHOLE
 
-from uwf_agent_claude_code.hearing import Hearing
 from uwf_agent_claude_code.reply import Run, reply_of, used
 from uwf_agent_claude_code.sessions import Plan
+from uwf_agent_claude_code.stream import Stream
 from uwf_core.api import AgentFailure, End, ProgramResult, RateLimited, Usage
 from uwf_testing.harness import RecordingSink
 
@@ -28,10 +28,10 @@ class Played:
         session = row.arguments[1] if resumed else SESSION
         self.plan = Plan(session, session if resumed else None)
         self.told = RecordingSink()
-        hearing = Hearing(self.plan, self.told, None)
+        stream = Stream(self.plan, self.told, None)
         data = [json.dumps(change(line)).encode() + b"\n" for line in document["lines"]]
         for line in data:
-            hearing.hear(line.rstrip(b"\n"))
+            stream.feed(line.rstrip(b"\n"))
         ended = ProgramResult(
             exit_code=document["exitCode"],
             end=End.EXITED,
@@ -40,7 +40,7 @@ class Played:
             duration_ms=1234,
             left_behind=False,
         )
-        self.run = Run(hearing, ended)
+        self.run = Run(stream, ended)
         self.usage = used(self.run, self.plan)
         self.is_typed = bool(row.options.get("structured"))
 
@@ -76,7 +76,7 @@ def test_the_order_of_keys_and_unknown_lines_change_nothing(name):
 
     played = Played(name, other)
     for noise in (b"", b"no JSON", b"[]", b'{"type": 7}', b'{"type": "of_the_future"}', b"\xff"):
-        played.run.hearing.hear(noise)
+        played.run.stream.feed(noise)
     assert played.kind() == Played(name).kind()
     assert played.usage == Played(name).usage
 
@@ -143,5 +143,5 @@ def test_a_run_without_a_result_is_never_a_success(version):
     """Whatever its exit code: it is 0 for a signal while it waits."""
     for name in (name for name in BY_NAME if name.startswith(version)):
         played = Played(name)
-        played.run.hearing.result = None
+        played.run.stream.result = None
         assert played.kind() is not None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from uwf_agent_hermes.acp.client import AcpClient, PromptEnd
 from uwf_agent_hermes.agent import HermesAgent
 from uwf_agent_hermes.options import HermesOptions
-from uwf_agent_hermes.telling import Teller
+from uwf_agent_hermes.turn_builder import TurnBuilder
 from uwf_core.api import AgentContext, AgentRequest, RunLimits
 from uwf_testing.harness import RecordingSink
 
@@ -77,7 +77,7 @@ class Heard(NamedTuple):
     """What the client and the teller make of a recorded case."""
 
     end: PromptEnd
-    teller: Teller
+    teller: TurnBuilder
     session: str
     log: str
 
@@ -86,7 +86,7 @@ def heard(name: str, version: str) -> Heard:
     """A recorded case of one prompt, without a process: the ids are those of the recording."""
     lines = transcript(name, version)
     wire = Wire(*(line[2:].encode() for line in lines if line.startswith("< ")))
-    teller = Teller(RecordingSink(), lambda request: request.option("reject_once"))
+    teller = TurnBuilder(RecordingSink(), lambda request: request.option("reject_once"))
     client = AcpClient(wire, teller)
     client.initialize("uwf", "1")
     session = client.new_session("/w")

@@ -114,7 +114,7 @@ def test_a_rejection_goes_back_into_the_session_that_wrote(project):
 
     again = conversation(asked[6])
     assert "Mend it: greet the world" in again
-    assert "I wrote it." in again, "the second visit knows the first"
+    assert "I wrote it." in again, "the second acp_process knows the first"
     assert "Write hello.txt (THE DEVELOPER)." in again
     for request in asked[4:6]:
         assert (

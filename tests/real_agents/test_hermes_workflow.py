@@ -115,7 +115,7 @@ def test_files_are_really_written_by_its_tools(played):
 
 
 def test_the_second_visit_is_the_same_session(world, played):
-    """Seen in what the model got: the first visit's messages, tool results and all."""
+    """Seen in what the model got: the first acp_process's messages, tool results and all."""
     _, document = played
     request = world.heard("BUILD-2")[0]
     earlier = "\n".join(text_of(message) for message in request.messages)

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from uwf_agent_builtin import __version__, words
+from uwf_agent_builtin import __version__, prompts
 from uwf_agent_builtin.budget import Budget
 from uwf_agent_builtin.checks import NO_MODEL, SET_A_MODEL
 from uwf_agent_builtin.loop import Delivery, Loop, ModelClient, Setting
@@ -173,11 +173,11 @@ class BuiltinAgent:
     def _begin(self, setting: Setting, task: _Task) -> None:
         """Say which protection there is, and what is to be done."""
         names, transcript = setting.registry.names, setting.transcript
-        setting.report.note(words.protection_note(_protected(setting, task)))
+        setting.report.note(prompts.protection_note(_protected(setting, task)))
         for problem in setting.registry.problems:
             setting.report.note(problem)
         if not transcript.messages:
-            text = words.system_text(names, deliver=task.schema is not None)
+            text = prompts.system_text(names, deliver=task.schema is not None)
             transcript.add(Message(role="system", text=text))
         transcript.add(Message(role="user", text=setting.redaction.text(task.text)))
 
@@ -199,8 +199,8 @@ class BuiltinAgent:
         return self._client
 
 
-def _protected(setting: Setting, task: _Task) -> words.Protected:
-    return words.Protected(
+def _protected(setting: Setting, task: _Task) -> prompts.Protected:
+    return prompts.Protected(
         root=setting.bench.workspace.root,
         tools=setting.registry.names,
         foreign=setting.registry.foreign,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
-from uwf_agent_builtin import words
+from uwf_agent_builtin import prompts
 from uwf_agent_builtin.budget import Budget
 from uwf_agent_builtin.options import BuiltinOptions
 from uwf_agent_builtin.redaction import Redaction
@@ -108,7 +108,7 @@ class Loop:
                     return self._delivery(reply, None)
                 nudges = 0
                 continue
-            missing = words.NUDGE if reply is None else self._missing(reply)
+            missing = prompts.NUDGE if reply is None else self._missing(reply)
             if missing is None or (reply is not None and nudges >= MAX_NUDGES):
                 assert reply is not None
                 return self._end(reply, missing)
@@ -116,7 +116,7 @@ class Loop:
             self._say(missing)
 
     def _end(self, reply: ChatReply, missing: str | None) -> Delivery:
-        if missing == words.CUT:
+        if missing == prompts.CUT:
             raise Truncated(
                 "the model's reply was cut at its greatest length, again and again",
                 hint="the option maxOutputTokens, or the service's own limit, allows no more",
@@ -129,10 +129,10 @@ class Loop:
     def _missing(self, reply: ChatReply) -> str | None:
         """What is said to the model if its text is no deliverable."""
         if reply.stop_reason == "length":
-            return words.CUT
+            return prompts.CUT
         if self._setting.schema is None or has_frontmatter(reply.text):
             return None
-        return words.NUDGE
+        return prompts.NUDGE
 
     def _say(self, text: str) -> None:
         self._setting.transcript.add(Message(role="user", text=text))
@@ -141,7 +141,7 @@ class Loop:
     def _warn(self) -> None:
         near = self._setting.budget.warning()
         if near is not None:
-            self._say(words.warning(near))
+            self._say(prompts.warning(near))
 
     def _reply(self, *, may_be_empty: bool) -> ChatReply | None:
         """Ask the model; None if it said nothing at all."""
@@ -225,7 +225,7 @@ class Loop:
 
     def _answer(self, call: ToolCall) -> Answered:
         if self._delivered is not None:
-            return Answered(words.NOT_RUN, True)
+            return Answered(prompts.NOT_RUN, True)
         if self._setting.budget.seconds_left() <= 0:
             return Answered("[not done: no time is left]", True)
         try:
@@ -244,7 +244,7 @@ class Loop:
             self._bad_deliveries += 1
             return Answered("not delivered, for this is wrong:\n" + "\n".join(wrong), True)
         self._delivered = output
-        return Answered(words.ACCEPTED)
+        return Answered(prompts.ACCEPTED)
 
 
 def has_frontmatter(text: str) -> bool:
@@ -253,7 +253,7 @@ def has_frontmatter(text: str) -> bool:
 
 
 def _resolve_tool(schema: Mapping[str, Any]) -> ChatTool:
-    return ChatTool(name=RESOLVE, description=words.RESOLVE_DESCRIPTION, parameters=flat(schema))
+    return ChatTool(name=RESOLVE, description=prompts.RESOLVE_DESCRIPTION, parameters=flat(schema))
 
 
 def _now_ms() -> int:

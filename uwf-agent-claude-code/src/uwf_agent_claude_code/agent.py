@@ -14,12 +14,12 @@ from uwf_agent_claude_code.environment import (
     environment,
     temporary_folder,
 )
-from uwf_agent_claude_code.hearing import Hearing
 from uwf_agent_claude_code.options import ClaudeCodeOptions
 from uwf_agent_claude_code.project_text import has_settings, with_project_text
 from uwf_agent_claude_code.reply import WHO, Run, reply_of, used
 from uwf_agent_claude_code.schemas import wrapped
 from uwf_agent_claude_code.sessions import Plan, Sessions
+from uwf_agent_claude_code.stream import Stream
 from uwf_agent_claude_code.transcripts import config_folder
 from uwf_core.api import (
     AgentContext,
@@ -133,38 +133,38 @@ def _run(
     sink: TurnSink,
 ) -> Run:
     """Run the program to its end; once more without a schema where it is too old for one."""
-    hearing = Hearing(plan, sink, task.tools)
+    stream = Stream(plan, sink, task.tools)
     argv = command_line(options, plan.arguments(), task.tools, task.schema, trusted=call.trusted)
     prompt = task.prompt
     if not call.trusted:
         if plan.resumes is None:
             prompt = with_project_text(prompt, call.cwd)
         if has_settings(call.cwd):
-            hearing.turns.note(
+            stream.turns.note(
                 f"{call.cwd} is not trusted, so its settings, hooks and servers are "
                 f"not used; if you trust what is there: uwf config trust {call.cwd}"
             )
     child = call.start_program(argv, stdin=_stdin(prompt), first_signal=signal.SIGINT)
     timers = list[Timer]()
 
-    def hear(data: bytes) -> None:
+    def feed(data: bytes) -> None:
         while timers:
             timers.pop().cancel()
-        hearing.hear(data)
-        if hearing.result is not None:  # what it says is said: it need not be waited for long
+        stream.feed(data)
+        if stream.result is not None:  # what it says is said: it need not be waited for long
             timers.append(Timer(_AFTER_RESULT_SECONDS, child.stop))
             timers[0].daemon = True
             timers[0].start()
 
     try:
-        ended = child.run(hear)
+        ended = child.run(feed)
     finally:
         for timer in timers:
             timer.cancel()
-    if task.schema is not None and hearing.init is None and _NO_SCHEMA in _words(ended):
-        hearing.turns.note(f"this version of {WHO} takes no schema; its text is read")
+    if task.schema is not None and stream.init is None and _NO_SCHEMA in _words(ended):
+        stream.turns.note(f"this version of {WHO} takes no schema; its text is read")
         return _run(call, options, plan, task._replace(schema=None), sink)
-    return Run(hearing, ended)
+    return Run(stream, ended)
 
 
 def _stdin(prompt: str) -> bytes:

@@ -9,7 +9,7 @@ from uwf_agent_claude_code.options import ClaudeCodeOptions
 READING = ("Read", "Grep", "Glob")
 """The tools that a question is answered with: nothing is changed by it."""
 
-_OF_THE_HOUSE = {
+_BUILTIN_TOOLS = {
     "read_file": "Read",
     "write_file": "Write",
     "edit_file": "Edit",
@@ -27,7 +27,7 @@ def narrowed(tools: Sequence[str] | None) -> tuple[str, ...] | None:
     """
     if tools is None:
         return None
-    return tuple(dict.fromkeys(_OF_THE_HOUSE.get(name, name) for name in tools))
+    return tuple(dict.fromkeys(_BUILTIN_TOOLS.get(name, name) for name in tools))
 
 
 def command_line(

@@ -1,5 +1,5 @@
 """What `uwf agent check claude-code` looks at: the program, its version, the account, its folder,
-what it may do, and on request one tiny request. No key and no token is ever told.
+what it may do, and on request one tiny request. It never prints a key or token.
 """
 
 import json
@@ -18,9 +18,8 @@ from uwf_core.api import (
     Check,
     CheckRequest,
     CheckResult,
-    Turn,
+    NoSink,
     Unavailable,
-    Usage,
 )
 
 TRIED = ((2, 1, 197), (2, 1, 330))
@@ -137,7 +136,7 @@ class _Checks:
         )
         context = AgentContext(name=call.name, state_dir=call.state_dir)
         try:
-            reply = ClaudeCodeAgent(self._options, context).run(request, _Nobody())
+            reply = ClaudeCodeAgent(self._options, context).run(request, NoSink())
         except AgentFailure as failure:
             words = f"{failure.kind.word}: {failure.message}"
             return CheckResult(state="error", message=words, hint=failure.hint)
@@ -156,19 +155,6 @@ class _Checks:
             return said, None
         words = f"`{' '.join(arguments)}` ends with {done.exit_code}"
         return said, CheckResult(state="warning", message=words)
-
-
-class _Nobody:
-    """A sink of what nobody wants to know."""
-
-    def turn(self, turn: Turn) -> None:
-        """Nothing to keep."""
-
-    def session(self, session: str) -> None:
-        """Nothing to keep."""
-
-    def usage(self, usage: Usage) -> None:
-        """Nothing to keep."""
 
 
 def _version(said: str) -> tuple[int, ...] | None:

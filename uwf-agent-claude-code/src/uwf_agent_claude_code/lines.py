@@ -81,7 +81,7 @@ class Limited(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """Counts of one model or of a run; `cost_usd` is None where it is not told."""
+    """Counts of one model or of a run; `cost_usd` is None if it was not reported."""
 
     input: int = 0
     output: int = 0

@@ -34,8 +34,8 @@ _INTERRUPTS = frozenset((*(128 + number for number in (2, 15)), -signal.SIGINT, 
 _SIGN_IN = "`claude auth login`, or ANTHROPIC_API_KEY in the environment of uwf"
 
 
-class Told(NamedTuple):
-    """What the program told beside its result.
+class RunEvents(NamedTuple):
+    """The events of a run besides its result.
 
     Attributes:
         session: the one that was asked for; is_resumed: whether it was to be there already.
@@ -49,19 +49,19 @@ class Told(NamedTuple):
     until_ms: int | None = None
 
 
-def failure_of_result(result: Result, told: Told) -> AgentFailure | None:
+def failure_of_result(result: Result, events: RunEvents) -> AgentFailure | None:
     """The failure that a result is; None for success."""
     if result.is_success:
         return None
     words = result.text or "; ".join(result.errors) or result.subtype
     if result.subtype == "success":
-        return _of_request(result, told, words)
-    return _of_run(result, told, words)
+        return _of_request(result, events, words)
+    return _of_run(result, events, words)
 
 
-def _of_run(result: Result, told: Told, words: str) -> AgentFailure:
+def _of_run(result: Result, events: RunEvents, words: str) -> AgentFailure:
     """The failure of a run that ended before its answer."""
-    session = told.session
+    session = events.session
     match result.subtype:
         case "error_max_turns":
             return MaxTurns(words, session=session, hint="raise the option `maxTurns`")
@@ -71,7 +71,7 @@ def _of_run(result: Result, told: Told, words: str) -> AgentFailure:
             return InvalidOutput(words, session=session)
     if (result.terminal_reason or "").startswith("aborted"):
         return AgentInterrupted("Claude Code was interrupted", session=session)
-    if told.is_resumed and not result.turns:
+    if events.is_resumed and not result.turns:
         return SessionLost(
             f"Claude Code has no session {session} here: {words}",
             session=session,
@@ -80,9 +80,9 @@ def _of_run(result: Result, told: Told, words: str) -> AgentFailure:
     return Crashed(f"Claude Code gave up ({result.subtype}): {words}", session=session)
 
 
-def _of_request(result: Result, told: Told, words: str) -> AgentFailure:
+def _of_request(result: Result, events: RunEvents, words: str) -> AgentFailure:
     """The failure of a request to the model, in the order in which the signs are certain."""
-    session, status, error = told.session, result.status, told.error
+    session, status, error = events.session, result.status, events.error
     if result.terminal_reason == "prompt_too_long":
         return ContextTooLong(words, session=session)
     if result.stop_reason == "refusal":
@@ -90,7 +90,7 @@ def _of_request(result: Result, told: Told, words: str) -> AgentFailure:
     if error == "max_output_tokens":
         return Truncated(words, session=session)
     if error == "rate_limit" or status == 429:
-        return RateLimited(words, session=session, until_ms=told.until_ms)
+        return RateLimited(words, session=session, until_ms=events.until_ms)
     if error == "authentication_failed" and status is None:
         return Unavailable(words, session=session, hint=_SIGN_IN)
     if error == "authentication_failed" or status in (401, 403):
@@ -101,15 +101,17 @@ def _of_request(result: Result, told: Told, words: str) -> AgentFailure:
     return Unavailable(words, session=session)
 
 
-def failure_without_result(ended: ProgramResult, told: Told, *, has_begun: bool) -> AgentFailure:
+def failure_without_result(
+    ended: ProgramResult, events: RunEvents, *, has_begun: bool
+) -> AgentFailure:
     """The failure of a program that ended without printing a result.
 
     Args:
         ended: how it ended.
-        told: what else it told.
+        events: its events.
         has_begun: whether it printed its first line.
     """
-    session, code = told.session, ended.exit_code
+    session, code = events.session, ended.exit_code
     # A signal while it waits for the model ends it with 0 (2.1) and without a word.
     by_signal = code in _INTERRUPTS or (code == 0 and has_begun and _is_whole(ended))
     if ended.end is End.EXITED and by_signal:

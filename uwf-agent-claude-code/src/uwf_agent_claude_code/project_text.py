@@ -3,15 +3,13 @@ read it, since with it come the folder's settings.
 """
 
 import os
-import stat
-from pathlib import Path
+
+from uwf_core.api import PathOutside, PathWalk, open_regular
 
 _NAMES = ("CLAUDE.md", ".claude/CLAUDE.md")
 _SETTINGS = (".claude", ".mcp.json")
 _MOST_BYTES = 40_000
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Without O_NONBLOCK a pipe would hold us until somebody writes into it.
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def with_project_text(prompt: str, folder: str) -> str:
@@ -40,25 +38,21 @@ def _texts(folder: str) -> list[tuple[str, str]]:
 
 
 def _read(root: str, name: str) -> bytes:
-    """The file's bytes. A link is followed to another text of the folder alone, and what it leads
-    to is opened without following any: one that is swapped in meanwhile is not.
+    """Read the file. A link may only lead to another `.md` file of the folder.
 
     Raises:
         OSError: there is no such file within the folder.
     """
-    target = os.path.relpath(os.path.realpath(os.path.join(root, name)), root)  # noqa: PTH118
-    *folders, last = Path(target).parts
-    if os.pardir in folders or not last.endswith(".md"):
-        raise FileNotFoundError(name)
-    at = os.open(root, _FOLDER)
+    folder = os.open(root, _FOLDER)
     try:
-        for each in folders:
-            below = os.open(each, _FOLDER, dir_fd=at)
-            os.close(at)
-            at = below
-        with open(os.open(last, _FILE, dir_fd=at), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        with PathWalk(folder, name.split("/"), roots=(root,)) as walk:
+            found = walk.end()
+            if not found.name.endswith(".md"):
                 raise FileNotFoundError(name)
-            return file.read(_MOST_BYTES + 1)
+            descriptor, _ = open_regular(found.folder, found.name)
+            with open(descriptor, "rb") as file:
+                return file.read(_MOST_BYTES + 1)
+    except PathOutside as outside:
+        raise FileNotFoundError(name) from outside
     finally:
-        os.close(at)
+        os.close(folder)

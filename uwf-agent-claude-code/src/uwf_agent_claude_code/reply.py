@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from uwf_agent_claude_code.hearing import Hearing
 from uwf_agent_claude_code.outcome import failure_of_result, failure_without_result
 from uwf_agent_claude_code.schemas import unwrapped
 from uwf_agent_claude_code.sessions import Plan
+from uwf_agent_claude_code.stream import Stream
 from uwf_agent_claude_code.usage import usage_of
 from uwf_core.api import AgentFailure, AgentReply, EmptyReply, End, ProgramResult, Usage
 
@@ -16,13 +16,13 @@ WHO = "Claude Code"
 class Run(NamedTuple):
     """A run that is over."""
 
-    hearing: Hearing
+    stream: Stream
     ended: ProgramResult
 
 
 def used(run: Run, plan: Plan) -> Usage | None:
     """What it used; None where it printed no result."""
-    result = run.hearing.result
+    result = run.stream.result
     return None if result is None else usage_of(result, plan.ledger, run.ended.duration_ms)
 
 
@@ -32,8 +32,8 @@ def reply_of(run: Run, plan: Plan, usage: Usage, folder: Path, *, is_typed: bool
     Raises:
         AgentFailure: it failed, or is not shown to be in its session.
     """
-    hearing = run.hearing
-    result = hearing.result
+    stream = run.stream
+    result = stream.result
     if result is None or not result.is_success:
         raise _failure(run, plan)
     proof = plan.proof(folder, result.session)
@@ -41,7 +41,7 @@ def reply_of(run: Run, plan: Plan, usage: Usage, folder: Path, *, is_typed: bool
     if is_typed and result.structured is not None:
         structured = unwrapped(result.structured)
     elif is_typed:
-        hearing.turns.note(f"{WHO} delivered no object; its text is read")
+        stream.turns.note(f"{WHO} delivered no object; its text is read")
     if structured is None and not result.text.strip():
         raise EmptyReply(f"{WHO} delivered nothing", session=plan.session)
     return AgentReply(
@@ -51,8 +51,8 @@ def reply_of(run: Run, plan: Plan, usage: Usage, folder: Path, *, is_typed: bool
         continuation="new" if plan.resumes is None else "continued",
         proof=proof,
         usage=usage,
-        model=hearing.model,
-        agent_version=None if hearing.init is None else hearing.init.version,
+        model=stream.model,
+        agent_version=None if stream.init is None else stream.init.version,
         stop_reason=result.stop_reason,
         denials=result.denials,
     )
@@ -60,9 +60,9 @@ def reply_of(run: Run, plan: Plan, usage: Usage, folder: Path, *, is_typed: bool
 
 def _failure(run: Run, plan: Plan) -> AgentFailure:
     """The failure of a run without success: by our limits, else by its result."""
-    hearing, ended = run
-    if ended.end is End.EXITED and hearing.result is not None:
-        failure = failure_of_result(hearing.result, hearing.told())
+    stream, ended = run
+    if ended.end is End.EXITED and stream.result is not None:
+        failure = failure_of_result(stream.result, stream.events())
         if failure is not None:
             return failure
-    return failure_without_result(ended, hearing.told(), has_begun=hearing.init is not None)
+    return failure_without_result(ended, stream.events(), has_begun=stream.init is not None)

@@ -1,4 +1,4 @@
-"""The agent: calls of the contract become sessions and prompts of Hermes."""
+"""The agent: map calls of the contract to sessions and prompts of Hermes."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from uwf_agent_hermes.acp.client import AgentInfo, PermissionRequest, PromptEnd, SessionState
 from uwf_agent_hermes.acp.errors import AcpError, ConnectionClosed, RpcError
+from uwf_agent_hermes.acp_process import AcpProcess
 from uwf_agent_hermes.failures import diagnosis_of, failure_of_end, failure_of_error
 from uwf_agent_hermes.options import HermesOptions
 from uwf_agent_hermes.permissions import Policy, Questions
-from uwf_agent_hermes.telling import NoSink, Teller
-from uwf_agent_hermes.usage import Meter
-from uwf_agent_hermes.visit import Visit
+from uwf_agent_hermes.turn_builder import TurnBuilder
+from uwf_agent_hermes.usage import usage_of
 from uwf_core.api import (
     AgentContext,
     AgentFailure,
@@ -24,6 +24,7 @@ from uwf_core.api import (
     BadRequest,
     Call,
     MaxTurns,
+    NoSink,
     SessionLost,
     TimedOut,
     TurnSink,
@@ -38,7 +39,7 @@ class HermesAgent:
 
     Args:
         options: see `HermesOptions`.
-        context: `state_dir` keeps what a person was asked.
+        context: `state_dir` keeps the questions to a person.
     """
 
     def __init__(self, options: HermesOptions | None, context: AgentContext) -> None:
@@ -53,8 +54,10 @@ class HermesAgent:
             NeedsAnswer: Hermes asks permission, and the option `permission` is `ask`.
         """
         decided = self._decided(request)
-        talk = _Talk(request, self._options_of(request), sink, decided, self._questions.keep)
-        reply = talk.hold(request.prompt)
+        conversation = _Conversation(
+            request, self._options_of(request), sink, decided, self._questions.keep
+        )
+        reply = conversation.prompt(request.prompt)
         if request.session is not None and request.answer is not None:
             self._questions.forget(request.session)
         return reply
@@ -63,10 +66,10 @@ class HermesAgent:
         """A copy of the session under a new id.
 
         Raises:
-            AgentFailure: by kind; `SessionLost` where Hermes does not know the session.
+            AgentFailure: by kind; `SessionLost` if Hermes does not know the session.
         """
         options = self._options_of(request)
-        return _Talk(request, options, NoSink(), {}, self._questions.keep).fork(session)
+        return _Conversation(request, options, NoSink(), {}, self._questions.keep).fork(session)
 
     def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
         """Answer a question, from the session if given, else from the record. It may not use
@@ -79,16 +82,16 @@ class HermesAgent:
         text = request.question
         if request.session is None and request.record:
             text = f"{request.record}\n\n# Question\n\n{text}"
-        return _Talk(request, options, sink, {}, self._questions.keep).hold(text)
+        return _Conversation(request, options, sink, {}, self._questions.keep).prompt(text)
 
     def close(self) -> None:
-        """Nothing is open between calls."""
+        """Do nothing: no resources stay open between calls."""
 
     def _options_of(self, call: Call) -> HermesOptions:
         return call.options if isinstance(call.options, HermesOptions) else self._options
 
     def _decided(self, request: AgentRequest) -> Mapping[str, str]:
-        """What a person has decided about what was asked in this session."""
+        """A person's decision about the last question of this session."""
         decision = (request.answer or {}).get("decision")
         if request.session is None or decision not in ("allow", "deny"):
             return {}
@@ -97,14 +100,14 @@ class HermesAgent:
 
 
 class _Opened(NamedTuple):
-    """A session that is ready, and what shows that it is the one that was asked for."""
+    """An open session, and the proof that it is the requested one."""
 
     state: SessionState
     proof: str | None
 
 
-class _Talk:
-    """One call: a visit, one session, one prompt."""
+class _Conversation:
+    """One call: one process, one session, one prompt."""
 
     def __init__(
         self,
@@ -117,26 +120,26 @@ class _Talk:
         self._call, self._options, self._sink = call, options, sink
         self._keep_question = keep_question
         self._policy = Policy(options.permission, decided, self._ask_a_person)
-        self._teller = Teller(sink, self._policy.decide, self._count_round)
+        self._turns = TurnBuilder(sink, self._policy.decide, self._count_round)
         self._session = call.session
         self._too_many_turns = False
         self._started = time.monotonic()
 
-    def hold(self, text: str) -> AgentReply:
-        """Say `text` in the session of the call, or in a new one; the reply.
+    def prompt(self, text: str) -> AgentReply:
+        """Send `text` to the session of the call, or to a new one; return the reply.
 
         Raises:
             AgentFailure, NeedsAnswer: see `HermesAgent.run`.
         """
-        with self._visited() as visit:
+        with self._started_process() as program:
             try:
-                info = visit.begin()
-                opened = self._opened(visit)
-                end = visit.prompt(opened.state.id, _guarded(text))
+                info = program.begin()
+                opened = self._opened(program)
+                end = program.prompt(opened.state.id, _guarded(text))
             except AcpError as error:
                 raise self._broken(error) from error
             finally:
-                self._teller.finish()
+                self._turns.finish()
             return self._reply(end, opened, info)
 
     def fork(self, session: str) -> str:
@@ -145,35 +148,35 @@ class _Talk:
         Raises:
             AgentFailure: see `HermesAgent.fork`.
         """
-        with self._visited() as visit:
+        with self._started_process() as program:
             try:
-                visit.begin()
-                self._load(visit, session)
-                forked = visit.client.fork_session(session, self._call.cwd)
+                program.begin()
+                self._load(program, session)
+                forked = program.client.fork_session(session, self._call.cwd)
             except AcpError as error:
                 raise self._broken(error) from error
         if not forked.id or forked.modes is None:
             raise SessionLost(f"Hermes did not fork the session {session}", session=session)
         return forked.id
 
-    def _visited(self) -> Visit:
-        self._visit = Visit(self._call, self._options, self._teller)
-        return self._visit
+    def _started_process(self) -> AcpProcess:
+        self._program = AcpProcess(self._call, self._options, self._turns)
+        return self._program
 
-    def _opened(self, visit: Visit) -> _Opened:
-        """The session of the call, or a new one; told as soon as it is known."""
+    def _opened(self, program: AcpProcess) -> _Opened:
+        """Open the session of the call, or a new one; report it immediately."""
         asked = self._call.session
-        opened = self._load(visit, asked) if asked else _Opened(self._new(visit), None)
+        opened = self._load(program, asked) if asked else _Opened(self._new(program), None)
         session = self._session = opened.state.id
         self._sink.session(session)
-        self._set_mode(opened.state, visit)
+        self._set_mode(opened.state, program)
         model = self._options.model_id
         if model is not None:
-            visit.client.set_model(session, model)
-        self._teller.listen_to(session)
+            program.client.set_model(session, model)
+        self._turns.listen_to(session)
         return opened
 
-    def _set_mode(self, state: SessionState, visit: Visit) -> None:
+    def _set_mode(self, state: SessionState, program: AcpProcess) -> None:
         """Put the session into its mode; Hermes would take any word, and then ask for each edit."""
         mode, known = self._options.edit_mode, state.mode_ids
         if self._options.mode is not None and mode not in known:
@@ -183,30 +186,30 @@ class _Talk:
                 hint=f"it has {', '.join(known) or 'none'}",
             )
         if mode in known:
-            visit.client.set_mode(state.id, mode)
+            program.client.set_mode(state.id, mode)
 
-    def _new(self, visit: Visit) -> SessionState:
+    def _new(self, program: AcpProcess) -> SessionState:
         try:
-            return visit.client.new_session(self._call.cwd)
+            return program.client.new_session(self._call.cwd)
         except RpcError as error:
             raise Unavailable(
                 f"Hermes cannot begin a session: {error}",
                 hint="`uwf agent check hermes` shows what is missing; `hermes setup` fixes it",
             ) from error
 
-    def _load(self, visit: Visit, session: str) -> _Opened:
-        """Load a session, and believe it only on evidence: `modes` in the answer, which one that
-        is not known does not have, and a transcript that was replayed.
+    def _load(self, program: AcpProcess, session: str) -> _Opened:
+        """Load a session and check the evidence: `modes` in the answer, which is missing for an
+        unknown session, and a replayed transcript.
         """
         try:
-            state = visit.client.load_session(session, self._call.cwd)
+            state = program.client.load_session(session, self._call.cwd)
         except RpcError as error:
             raise SessionLost(
                 f"Hermes cannot load the session {session}: {error}", session=session
             ) from error
         if state.modes is None:
             raise SessionLost(f"Hermes does not know the session {session}", session=session)
-        replayed = self._teller.replayed
+        replayed = self._turns.replayed
         if not replayed:
             raise SessionLost(
                 f"Hermes has nothing recorded of the session {session}", session=session
@@ -215,49 +218,49 @@ class _Talk:
 
     def _ask_a_person(self, request: PermissionRequest) -> None:
         self._keep_question(request.session, request)
-        self._visit.end_prompt()
+        self._program.end_prompt()
 
     def _count_round(self, count: int) -> None:
         limit = self._options.max_turns
         if limit is not None and count > limit:
             self._too_many_turns = True
-            self._visit.end_prompt()
+            self._program.end_prompt()
 
     def _stopped(self) -> AgentFailure | None:
-        """Why we ended the talk, if we did."""
+        """The reason if we ended the conversation."""
         if self._policy.question is not None:
             raise self._policy.question
         if self._too_many_turns:
             limit = self._options.max_turns
             return MaxTurns(f"Hermes used tools in more than {limit} turns", session=self._session)
-        if self._visit.ended == "timeout":
+        if self._program.ended == "timeout":
             return TimedOut(
                 f"Hermes was not done within {self._call.limits.seconds:g} s",
                 session=self._session,
                 hint="raise the role's `timeout` or the agent's; the next exec continues",
             )
-        if self._visit.ended == "cancelled":
+        if self._program.ended == "cancelled":
             why = self._call.cancel.reason or "asked to stop"
             return AgentInterrupted(f"Hermes was stopped: {why}", session=self._session)
         return None
 
     def _broken(self, error: AcpError) -> AgentFailure:
-        result = self._visit.finish(is_ending=isinstance(error, ConnectionClosed))
+        result = self._program.finish(is_ending=isinstance(error, ConnectionClosed))
         return self._stopped() or failure_of_error(error, result, self._session)
 
     def _reply(self, end: PromptEnd, opened: _Opened, info: AgentInfo) -> AgentReply:
         stopped = self._stopped()
         if stopped is not None:
             raise stopped
-        usage = Meter().read(
+        usage = usage_of(
             end.usage,
-            turns=self._teller.turns,
+            turns=self._turns.turns,
             duration_ms=int((time.monotonic() - self._started) * 1000),
         )
         if usage.input_tokens is not None:
             self._sink.usage(usage)
-        diagnosis = diagnosis_of(self._visit.finish())
-        text, session = self._teller.final_text, opened.state.id
+        diagnosis = diagnosis_of(self._program.finish())
+        text, session = self._turns.final_text, opened.state.id
         failure = failure_of_end(end, text, diagnosis, session)
         if failure is not None:
             raise failure
@@ -275,5 +278,5 @@ class _Talk:
 
 
 def _guarded(text: str) -> str:
-    """`text` so that Hermes does not take it for one of its commands (`/reset` and the like)."""
+    """`text` that Hermes does not treat as one of its commands (such as `/reset`)."""
     return _NO_COMMAND + text if text.lstrip().startswith("/") else text

@@ -6,10 +6,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from uwf_agent_hermes.acp_process import environment, hermes_home
 from uwf_agent_hermes.agent import HermesAgent
 from uwf_agent_hermes.options import HermesOptions
-from uwf_agent_hermes.telling import NoSink
-from uwf_agent_hermes.visit import environment, hermes_home
 from uwf_core.api import (
     AgentContext,
     AgentFailure,
@@ -19,6 +18,7 @@ from uwf_core.api import (
     CheckResult,
     End,
     NeedsAnswer,
+    NoSink,
     RunLimits,
     is_secret_name,
 )

@@ -14,9 +14,16 @@ from uwf_core.agents.answer import Ended, agent_reply, check_error, reply_of
 from uwf_core.agents.call_files import call_files
 from uwf_core.agents.cleaning import clean_text
 from uwf_core.agents.events import EventFollower
-from uwf_core.agents.watch import NoSink
 from uwf_core.agents.wire import CommandReply, Mode, request_document
-from uwf_core.api.agent import AgentContext, AgentReply, AgentRequest, AskRequest, Turn, TurnSink
+from uwf_core.api.agent import (
+    AgentContext,
+    AgentReply,
+    AgentRequest,
+    AskRequest,
+    NoSink,
+    Turn,
+    TurnSink,
+)
 from uwf_core.errors import Crashed, FailureKind
 
 EVENTS_PER_REPLY = 8

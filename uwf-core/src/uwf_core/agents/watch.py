@@ -8,19 +8,6 @@ from uwf_core.agents.cleaning import clean_text, clean_turn, known_usage
 from uwf_core.api.agent import Turn, TurnSink, Usage
 
 
-class NoSink:
-    """A sink for calls without events."""
-
-    def turn(self, turn: Turn) -> None:
-        """Do nothing."""
-
-    def session(self, session: str) -> None:
-        """Do nothing."""
-
-    def usage(self, usage: Usage) -> None:
-        """Do nothing."""
-
-
 class WatchedSink:
     """Passes on to another sink, one call at a time.
 

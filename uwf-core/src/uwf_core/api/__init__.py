@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 _HOME = {
     "uwf_core.api.agent": (
         "API_VERSION CAPABILITIES Agent AgentContext AgentReply AgentRequest AgentSpec AskRequest "
-        "Call Capability Continuation Model Price PromptParts Purpose RunLimits ToolCall Turn "
-        "TurnSink Usage"
+        "Call Capability Continuation Model NoSink Price PromptParts Purpose RunLimits ToolCall "
+        "Turn TurnSink Usage"
     ),
     "uwf_core.api.checks": "Check CheckRequest CheckResult",
     "uwf_core.api.environment": "passed_on",

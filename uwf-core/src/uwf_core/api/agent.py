@@ -162,6 +162,19 @@ class TurnSink(Protocol):
         """What this call has used so far (a total of the call, not an increment)."""
 
 
+class NoSink:
+    """A `TurnSink` that ignores everything."""
+
+    def turn(self, turn: Turn) -> None:
+        """Do nothing."""
+
+    def session(self, session: str) -> None:
+        """Do nothing."""
+
+    def usage(self, usage: Usage) -> None:
+        """Do nothing."""
+
+
 @record
 class RunLimits:
     """What is left for this call: seconds in total, idle seconds (None: no idle limit), bytes."""

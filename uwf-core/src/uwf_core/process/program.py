@@ -16,7 +16,6 @@ command looks for it.
 
 import os
 from collections.abc import Callable, Iterator
-from types import TracebackType
 from typing import Self
 
 from uwf_core.errors import InternalFailure
@@ -110,12 +109,7 @@ class ChildProgram:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.stop()
 
 

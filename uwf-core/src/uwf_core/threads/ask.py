@@ -12,8 +12,7 @@ from uwf_core.agents.choose import (
 )
 from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import ask_call, fork_call, run_call, speaks_from
-from uwf_core.agents.watch import NoSink
-from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, RunLimits
+from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, NoSink, RunLimits
 from uwf_core.api.price import priced
 from uwf_core.engine.find import find_step
 from uwf_core.engine.imported import check_choice

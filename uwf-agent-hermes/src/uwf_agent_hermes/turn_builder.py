@@ -1,4 +1,4 @@
-"""What Hermes says becomes turns for uwf: interim texts apart from the final one."""
+"""Build turns from Hermes' updates, with interim texts separate from the final one."""
 
 import time
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from uwf_agent_hermes.acp.client import PermissionRequest
 from uwf_agent_hermes.acp.updates import Chunk, ToolUse, Update
-from uwf_core.api import ToolCall, Turn, TurnSink, Usage
+from uwf_core.api import ToolCall, Turn, TurnSink
 
 _BREAK = "\n\n"
 """Hermes puts this before the first text that follows a use of tools."""
@@ -14,28 +14,15 @@ _PAUSE_SECONDS = 0.3
 _BYTES_PER_SECOND = 100_000
 
 
-class NoSink:
-    """For calls that say nothing."""
-
-    def turn(self, turn: Turn) -> None:
-        """Nothing to keep."""
-
-    def session(self, session: str) -> None:
-        """Nothing to keep."""
-
-    def usage(self, usage: Usage) -> None:
-        """Nothing to keep."""
-
-
-class Teller:
+class TurnBuilder:
     """Listens to one prompt of one session.
 
-    Until `listen_to` it only counts: what comes before is the replay of an earlier transcript.
+    Until `listen_to` it only counts: earlier updates are the replay of a transcript.
 
     Args:
         sink: gets the turns.
         decide: answers requests for permission.
-        on_round: called when the model has begun to use tools once more, with how often it has.
+        on_round: called with the number of rounds each time the model begins to use tools.
     """
 
     def __init__(
@@ -60,16 +47,16 @@ class Teller:
 
     @property
     def final_text(self) -> str:
-        """What was said since the last use of a tool."""
+        """The text since the last use of a tool."""
         return "" if self._turn.tool_calls else "".join(self._text)
 
     @property
     def turns(self) -> int:
-        """How many turns of the model were heard."""
+        """The number of turns of the model."""
         return self._turn.index + (1 if self._said_something() else 0)
 
     def listen_to(self, session: str) -> None:
-        """What this session says from now on is meant for us."""
+        """Use the updates of this session from now on."""
         self._session = session
 
     def update(self, session: str, update: Update) -> None:
@@ -77,7 +64,7 @@ class Teller:
         if self._session is None:
             self.replayed += isinstance(update, Chunk) and update.kind != "thought"
         elif session != self._session:
-            return  # a session of its own making: none of ours
+            return  # a session that Hermes made for itself
         elif isinstance(update, ToolUse):
             self._tool(update)
         elif isinstance(update, Chunk) and update.kind != "user":
@@ -88,7 +75,7 @@ class Teller:
         return self._decide(request)
 
     def finish(self) -> None:
-        """Tell what is not told yet."""
+        """Report what is not reported yet."""
         if self._said_something():
             self._tell()
 

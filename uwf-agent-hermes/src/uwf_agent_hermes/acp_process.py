@@ -1,14 +1,14 @@
-"""One run of the program for one call of the agent: started, talked with, and gone at the end.
+"""The process of Hermes for one call of the agent.
 
 Hermes keeps its sessions on disk, so each call has a new process: a session that a cancel
 has left wedged is whole again in the next one, and nothing outlives a call.
 
-When its turn is over it is ended at once: the session is recorded by then, and what it would still
-do in the background (a title, a review of its memory) are requests to the model that nobody counts.
-What its tools leave in the temporary folder goes with it, for that is a folder of the visit's own.
+It is stopped as soon as its turn is over: the session is recorded by then, and its background work
+(a title, a review of its memory) would be requests to the model that nobody counts. It has a
+separate temporary folder, which is removed with it.
 
-A call that is to stop asks Hermes first (`session/cancel`), so that it ends its tools and records
-what was said; then come the signals, then the reaper.
+To stop a call, it first sends `session/cancel`, so that Hermes ends its tools and records the
+conversation; then come the signals, then the reaper.
 """
 
 import os
@@ -17,7 +17,6 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from types import TracebackType
 from typing import Literal, Self
 
 from uwf_agent_hermes import __version__
@@ -34,11 +33,11 @@ _WIRE_PER_REPLY = 4
 Ended = Literal["cancelled", "timeout", "by us"]
 
 
-class Visit:
-    """The program, running; as a context manager it ends on exit.
+class AcpProcess:
+    """The running program; as a context manager it ends on exit.
 
     Raises:
-        Unavailable: there is no such program.
+        Unavailable: the program was not found.
     """
 
     def __init__(self, call: Call, options: HermesOptions, listener: Listener) -> None:
@@ -50,7 +49,7 @@ class Visit:
         self._prompting: str | None = None
         self._result: ProgramResult | None = None
         self.ended: Ended | None = None
-        """Why the call was stopped before its answer; None where it was not."""
+        """Why the call was stopped before its answer; None if it was not."""
         self._temporary = tempfile.TemporaryDirectory(
             prefix="uwf-hermes-", dir=call.env.get("TMPDIR"), ignore_cleanup_errors=True
         )
@@ -67,11 +66,11 @@ class Visit:
             self._temporary.cleanup()
             raise
         self.client = AcpClient(self._child, listener)
-        self._watcher = threading.Thread(target=self._watch, name="hermes-visit", daemon=True)
+        self._watcher = threading.Thread(target=self._watch, name="hermes-acp_process", daemon=True)
         self._watcher.start()
 
     def begin(self) -> AgentInfo:
-        """Agree on the protocol; the first thing to do.
+        """Agree on the protocol; call it first.
 
         Raises:
             AcpError: see `AcpClient.initialize`.
@@ -79,7 +78,7 @@ class Visit:
         return self.client.initialize("uwf", __version__)
 
     def prompt(self, session: str, text: str) -> PromptEnd:
-        """Say something in a session and wait for the end of Hermes' turn.
+        """Send a prompt to a session and wait for the end of Hermes' turn.
 
         Raises:
             AcpError: see `AcpClient.prompt`.
@@ -93,7 +92,7 @@ class Visit:
             self._answered.set()
 
     def end_prompt(self) -> None:
-        """Let the prompt under way come to an end; called from within a listener.
+        """End the running prompt; called from within a listener.
 
         Hermes gets the cancel before the listener's answer: else it would continue with that.
         """
@@ -103,7 +102,7 @@ class Visit:
         self._ending.set()
 
     def finish(self, *, is_ending: bool = False) -> ProgramResult:
-        """End the program; how it ended. One that is ending by itself is given a moment for it."""
+        """End the program and return its result. One that is ending by itself gets a moment."""
         if self._result is None:
             self._over.set()
             self._watcher.join()
@@ -121,16 +120,11 @@ class Visit:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.finish()
 
     def _watch(self) -> None:
-        """Wait until the call is to stop; then ask, and after a while insist."""
+        """Wait for a reason to stop; then send a cancel, and after a while the signals."""
         deadline = time.monotonic() + self._call.limits.seconds
         while not self._ending.is_set():
             if self._over.wait(_TICK_SECONDS):
@@ -155,20 +149,20 @@ def arguments(options: HermesOptions) -> list[str]:
 
 
 def environment(options: HermesOptions) -> dict[str, str]:
-    """What is added to the call's environment."""
+    """The additions to the call's environment."""
     home = {} if options.home is None else {"HERMES_HOME": os.path.expanduser(options.home)}  # noqa: PTH111
     return {**options.environment, **home}
 
 
 def hermes_home(options: HermesOptions, env: Mapping[str, str]) -> str:
-    """Hermes' folder, as it finds it itself."""
+    """Hermes' folder, found as Hermes finds it."""
     both = {**env, **environment(options)}
     return both.get("HERMES_HOME") or os.path.join(both.get("HOME", "~"), ".hermes")  # noqa: PTH118
 
 
 def _own(call: Call, stop: Cancel) -> Call:
-    """The call with the program's limits: the limits of the whole are kept here, and a replayed
-    transcript may be longer than a reply.
+    """The call with the limits of the program: this module enforces those of the call, and a
+    replayed transcript may be longer than a reply.
     """
     limits = replace(
         call.limits,

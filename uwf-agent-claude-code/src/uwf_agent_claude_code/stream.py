@@ -1,5 +1,5 @@
-"""Listens to one run: tells the turns, keeps what the end is judged by, and breaks off early what
-would only be waited for or would run in the wrong session.
+"""Follow the output of one run: report the turns, keep the data that decides its outcome, and stop
+early a run that would only wait or that uses the wrong session.
 """
 
 import time
@@ -16,7 +16,7 @@ from uwf_agent_claude_code.lines import (
     Retry,
     read_line,
 )
-from uwf_agent_claude_code.outcome import Told
+from uwf_agent_claude_code.outcome import RunEvents
 from uwf_agent_claude_code.sessions import Plan, lost
 from uwf_agent_claude_code.turns import Turns
 from uwf_core.api import BadRequest, RateLimited, TurnSink
@@ -26,13 +26,13 @@ _ALWAYS_OFFERED = frozenset(("StructuredOutput",))
 _OTHER_NAMES = {"Task": "Agent"}
 
 
-class Hearing:
-    """What was heard of a run so far.
+class Stream:
+    """The output of a run so far.
 
     Args:
-        plan: the session it is to be in.
-        sink: told the turns.
-        tools: the tools that it was narrowed to; None where it was not.
+        plan: the session that it must use.
+        sink: gets the turns.
+        tools: the only tools that it may offer; None does not restrict.
     """
 
     def __init__(self, plan: Plan, sink: TurnSink, tools: Collection[str] | None) -> None:
@@ -45,25 +45,25 @@ class Hearing:
         self._error: str | None = None
         self._until_ms: int | None = None
 
-    def hear(self, data: bytes) -> None:
-        """Take in a line.
+    def feed(self, data: bytes) -> None:
+        """Read a line.
 
         Raises:
-            SessionLost: the program is in another session than it was asked for.
-            RateLimited: it would wait for minutes before it tries again.
-            BadRequest: it offers the model tools that the role is not to have.
+            SessionLost: the program uses another session than the requested one.
+            RateLimited: it would wait for minutes before it retries.
+            BadRequest: it offers the model tools that the role does not allow.
         """
         line = read_line(data)
         if line is None:
             return
-        # More than one result: it went on by itself, and the last one counts.
+        # More than one result: it continued by itself, and the last one counts.
         self.result = line if isinstance(line, Result) else None
         self._take(line)
 
-    def told(self) -> Told:
-        """The events beside the result."""
+    def events(self) -> RunEvents:
+        """The events besides the result."""
         resumed = self._plan.resumes is not None
-        return Told(self._plan.session, resumed, self._error, self._until_ms)
+        return RunEvents(self._plan.session, resumed, self._error, self._until_ms)
 
     def _take(self, line: Line) -> None:
         match line:
