@@ -83,14 +83,38 @@ def test_wrong_options_are_the_reason_why_it_is_not_ready(parrot):
     told = parrot.uwf("agent", "check", "bad", "--format", "json")
     assert told.exit_code == 6
     assert not told.document["ready"]
-    assert "progam" in told.document["reason"]
+    assert told.document["reason"] == "agents -> bad -> progam: progam is not a known key"
+    assert told.document["hint"] == "did you mean 'program'?"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("agents.bad", "{use: parrot, options: {progam: x}}"),
+        ("agents.loud.options", "{program: 5}"),
+        ("agents.loud.use", "human"),
+    ],
+)
+def test_an_alias_gets_only_the_options_that_its_agent_has(parrot, key, value):
+    refused = parrot.uwf("config", "set", key, value)
+    assert (refused.exit_code, refused.error["code"]) == (2, "config")
+    assert refused.error["where"].startswith("agents -> ")
+    assert (parrot.home / "config.yaml").read_text() == CONFIG
+    assert parrot.uwf("config", "set", "agents.loud.options", "{program: echo}").exit_code == 0
+
+
+def test_an_agent_that_cannot_be_asked_for_its_options_takes_any(parrot, tmp_path):
+    """A broken or missing plugin is the failure of a run, and may be repaired later."""
+    (tmp_path / "site" / "uwf_parrot.py").write_text("raise RuntimeError('no')\n")
+    assert parrot.uwf("config", "set", "agents.loud.options", "{a: 1}").exit_code == 0
 
 
 def test_an_alias_with_wrong_options_is_not_ready_also_where_the_agent_has_no_checks(project):
     project.config("agents:\n  bad: {use: mock, options: {scirpt: x}}\n")
     told = project.uwf("agent", "check", "bad", "--format", "json")
     assert (told.exit_code, told.document["ready"]) == (6, False)
-    assert "scirpt" in told.document["reason"]
+    assert told.document["reason"] == "agents -> bad -> scirpt: scirpt is not a known key"
+    assert told.document["hint"] == "did you mean 'script'?", "the alias is wrong, not the plugin"
     assert project.uwf("agent", "check", "mock", "--format", "json").document["ready"]
 
 

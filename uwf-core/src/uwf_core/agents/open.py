@@ -163,7 +163,9 @@ def _options(choice: Choice, cls: Any, origin: str) -> Any:
         raise _broken(origin, f"its options ({cls!r}) are not a dataclass")
     try:
         return read_options(cls, choice.options, where=choice.where)
-    except (TypeError, NameError, AttributeError) as fault:
+    except ConfigError:
+        raise
+    except Exception as fault:
         raise _broken(origin, f"{cls.__name__} cannot be read from JSON: {fault}") from fault
 
 

@@ -41,14 +41,15 @@ def set_(session: Session, key: str, value: str) -> None:
     """Change one setting of your config.yaml; the rest of the file stays unchanged.
 
     VALUE is text where the key takes text, else YAML: [a, b], {use: mock}, 5, or null to unset.
-    The result is validated before it is written: agents, models and extractors must exist.
+    The result is validated before it is written: agents, models and extractors must exist, and an
+    agent must have the options.
     """
     from uwf_core.config.change import config_path, set_value
     from uwf_core.config.show import get_setting
-    from uwf_core.engine.names import check_names
+    from uwf_core.engine.names import check_change
 
     engine = session.engine
-    set_value(engine.home, key, value, lambda values: check_names(engine, values))
+    set_value(engine.home, key, value, lambda path, new: check_change(engine, path, new))
     shown = get_setting(session.reopened().settings, key)
     document = {"key": key, "value": shown, "file": config_path(engine.home)}
     session.emit(document, lambda each, _: f"{each['key']} in {each['file']}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 from uwf_core.errors import PluginError, UwfError
 
 if TYPE_CHECKING:
-    from uwf_core.api.checks import Check
+    from uwf_core.api.checks import CheckRequest
     from uwf_core.engine.engine import Engine
     from uwf_core.plugins.scan import EntryPoint
     from uwf_core.process.cancel import Cancel
@@ -118,7 +118,7 @@ def look(engine: "Engine", group: str, name: str, agent: Sequence[str] = ()) -> 
     except UwfError as error:
         # Its metadata is compatible, or it would not be loaded: so its record is not.
         return failed(
-            error.message, error.hint, "incompatible" if isinstance(error, PluginError) else None
+            str(error), error.hint, "incompatible" if isinstance(error, PluginError) else None
         )
 
 
@@ -134,19 +134,24 @@ def _look(engine: "Engine", group: str, name: str, agent: Sequence[str]) -> Prob
         plugins.attribute(group, name, found.target)
     if group in (COMMANDS, EVAL_TASKS):
         return _ready(None, [])
-    record = None if group == OBSERVERS else plugins.record(group, name)
+    record: Any = None if group == OBSERVERS else plugins.record(group, name)
     for path in (getattr(record, "factory", None), getattr(record, "options", None)):
         if path is not None:
             plugins.attribute(group, name, path)
+    request = _request(engine, record, agent[0], trial="trial" in agent[1:]) if agent else None
     with plugins.guard, plugin_code(found, "uwf_checks"):
         checks = [check for given in manager_of(found).hook.uwf_checks() for check in given]
-        if agent:
-            checks += _agent_checks(engine, record, agent[0], trial="trial" in agent[1:])
+        if request is not None:
+            checks += plugins.attribute(group, name, record.checks)(request)
         return _ready(record, [_checked(check) for check in checks])
 
 
-def _agent_checks(engine: "Engine", record: Any, word: str, *, trial: bool) -> "Sequence[Check]":
-    """The checks of an agent with the options that the word selects."""
+def _request(engine: "Engine", record: Any, word: str, *, trial: bool) -> "CheckRequest | None":
+    """What the checks of an agent get, with the options that the word selects; None if it has none.
+
+    Raises:
+        ConfigError: the agent has no such options; the word is wrong then, not the plugin.
+    """
     from uwf_core.agents.choose import resolve_agent
     from uwf_core.agents.open import check_options
     from uwf_core.api.checks import CheckRequest
@@ -158,10 +163,11 @@ def _agent_checks(engine: "Engine", record: Any, word: str, *, trial: bool) -> "
     def load(name: str, path: str) -> Any:
         return plugins.attribute(AGENTS, name, path)
 
-    options = check_options(choice, lambda _: record, load)
+    with plugins.guard:
+        options = check_options(choice, lambda _: record, load)
     if record.checks is None:
-        return ()
-    request = CheckRequest(
+        return None
+    return CheckRequest(
         thread="",
         role="",
         step_number=0,
@@ -173,8 +179,6 @@ def _agent_checks(engine: "Engine", record: Any, word: str, *, trial: bool) -> "
         state_dir=folder_of_agent(engine.home, choice.word),
         trial=trial,
     )
-    found: Sequence[Check] = load(record.name, record.checks)(request)
-    return found
 
 
 def _ready(record: Any, checks: list[CheckDocument]) -> Probe:

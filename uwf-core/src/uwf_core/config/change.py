@@ -4,7 +4,7 @@
 
 import fcntl
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,7 +12,7 @@ from uwf_core.config.check import as_config_error, read_settings, settings_text
 from uwf_core.config.edit import with_value
 from uwf_core.config.home import CONFIG_FILE, prepare_home, read_private, write_private
 from uwf_core.config.keys import Path, Scalar, key_text, kind_at
-from uwf_core.config.show import flat, known_path
+from uwf_core.config.show import known_path
 from uwf_core.errors import ConfigError, DefinitionError
 from uwf_core.named_tuple import NamedTuple
 
@@ -35,13 +35,13 @@ def set_value(
     home: str,
     key: str,
     text: str,
-    check: Callable[[Iterable[tuple[Path, Any]]], None] | None = None,
+    check: Callable[[Path, Any], None] | None = None,
 ) -> Any:
     """Set a dotted key in the user's config.yaml; return the value written.
 
     Where the key takes text, `text` is that text; else it is YAML (`[a, b]`, `{use: mock}`, `5`,
-    `null` to unset it). The rest of the file stays unchanged. `check` gets the new values
-    with their keys before anything is written, and may reject them.
+    `null` to unset it). The rest of the file stays unchanged. `check` gets the new value with
+    its key before anything is written, and may reject it.
 
     Raises:
         ConfigError: no such key, a wrong value, or a file that cannot be changed; then nothing
@@ -50,7 +50,7 @@ def set_value(
     path = known_path(key)
     value = _value(path, text)
     if check is not None:
-        check(flat(kind_at(path), value, path))
+        check(path, value)
     apply_changes(home, [Change(path, value)])
     return value
 

@@ -1,11 +1,11 @@
 """The agents, models and extractors that a configuration names, resolved before they are used."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.config.keys import Path, key_text
-from uwf_core.errors import ConfigError, PluginBroken, UsageError
+from uwf_core.config.keys import Path, key_text, kind_at
+from uwf_core.errors import ConfigError, PluginBroken, PluginError, UsageError
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -24,6 +24,43 @@ def check_names(engine: "Engine", values: Values) -> None:
     """
     for fault in wrong_names(engine, values):
         raise fault
+
+
+def check_change(engine: "Engine", path: Path, value: Any) -> None:
+    """Resolve every name in a new value; check the options of an alias against its plugin's.
+
+    Raises:
+        ConfigError: as `check_names`, or the plugin has no such options.
+    """
+    from uwf_core.config.show import flat
+
+    check_names(engine, flat(kind_at(path), value, path))
+    match path:
+        case ("agents",) if isinstance(value, Mapping):
+            for word, alias in value.items():
+                _check_options(engine, word, alias)
+        case ("agents", word):
+            _check_options(engine, word, value)
+        case ("agents", word, "use" | "options" as name) if word in engine.settings.agents:
+            _check_options(engine, word, {**engine.settings.agents[word]._asdict(), name: value})
+
+
+def _check_options(engine: "Engine", word: str, alias: Any) -> None:
+    from uwf_core.agents.choose import Choice
+    from uwf_core.agents.open import check_options
+    from uwf_core.plugins.scan import AGENTS
+
+    match alias:  # another form is rejected with the whole file
+        case {"use": str(use), "options": dict(options)}:
+            where = f"agents -> {word}"
+            choice = Choice("plugin", word, "agents", use, use, options=options, where=where)
+            plugins = engine.plugins
+            with plugins.guard, suppress(PluginBroken, PluginError):  # the failure of a step
+                check_options(
+                    choice,
+                    lambda name: plugins.record(AGENTS, name),
+                    lambda name, target: plugins.attribute(AGENTS, name, target),
+                )
 
 
 def wrong_names(engine: "Engine", values: Values) -> Iterator[ConfigError]:
