@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.world import WORKFLOW
 from uwf_core.client import Client
 from uwf_core.testing.project import Project
 
@@ -39,24 +40,7 @@ graph:
     unsure: {role: $SUSPEND, prompt: "Please decide: {{{comments}}}"}
 """
 
-ONE_ROLE = """
-version: 1
-name: one-role
-roles:
-  worker:
-    goal: Work.
-    frontmatter:
-      oneOf:
-        - {properties: {$status: {const: again}}, required: [$status]}
-        - {properties: {$status: {const: done}}, required: [$status]}
-graph:
-  $START:
-    new: {role: worker, prompt: Begin.}
-    resume: {role: worker, prompt: Continue.}
-  worker:
-    again: {role: worker, prompt: Again.}
-    done: {role: $END, prompt: Done.}
-"""
+ONE_ROLE = WORKFLOW.replace("name: loop", "name: one-role")
 
 DONE = {"role": "developer", "output": {"$status": "done"}}
 APPROVED = {"role": "reviewer", "output": {"$status": "approved"}}

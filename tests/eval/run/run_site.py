@@ -26,7 +26,7 @@ graph:
     new: {role: writer, prompt: Begin.}
     resume: {role: writer, prompt: Again.}
   writer:
-    done: {role: $END, prompt: RunOutcome.}
+    done: {role: $END, prompt: Done.}
 """
 MOCK = "steps: [{role: writer, output: {$status: done}}]\n"
 DONE = """echo '{"output": {"$status": "done"}}'\n"""

@@ -28,7 +28,7 @@ graph:
     resume: {role: writer, prompt: Again.}
   writer:
     done: {role: writer, prompt: Once more.}
-    end: {role: $END, prompt: RunOutcome.}
+    end: {role: $END, prompt: Done.}
 """
 LISTS_THREADS = """
 from uwf_core.client import Client

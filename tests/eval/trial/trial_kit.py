@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tests.eval.run.run_site import DONE, FLOW
+
 from uwf_core.api import Cancel
 from uwf_core.client import Client
 from uwf_eval.plan.matrix import Matrix, Published, planned
@@ -18,23 +20,6 @@ from uwf_eval.trial.thread import WorkflowCache
 from uwf_eval.trial.trial import TrialContext, run_trial
 
 RUN = "01JD000000000000000000000A"
-FLOW = """\
-version: 1
-name: flow
-roles:
-  writer:
-    goal: Deliver.
-    frontmatter:
-      properties: {$status: {const: done}}
-      required: [$status]
-graph:
-  $START:
-    new: {role: writer, prompt: Begin.}
-    resume: {role: writer, prompt: Again.}
-  writer:
-    done: {role: $END, prompt: RunOutcome.}
-"""
-DONE = """echo '{"output": {"$status": "done"}}'\n"""
 TASK: Mapping[str, Any] = {
     "name": "t",
     "workflow": "flow.yaml",

@@ -88,7 +88,7 @@ def test_a_known_fault_is_shown_with_its_reason(contract):
     run = contract(members, "", "-k", "silence or garbage")
     outcomes = {each["clause"]: (each["outcome"], each["reason"]) for each in run.results}
     assert outcomes == {
-        "test_silence_is_empty": ("known fault", "the service answers late"),
+        "test_silence_is_empty": ("known bug", "the service answers late"),
         "test_garbage_is_a_failure": ("fixed", "the service answers never"),
     }
 

@@ -3,10 +3,10 @@
 import pytest
 from kit_others.names import EXTRACTORS, JUDGES
 
-from uwf_testing.announced import OptionsClauses
 from uwf_testing.contract import clauses
 from uwf_testing.extractor_contract import ExtractorContract
 from uwf_testing.judge_contract import JudgeContract
+from uwf_testing.plugin_contract import PluginWithOptionsContract
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -27,5 +27,5 @@ def test_a_wrong_one_breaks_exactly_its_clause(contracts, name, clause):
 )
 def test_every_clause_has_a_wrong_one(contract, breaks):
     """Save those about announcements and options, which are the same for agents."""
-    own = set(clauses(contract)) - set(clauses(OptionsClauses))
+    own = set(clauses(contract)) - set(clauses(PluginWithOptionsContract))
     assert set(breaks.values()) - {None} == own

@@ -3,8 +3,8 @@
 import pytest
 from kit_stores.names import BREAKS
 
-from uwf_testing.announced import AnnouncedContract
 from uwf_testing.contract import clauses
+from uwf_testing.plugin_contract import PluginContract
 from uwf_testing.store_contract import StoreContract
 
 pytestmark = pytest.mark.timeout(300)
@@ -22,5 +22,5 @@ def test_a_wrong_store_breaks_exactly_its_clause(contracts, name):
 
 def test_every_clause_has_a_wrong_store():
     """Save those about announcements, which are the same for agents."""
-    announced = set(clauses(AnnouncedContract)) - {"test_it_is_registered"}
+    announced = set(clauses(PluginContract)) - {"test_it_is_registered"}
     assert set(BREAKS.values()) == set(clauses(StoreContract)) - announced

@@ -1,7 +1,7 @@
 """`python -m uwf_testing NAME`: the result of a plugin's contract, as Markdown for its README.
 
 Runs the contract in a child process by pytest: the author's own tests with `--tests PATH`, else
-those clauses that need nothing of an author. Exit code 0: nothing fails; 1: a clause fails;
+the clauses that need no fixtures of the author. Exit code 0: nothing fails; 1: a clause fails;
 2: unknown plugin, or no test of it was found.
 """
 
@@ -28,7 +28,7 @@ from uwf_testing.table import Subject, held, markdown
 
 
 class Kind(NamedTuple):
-    """A kind of plugin: its group, its contract, and the least that a test of it says."""
+    """A kind of plugin: its group, its contract, and the body of a minimal test."""
 
     group: str
     module: str
@@ -64,7 +64,7 @@ class TestContract({contract}):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table; the exit code."""
+    """Print the table and return the exit code."""
     chosen = _parser().parse_args(arguments)
     try:
         kind = chosen.kind or _kind_of(chosen.name)
@@ -106,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _kind_of(name: str) -> str:
-    """The one kind of which there is a plugin of this name.
+    """The kind of the plugin with this name.
 
     Raises:
         PluginError: no plugin has the name, or plugins of several kinds have it.
@@ -132,7 +132,7 @@ def _kind_of(name: str) -> str:
 
 
 def _results(name: str, kind: str, tests: Sequence[str] | None) -> tuple[list[Any], str]:
-    """How each clause about this plugin went, and what pytest printed."""
+    """The result of each clause of this plugin, and the output of pytest."""
     with tempfile.TemporaryDirectory(prefix="uwf-kit-") as folder:
         file = Path(folder, "results.json")
         command = [*own_python("pytest"), "-q", "--tb=short"]

@@ -1,4 +1,4 @@
-"""The clauses about what an agent passes on: text, usage, turns, files, environment."""
+"""The clauses about the data that an agent transfers: text, usage, turns, files, environment."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ ODD_TEXT = (
     "ä ß e\u0301 \u2028 \u202e 漢字 \U0001f680 \U0001f468\u200d\U0001f469\u200d\U0001f467 \ufeff\n"
     "---\nnull\n\n \n"
 )
-"""Text in which every careless step between a program and its caller changes something."""
+"""Text that every careless conversion between a program and its caller changes."""
 EVERY_SCRIPT = "ä ß Ω я ש 漢字 \U0001f680"
 SOME_USAGE = Usage(input_tokens=7, output_tokens=5)
 OBJECT = {
@@ -42,7 +42,7 @@ class AnswerClauses(AgentFixtures):
     """An agent adds nothing to the answer and removes nothing from it."""
 
     def check_record(self, record: AgentSpec) -> None:
-        """Only capabilities that there are."""
+        """All capabilities are known."""
         from uwf_core.api.agent import CAPABILITIES
 
         unknown = sorted(set(record.capabilities) - CAPABILITIES)
@@ -128,7 +128,7 @@ class AnswerClauses(AgentFixtures):
     @needs("write")
     def test_the_working_folder_is_honoured(self, harness: Harness) -> None:
         """The agent's tools work in the folder of the call."""
-        folder = harness.workspace / "a folder of its own"
+        folder = harness.workspace / "its own folder"
         folder.mkdir()
         harness.reply(Act(do="write", name="written.txt", text="here"), cwd=str(folder))
         file = folder / "written.txt"

@@ -1,4 +1,4 @@
-"""What every agent promises, as tests: subclass `AgentContract` and give three fixtures.
+"""The promises of every agent, as tests: subclass `AgentContract` and define three fixtures.
 
 ```python
 import pytest
@@ -18,8 +18,9 @@ class TestEcho(AgentContract):
         return EchoPeer(tmp_path)             # see uwf_testing.peer
 ```
 
-What the agent does not declare among its capabilities, and what the peer cannot do, is skipped
-with the reason. `python -m uwf_testing echo --tests tests/` makes a table of it.
+Clauses are skipped, with the reason, if they need a capability that the agent does not declare or
+an ability that the peer lacks. `python -m uwf_testing echo --tests tests/` prints a table of the
+result.
 """
 
 from uwf_testing.contract import KIT_VERSION, Contract  # first: it registers the rewriting
@@ -37,5 +38,5 @@ __all__ = ["KIT_VERSION", "Act", "AgentContract", "Command", "Contract", "KitLim
 
 class AgentContract(AnswerClauses, FailureClauses, TimeClauses, SessionClauses, IsolationClauses):
     """The promises of `Agent`. Every clause runs the agent as the engine does: opened from its
-    record, supervised, with limits, and with its word checked.
+    record, supervised, with limits, and with a validated reply.
     """

@@ -1,4 +1,4 @@
-"""The clauses about failures: each has its kind, and none looks like success."""
+"""The clauses about failures and time limits."""
 
 import threading
 import time
@@ -17,7 +17,7 @@ _STOPPED = (FailureKind.TIMEOUT, FailureKind.STALLED)
 
 
 class FailureClauses(AgentFixtures):
-    """An agent that fails says so by the failure of the closed table that it is."""
+    """An agent reports each failure with its kind from the closed table."""
 
     @needs("missing")
     def test_a_missing_program_is_unavailable(self, harness: Harness) -> None:
@@ -148,7 +148,7 @@ class TimeClauses(AgentFixtures):
 
     @needs("say")
     def test_a_finished_call_leaves_no_thread(self, harness: Harness) -> None:
-        """A closed agent leaves no thread of its own running."""
+        """A closed agent leaves no thread running."""
         before = set(threading.enumerate())
         harness.reply(Act(do="say", text="done"))
         deadline = time.monotonic() + harness.limits.gone_seconds
@@ -179,7 +179,7 @@ def _check_stopped(harness: Harness, outcome: Outcome) -> None:
 
 
 def _described(outcome: Outcome) -> str:
-    """How a call ended, for a message."""
+    """Describe how a call ended."""
     if outcome.reply is not None:
         return f"the reply {outcome.reply.text or outcome.reply.structured!r:.200}"
     return described(outcome.error)

@@ -1,4 +1,4 @@
-"""The fixtures of the agent contract: the author's, and the harness."""
+"""The fixtures of the agent contract: those of the author, and the harness."""
 
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -9,15 +9,15 @@ import pytest
 
 from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import AGENTS
-from uwf_testing.announced import OptionsClauses
 from uwf_testing.contract import Needs
 from uwf_testing.harness import Command, Harness, KitLimits
 from uwf_testing.peer import NoPeer, Peer
+from uwf_testing.plugin_contract import PluginWithOptionsContract
 
 
-class AgentFixtures(OptionsClauses):
-    """The fixtures of an agent contract. An author gives `agent`, `peer` and, where the agent
-    needs some to work in the test, `options`.
+class AgentFixtures(PluginWithOptionsContract):
+    """The fixtures of an agent contract. An author defines `agent`, `peer` and, if the agent needs
+    any, `options`.
     """
 
     kind = "agent"
@@ -27,18 +27,18 @@ class AgentFixtures(OptionsClauses):
     """How long the kit waits, and how much it sends."""
 
     writes_below_home: ClassVar[tuple[str, ...]] = ()
-    """Paths relative to the home folder, below which the program behind the agent keeps its own
-    files (such as `.config/echo`). Anything else in the home folder is a fault.
+    """Paths relative to the home folder in which the program behind the agent keeps its files (such
+    as `.config/echo`). Any other file in the home folder is an error.
     """
 
     @pytest.fixture
     def agent(self) -> str | Command:
-        """The name of the agent to try, or a command."""
-        raise NotImplementedError("give a fixture `agent` that returns the agent's name")
+        """The name of the agent to test, or a command."""
+        raise NotImplementedError("define a fixture `agent` that returns the agent's name")
 
     @pytest.fixture
     def options(self) -> Mapping[str, Any]:
-        """The agent's options, as the configuration would have them."""
+        """The agent's options, as in the configuration."""
         return {}
 
     @pytest.fixture
@@ -63,8 +63,8 @@ class AgentFixtures(OptionsClauses):
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
     ) -> Iterator[Harness]:
-        """The agent and its peer, in folders of their own; this process has them as HOME and
-        TMPDIR as well.
+        """The agent and its peer in separate folders, which are also HOME and TMPDIR of this
+        process.
         """
         harness = Harness(agent, options, peer, self.limits, plugins)
         harness.settle(tmp_path / "harness")
@@ -87,9 +87,7 @@ class AgentFixtures(OptionsClauses):
         return harness.capabilities()
 
     def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
-        """Why a clause cannot be tried: the first thing that the agent does not declare or that
-        the peer cannot do.
-        """
+        """Why a clause is skipped: the first capability or ability that is missing."""
         harness: Harness = request.getfixturevalue("harness")
         if wanted.capability is not None and wanted.capability not in harness.capabilities():
             return f"{harness.name} does not declare {wanted.capability!r}"

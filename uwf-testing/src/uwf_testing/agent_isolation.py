@@ -20,7 +20,7 @@ _QUIET_ACTS = ("say", "crash", "garbage", "missing", "cut", "silence")
 
 
 class IsolationClauses(AgentFixtures):
-    """An agent keeps to its own folder, is quiet, and keeps secrets."""
+    """An agent stays in its own folder, prints nothing, and reports no secrets."""
 
     @needs("say")
     def test_nothing_is_written_outside(self, harness: Harness) -> None:
@@ -105,7 +105,7 @@ class IsolationClauses(AgentFixtures):
 
 
 def _files_outside(folder: Path, own: set[Path]) -> list[Path]:
-    """The files below a folder that lie in none of the agent's own."""
+    """The files below a folder that are outside the agent's folders."""
     return [
         path
         for path in folder.rglob("*")

@@ -1,4 +1,4 @@
-"""The clauses about sessions: an agent never continues another session than the role's."""
+"""The clauses about sessions: an agent continues only the session of the role."""
 
 import pytest
 
@@ -14,7 +14,7 @@ _THREE = Act(do="say", text="the third answer")
 
 
 class SessionClauses(AgentFixtures):
-    """Continuing, losing, forking and asking sessions."""
+    """Sessions that are continued, lost, forked and asked."""
 
     @needs("say", capability="continue")
     def test_a_session_is_continued_and_proven(self, harness: Harness) -> None:
@@ -144,7 +144,7 @@ def _started(harness: Harness) -> Replied:
 
 
 def _session_to_ask(harness: Harness) -> str | None:
-    """A session as `uwf step ask` asks one: a fork, or none where the agent cannot fork."""
+    """The session for a question, as in `uwf step ask`: a fork, or none without forks."""
     if "fork" not in harness.capabilities():
         return None
     return harness.fork(_started(harness).session, _TWO)

@@ -25,7 +25,7 @@ It is an executable file that runs in real processes. A script is a list of acts
     {file: {path, text}}     writes a file; relative to the working folder
     {daemon: {seconds, ignore: [TERM], holds: true}}   starts a child that leaves the group and
                              session, as a daemon does; holds: it keeps stdout and stderr open
-    {exit: CODE}             at once; without it the end of the list is exit 0
+    {exit: CODE}             at once; at the end of the list the exit code is 0
     {die: KILL}              by a signal
 """
 
@@ -48,7 +48,7 @@ Act = str | Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class ProgramCall:
-    """How the program was called. `stdin` is what it read; None if the script does not read."""
+    """One call of the program. `stdin` is the text that it read; None if it did not read."""
 
     arguments: tuple[str, ...]
     cwd: str
@@ -61,7 +61,7 @@ class ScriptedProgram:
     """An executable named `name` in `folder` that plays a script.
 
     Args:
-        folder: where it is made; put it first on the PATH to take a real program's place.
+        folder: of the program; put it first on the PATH to replace a real program.
         name: the command's name.
         calls: one script for each call, in order; the last one repeats.
         by_argument: scripts for calls that have this argument (`--version`), whichever call it
@@ -87,14 +87,14 @@ class ScriptedProgram:
         }
         (self._records / "script.json").write_text(json.dumps(script), encoding="utf-8")
         run = [sys.executable, "-I", "-S", child_program_run.__file__, str(self._records)]
-        # Not `#!…python`: the path of an environment may be longer than such a line can be.
+        # Not `#!…python`: the path of an environment may be too long for such a line.
         text = f'#!/bin/sh\nexec {shlex.join(run)} "$@"\n'
         self.path.write_text(text, encoding="utf-8")
         self.path.chmod(self.path.stat().st_mode | stat.S_IXUSR)
 
     @property
     def calls(self) -> list[ProgramCall]:
-        """Its calls so far, in order; those chosen by an argument as well."""
+        """All calls so far, in order, also those selected by an argument."""
         records = sorted(self._records.glob("call-*.json"))
         return [_call(json.loads(file.read_text(encoding="utf-8"))) for file in records]
 
@@ -104,7 +104,7 @@ class ScriptedProgram:
         return sorted(int(file.name.partition("-")[2]) for file in self._records.glob("daemon-*"))
 
     def daemons_alive(self) -> list[int]:
-        """Those of its daemons that still run."""
+        """The daemons that still run."""
         return [pid for pid in self.daemons if self._is_alive(pid)]
 
     def _is_alive(self, pid: int) -> bool:

@@ -141,9 +141,7 @@ def _file(_run: Run, content: dict[str, str]) -> None:
 
 
 def _daemon(run: Run, how: dict[str, Any]) -> None:
-    """Fork twice with a new session in between, and wait until the daemon has reported that it
-    is there.
-    """
+    """Fork twice with a new session in between, and wait until the daemon reports that it runs."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -200,12 +198,12 @@ ACTS: dict[str, Callable[[Run, Any], None]] = {
     "exit": _exit,
     "die": _die,
 }
-"""What a script may do; the key of an act, and what plays it."""
+"""The acts of a script: the key of each, and its function."""
 
 
 def main() -> None:
     """Play the script of this call."""
-    # A Ctrl-C ends it as it ends a program in C: without a word.
+    # A Ctrl-C ends it silently, as it ends a program in C.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     run = Run(Path(sys.argv[1]), sys.argv[2:])
     for act in run.acts():

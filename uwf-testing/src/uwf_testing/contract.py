@@ -1,8 +1,8 @@
-"""Shared by the kits: the base of all contracts, and what a clause needs.
+"""The base of all contracts, and the requirements of a clause.
 
 A contract is a class of tests, its *clauses*; their names are promises and do not change within a
-major version of the kit. An author subclasses it and gives its fixtures. A clause may be redefined
-for one purpose only: to mark a known fault with `@pytest.mark.xfail(reason=…)`.
+major version of the kit. An author subclasses it and defines its fixtures. A clause may be
+redefined only to mark a known bug with `@pytest.mark.xfail(reason=…)`.
 """
 
 import inspect
@@ -13,14 +13,14 @@ import pytest
 
 from uwf_core.named_tuple import NamedTuple
 
-# The clauses live in modules of this package: pytest shall show what their asserts compared.
+# The clauses are in modules of this package: pytest must show the values of their asserts.
 pytest.register_assert_rewrite("uwf_testing")
 
 KIT_VERSION = "1.0"
 """The version of the kits: a new clause or ability raises the second number."""
 
 PROPERTY = "uwf_contract"
-"""The property of a test's report that says what was tried (read by `uwf_testing.results`)."""
+"""The property of a test's report with the tested plugin (read by `uwf_testing.results`)."""
 
 _Test = TypeVar("_Test", bound=Callable[..., Any])
 _NEEDS = "__uwf_needs__"
@@ -28,7 +28,7 @@ _DODGES = frozenset(("skip", "skipif", "xfail"))
 
 
 class Needs(NamedTuple):
-    """What a clause needs: a declared capability, abilities of the scripted peer."""
+    """The requirements of a clause: a declared capability, abilities of the scripted peer."""
 
     capability: str | None = None
     peer: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Contract:
     """The root of all contracts."""
 
     kind: ClassVar[str]
-    """What a contract is for: `agent`, `store`, `extractor`, `judge`."""
+    """The kind of plugin: `agent`, `store`, `extractor`, `judge`."""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
@@ -67,7 +67,7 @@ class Contract:
 
     @pytest.fixture(autouse=True)
     def _what_the_clause_needs(self, request: pytest.FixtureRequest) -> None:
-        """Skip a clause whose needs are not met, before anything is done for it."""
+        """Skip a clause whose requirements are not met, before any other work."""
         about = {
             "kind": self.kind,
             "subject": self.subject(request),
@@ -81,22 +81,20 @@ class Contract:
             pytest.skip(reason)
 
     def subject(self, request: pytest.FixtureRequest) -> str:
-        """The name of what is tried."""
+        """The name of the tested plugin."""
         raise NotImplementedError
 
     def declared(self, request: pytest.FixtureRequest) -> Collection[str]:
-        """The capabilities that it declares; none where its kind has none."""
+        """The capabilities that it declares; none if its kind has none."""
         return ()
 
     def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
-        """Why a clause with these needs cannot be tried here; None if it can."""
+        """Why a clause with these requirements is skipped; None if it runs."""
         raise NotImplementedError
 
 
 def clauses(cls: type[Contract]) -> list[str]:
-    """The names of a contract's clauses: those of its bases first, in the order in which they are
-    written.
-    """
+    """The names of a contract's clauses in the order of the source, those of its bases first."""
     names: dict[str, None] = {}
     for base in (*cls.__bases__, cls):
         if base is cls:
@@ -107,7 +105,7 @@ def clauses(cls: type[Contract]) -> list[str]:
 
 
 def needs_of(cls: type[Contract], name: str) -> Needs:
-    """What the contract's own clause of this name needs; a redefinition changes nothing of it."""
+    """The requirements of the contract's original clause; a redefinition does not change them."""
     for base in reversed(cls.__mro__):
         if name in vars(base):
             found: Needs = getattr(vars(base)[name], _NEEDS, Needs())
@@ -124,7 +122,7 @@ def _is_clause_of(bases: tuple[type, ...], name: str) -> bool:
 
 
 def _refuse_redefinition(cls: type, name: str, test: Any) -> None:
-    """Refuse whatever stands for a clause without saying that and why it fails.
+    """Reject a redefinition that does not mark the clause as failing, with the reason.
 
     Raises:
         TypeError: pytest shows it as an error of the collection.
@@ -137,7 +135,7 @@ def _refuse_redefinition(cls: type, name: str, test: Any) -> None:
     if not any(reasons):
         raise TypeError(
             f"{cls.__qualname__}.{name} redefines a clause of the contract. That is allowed only "
-            f"to mark a known fault: put @pytest.mark.xfail(reason='…') on it, or remove it"
+            f"to mark a known bug: put @pytest.mark.xfail(reason='…') on it, or remove it"
         )
 
 

@@ -1,4 +1,4 @@
-"""What every extractor promises, as tests: subclass `ExtractorContract` and give its fixtures.
+"""The promises of every extractor, as tests: subclass `ExtractorContract` and define its fixtures.
 
 ```python
 import json
@@ -11,13 +11,13 @@ class TestJson(ExtractorContract):
         return "json"                             # the name of the entry point
 
     @pytest.fixture
-    def write(self):                              # how an agent says an output, for this extractor
+    def write(self):                              # writes an output as an agent does
         return lambda output, body: body + json.dumps(output)
 ```
 
 `options` are the extractor's options, none by default; `model` is the model that it may call, such
 as a scripted one (see `uwf_testing.model_server`), or None. Without `write` the clauses about
-good text are skipped.
+valid text are skipped.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -35,8 +35,8 @@ from uwf_core.api.extract import Extractor, ExtractProblem, ExtractReply, Extrac
 from uwf_core.api.options import read_options
 from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import EXTRACTORS
-from uwf_testing.announced import OptionsClauses
 from uwf_testing.contract import KIT_VERSION, Needs, needs
+from uwf_testing.plugin_contract import PluginWithOptionsContract
 
 __all__ = ["KIT_VERSION", "ExtractorContract"]
 
@@ -105,26 +105,26 @@ HOSTILE = (
     '{"$status": "done", "summary": "\\ud83d"}',
     "Nothing of that kind. " * 200,
 )
-"""Texts that agents deliver, and on which a careless extractor fails."""
+"""Malformed texts, as agents deliver them."""
 
 
-class ExtractorContract(OptionsClauses):
-    """The promises of `Extractor`. That an output satisfies its schema is checked by uwf."""
+class ExtractorContract(PluginWithOptionsContract):
+    """The promises of `Extractor`. The engine validates outputs against their schemas."""
 
     kind = "extractor"
     group = EXTRACTORS
 
     seconds: ClassVar[float] = 5.0
-    """What a text of a megabyte may take."""
+    """The time limit for a text of a megabyte."""
 
     @pytest.fixture
     def extractor(self) -> str:
-        """The name of the extractor to try."""
-        raise NotImplementedError("give a fixture `extractor` that returns the extractor's name")
+        """The name of the extractor to test."""
+        raise NotImplementedError("define a fixture `extractor` that returns the extractor's name")
 
     @pytest.fixture
     def options(self) -> Mapping[str, Any]:
-        """The extractor's options, as the configuration would have them."""
+        """The extractor's options, as in the configuration."""
         return {}
 
     @pytest.fixture
@@ -134,7 +134,7 @@ class ExtractorContract(OptionsClauses):
 
     @pytest.fixture
     def write(self) -> Write | None:
-        """Gives the raw text that says an output and a body; None where nobody said how."""
+        """Writes an output and a body as raw text; None without such a function."""
         return None
 
     @pytest.fixture
@@ -151,7 +151,7 @@ class ExtractorContract(OptionsClauses):
         model: Model | None,
         tmp_path: Any,
     ) -> Callable[[str], ExtractReply]:
-        """Calls an extractor that is made anew, as uwf makes it."""
+        """Calls a new extractor, which is created as by the engine."""
         spec = plugins.record(EXTRACTORS, extractor)
         factory = plugins.attribute(EXTRACTORS, extractor, spec.factory)
         record = None
@@ -175,9 +175,9 @@ class ExtractorContract(OptionsClauses):
         return name
 
     def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
-        """Why a clause cannot be tried: nobody said how an output is written."""
+        """Why a clause is skipped: it needs the fixture `write`."""
         if "write" in wanted.peer and request.getfixturevalue("write") is None:
-            return "no fixture `write` says how an agent writes an output"
+            return "no fixture `write` is defined"
         return None
 
     @needs("write")
@@ -298,7 +298,7 @@ class ExtractorContract(OptionsClauses):
 
 
 def _answers(extract: Callable[[str], ExtractReply]) -> Iterator[tuple[str, ExtractReply]]:
-    """The hostile texts with their replies; one that raises is the matter of another clause."""
+    """The malformed texts with their replies; another clause tests that none raises."""
     for raw in HOSTILE:
         reply = None
         with suppress(Exception):

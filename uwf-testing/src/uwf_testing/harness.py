@@ -1,7 +1,7 @@
 """Runs an agent in its own workspace, home and temporary folder, supervised as by the engine.
 
 Each call opens the agent again, as each step of a thread does in its own process, so that the
-clauses see what outlasts a process.
+clauses test what survives a process.
 """
 
 import contextlib
@@ -46,22 +46,22 @@ SCHEMA: Mapping[str, Any] = {
     "properties": {"$status": {"const": "done"}},
     "required": ["$status"],
 }
-PROMPT = "Say what you are asked to."
+PROMPT = "Answer as instructed."
 
 
 class KitLimits(NamedTuple):
-    """How long the kit waits and how much it sends; a subclass may set its own.
+    """The time limits and data sizes of the kit; a subclass may set its own.
 
     Attributes:
-        call_seconds: what an ordinary call may take.
-        hang_seconds: the time limit of a call that hangs; longer than the peer needs to start.
-        cancel_seconds: after this time a call that hangs is cancelled.
-        grace_seconds: what a program is given to end when it is asked to.
-        slack_seconds: how much later than the limits say it may be, on a busy machine.
-        gone_seconds: how long a process or thread may take to go once its call is over.
-        large_bytes: the length of a large answer, which must come whole.
-        reply_bytes: the largest reply that is taken where a larger one is answered.
-        prompt_bytes: the length of a long prompt; more than the system takes as an argument.
+        call_seconds: the time limit of an ordinary call.
+        hang_seconds: the time limit of a call that hangs; longer than the start of the peer.
+        cancel_seconds: when a call that hangs is cancelled.
+        grace_seconds: how long a program may take to exit after a signal.
+        slack_seconds: the tolerance of these limits on a busy machine.
+        gone_seconds: how long a process or thread may exist after its call.
+        large_bytes: the length of a large answer, which must arrive complete.
+        reply_bytes: the limit for a reply that is too large.
+        prompt_bytes: the length of a long prompt, too long for an argument of a program.
     """
 
     call_seconds: float = 60.0
@@ -85,7 +85,7 @@ class Command(NamedTuple):
 
 
 class RecordingSink:
-    """A sink that records what it gets; `turns` has every state of a turn that grew."""
+    """A sink that records all events; `turns` has every state of a growing turn."""
 
     def __init__(self) -> None:
         self.turns: list[Turn] = []
@@ -110,7 +110,7 @@ class RecordingSink:
 
 
 class Outcome(NamedTuple):
-    """How a call ended: `reply` or `error`, what it reported meanwhile, how long it took."""
+    """The outcome of a call: `reply` or `error`, the recorded events, the duration."""
 
     reply: AgentReply | None
     error: BaseException | None
@@ -119,7 +119,7 @@ class Outcome(NamedTuple):
 
 
 class Replied(NamedTuple):
-    """A call that went well."""
+    """A successful call."""
 
     reply: AgentReply
     sink: RecordingSink
@@ -127,15 +127,15 @@ class Replied(NamedTuple):
 
     @property
     def session(self) -> str:
-        """The session of the reply; "" where it names none."""
+        """The session of the reply; "" without one."""
         return self.reply.session or ""
 
 
 class Harness:
-    """One agent, one peer, and folders of their own.
+    """One agent and one peer in separate folders.
 
     Attributes:
-        workspace, home, temporary: where the agent works, and what its HOME and TMPDIR are.
+        workspace, home, temporary: the agent's working folder, its HOME and its TMPDIR.
         state: the agent's own folder; not made by the kit.
         marker: the value of `UWF_ATTEMPT` in the environment of every call.
     """
@@ -155,7 +155,7 @@ class Harness:
         self._may_leave_processes = False
 
     def settle(self, root: Path) -> None:
-        """Make the folders below `root`, which is empty or not there."""
+        """Create the folders below `root`, which is empty or missing."""
         self.workspace, self.home, self.temporary = (
             root / name for name in ("workspace", "home", "temporary")
         )
@@ -229,7 +229,7 @@ class Harness:
     # -- calls -----------------------------------------------------------------------------------
 
     def open(self) -> OpenAgent:
-        """The agent, made anew as the engine makes it."""
+        """A new agent, created as by the engine."""
         context = AgentContext(name=self.name, state_dir=str(self.state))
         return open_agent(
             self.choice(),
@@ -241,11 +241,11 @@ class Harness:
 
     @property
     def name(self) -> str:
-        """What the agent is called in messages."""
+        """The agent's name in messages."""
         return self.agent if isinstance(self.agent, str) else Path(self.agent.argv[-1]).name
 
     def choice(self) -> Choice:
-        """The agent as if the configuration had chosen it."""
+        """The choice of this agent, as from the configuration."""
         if isinstance(self.agent, str):
             return Choice(
                 kind="plugin",
@@ -267,14 +267,14 @@ class Harness:
         )
 
     def capabilities(self) -> frozenset[str]:
-        """What the agent declares."""
+        """The capabilities that the agent declares."""
         if isinstance(self.agent, str):
             return frozenset(self.plugins.record(AGENTS, self.agent).capabilities)
         return self.agent.capabilities
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[OpenAgent]:
-        """The agent, closed in the end whatever happens."""
+        """A new agent, closed in any case at the end."""
         opened = self.open()
         try:
             yield opened
@@ -282,20 +282,20 @@ class Harness:
             close_call(opened, grace_seconds=self.limits.grace_seconds)
 
     def call(self, request: AgentRequest | AskRequest) -> Outcome:
-        """One call of an agent made for it; whatever comes of it."""
+        """The outcome of one call of a new agent."""
         with self.opened() as opened:
             return outcome_of(opened, request)
 
     def reply(self, act: Act, **changes: Any) -> Replied:
-        """A call that must go well."""
+        """The reply of a call that must succeed."""
         return succeeded(self.call(self.request(act, **changes)), act)
 
     def answer(self, act: Act, question: str, **changes: Any) -> Replied:
-        """A question that must be answered."""
+        """The reply to a question, which must succeed."""
         return succeeded(self.call(self.question(act, question, **changes)), act)
 
     def failure(self, act: Act, *kinds: FailureKind, **changes: Any) -> AgentFailure:
-        """A call that must fail by one of `kinds`; without any, by every kind but `internal`."""
+        """The failure of a call: one of `kinds`; by default any kind except `internal`."""
         return failed(self.call(self.request(act, **changes)), act, *kinds)
 
     def fork(self, session: str, act: Act) -> str:
@@ -307,21 +307,21 @@ class Harness:
     # -- what is left ----------------------------------------------------------------------------
 
     def processes_left(self) -> int:
-        """How many processes of the calls are still there when they had time to go; ends them."""
+        """The number of processes that outlive their calls by `gone_seconds`; kills them."""
         deadline = time.monotonic() + self.limits.gone_seconds
         while leftovers(self.marker) and time.monotonic() < deadline:
             time.sleep(0.02)
         return end_leftovers(self.marker, grace_seconds=0.0)
 
     def clean_up(self) -> None:
-        """End whatever a clause may have left running."""
+        """End all processes that a clause may have left running."""
         self.peer.close()
         if self._may_leave_processes:
             end_leftovers(self.marker, grace_seconds=0.0)
 
 
 def outcome_of(opened: OpenAgent, request: AgentRequest | AskRequest) -> Outcome:
-    """One call of an open agent; whatever comes of it."""
+    """The outcome of one call of an open agent."""
     sink = RecordingSink()
     started = time.monotonic()
     try:
@@ -335,7 +335,7 @@ def outcome_of(opened: OpenAgent, request: AgentRequest | AskRequest) -> Outcome
 
 
 def succeeded(outcome: Outcome, act: Act) -> Replied:
-    """The reply of a call that must go well."""
+    """The reply of a call that must succeed."""
     if outcome.reply is None:
         pytest.fail(f"the peer was to {act.do}, and the call failed: {described(outcome.error)}")
     return Replied(outcome.reply, outcome.sink, outcome.seconds)

@@ -1,4 +1,4 @@
-"""What every judge promises, as tests: subclass `JudgeContract` and give its fixtures.
+"""The promises of every judge, as tests: subclass `JudgeContract` and define its fixtures.
 
 ```python
 import pytest
@@ -15,8 +15,9 @@ class TestSpelling(JudgeContract):
         return JudgeRequest(cwd=str(tmp_path), thread="…", record={})
 ```
 
-Besides, each None by default and what needs it skipped: `worse`, a trial that must get a lower
-score; `hopeless`, one that cannot be judged. `options` are the judge's options.
+Two more fixtures are None by default, and the clauses that need them are skipped: `worse`, a trial
+that must get a lower score; `hopeless`, one that cannot be judged. `options` are the judge's
+options.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,15 +37,15 @@ from uwf_core.cas.codec import encode
 from uwf_core.errors import PayloadError
 from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import JUDGES
-from uwf_testing.announced import OptionsClauses
 from uwf_testing.contract import KIT_VERSION, Needs, needs
+from uwf_testing.plugin_contract import PluginWithOptionsContract
 
 __all__ = ["KIT_VERSION", "JudgeContract"]
 
 THREAD = "01JD0000000000000000000000"
 
 
-class JudgeContract(OptionsClauses):
+class JudgeContract(PluginWithOptionsContract):
     """The promises of `Judge`."""
 
     kind = "judge"
@@ -52,17 +53,17 @@ class JudgeContract(OptionsClauses):
 
     @pytest.fixture
     def judge(self) -> str:
-        """The name of the judge to try."""
-        raise NotImplementedError("give a fixture `judge` that returns the judge's name")
+        """The name of the judge to test."""
+        raise NotImplementedError("define a fixture `judge` that returns the judge's name")
 
     @pytest.fixture
     def options(self) -> Mapping[str, Any]:
-        """The judge's options, as the configuration would have them."""
+        """The judge's options, as in the configuration."""
         return {}
 
     @pytest.fixture
     def trial(self, tmp_path: Path) -> JudgeRequest:
-        """A trial to judge: a folder with a file, and a thread that was completed."""
+        """A trial to judge: a folder with a file, and a completed thread."""
         folder = tmp_path / "trial"
         folder.mkdir()
         (folder / "README.md").write_text("# What was done\n", encoding="utf-8")
@@ -88,7 +89,7 @@ class JudgeContract(OptionsClauses):
     def score(
         self, plugins: Plugins, judge: str, options: Mapping[str, Any], tmp_path: Path
     ) -> Callable[[JudgeRequest], JudgeReply]:
-        """Calls a judge that is made anew, as uwf makes it."""
+        """Calls a new judge, which is created as by the engine."""
         spec = plugins.record(JUDGES, judge)
         factory = plugins.attribute(JUDGES, judge, spec.factory)
         record = None
@@ -112,10 +113,10 @@ class JudgeContract(OptionsClauses):
         return name
 
     def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
-        """Why a clause cannot be tried: a trial that nobody gave."""
+        """Why a clause is skipped: a fixture is missing."""
         for name in wanted.peer:
             if request.getfixturevalue(name) is None:
-                return f"no fixture {name!r} gives such a trial"
+                return f"no fixture {name!r} is defined"
         return None
 
     def test_a_score_is_within_0_and_1(
@@ -212,7 +213,7 @@ class JudgeContract(OptionsClauses):
         trial: JudgeRequest,
         worse: JudgeRequest | None,
     ) -> None:
-        """Two judgements at the same moment each get the score of their own trial."""
+        """Two judgements at the same moment each get the score for their trial."""
         trials = [trial, worse or trial] * 4
         alone = [score(each).score for each in trials[:2]] * 4
         with ThreadPoolExecutor(4) as threads:

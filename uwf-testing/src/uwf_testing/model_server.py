@@ -7,10 +7,11 @@
 
 Real sockets, its own thread, no dependency beyond the core. Streams (SSE) or not, as the
 request asks; tools, reasoning, usage with cached tokens, delays, provider-like errors, dropped
-connections, garbage: `uwf_testing.model_server_script` has what a turn may say. What is
-asked beyond the script is answered with 400, which no client tries again.
+connections, garbage: `uwf_testing.model_server_script` has what a turn may say. Requests
+beyond the script get 400, which clients do not retry.
 
-As a program, for agents that are no Python (prints its port, then serves until it is ended):
+As a program, for agents that are not written in Python (prints its port, then serves until a
+signal):
 
     python -m uwf_testing.model_server SCRIPT.yaml [--port PORT] [--log FILE]
 
@@ -49,10 +50,10 @@ class ScriptedModel:
     """The server, as a context manager; it serves from `start` (or `with`) to `close`.
 
     Args:
-        turns: what the model answers, in order: a text, a `ModelTurn`, its mapping in camelCase,
+        turns: the answers of the model, in order: a text, a `ModelTurn`, its mapping in camelCase,
             or a function of the `ModelRequest` that gives a `ModelTurn`.
-        side_text: where it is given, requests without tools take no turn and get this text:
-            agents ask for titles, summaries and guards beside their main loop.
+        side_text: if given, requests without tools take no turn and get this text: agents request
+            titles, summaries and guards beside their main loop.
         script: a whole script instead, with all its keys.
         port: 0 takes a free one.
 
@@ -103,7 +104,7 @@ class ScriptedModel:
 
     @property
     def turns_left(self) -> int:
-        """How many turns of the script were not asked for yet (of one round, if it repeats)."""
+        """The number of unused turns of the script (of one round, if it repeats)."""
         with self._changed:
             return max(0, len(self._plan) - self._given)
 
@@ -143,7 +144,7 @@ class ScriptedModel:
         self.close()
 
     def _answer(self, request: ModelRequest) -> Answer:
-        """What this request gets; called by the thread of its connection."""
+        """Answer a request; called by the thread of its connection."""
         path = urlsplit(request.path).path.rstrip("/")
         dialect = _dialect(request.method, path)
         if self._script.api_key not in (None, request.key):

@@ -1,4 +1,4 @@
-"""A scripted turn as Anthropic's messages say it, whole or as a stream of events.
+"""A scripted turn in the format of Anthropic's messages, whole or as a stream of events.
 
 Source: https://docs.anthropic.com/en/api/messages and …/messages-streaming.
 """

@@ -1,4 +1,4 @@
-"""HTTP for the scripted model server: requests read whole, answers sent as badly as they ask."""
+"""HTTP for the scripted model server: complete requests, answers with scripted failures."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ _PIECE_BYTES = 64 * 1024
 
 
 class Answer(NamedTuple):
-    """A reply, and how it is to be sent: delays, drops and hangs are those of `turn`."""
+    """A reply, with the delays, drops and hangs of `turn`."""
 
     reply: ModelReply
     turn: ModelTurn = ModelTurn()
@@ -42,7 +42,7 @@ class ModelHttpServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), _Handler)
 
     def process_request(self, request: object, client_address: object) -> None:
-        """As the parent; the thread is kept in mind, so that `close` can wait for it."""
+        """As the parent; records the thread, so that `close` can wait for it."""
         thread = threading.Thread(
             target=self.process_request_thread, args=(request, client_address), daemon=True
         )
@@ -50,20 +50,20 @@ class ModelHttpServer(ThreadingHTTPServer):
         thread.start()
 
     def get_request(self) -> tuple[socket.socket, tuple[str, int]]:
-        """As the parent; the connection is kept in mind, so that it can be closed."""
+        """As the parent; records the connection, so that it can be closed."""
         connection, address = super().get_request()
         with self._lock:
             self._open.add(connection)
         return connection, address
 
     def shutdown_request(self, request: "socket.socket | tuple[bytes, socket.socket]") -> None:
-        """As the parent; the connection is forgotten."""
+        """As the parent; removes the connection."""
         with self._lock:
             self._open.discard(request)
         super().shutdown_request(request)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that went away is its own matter; anything else is kept for `close`."""
+        """Ignore a closed connection; record any other error for `close`."""
         import sys
 
         fault = sys.exc_info()[1]
@@ -93,7 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = "uwf-scripted-model"
 
     def do_POST(self) -> None:
-        """Any request: what it is, its path says."""
+        """Handle any request by its path."""
         raw = self._body()
         request = ModelRequest(
             method=self.command,
@@ -107,7 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_POST  # noqa: N815
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: what was asked for stands in the records."""
+        """Print nothing: the records have the requests."""
 
     def _body(self) -> bytes:
         if "chunked" in self.headers.get("transfer-encoding", "").lower():
@@ -161,7 +161,7 @@ class _Handler(BaseHTTPRequestHandler):
         return None
 
     def _stop(self, turn: ModelTurn) -> None:
-        """Hang until somebody closes, or drop the connection."""
+        """Hang until the connection is closed, or drop it."""
         if turn.hang is not None:
             self._wait_for_the_end()
         if turn.drop == "reset":

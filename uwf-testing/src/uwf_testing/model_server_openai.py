@@ -1,4 +1,4 @@
-"""A scripted turn as OpenAI's chat completions say it, whole or as a stream of chunks.
+"""A scripted turn in the format of OpenAI's chat completions, whole or as a stream of chunks.
 
 Source: https://platform.openai.com/docs/api-reference/chat; `reasoning_content` as DeepSeek,
 Kimi, GLM and vLLM send it.

@@ -1,4 +1,4 @@
-"""What the scripted model server keeps of each request, and what it sends back."""
+"""The requests and replies of the scripted model server."""
 
 import json
 from collections.abc import Mapping
@@ -10,13 +10,13 @@ Dialect = Literal["openai", "anthropic"]
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRequest:
-    """A request as it came.
+    """A received request.
 
     Attributes:
         path: with its query, as sent.
         headers: by their lower-case names.
         raw: the body's bytes; `body` its JSON, None if it is not JSON.
-        dialect: whose form it has; None if the request does not ask the model for an answer.
+        dialect: its format; None if the request does not ask the model for an answer.
         turn: the index of the turn that answered it, in the order they were given; None for a
             side request and everything else that takes no turn.
     """
@@ -41,7 +41,7 @@ class ModelRequest:
 
     @property
     def streams(self) -> bool:
-        """Whether a streamed answer is asked for."""
+        """Whether it asks for a streamed answer."""
         return isinstance(self.body, dict) and self.body.get("stream") is True
 
     @property
@@ -51,7 +51,7 @@ class ModelRequest:
         return self.headers.get("x-api-key") or bearer.removeprefix("Bearer ").strip() or None
 
     def document(self) -> dict[str, Any]:
-        """The request as JSON, for a log; the key stands in none of it."""
+        """The request as JSON for a log, without the key."""
         hidden = {"authorization", "x-api-key"}
         return {
             "method": self.method,

@@ -1,7 +1,7 @@
-"""The script of the scripted model server: what it answers, turn by turn.
+"""The script of the scripted model server: its answers, turn by turn.
 
     sideText: A title                   # requests without tools take no turn and get this text
-    repeat: false                       # true: the list begins anew at its end
+    repeat: false                       # true: the list starts over at its end
     models: [scripted-model]            # what GET /v1/models lists
     apiKey: sk-test                     # any other key, or none, is answered with 401
     turns:
@@ -68,7 +68,7 @@ class ModelError:
     """
 
     status: int
-    message: str = "the script says so"
+    message: str = "a scripted error"
     type: str | None = None
     code: str | None = None
     retry_after: str | None = None
@@ -76,8 +76,8 @@ class ModelError:
 
 @dataclass(frozen=True, kw_only=True)
 class RawAnswer:
-    """A whole answer, byte for byte: `body`, `repeat` times. Bytes that are no UTF-8 are lone
-    surrogates, as `surrogateescape` makes them.
+    """A whole answer, byte for byte: `body`, `repeat` times. Invalid UTF-8 is written as lone
+    surrogates, as in `surrogateescape`.
     """
 
     body: str = ""
@@ -92,8 +92,8 @@ class ModelTurn:
     """One answer.
 
     Attributes:
-        text, reasoning, tool_calls: what the model says, thinks and wants.
-        refusal: what it says instead of an answer (OpenAI: `refusal`; Anthropic: a text).
+        text, reasoning, tool_calls: the parts of the answer.
+        refusal: sent instead of an answer (OpenAI: `refusal`; Anthropic: a text).
         stop_reason: the provider's word as it is sent; None is what fits (`stop`, `tool_calls`,
             `end_turn`, `tool_use`, …).
         usage: None counts a token for four bytes; `no_usage` sends none.
@@ -133,7 +133,7 @@ class ModelTurn:
 
 
 Answerer = Callable[["ModelRequest"], ModelTurn]
-"""A turn that depends on what is asked."""
+"""A turn that depends on the request."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 An adapter connects uwf with a program, a service or a library. To test the adapter, the kit must
 make that peer answer, fail and hang. Only the author knows how, and writes a `Peer`: a scripted
 program that plays an `Act`, a scripted server, or the real program if it can be controlled. `lacks`
-names what a peer cannot do with the reason; the clauses that need it are skipped, and the table
+lists missing abilities with the reason; the clauses that need it are skipped, and the table
 shows the reason.
 
     class EchoPeer(Peer):
@@ -60,7 +60,7 @@ QUERIES = frozenset(("heard", "knows", "offered"))
 
 @record
 class Act:
-    """What the peer does in one call: `do` is an ability, the rest are its values."""
+    """The behaviour of the peer in one call: `do` is an ability, the rest are its values."""
 
     do: str
     text: str = ""
@@ -81,11 +81,11 @@ class Peer:
     """A peer without abilities: subclass it and list yours in `abilities`.
 
     Attributes:
-        abilities: the ones it has, out of `ABILITIES`.
-        lacks: why it has not some others, for the table; `otherwise` is the reason for the rest.
-        kinds: the words of the kinds of failure that `fail` can bring about.
-        always_counted: fields of `Usage` that it reports of every call, also where an act says
-            nothing of them (no cached tokens, a cost that it works out itself).
+        abilities: those that it has, from `ABILITIES`.
+        lacks: why others are missing, for the table; `otherwise` is the reason for the rest.
+        kinds: the kinds of failure that `fail` can cause.
+        always_counted: fields of `Usage` that it reports for every call, even if an act does not
+            set them (no cached tokens, a cost that it computes itself).
         state_dir: the agent's own folder, for a peer that has to reach into it (to lose a session
             that the adapter itself keeps); set by the kit before the first call.
     """
@@ -123,10 +123,10 @@ class Peer:
         """Release everything. Called at the end of each clause."""
 
     def why_not(self, ability: str) -> str | None:
-        """Why a clause that needs this ability cannot be tried; None if it can.
+        """Why a clause that needs this ability is skipped; None if it runs.
 
         Raises:
-            ValueError: the peer's declarations are at fault.
+            ValueError: the peer's declarations are not valid.
         """
         self.check()
         if ability in self.abilities:

@@ -3,8 +3,8 @@
     pytest -p uwf_testing.results --uwf-results FILE
 
 The file is JSON: `{"results": [{kind, subject, declared, kit, class, clause, outcome, reason}]}`,
-an outcome being one of `holds`, `fails`, `skipped`, `known fault`, `fixed` (marked as a known
-fault, and holds). It is loaded by name only, never by an entry point.
+an outcome is one of `holds`, `fails`, `skipped`, `known bug`, `fixed` (marked as a known bug, but
+holds). It is loaded by name only, never by an entry point.
 """
 
 import json
@@ -20,11 +20,11 @@ _PLUGIN = "uwf-results"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--uwf-results FILE`."""
-    parser.addoption("--uwf-results", metavar="FILE", help="write how each clause went as JSON")
+    parser.addoption("--uwf-results", metavar="FILE", help="write all results as JSON")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Only the process that reports writes; workers of xdist do not."""
+    """Register the results only in the main process, not in workers of xdist."""
     file = config.getoption("--uwf-results")
     if file and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Results(Path(file)), _PLUGIN)
@@ -38,7 +38,7 @@ class Results:
         self._results: dict[str, dict[str, Any]] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note a phase of a test; a later one overrides an earlier one only where it is worse."""
+        """Record a phase of a test; a later phase replaces an earlier one only if it fails."""
         properties: dict[str, Any] = dict(report.user_properties)
         about = properties.get(PROPERTY)
         if about is None or (report.when != "call" and report.passed):
@@ -66,7 +66,7 @@ def _outcome_of(report: pytest.TestReport) -> tuple[str, str]:
     expected: str | None = getattr(report, "wasxfail", None)
     if expected is not None:
         reason = expected.removeprefix("reason: ")
-        return ("known fault" if report.skipped else "fixed"), reason
+        return ("known bug" if report.skipped else "fixed"), reason
     if report.skipped:
         return "skipped", _skip_reason(report.longrepr)
     if report.passed:

@@ -19,24 +19,24 @@ from uwf_testing.store_processes import COUNTER, FIRST, SECOND, WAIT_SECONDS, Pl
 from uwf_testing.store_records import holder, record, variable
 
 _FRESH = multiprocessing.get_context("forkserver")
-"""Each process comes of one small server that has opened no store: as fresh as a new interpreter,
-and many times sooner there.
+"""Processes are forked from one small server that has opened no store: as clean as a new
+interpreter, and started many times faster.
 """
 _FRESH.set_forkserver_preload(["__main__", processes.__name__])
 
 
 class ConcurrencyClauses(StoreFixtures):
-    """A store that several processes share is right whatever they do, and however they end."""
+    """A store stays correct for several processes, whatever they do and however they end."""
 
     racers: ClassVar[int] = 4
     """How many processes race."""
 
     rounds: ClassVar[int] = 20
-    """How often they race, and how much each writes."""
+    """How often they race, and how many records each writes."""
 
     @pytest.fixture
     def place(self, tmp_path: Path) -> Place:
-        """Where the store of this test is."""
+        """The location of this test's store."""
         return Place(self.spec, self.url, str(tmp_path))
 
     @needs(capability="shared")
@@ -135,7 +135,7 @@ class ConcurrencyClauses(StoreFixtures):
 
 
 def _check_whole(backend: StoreBackend) -> int:
-    """The step that the names are at; the second name is read later, so it may be further."""
+    """The step of the names; the second one is read later, so its step may be higher."""
     first, second = backend.variable(FIRST), backend.variable(SECOND)
     if first is None:
         return -1
@@ -146,7 +146,7 @@ def _check_whole(backend: StoreBackend) -> int:
 
 
 def _race(racers: int, run: Callable[..., None], place: Place, times: int) -> list[Any]:
-    """What each of so many processes sends that start at the same moment."""
+    """Start processes at the same moment and return the result of each."""
     barrier = _FRESH.Barrier(racers)
     runners: list[tuple[BaseProcess, Connection]] = []
     try:
@@ -177,7 +177,7 @@ def _started(run: Callable[..., None], place: Place, *more: Any) -> Iterator[Any
 
 @contextmanager
 def _doomed(run: Callable[..., None], place: Place, *more: Any) -> Iterator[BaseProcess]:
-    """A process that says when it is ready, and is killed on leaving."""
+    """A process that reports when it is ready, and is killed on exit."""
     with _started(run, place, *more) as (child, pipe):
         assert _received(pipe)
         yield child
@@ -186,16 +186,16 @@ def _doomed(run: Callable[..., None], place: Place, *more: Any) -> Iterator[Base
 
 
 def _process(run: Callable[..., None], *arguments: Any) -> BaseProcess:
-    """A process that does this, in our environment as it is now."""
+    """A process that calls `run` in the current environment."""
     environment = dict(os.environ)
     return _FRESH.Process(target=processes.work, args=(run, environment, arguments))
 
 
 def _received(pipe: Connection) -> Any:
-    """What a process sends.
+    """Receive the result of a process.
 
     Raises:
-        AssertionError: it ended without a word, or is silent for too long.
+        AssertionError: it ended without a result, or did not answer in time.
     """
     assert pipe.poll(WAIT_SECONDS), "a process of the contract did not answer"
     try:

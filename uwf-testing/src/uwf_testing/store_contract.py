@@ -1,4 +1,4 @@
-"""What every storage backend promises, as tests: subclass `StoreContract` and name your record.
+"""The promises of every storage backend, as tests: subclass `StoreContract` and set your record.
 
 ```python
 from uwf_testing.store_contract import StoreContract
@@ -8,7 +8,8 @@ class TestFiles(StoreContract):
     url = "files:nodes"
 ```
 
-What a backend does not declare among `spec.capabilities` is skipped with the reason.
+Clauses that need a capability which `spec.capabilities` does not declare are skipped with the
+reason.
 """
 
 from uwf_testing.contract import KIT_VERSION, Contract  # first: it registers the rewriting

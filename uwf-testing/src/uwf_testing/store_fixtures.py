@@ -1,4 +1,4 @@
-"""The fixtures of the store contract: the author's, and the opened backends."""
+"""The fixtures of the store contract: those of the author, and the opened backends."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,13 +9,13 @@ import pytest
 from uwf_core.api.store import StoreBackend, StoreSpec
 from uwf_core.plugins.scan import STORES
 from uwf_core.stores.open import HOUSE
-from uwf_testing.announced import AnnouncedContract
 from uwf_testing.contract import Needs
+from uwf_testing.plugin_contract import PluginContract
 from uwf_testing.store_records import opened
 
 
-class StoreFixtures(AnnouncedContract):
-    """The fixtures of a store contract. An author gives `spec` and `url`."""
+class StoreFixtures(PluginContract):
+    """The fixtures of a store contract. An author sets `spec` and `url`."""
 
     kind = "store"
     group = STORES
@@ -48,11 +48,11 @@ class StoreFixtures(AnnouncedContract):
     def plugin_name(self) -> str:
         """The name of the entry point, which is the scheme of the URL."""
         if any(spec.name == self.spec.name for spec in HOUSE):
-            pytest.skip("a store of the house is known without discovery")
+            pytest.skip("a built-in store has no entry point")
         return self.spec.name
 
     def check_record(self, record: Any) -> None:
-        """It is the record that the contract is held against."""
+        """The registered record is `spec`, with known capabilities."""
         assert record == self.spec
         unknown = sorted(set(self.spec.capabilities) - {"persistent", "shared"})
         assert not unknown, f"unknown capabilities: {', '.join(unknown)}"
@@ -66,7 +66,7 @@ class StoreFixtures(AnnouncedContract):
         return self.spec.capabilities
 
     def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
-        """Why a clause cannot be tried: a capability that is not declared."""
+        """Why a clause is skipped: a capability is not declared."""
         if wanted.capability is None or wanted.capability in self.spec.capabilities:
             return None
         return f"{self.spec.name} does not declare {wanted.capability!r}"

@@ -12,7 +12,7 @@ from uwf_testing.store_records import number, record, variable
 
 
 class NodeClauses(StoreFixtures):
-    """A backend keeps records as they are."""
+    """A backend stores records unchanged."""
 
     def test_it_is_a_backend(self, backend: StoreBackend) -> None:
         """The backend has every method of the contract."""
@@ -126,7 +126,7 @@ class NodeClauses(StoreFixtures):
 
 
 class TransactionClauses(StoreFixtures):
-    """A backend writes all of a transaction or nothing of it."""
+    """A backend commits all of a transaction or nothing."""
 
     @pytest.mark.parametrize("durable", [True, False])
     def test_all_of_a_transaction_or_nothing(self, backend: StoreBackend, durable: bool) -> None:

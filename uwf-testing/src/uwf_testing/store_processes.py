@@ -1,4 +1,4 @@
-"""The processes of the store contract; each function is the whole run of one.
+"""The processes of the store contract; each function is the program of one.
 
 Each gets a `Place` and a pipe for its result. A process that will be killed reports that it is
 ready and waits.
@@ -21,7 +21,7 @@ FIRST, SECOND = "@uwf/first", "@uwf/second"
 
 
 class Place(NamedTuple):
-    """Where the store is."""
+    """The location of a store."""
 
     spec: StoreSpec
     url: str
@@ -35,8 +35,8 @@ class Place(NamedTuple):
 def work(
     run: Callable[..., None], environment: Mapping[str, str], arguments: tuple[Any, ...]
 ) -> None:
-    """Run one of the functions below in this environment: the server that we come of has that of
-    its own start.
+    """Run one of the functions below in this environment: the fork server still has the one of its
+    start.
     """
     os.environ.clear()
     os.environ.update(environment)
@@ -44,7 +44,7 @@ def work(
 
 
 def race_for_names(place: Place, pipe: Connection, barrier: Barrier, who: int, rounds: int) -> None:
-    """Make one variable after the other at the same moment as others; send which were ours."""
+    """Create variables at the same moment as others; send the successful ones."""
     backend = place.open()
     won = []
     for turn in range(rounds):
@@ -57,7 +57,7 @@ def race_for_names(place: Place, pipe: Connection, barrier: Barrier, who: int, r
 
 
 def count_up(place: Place, pipe: Connection, barrier: Barrier, who: int, times: int) -> None:
-    """Raise a counter so many times, each time from what it is."""
+    """Increment a counter `times` times by compare-and-set."""
     del who
     backend = place.open()
     barrier.wait(WAIT_SECONDS)
@@ -73,7 +73,7 @@ def count_up(place: Place, pipe: Connection, barrier: Barrier, who: int, times: 
 
 
 def race_for_locks(place: Place, pipe: Connection, barrier: Barrier, who: int, rounds: int) -> None:
-    """Take one lock after the other at the same moment as others; send which were ours."""
+    """Acquire locks at the same moment as others; send the successful ones."""
     del who
     backend = place.open()
     won = []
@@ -81,13 +81,13 @@ def race_for_locks(place: Place, pipe: Connection, barrier: Barrier, who: int, r
         barrier.wait(WAIT_SECONDS)
         if backend.lock(f"@uwf/lock/{turn}", holder()) is not None:
             won.append(turn)
-    barrier.wait(WAIT_SECONDS)  # nobody lets go before all have tried
+    barrier.wait(WAIT_SECONDS)  # no process releases a lock before all have tried
     pipe.send(won)
     backend.close()
 
 
 def open_first(place: Place, pipe: Connection, barrier: Barrier, who: int, records: int) -> None:
-    """Open a store that is not there yet at the same moment as others, and put something."""
+    """Open a new store at the same moment as others, and put records."""
     barrier.wait(WAIT_SECONDS)
     backend = place.open()
     refs = [record(f"{who} {number}").ref for number in range(records)]
@@ -98,14 +98,14 @@ def open_first(place: Place, pipe: Connection, barrier: Barrier, who: int, recor
 
 
 def hold_a_lock(place: Place, pipe: Connection, name: str) -> None:
-    """Take the lock, say whether it was had, and wait to be killed."""
+    """Acquire the lock, send whether that succeeded, and wait for the kill."""
     backend = place.open()
     pipe.send(backend.lock(name, holder()) is not None)
     signal.pause()
 
 
 def stop_before_the_commit(place: Place, pipe: Connection) -> None:
-    """Write everything of a transaction, say so, and wait to be killed before it is over."""
+    """Write in a transaction, report it, and wait for the kill before the commit."""
     backend = place.open()
     with backend.transaction():
         within = record("within")

@@ -6,19 +6,19 @@ from typing import Any
 from uwf_core.named_tuple import NamedTuple
 from uwf_testing.contract import Contract, clauses, needs_of
 
-_WORST_FIRST = ("fails", "known fault", "fixed", "holds", "skipped")
+_WORST_FIRST = ("fails", "known bug", "fixed", "holds", "skipped")
 _SHOWN = {
     "holds": "holds",
     "fails": "**fails**",
-    "known fault": "known fault",
-    "fixed": "holds (was marked as a known fault)",
+    "known bug": "known bug",
+    "fixed": "holds (was marked as a known bug)",
     "skipped": "not tried",
 }
 NOT_RUN = "not run"
 
 
 class Subject(NamedTuple):
-    """What was tried: kind and name, where it comes from, what it declares, and with what."""
+    """The tested plugin: kind, name, origin, capabilities, and the versions of the test."""
 
     kind: str
     name: str
@@ -29,7 +29,7 @@ class Subject(NamedTuple):
 
 
 class Held(NamedTuple):
-    """How one clause went."""
+    """The result of one clause."""
 
     clause: str
     capability: str | None
@@ -43,8 +43,8 @@ class Held(NamedTuple):
 
 
 def held(contract: type[Contract], results: Sequence[Mapping[str, Any]]) -> list[Held]:
-    """Every clause of the contract with its outcome; of several runs of one, the worst that was
-    tried. A clause that was not run at all is said to be so.
+    """Every clause of the contract with its outcome: the worst of several runs, `not run` without
+    any.
     """
     by_clause: dict[str, list[Mapping[str, Any]]] = {}
     for each in results:
@@ -81,14 +81,14 @@ def markdown(subject: Subject, found: Sequence[Held]) -> str:
 
 
 def _sum(found: Sequence[Held]) -> str:
-    """How many hold, and how many do not for which reason: `7 of 9 hold, 2 not tried`."""
+    """The counts of a column: `7 of 9 hold, 2 not tried`."""
     count = dict.fromkeys((*_WORST_FIRST, NOT_RUN), 0)
     for each in found:
         count[each.outcome] += 1
     holding = count["holds"] + count["fixed"]
     rest = [
         (count["skipped"], "not tried"),
-        (count["known fault"], "known faults"),
+        (count["known bug"], "known bugs"),
         (count["fails"], "**fail**"),
         (count[NOT_RUN], NOT_RUN),
     ]
@@ -101,5 +101,5 @@ def _words(clause: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A reason within a cell."""
+    """Escape a reason for a cell."""
     return " ".join(text.replace("|", "\\|").split())

@@ -1,4 +1,4 @@
-"""The clauses that every kind of plugin has: how it is announced, and what its import costs."""
+"""The clauses of every kind of plugin: its registration, and the cost of its import."""
 
 import json
 import os
@@ -47,15 +47,15 @@ print("\\n" + json.dumps([sorted(set(sys.modules) - before), threading.active_co
 
 
 class Imported(NamedTuple):
-    """What the import of a plugin's module did in a fresh interpreter."""
+    """The effects of importing a plugin's module in a fresh interpreter."""
 
     modules: frozenset[str]
     threads: int
     printed: str
 
 
-class AnnouncedContract(Contract):
-    """A plugin that is found by its entry point and announces a record by its hook."""
+class PluginContract(Contract):
+    """A plugin that is found by its entry point and registers a record by its hook."""
 
     group: ClassVar[str]
     """The group of entry points."""
@@ -67,7 +67,7 @@ class AnnouncedContract(Contract):
 
     @pytest.fixture
     def plugins(self) -> Plugins:
-        """What is installed; looked at once for all clauses."""
+        """The installed plugins; scanned once for all clauses."""
         return _plugins_for(cast(Hashable, type(self)))
 
     @pytest.fixture
@@ -83,7 +83,7 @@ class AnnouncedContract(Contract):
 
     @pytest.fixture
     def record(self, found: EntryPoint, plugins: Plugins) -> Any:
-        """The record that the plugin announces."""
+        """The record that the plugin registers."""
         try:
             return plugins.record(found.group, found.name)
         except UwfError as error:
@@ -91,7 +91,7 @@ class AnnouncedContract(Contract):
 
     @pytest.fixture
     def imported(self, found: EntryPoint) -> Imported:
-        """What the import of the plugin's module does in a fresh interpreter."""
+        """The effects of importing the plugin's module in a fresh interpreter."""
         return _import_of(found.target.partition(":")[0], tuple(sys.path))
 
     def test_it_is_registered(
@@ -111,7 +111,7 @@ class AnnouncedContract(Contract):
         self.check_record(record)
 
     def check_record(self, record: Any) -> None:
-        """What else must hold for the record of this kind of plugin."""
+        """Check what else must be true of the record of this kind of plugin."""
 
     def test_importing_it_is_light(
         self, found: EntryPoint, record: Any, imported: Imported
@@ -171,8 +171,8 @@ def _import_of(module: str, path: tuple[str, ...]) -> Imported:
     return Imported(frozenset(modules), threads, printed + done.stderr)
 
 
-class OptionsClauses(AnnouncedContract):
-    """What a plugin with options promises about them."""
+class PluginWithOptionsContract(PluginContract):
+    """The promises of a plugin about its options."""
 
     @pytest.fixture
     def options_class(self, found: EntryPoint, record: Any, plugins: Plugins) -> type:
@@ -180,7 +180,7 @@ class OptionsClauses(AnnouncedContract):
         if record.options is None:
             pytest.skip("it has no options")
         cls = plugins.attribute(found.group, found.name, record.options)
-        assert isinstance(cls, type) and is_dataclass(cls), "its options are no dataclass"
+        assert isinstance(cls, type) and is_dataclass(cls), "its options are not a dataclass"
         return cls
 
     def test_every_option_has_a_default(self, options_class: Any) -> None:
