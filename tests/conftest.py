@@ -13,8 +13,10 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # tried on the same examples. On a desk they are new ones each time, and a failure prints how to
 # repeat it.
 with suppress(ImportError):  # the sessions that look at packages have no Hypothesis
-    from hypothesis import settings
+    from hypothesis import HealthCheck, settings
 
-    settings.register_profile("uwf-ci", derandomize=True, database=None)
-    settings.register_profile("uwf-desk", derandomize=False, print_blob=True)
+    # How long an example takes is no property of it, on a machine that does other things as well.
+    any_time = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile("uwf-ci", any_time, derandomize=True, database=None)
+    settings.register_profile("uwf-desk", any_time, derandomize=False, print_blob=True)
     settings.load_profile("uwf-ci" if os.environ.get("CI") else "uwf-desk")

@@ -11,6 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import time
+from itertools import count
 
 import pytest
 from rig import AGAIN, DONE, SECONDS, Rig, children, end, eventually, kill_at_once
@@ -119,7 +120,7 @@ def test_what_a_killed_run_has_left_behind_is_ended_by_the_next_command(
     assert loose == [], "what the killed run said is a part of its attempt, and of nothing else"
 
 
-@pytest.mark.timeout(60 + 12 * KILLS)
+@pytest.mark.timeout(120 + 30 * KILLS)
 @pytest.mark.parametrize("agent", SHARES)
 def test_a_run_killed_at_any_moment_loses_nothing_and_leaves_nothing_to_repair(
     rig: Rig, agent: str
@@ -130,13 +131,14 @@ def test_a_run_killed_at_any_moment_loses_nothing_and_leaves_nothing_to_repair(
     rig.play(writer, {**AGAIN, "turns": TURNS}, repeat=True)
     killer = Killer(rig, agent, SEED)
     told = 0
-    for _ in range(int(KILLS * SHARES[agent])):
+    for number in count():
+        if number >= KILLS * SHARES[agent] and killer.interrupted:
+            break  # where no kill has hit a step, nothing is proved yet
         told = max(told, killer.kill_once())
         killer.look(told)
         told = killer.go_on()
     assert rig.uwf("thread", "exec", killer.thread, "-c", "3").exit_code == 0
     print(f"{killer.interrupted} kills have hit a step")
-    assert killer.interrupted > 0, "no kill has hit a step: this test proves nothing"
     _check_whole(rig, killer.thread)
 
 
