@@ -198,7 +198,7 @@ def test_what_nobody_set_is_null_and_what_cannot_be_is_an_error(world: World) ->
     assert get_setting(settings, "agents") == {"fast": {"use": "mock"}}
     with pytest.raises(ConfigError) as caught:
         get_setting(settings, "agents.fats.use")
-    assert caught.value.hint == "did you mean fast?"
+    assert caught.value.hint == "did you mean 'fast'?"
     with pytest.raises(ConfigError) as caught:
         get_setting(settings, "agent")
     assert caught.value.hint == "did you mean agents?"

@@ -6,9 +6,19 @@ import sys
 
 import pytest
 
-from uwf_core.config.keys import CONFIG, ENVIRONMENT, Scalar
-from uwf_core.config.settings import AgentSetting, Limits, ModelSetting, Origin, Provider
+from uwf_core.config.keys import (
+    ENVIRONMENT,
+    AgentSetting,
+    Config,
+    Limits,
+    ModelPrice,
+    ModelSetting,
+    Provider,
+    shape_at,
+)
+from uwf_core.config.settings import Origin
 from uwf_core.errors import ConfigError
+from uwf_core.shape.shapes import camel
 
 from .conftest import World
 
@@ -52,9 +62,7 @@ def test_every_key_is_read(world: World) -> None:
         "https://api.openai.com/v1", None, "OPENAI_API_KEY"
     )
     assert settings.providers["mine"].api_key == "sk-secret-123"
-    assert settings.models["big"] == ModelSetting(
-        "openai", "gpt-5", {"input": 1.25, "output": 10, "cacheRead": 0.125}
-    )
+    assert settings.models["big"] == ModelSetting("openai", "gpt-5", ModelPrice(1.25, 10, 0.125))
     assert settings.agents["fast"] == AgentSetting(
         use="mock", options={"script": "play.yaml", "deep": {"list": [1, 2]}}
     )
@@ -122,7 +130,8 @@ def test_an_empty_variable_says_nothing(world: World) -> None:
 
 
 def test_every_scalar_at_the_top_has_its_variable() -> None:
-    scalars = {key for key, kind in CONFIG.keys.items() if isinstance(kind, Scalar)}
+    keys = map(camel, Config._fields)
+    scalars = {key for key in keys if (shape := shape_at((key,))) and shape.is_text}
     assert set(ENVIRONMENT.values()) == scalars
     assert ENVIRONMENT["UWF_DEFAULT_AGENT"] == "defaultAgent"
 

@@ -15,7 +15,7 @@ from uwf_core.errors import ExitCode, UsageError, UwfError
 
 if TYPE_CHECKING:
     from uwf_core.agents.choose import Choice
-    from uwf_core.config.settings import AgentSetting
+    from uwf_core.config.keys import AgentSetting
     from uwf_core.engine.engine import Engine
 
 

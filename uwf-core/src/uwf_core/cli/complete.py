@@ -149,9 +149,10 @@ def _plugins(engine: "Engine") -> Iterator[tuple[str, str]]:
 
 
 def _settings(_engine: "Engine") -> Iterator[tuple[str, str]]:
-    from uwf_core.config.keys import CONFIG
+    from uwf_core.config.keys import Config
+    from uwf_core.shape.shapes import camel
 
-    for key in CONFIG.keys:
+    for key in map(camel, Config._fields):
         yield key, ""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from uwf_core.config.check import as_config_error, read_settings, settings_text
 from uwf_core.config.edit import with_value
 from uwf_core.config.home import CONFIG_FILE, prepare_home, read_private, write_private
-from uwf_core.config.keys import Path, Scalar, key_text, kind_at
+from uwf_core.config.keys import Path, key_text, shape_at
 from uwf_core.config.show import known_path
 from uwf_core.errors import ConfigError, DefinitionError
 from uwf_core.named_tuple import NamedTuple
@@ -75,8 +75,8 @@ def apply_changes(home: str, changes: Sequence[Change]) -> None:
 def _value(path: Path, text: str) -> Any:
     from uwf_core.workflow.yaml_source import parse_yaml
 
-    kind = kind_at(path)
-    is_text = isinstance(kind, Scalar) and kind.is_text
+    shape = shape_at(path)
+    is_text = shape is not None and shape.is_text
     if is_text and text not in ("null", "") and text[0] not in "\"'":
         return text
     try:

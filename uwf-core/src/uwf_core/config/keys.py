@@ -1,11 +1,14 @@
-"""The keys of config.yaml and their values: the one table that everything else reads."""
+"""The shape of config.yaml, and the dotted keys of its values."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.shape.kinds import Shape
+from uwf_core.shape.rules import NOT_BLANK, Names, Rule
+from uwf_core.shape.shapes import shape_of
 
-CAPABILITIES = ("continue", "fork", "ask", "stream", "tools", "model")
+Capability = Literal["continue", "fork", "ask", "stream", "tools", "model"]
 """The capabilities that a command may declare."""
 
 Path = tuple[str, ...]
@@ -19,174 +22,154 @@ class Leaf(NamedTuple):
     place: str
 
 
-class Scalar(NamedTuple):
-    """One value. `what` names it in messages; `is_text` is true for texts that a command line
-    gives literally.
-    """
-
-    what: str
-    accepts: Callable[[Any], bool]
-    is_text: bool = True
-
-
-class ListOf(NamedTuple):
-    """A list of such values."""
-
-    item: Scalar
-
-
-class Free:
-    """A mapping that uwf does not check (an agent's options)."""
-
-    __slots__ = ()
-
-
-class Entry(NamedTuple):
-    """A mapping that one layer sets as a whole. `fault` reports keys that conflict."""
-
-    keys: Mapping[str, "Kind"]
-    fault: Callable[[Mapping[str, Any]], str | None]
-
-
-class Section(NamedTuple):
-    """A mapping whose keys each come from their own layer."""
-
-    keys: Mapping[str, "Kind"]
-
-
-class Named(NamedTuple):
-    """A mapping by names of the user's choice; `what` is what a name identifies."""
-
-    what: str
-    value: "Kind"
-
-
-Kind = Scalar | ListOf | Free | Entry | Section | Named
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip()) and "\0" not in value
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_positive(value: Any) -> bool:
-    return _is_number(value) and 0 < value < float("inf")
-
-
-def _is_price(value: Any) -> bool:
-    return _is_number(value) and 0 <= value < float("inf")
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
-
-
-def _is_web_address(value: Any) -> bool:
-    return _is_text(value) and value.startswith(("http://", "https://")) and " " not in value
-
-
-def _is_store(value: Any) -> bool:
-    scheme, colon, _ = value.partition(":") if _is_text(value) else ("", "", "")
+def _is_store(text: str) -> bool:
+    scheme, colon, _ = text.partition(":")
     return bool(colon) and scheme[:1].isalpha() and scheme.replace("+", "").isalnum()
 
 
-def _is_variable(value: Any) -> bool:
-    return _is_text(value) and value.isidentifier() and value.isascii()
+def _is_variable(text: str) -> bool:
+    return text.isidentifier() and text.isascii()
 
 
-def _is_variables(value: Any) -> bool:
-    return value == "*" or (_is_text(value) and _is_variable(value.removesuffix("*")))
+def _is_variables(text: str) -> bool:
+    return text == "*" or _is_variable(text.removesuffix("*"))
 
 
-def _no_fault(_entry: Mapping[str, Any]) -> str | None:
-    return None
+def _is_address(text: str) -> bool:
+    return text.startswith(("http://", "https://")) and " " not in text
 
 
-def _provider_fault(entry: Mapping[str, Any]) -> str | None:
-    if "apiKey" in entry and "apiKeyEnv" in entry:
-        return "apiKey and apiKeyEnv cannot be combined; keep one"
-    return None
+def _must_be(what: str, accepts: Callable[[Any], bool]) -> Rule:
+    return Rule(f"must be {what}", accepts, names_type=True)
 
 
-def _agent_fault(entry: Mapping[str, Any]) -> str | None:
-    if "use" in entry and "command" in entry:
-        return "use and command cannot be combined; keep one"
-    if "use" not in entry and "command" not in entry:
-        return "`use` (an installed agent) or `command` (a program) is missing"
-    for key in ("args", "capabilities"):
-        if key in entry and "command" not in entry:
-            return f"{key} needs `command`, not `use`"
-    return None
+_NO_NUL = Rule("contains a NUL character", lambda text: "\0" not in text)
+_POSITIVE = _must_be("a positive number of seconds", lambda value: value > 0)
+_FREE_OF_CHARGE = _must_be("a number of USD per million tokens", lambda value: value >= 0)
+
+Text = Annotated[str, NOT_BLANK, _NO_NUL]
+_Price = Annotated[float | None, _FREE_OF_CHARGE]
+_Seconds = Annotated[float, _POSITIVE]
+_Bytes = Annotated[int, _must_be("a positive whole number of bytes", lambda value: value > 0)]
+_Variable = Annotated[str, _must_be("the name of an environment variable", _is_variable)]
+_Variables = Annotated[
+    str,
+    _must_be("the name of an environment variable, or a prefix that ends with *", _is_variables),
+]
+_Address = Annotated[str, _must_be("an address like https://host/v1", _is_address)]
+_Store = Annotated[str, _must_be("a store's URL like sqlite:store.db", _is_store), _NO_NUL]
 
 
-TEXT = Scalar("text", _is_text)
-_ANY_TEXT = Scalar("text", lambda value: isinstance(value, str) and "\0" not in value)
-_PRICE = Scalar("a number of USD per million tokens", _is_price, is_text=False)
-_SECONDS = Scalar("a positive number of seconds", _is_positive, is_text=False)
-_VARIABLES = Scalar(
-    "the name of an environment variable, or a prefix that ends with *",
-    _is_variables,
-)
-_CAPABILITY = Scalar(f"one of {', '.join(CAPABILITIES)}", lambda value: value in CAPABILITIES)
+class Provider(NamedTuple):
+    """A model service. At most one of `api_key` and `api_key_env` is set."""
 
-_PROVIDER = Entry(
-    {
-        "baseUrl": Scalar("an address like https://host/v1", _is_web_address),
-        "apiKey": TEXT,
-        "apiKeyEnv": Scalar("the name of an environment variable", _is_variable),
-    },
-    _provider_fault,
-)
-_MODEL = Entry(
-    {
-        "provider": TEXT,
-        "name": TEXT,
-        "price": Entry(
-            dict.fromkeys(("input", "output", "cacheRead", "cacheWrite"), _PRICE), _no_fault
-        ),
-    },
-    _no_fault,
-)
-_AGENT = Entry(
-    {
-        "use": TEXT,
-        "options": Free(),
-        "command": TEXT,
-        "args": ListOf(_ANY_TEXT),
-        "capabilities": ListOf(_CAPABILITY),
-        "env": ListOf(_VARIABLES),
-    },
-    _agent_fault,
-)
+    base_url: Annotated[_Address | None, "The address of its OpenAI-compatible API."] = None
+    api_key: Annotated[Text | None, "Its key; better: apiKeyEnv."] = None
+    api_key_env: Annotated[_Variable | None, "The variable that holds its key."] = None
 
-CONFIG = Section(
-    {
-        "providers": Named("a provider", _PROVIDER),
-        "models": Named("a model", _MODEL),
-        "agents": Named("an agent's alias", _AGENT),
-        "defaultAgent": TEXT,
-        "agentOverrides": Named("a workflow", Named("a role", TEXT)),
-        "defaultModel": TEXT,
-        "modelOverrides": Section({"extract": TEXT, "judge": TEXT}),
-        "store": Scalar("a store's URL like sqlite:store.db", _is_store),
-        "workflowPaths": ListOf(TEXT),
-        "allowedFolders": ListOf(TEXT),
-        "plugins": Section({"block": ListOf(TEXT)}),
-        "extractors": ListOf(TEXT),
-        "limits": Section(
-            {
-                "runSeconds": _SECONDS,
-                "idleSeconds": _SECONDS,
-                "graceSeconds": _SECONDS,
-                "replyBytes": Scalar("a positive whole number of bytes", _is_count, is_text=False),
-            }
-        ),
-    }
-)
-"""The keys of config.yaml."""
+    def __repr__(self) -> str:
+        return f"Provider({self.base_url!r}, api_key_env={self.api_key_env!r})"
+
+    def conflict(self) -> str | None:
+        """Why the keys cannot be combined."""
+        both = self.api_key is not None and self.api_key_env is not None
+        return "apiKey and apiKeyEnv cannot be combined; keep one" if both else None
+
+
+class ModelPrice(NamedTuple):
+    """USD per million tokens."""
+
+    input: _Price = None
+    output: _Price = None
+    cache_read: _Price = None
+    cache_write: _Price = None
+
+
+class ModelSetting(NamedTuple):
+    """A model."""
+
+    provider: Annotated[Text | None, "One of `providers`."] = None
+    name: Annotated[Text | None, "The name that the provider uses."] = None
+    price: Annotated[ModelPrice | None, "USD per million tokens."] = None
+
+
+class AgentSetting(NamedTuple):
+    """An agent's alias: `use` (an installed agent) or `command` (a program), with its options and
+    the names of the variables that are passed on to it.
+
+    A relative path in `command` has been made absolute: below the home for the user's file,
+    below the project's folder for a project's.
+    """
+
+    use: Annotated[Text | None, "An installed agent."] = None
+    options: Annotated[Mapping[str, Any], "The agent's own options."] = {}
+    command: Annotated[Text | None, "A program that speaks the command protocol."] = None
+    args: Annotated[tuple[Annotated[str, _NO_NUL], ...], "Its first arguments."] = ()
+    capabilities: Annotated[frozenset[Capability], "What the command can do."] = frozenset()
+    env: Annotated[tuple[_Variables, ...], "Variables that are passed on to it."] = ()
+
+    def conflict(self) -> str | None:
+        """Why the keys cannot be combined."""
+        if self.use is not None and self.command is not None:
+            return "use and command cannot be combined; keep one"
+        if self.use is None and self.command is None:
+            return "`use` (an installed agent) or `command` (a program) is missing"
+        for key, given in (("args", self.args), ("capabilities", self.capabilities)):
+            if given and self.command is None:
+                return f"{key} needs `command`, not `use`"
+        return None
+
+
+class Limits(NamedTuple):
+    """Limits of one call of an agent: seconds, and bytes of its reply."""
+
+    run_seconds: Annotated[_Seconds, "Seconds for one call of an agent."] = 3600.0
+    idle_seconds: Annotated[_Seconds, "Seconds without a sign of life."] = 900.0
+    grace_seconds: Annotated[_Seconds, "Seconds between SIGTERM and SIGKILL."] = 5.0
+    reply_bytes: Annotated[_Bytes, "The largest reply."] = 16 * 1024 * 1024
+
+
+class ModelOverrides(NamedTuple):
+    """Models for single purposes."""
+
+    extract: Annotated[Text | None, "The model of extractors."] = None
+    judge: Annotated[Text | None, "The model of judges."] = None
+
+
+class Plugins(NamedTuple):
+    """Which plugins are not imported."""
+
+    block: Annotated[tuple[Text, ...], "Plugins or distributions that are never imported."] = ()
+
+
+class Config(NamedTuple):
+    """config.yaml. The providers, models and agents of two layers are merged by name, the mappings
+    below `agentOverrides`, `modelOverrides`, `plugins` and `limits` by key.
+    """
+
+    providers: Annotated[Mapping[str, Provider], Names("a provider"), "Model services."] = {}
+    models: Annotated[Mapping[str, ModelSetting], Names("a model"), "Models by alias."] = {}
+    agents: Annotated[
+        Mapping[str, AgentSetting], Names("an agent's alias"), "Agents by alias."
+    ] = {}
+    default_agent: Annotated[Text | None, "The agent of roles without another one."] = None
+    agent_overrides: Annotated[
+        Mapping[str, Annotated[Mapping[str, Text], Names("a role")]],
+        Names("a workflow"),
+        "Workflow -> role -> agent.",
+    ] = {}
+    default_model: Annotated[Text | None, "One of `models`."] = None
+    model_overrides: Annotated[ModelOverrides, "Models for single purposes."] = ModelOverrides()
+    store: Annotated[_Store, "The store's URL, relative to the folder of uwf."] = "sqlite:store.db"
+    workflow_paths: Annotated[tuple[Text, ...], "Further folders with workflows."] = ()
+    allowed_folders: Annotated[
+        tuple[Text, ...],
+        "Folders in which an edge's `location` may be, besides the thread's folder and repository.",
+    ] = ()
+    plugins: Annotated[Plugins, "Which plugins are not imported."] = Plugins()
+    extractors: Annotated[tuple[Text, ...], "Extractors, in the order of use."] = ("frontmatter",)
+    limits: Annotated[Limits, "Limits of one call of an agent."] = Limits()
+
 
 ENVIRONMENT = {
     "UWF_DEFAULT_AGENT": "defaultAgent",
@@ -231,16 +214,9 @@ def key_text(path: Path) -> str:
     return ".".join(f'"{name}"' if "." in name or name == "" else name for name in path)
 
 
-def kind_at(path: Path) -> Kind | None:
-    """The kind of value of a key; None if the key is unknown."""
-    kind: Kind = CONFIG
+def shape_at(path: Path) -> Shape | None:
+    """The shape of a key's value; None if the key is unknown."""
+    shape: Shape | None = shape_of(Config)
     for name in path:
-        if isinstance(kind, Section | Entry):
-            if name not in kind.keys:
-                return None
-            kind = kind.keys[name]
-        elif isinstance(kind, Named) and name:
-            kind = kind.value
-        elif not isinstance(kind, Free):
-            return None
-    return kind
+        shape = None if shape is None else shape.at(name)
+    return shape

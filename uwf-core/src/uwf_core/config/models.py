@@ -1,23 +1,22 @@
 """From a model's name in the configuration to the record that agents get."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from uwf_core.config.check import nearest
 from uwf_core.errors import ConfigError
+from uwf_core.shape.mismatch import suggestion
 
 if TYPE_CHECKING:
-    from uwf_core.api.agent import Model, Price
+    from uwf_core.api.agent import Model
     from uwf_core.config.settings import Settings
 
 
 def resolve_model(settings: "Settings", alias: str) -> "Model":
     """The model named `alias`; see `Settings.model`."""
-    from uwf_core.api.agent import Model  # the contract's records are not free to import
+    from uwf_core.api.agent import Model, Price  # the contract's records are not free to import
 
     model = settings.models.get(alias)
     if model is None:
-        raise ConfigError(f"unknown model {alias!r}", hint=nearest(alias, settings.models))
+        raise ConfigError(f"unknown model {alias!r}", hint=suggestion(alias, settings.models))
     if model.name is None or model.provider is None:
         missing = "name" if model.name is None else "provider"
         raise _incomplete(settings, ("models", alias), missing)
@@ -26,7 +25,7 @@ def resolve_model(settings: "Settings", alias: str) -> "Model":
         raise ConfigError(
             f"unknown provider {model.provider!r} of the model {alias!r}",
             where=settings.origin(("models", alias)).place,
-            hint=f"uwf setup --provider {model.provider}; {nearest(alias, settings.providers)}",
+            hint=f"uwf setup --provider {model.provider}; {suggestion(alias, settings.providers)}",
         )
     if provider.base_url is None:
         raise _incomplete(settings, ("providers", model.provider), "baseUrl")
@@ -36,7 +35,7 @@ def resolve_model(settings: "Settings", alias: str) -> "Model":
         provider=model.provider,
         base_url=provider.base_url,
         api_key=settings.api_key(provider),
-        price=_price(model.price),
+        price=None if model.price is None else Price(**model.price._asdict()),
     )
 
 
@@ -46,17 +45,4 @@ def _incomplete(settings: "Settings", path: tuple[str, str], missing: str) -> Co
         f"{key} has no {missing}",
         where=settings.origin(path).place,
         hint=f"uwf config set {key}.{missing} …",
-    )
-
-
-def _price(price: Mapping[str, float] | None) -> "Price | None":
-    if price is None:
-        return None
-    from uwf_core.api.agent import Price
-
-    return Price(
-        input=price.get("input"),
-        output=price.get("output"),
-        cache_read=price.get("cacheRead"),
-        cache_write=price.get("cacheWrite"),
     )

@@ -18,21 +18,24 @@ from uwf_core.config.home import (
 from uwf_core.config.keys import (
     BLOCK_VARIABLE,
     ENVIRONMENT,
+    AgentSetting,
+    Config,
     Leaf,
+    Limits,
+    ModelSetting,
     Path,
-    Scalar,
-    kind_at,
+    Provider,
     parse_key,
+    shape_at,
 )
 from uwf_core.config.project import Project, allowed, find_project
 from uwf_core.errors import ConfigError
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.shape.mismatch import Reading
+from uwf_core.shape.shapes import shape_of
 
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model
-
-DEFAULT_STORE = "sqlite:store.db"
-DEFAULT_EXTRACTORS = ("frontmatter",)
 
 
 class Origin(NamedTuple):
@@ -42,50 +45,6 @@ class Origin(NamedTuple):
 
     layer: str
     place: str | None = None
-
-
-class Provider(NamedTuple):
-    """A model service. At most one of `api_key` and `api_key_env` is set."""
-
-    base_url: str | None = None
-    api_key: str | None = None
-    api_key_env: str | None = None
-
-    def __repr__(self) -> str:
-        return f"Provider({self.base_url!r}, api_key_env={self.api_key_env!r})"
-
-
-class ModelSetting(NamedTuple):
-    """A model. `price` is USD per million tokens by input, output, cacheRead, cacheWrite."""
-
-    provider: str | None = None
-    name: str | None = None
-    price: Mapping[str, float] | None = None
-
-
-class AgentSetting(NamedTuple):
-    """An agent's alias: `use` (an installed agent) or `command` (a program), with its options and
-    the names of the variables that are passed on to it.
-
-    A relative path in `command` has been made absolute: below the home for the user's file,
-    below the project's folder for a project's.
-    """
-
-    use: str | None = None
-    options: Mapping[str, Any] = {}
-    command: str | None = None
-    args: tuple[str, ...] = ()
-    capabilities: frozenset[str] = frozenset()
-    env: tuple[str, ...] = ()
-
-
-class Limits(NamedTuple):
-    """Limits of one call of an agent: seconds, and bytes of its reply."""
-
-    run_seconds: float = 3600.0
-    idle_seconds: float = 900.0
-    grace_seconds: float = 5.0
-    reply_bytes: int = 16 * 1024 * 1024
 
 
 class Settings(NamedTuple):
@@ -168,19 +127,15 @@ class _Values:
             self.leaves[path] = leaf
             self.origins[path] = Origin(layer, leaf.place)
 
-    def get(self, *path: str) -> Any:
-        """The value at this path, None if no layer sets it."""
-        leaf = self.leaves.get(path)
-        return None if leaf is None else leaf.value
-
-    def below(self, *path: str) -> dict[str, Any]:
-        """The values directly below this path, by name."""
-        depth = len(path)
-        return {
-            each[depth]: leaf.value
-            for each, leaf in self.leaves.items()
-            if len(each) == depth + 1 and each[:depth] == path
-        }
+    def document(self) -> dict[str, Any]:
+        """The values as one document."""
+        document: dict[str, Any] = {}
+        for path, leaf in self.leaves.items():
+            inner = document
+            for name in path[:-1]:
+                inner = inner.setdefault(name, {})
+            inner[path[-1]] = leaf.value
+        return document
 
 
 def load_settings(
@@ -281,11 +236,14 @@ def _from_flags(flags: Mapping[str, str]) -> dict[Path, Leaf]:
 
 
 def _checked(key: str, text: str, place: str) -> Leaf:
-    kind = kind_at(parse_key(key))
-    assert isinstance(kind, Scalar)
-    if not kind.accepts(text):
+    shape, reading = shape_at(parse_key(key)), Reading()
+    assert shape is not None
+    shape.read(text, (), reading)
+    for each in reading.mismatches:
         raise ConfigError(
-            f"{text!r} is not {kind.what}", where=place, hint=f"{key} is set by this variable"
+            f"{key} {each.message}, not {text!r}",
+            where=place,
+            hint="the command line or this variable sets it",
         )
     return Leaf(text, place)
 
@@ -320,56 +278,21 @@ def _settings(
     gathered: tuple[tuple[str, ...], list[str]],
 ) -> Settings:
     blocked, notices = gathered
-    paths = Origin("default") if values.get("workflowPaths") is None else None
-    paths = paths or values.origins["workflowPaths",]
+    config: Config = shape_of(Config).read(values.document(), (), Reading(null_unset=True))
+    paths = values.origins.get(("workflowPaths",), Origin("default"))
+    fields = config._asdict()
+    del fields["plugins"]
     return Settings(
+        **fields | {"model_overrides": _given(config.model_overrides)},
         home=home,
         project=project,
         environment=environment,
-        providers={name: _provider(each) for name, each in values.below("providers").items()},
-        models={name: ModelSetting(**each) for name, each in values.below("models").items()},
-        agents={name: _agent(each) for name, each in values.below("agents").items()},
-        default_agent=values.get("defaultAgent"),
-        agent_overrides=_overrides(values),
-        default_model=values.get("defaultModel"),
-        model_overrides=values.below("modelOverrides"),
-        store=values.get("store") or DEFAULT_STORE,
-        workflow_paths=tuple(values.get("workflowPaths") or ()),
         paths_trusted=paths.layer != "project" or (project is not None and project.trusted),
-        allowed_folders=tuple(values.get("allowedFolders") or ()),
         blocked=blocked,
-        extractors=tuple(values.get("extractors") or DEFAULT_EXTRACTORS),
-        limits=_limits(values.below("limits")),
         origins=values.origins,
         notices=tuple(notices),
     )
 
 
-def _provider(entry: Mapping[str, str]) -> Provider:
-    return Provider(entry.get("baseUrl"), entry.get("apiKey"), entry.get("apiKeyEnv"))
-
-
-def _agent(entry: Mapping[str, Any]) -> AgentSetting:
-    return AgentSetting(
-        use=entry.get("use"),
-        options=entry.get("options", {}),
-        command=entry.get("command"),
-        args=tuple(entry.get("args", ())),
-        capabilities=frozenset(entry.get("capabilities", ())),
-        env=tuple(entry.get("env", ())),
-    )
-
-
-def _overrides(values: _Values) -> dict[str, dict[str, str]]:
-    workflows = dict.fromkeys(path[1] for path in values.leaves if path[0] == "agentOverrides")
-    return {workflow: values.below("agentOverrides", workflow) for workflow in workflows}
-
-
-def _limits(entry: Mapping[str, Any]) -> Limits:
-    names = {
-        "run_seconds": "runSeconds",
-        "idle_seconds": "idleSeconds",
-        "grace_seconds": "graceSeconds",
-        "reply_bytes": "replyBytes",
-    }
-    return Limits(**{field: entry[key] for field, key in names.items() if key in entry})
+def _given(record: Any) -> dict[str, Any]:
+    return {name: value for name, value in record._asdict().items() if value is not None}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.config.keys import Path, key_text, kind_at
+from uwf_core.config.keys import Path, key_text
 from uwf_core.errors import ConfigError, PluginBroken, PluginError, UsageError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def check_change(engine: "Engine", path: Path, value: Any) -> None:
     """
     from uwf_core.config.show import flat
 
-    check_names(engine, flat(kind_at(path), value, path))
+    check_names(engine, flat(value, path))
     match path:
         case ("agents",) if isinstance(value, Mapping):
             for word, alias in value.items():

@@ -32,6 +32,7 @@ class Shape:
     blank: Any = ABSENT
     """Replaces a required value that does not fit, so that the rest can be checked."""
     takes_null = False
+    is_text = False
     rules: tuple[Rule, ...] = ()
     to: To | None = None
 
@@ -53,6 +54,10 @@ class Shape:
         """Makes the typed value from a valid payload; None if that is the payload itself."""
         return None
 
+    def at(self, name: str) -> "Shape | None":
+        """The shape of the value of a key; None if the key is unknown."""
+        return None
+
     def parts(self, value: Any) -> "Iterator[tuple[Shape, Any]]":
         """The parts of a valid value, each with its shape."""
         yield from ()
@@ -61,7 +66,7 @@ class Shape:
         """RecordOf a value of a wrong type."""
         named = next((rule.message for rule in self.rules if rule.names_type), None)
         message = named or f"must be {self.wanted}"
-        is_plain = self.wanted == "text" and isinstance(value, int | float)
+        is_plain = self.is_text and isinstance(value, int | float)
         hint = "put it in quotes" if is_plain else ""
         return reading.reject(path, "wrong-type", message, hint, value)
 
@@ -78,6 +83,9 @@ class Anything(Shape):
 
     takes_null = True
 
+    def at(self, name: str) -> Shape | None:
+        return self
+
 
 class Scalar(Shape):
     """Text, a number, a truth value or null."""
@@ -86,6 +94,7 @@ class Scalar(Shape):
         self.kind = kind
         self.wanted, self._type = SCALARS[kind]
         self.takes_null = kind is type(None)
+        self.is_text = kind is str
         self.blank = "" if kind is str else ABSENT
 
     def read(self, value: Any, path: Path, reading: Reading) -> Any:
@@ -100,7 +109,7 @@ class Scalar(Shape):
     def _schema(self, stored: bool) -> JsonSchema:
         schema: JsonSchema = {"type": self._type}
         for rule in () if stored else self.rules:
-            schema |= rule.keywords
+            schema |= dict(rule.keywords)
         return schema
 
 
@@ -186,6 +195,9 @@ class MapOf(Shape):
                 found[key] = self.value.read(each, (*path, key), reading)
         return {key: each for key, each in found.items() if each is not ABSENT}
 
+    def at(self, name: str) -> Shape | None:
+        return self.value if name else None
+
     def _schema(self, stored: bool) -> JsonSchema:
         inner = self.value.schema(stored=stored)
         return {"type": "object", **({"additionalProperties": inner} if inner else {})}
@@ -207,6 +219,7 @@ class AnyOf(Shape):
         self.wanted = " or ".join(member.wanted for member in members)
         self.takes_null = any(each.takes_null for each in members)
         self.others = [each for each in members if each.wanted != "null"]
+        self.is_text = self.others[0].is_text
 
     def read(self, value: Any, path: Path, reading: Reading) -> Any:
         if value is None and self.takes_null:
@@ -219,6 +232,9 @@ class AnyOf(Shape):
             if not trial.mismatches:
                 return found
         return self.wrong(value, path, reading)
+
+    def at(self, name: str) -> Shape | None:
+        return self.others[0].at(name)
 
     def _schema(self, stored: bool) -> JsonSchema:
         schemas = [member.schema(stored=stored) for member in self.members]
@@ -303,7 +319,9 @@ class RecordOf(Shape):
     def _made(self, found: dict[str, Any], path: Path, reading: Reading, *, valid: bool) -> Any:
         """The object; what its class itself rejects concerns the whole mapping."""
         try:
-            return self.cls(**found)
+            made = self.cls(**found)
+            conflict = made.conflict() if valid and hasattr(self.cls, "conflict") else None
+            return made if conflict is None else reading.reject(path, "entry", conflict)
         except (ValueError, TypeError) as error:
             if not valid:
                 return ABSENT
@@ -314,6 +332,10 @@ class RecordOf(Shape):
                     (*path, *error.path), "entry", error.message, error.hint or ""
                 )
             return reading.reject(path, "entry", str(error))
+
+    def at(self, name: str) -> Shape | None:
+        field = self.fields.get(name)
+        return None if field is None else field.shape
 
     def _schema(self, stored: bool) -> JsonSchema:
         properties = {}

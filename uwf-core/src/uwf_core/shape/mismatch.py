@@ -9,8 +9,8 @@ Path = tuple[str | int, ...]
 
 ABSENT: Final = object()
 """The result of a value that does not fit; the mismatch is recorded."""
-MAX_MISMATCHES: Final = 2_000
-"""The limit of recorded mismatches: a message needs time, and nobody reads thousands."""
+MAX_MISMATCHES: Final = 201
+"""The limit of recorded mismatches, one more than are reported: nobody reads thousands."""
 _MOST_COMPARED, _LONGEST = 100, 64
 """The limits of a suggestion: names to compare, and characters of each."""
 
@@ -107,8 +107,9 @@ def short(text: str) -> str:
 
 
 def dotted(path: Path) -> str:
-    """A path as text, such as `roles.writer.tools.0`."""
-    return ".".join(short(str(step)) for step in path)
+    """A path as text, such as `roles.writer.tools.0`; a name with a dot is in double quotes."""
+    steps = [short(str(step)) for step in path]
+    return ".".join(f'"{step}"' if "." in step or not step else step for step in steps)
 
 
 def shown(value: Any) -> str:

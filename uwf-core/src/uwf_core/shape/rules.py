@@ -1,6 +1,6 @@
 """What `Annotated` adds to the type of a field."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 from uwf_core.named_tuple import NamedTuple
@@ -10,13 +10,13 @@ class Rule(NamedTuple):
     """A restriction beyond the type.
 
     Attributes:
-        message: the predicate of a value that fails. keywords: the rule in JSON Schema.
+        message: the predicate of a value that fails. keywords: the rule in JSON Schema, as pairs.
         names_type: whether the message fits values of a wrong type as well.
     """
 
     message: str
     accepts: Callable[[Any], bool]
-    keywords: Mapping[str, Any] = {}
+    keywords: tuple[tuple[str, Any], ...] = ()
     names_type: bool = False
     code: str = "bad-value"
     hint: str = ""
@@ -24,7 +24,9 @@ class Rule(NamedTuple):
 
 def above(least: float) -> Rule:
     """A rule for numbers above `least`."""
-    return Rule(f"must be above {least}", lambda value: value > least, {"exclusiveMinimum": least})
+    return Rule(
+        f"must be above {least}", lambda value: value > least, (("exclusiveMinimum", least),)
+    )
 
 
 def between(least: float, most: float) -> Rule:
@@ -32,14 +34,14 @@ def between(least: float, most: float) -> Rule:
     return Rule(
         f"must be at least {least} and at most {most}",
         lambda value: least <= value <= most,
-        {"minimum": least, "maximum": most},
+        (("minimum", least), ("maximum", most)),
     )
 
 
 NOT_BLANK: Final = Rule(
     "is blank",
     lambda text: bool(text.strip()),
-    {"minLength": 1},
+    (("minLength", 1),),
     False,
     "blank-text",
     "write a text",

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from uwf_core.cas.bounds import MAX_PROBLEMS
 from uwf_core.shape.mismatch import ABSENT, Mismatch, Path, Reading, dotted, short, suggestion
 from uwf_core.shape.shapes import shape_of
 from uwf_core.workflow.problem import Place, Problem, error_at
@@ -35,11 +34,11 @@ def read_shape(
     problems: dict[Problem, None] = {}
     for each in reading.mismatches:
         problem = _problem(root, each, name)
-        if problem is not None and len(problems) <= MAX_PROBLEMS:
+        if problem is not None:
             problems[problem] = None
     reported = {each.place for each in problems}
     rest = (each for each in _bad_numbers(root) if each.place not in reported)
-    return found, [*problems, *rest]
+    return found, sorted([*problems, *rest], key=lambda problem: problem.place)
 
 
 def _problem(root: YamlNode, each: Mismatch, name: str) -> Problem | None:
