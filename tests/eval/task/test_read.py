@@ -95,6 +95,7 @@ judges:
         "3:1 unknown-key",
         "4:30 missing-fixture",
         "4:45 missing-key",
+        "4:46 duplicate-name",
         "5:11 bad-glob",
         "5:17 bad-glob",
         "6:20 bad-value",
@@ -128,7 +129,7 @@ judges:
         (GOOD.replace("duration}", "duration, weight: 0}"), "no-judge"),
         (GOOD.replace("builtin: duration", "builtin: durration"), "bad-judge"),
         (GOOD + "version: 2\n", "bad-value"),
-        (GOOD + "pass: .nan\n", "bad-value"),
+        (GOOD + "pass: .nan\n", "bad-number"),
         (GOOD + "env: {a-b: c}\n", "bad-name"),
     ],
 )

@@ -1,15 +1,28 @@
 """Records from JSON mappings and back: camelCase outside, snake_case inside, strict about types.
 
 A record is a dataclass, or another class that `uwf_core.shape.shapes` reads; its fields are of the
-types that are listed there.
+types that are listed there. `Annotated` adds rules: `Annotated[int, above(0)]`.
 """
 
 from typing import Any, TypeVar, cast
 
 from uwf_core.shape.mismatch import FieldFault, Path, Reading, nearest, shown
+from uwf_core.shape.rules import NOT_BLANK, Rule, above, between
 from uwf_core.shape.shapes import camel, plain, shape_of
 
-__all__ = ["FieldFault", "Path", "camel", "nearest", "read_record", "shown", "write_record"]
+__all__ = [
+    "NOT_BLANK",
+    "FieldFault",
+    "Path",
+    "Rule",
+    "above",
+    "between",
+    "camel",
+    "nearest",
+    "read_record",
+    "shown",
+    "write_record",
+]
 
 _Record = TypeVar("_Record")
 

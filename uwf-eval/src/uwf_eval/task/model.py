@@ -1,38 +1,44 @@
-"""What a task says, once it is read and checked."""
+"""The shape of task.yaml, and a task once it is read and checked."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
+from uwf_core.api.fields import NOT_BLANK, Rule, above, between
 from uwf_core.api.record import record
 from uwf_eval.task.tree import EMPTY_DIGEST, digest_of_tree
 
 Source = Literal["folder", "archive", "distribution"]
 
 
+Text = Annotated[str, NOT_BLANK]
+_Seconds = Annotated[float, Rule("must be above 0 and at most 86400", lambda s: 0 < s <= 86_400)]
+_Positive = above(0)
+
+
 @record
 class JudgeSpec:
-    """A judge of a task; exactly one of `builtin`, `entry` and `plugin` says which.
+    """A judge of a task; exactly one of `builtin`, `entry` and `plugin` selects it.
 
     Attributes:
-        name: unique within the task. weight: in the trial's score; 0: informational.
-        builtin: a built-in judge. plugin: one of another distribution.
-        entry: an executable or Python file, relative to the task's folder.
+        weight: in the trial's score; 0: informational.
         schema: JSON Schema that the judge's data must satisfy, None for anything.
-        options: for builtin judges and plugins; scripts get them as JSON in `UWF_JUDGE_OPTIONS`.
-        repeat: how often it is asked. timeout: seconds for one time.
     """
 
-    name: str
-    weight: float = 1.0
-    builtin: str | None = None
-    entry: str | None = None
-    plugin: str | None = None
-    schema: Mapping[str, Any] | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    repeat: int = 1
-    timeout: float = 300.0
+    name: Annotated[Text, "Unique within the task."]
+    weight: Annotated[float, "Its weight in the score of a trial.", between(0, 1_000_000)] = 1.0
+    builtin: Annotated[Text | None, "A built-in judge."] = None
+    entry: Annotated[
+        Text | None, "An executable or Python file, relative to the task's folder."
+    ] = None
+    plugin: Annotated[Text | None, "A judge of another distribution."] = None
+    schema: Annotated[Mapping[str, Any] | None, "JSON Schema of the judge's data."] = None
+    options: Annotated[
+        Mapping[str, Any], "Its options; scripts get them as JSON in `UWF_JUDGE_OPTIONS`."
+    ] = field(default_factory=dict)
+    repeat: Annotated[int, "How often it is asked.", between(1, 1000)] = 1
+    timeout: Annotated[_Seconds, "Seconds for one time."] = 300.0
 
     @property
     def judge(self) -> str:
@@ -44,23 +50,54 @@ class JudgeSpec:
 
 @record
 class Limits:
-    """What a trial's thread may use, as in a workflow; the tighter of both holds."""
+    """Limits of a trial's thread, as in a workflow; the tighter of both holds."""
 
-    max_steps: int | None = None
-    max_tokens: int | None = None
-    max_cost_usd: float | None = None
-    max_minutes: float | None = None
+    max_steps: Annotated[int | None, "Steps in all.", _Positive] = None
+    max_tokens: Annotated[int | None, "Input and output tokens.", _Positive] = None
+    max_cost_usd: Annotated[float | None, "US dollars.", _Positive] = None
+    max_minutes: Annotated[float | None, "Minutes spent running.", _Positive] = None
 
 
 @record
 class Case:
-    """One prompt of a task. `fixture`: its folder within the task's, None: the task's own
-    `fixture/`, or an empty folder where there is none.
-    """
+    """One prompt of a task."""
 
-    name: str
-    prompt: str
-    fixture: str | None = None
+    name: Annotated[Text, "Unique within the task."]
+    prompt: Annotated[Text, "The prompt of the thread."]
+    fixture: Annotated[
+        Text | None,
+        "Its folder within the task's; without it `fixture/`, or an empty folder if there is none.",
+    ] = None
+
+
+@record
+class TaskFile:
+    """task.yaml."""
+
+    version: Annotated[int, "The format of this file: 1.", between(1, 1)] = 1
+    name: Annotated[Text, "The name of the task."]
+    description: Annotated[str, "For people: the purpose of the task."] = ""
+    workflow: Annotated[Text, "A name, or a path relative to the task's folder."]
+    prompt: Annotated[Text | None, "The prompt, if there is one case."] = None
+    cases: Annotated[tuple[Case, ...], "The cases, if there are several."] = ()
+    agent: Annotated[
+        Text | None,
+        "The agent without `--agent`; in a command line, words that name files of the task mean "
+        "those.",
+    ] = None
+    env: Annotated[Mapping[str, str | None], "Variables for the agent, beside its own."] = field(
+        default_factory=dict
+    )
+    limits: Annotated[Limits, "Limits of each trial."] = Limits()
+    protect: Annotated[
+        tuple[Text, ...], "Globs, relative to the trial's folder, of what no agent may change."
+    ] = ()
+    judges: Annotated[tuple[JudgeSpec, ...], "What scores a trial."]
+    setup: Annotated[tuple[Text, ...], "Commands before the thread, run by `sh -c`."] = ()
+    teardown: Annotated[tuple[Text, ...], "Commands after the judges."] = ()
+    command_timeout: Annotated[_Seconds, "Seconds for each of these commands."] = 300.0
+    tags: Annotated[tuple[Text, ...], "Words to select tasks by."] = ()
+    pass_: Annotated[float, "From which score on a trial passes.", between(0, 1)] = 1.0
 
 
 @record

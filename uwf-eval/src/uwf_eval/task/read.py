@@ -1,8 +1,8 @@
-"""task.yaml -> Task, or every fault of it."""
+"""Read task.yaml: a task, or every error of the file."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from uwf_core.definitions import (
     Loaded,
@@ -15,67 +15,18 @@ from uwf_core.definitions import (
     load_file,
     node_at,
     place_at,
+    read_shape,
 )
 from uwf_core.errors import DefinitionError
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.task.check import task_problems
-from uwf_eval.task.model import Case, Command, JudgeSpec, Limits, Source, Task
-from uwf_eval.task.shape import ABSENT, Key, any_text, data, keyed, listed, named, number, text
+from uwf_eval.task.model import Case, Command, Source, Task, TaskFile
 
 TASK_FILE: Final = "task.yaml"
-VERSION: Final = 1
-
-_COUNT = number(1, whole=True)
-_SECONDS = number(0, 86_400, above=True)
-_JUDGE = keyed(
-    {
-        "name": Key(text, required=True),
-        "weight": Key(number(0, 1e6)),
-        "builtin": Key(text),
-        "entry": Key(text),
-        "plugin": Key(text),
-        "schema": Key(data),
-        "options": Key(data),
-        "repeat": Key(number(1, 1000, whole=True)),
-        "timeout": Key(_SECONDS),
-    }
-)
-_CASE = keyed(
-    {"name": Key(text, required=True), "prompt": Key(text, required=True), "fixture": Key(text)}
-)
-_LIMITS = keyed(
-    {
-        "maxSteps": Key(_COUNT),
-        "maxTokens": Key(_COUNT),
-        "maxCostUsd": Key(number(0, above=True)),
-        "maxMinutes": Key(number(0, above=True)),
-    }
-)
-_TASK = keyed(
-    {
-        "version": Key(number(VERSION, VERSION, whole=True)),
-        "name": Key(text, required=True),
-        "description": Key(any_text),
-        "workflow": Key(text, required=True),
-        "prompt": Key(text),
-        "cases": Key(listed(_CASE)),
-        "agent": Key(text),
-        "env": Key(named(any_text)),
-        "limits": Key(_LIMITS),
-        "protect": Key(listed(text)),
-        "judges": Key(listed(_JUDGE), required=True),
-        "setup": Key(listed(text)),
-        "teardown": Key(listed(text)),
-        "commandTimeout": Key(_SECONDS),
-        "tags": Key(listed(text)),
-        "pass": Key(number(0, 1)),
-    },
-    extensions=True,
-)
 
 
 class Origin(NamedTuple):
-    """Where a task is, and where it came from; `digest` of all its files."""
+    """The folder of a task and the place that it was loaded from; `digest` of all its files."""
 
     folder: Path
     source: Source
@@ -84,7 +35,7 @@ class Origin(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """A task, or None, and all that is wrong with its file; warnings alone leave a task."""
+    """A task (None if there is an error) and the problems of its file."""
 
     task: Task | None
     problems: tuple[Problem, ...]
@@ -93,7 +44,7 @@ class Checked(NamedTuple):
         """The task.
 
         Raises:
-            DefinitionError: it has faults; `problems` has all of them.
+            DefinitionError: it has errors; `problems` lists all of them.
         """
         if self.task is None:
             raise as_definition_error(self.problems)
@@ -101,7 +52,7 @@ class Checked(NamedTuple):
 
 
 def read_task(origin: Origin, *, again: bool = False) -> Checked:
-    """The task in a folder; `again`: it was checked before, and only its shape is looked at."""
+    """The task in a folder; `again`: it was checked before, and only its shape is read."""
     file = origin.folder / TASK_FILE
     try:
         loaded = load_file(str(file))
@@ -117,10 +68,11 @@ def _checked(loaded: Loaded, origin: Origin, *, again: bool) -> Checked:
         if not problems:
             problems.append(_no_task(root, str(origin.folder / TASK_FILE)))
         return Checked(None, tuple(problems))
-    values = _TASK(root, "", problems)
-    task = None if values is ABSENT else _task(values, origin)
+    file, wrong = read_shape(TaskFile, root, extensions=True)
+    problems += wrong
+    task = _task(file, origin)
     problems.extend(_shape_problems(root))
-    if task is not None and not again:
+    if not again:
         problems.extend(task_problems(task, root))
     problems.sort(key=lambda each: each.place)
     faulty = any(each.severity == "error" for each in problems)
@@ -134,7 +86,7 @@ def _no_task(root: YamlNode | None, file: str) -> Problem:
 
 
 def _shape_problems(root: YamlMapping) -> Iterator[Problem]:
-    """What the kinds of single keys cannot say."""
+    """Keys that depend on each other."""
     there = root.values.keys() & {"prompt", "cases"}
     if len(there) == 2:
         place = place_at(root, ("cases",))
@@ -149,48 +101,29 @@ def _shape_problems(root: YamlMapping) -> Iterator[Problem]:
             continue
         which = [key for key in ("builtin", "entry", "plugin") if key in judge.values]
         if len(which) != 1:
-            said = " and ".join(which) or "none"
+            given = " and ".join(which) or "none"
             yield error_at(
                 judge.place, "judge-kind",
-                f"judges.{index} needs one of builtin, entry and plugin, and has {said}",
+                f"judges.{index} needs one of builtin, entry and plugin, and has {given}",
                 "`builtin: NAME`, `entry: FILE` or `plugin: NAME`",
             )  # fmt: skip
 
 
-def _task(values: Mapping[str, Any], origin: Origin) -> Task:
-    """As much of a task as the values give; faults are told elsewhere."""
-    timeout = values.get("commandTimeout", 300.0)
-    prompt = values.get("prompt")
-    cases = [
-        Case(**_snake(each)) for each in values.get("cases", ()) if {*each} >= {"name", "prompt"}
-    ]
+def _task(file: TaskFile, origin: Origin) -> Task:
+    cases = file.cases if file.prompt is None else (Case(name="", prompt=file.prompt),)
     return Task(
-        name=values.get("name", ""),
-        description=values.get("description", ""),
-        workflow=values.get("workflow", ""),
-        cases=tuple(cases) if prompt is None else (Case(name="", prompt=prompt),),
-        judges=tuple(JudgeSpec(**{"name": "", **each}) for each in values.get("judges", ())),
-        agent=values.get("agent"),
-        env=values.get("env", {}),
-        limits=Limits(**_snake(values.get("limits", {}))),
-        protect=tuple(values.get("protect", ())),
-        setup=_commands(values.get("setup", ()), timeout),
-        teardown=_commands(values.get("teardown", ()), timeout),
-        tags=tuple(values.get("tags", ())),
-        pass_score=values.get("pass", 1.0),
-        folder=origin.folder,
-        source=origin.source,
-        place=origin.place,
-        digest=origin.digest,
+        name=file.name,
+        description=file.description,
+        workflow=file.workflow,
+        cases=cases,
+        judges=file.judges,
+        agent=file.agent,
+        env={name: value or "" for name, value in file.env.items()},
+        limits=file.limits,
+        protect=file.protect,
+        setup=tuple(Command(text=each, timeout=file.command_timeout) for each in file.setup),
+        teardown=tuple(Command(text=each, timeout=file.command_timeout) for each in file.teardown),
+        tags=file.tags,
+        pass_score=file.pass_,
+        **origin._asdict(),
     )
-
-
-def _commands(texts: Any, timeout: float) -> tuple[Command, ...]:
-    return tuple(Command(text=each, timeout=timeout) for each in texts)
-
-
-def _snake(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in key): value
-        for key, value in values.items()
-    }
