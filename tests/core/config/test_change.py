@@ -201,7 +201,7 @@ def test_what_nobody_set_is_null_and_what_cannot_be_is_an_error(world: World) ->
     assert caught.value.hint == "did you mean 'fast'?"
     with pytest.raises(ConfigError) as caught:
         get_setting(settings, "agent")
-    assert caught.value.hint == "did you mean agents?"
+    assert caught.value.hint == "did you mean 'agents'?"
 
 
 def test_a_home_without_permission_is_one_clear_error(tmp_path: Path) -> None:

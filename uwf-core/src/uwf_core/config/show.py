@@ -40,11 +40,11 @@ def settings_document(settings: "Settings") -> dict[str, Any]:
 
 
 def _given(value: Any) -> Any:
-    """A value as JSON, without the keys that are not set."""
+    """A value as JSON, without the keys that are not set; a whole number as users write it."""
     value = plain(value)
     if isinstance(value, dict):
         return {key: _given(each) for key, each in value.items() if each not in (None, {}, [])}
-    return value
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def settings_rows(settings: "Settings") -> list[Row]:
