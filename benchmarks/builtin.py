@@ -23,7 +23,7 @@ from uwf_agent_builtin.options import BuiltinOptions
 from uwf_agent_builtin.protection import Protection
 from uwf_agent_builtin.tools.folders import GLOB
 from uwf_agent_builtin.tools.grep import GREP
-from uwf_agent_builtin.tools.record import Bench
+from uwf_agent_builtin.tools.record import CallContext
 from uwf_agent_builtin.workspace import Workspace
 from uwf_core.api import AgentContext, AgentRequest, Call, MaxTurns, Model, Turn, Usage
 
@@ -198,7 +198,7 @@ def search(folder: Path, files: int) -> Iterator[Figure]:
     work = _tree(folder / "tree", files)
     workspace = Workspace(str(work), Protection())
     call = Call(thread="T", role="r", step_number=1, cwd=str(work), env=dict(os.environ))
-    bench = Bench(
+    bench = CallContext(
         workspace=workspace, call=call, options=BuiltinOptions(), seconds_left=lambda: 60.0
     )
     grep = _best(lambda: GREP.run({"pattern": "needle_[0-9]+x"}, bench))

@@ -7,7 +7,7 @@ from typing import Any
 
 from generate.tables import table
 from uwf_agent_builtin.options import BuiltinOptions
-from uwf_agent_builtin.tools.registry import HOUSE
+from uwf_agent_builtin.tools.registry import BUILTIN_TOOLS
 from uwf_core.api.fields import camel
 from uwf_core.config.providers import PRESETS
 
@@ -69,7 +69,7 @@ def _default(value: Any) -> str:
 
 
 def _tools() -> Iterator[tuple[str, str, str]]:
-    for tool in HOUSE:
+    for tool in BUILTIN_TOOLS:
         yield f"`{tool.name}`", _arguments(tool.parameters), tool.description
 
 

@@ -23,7 +23,8 @@ PAGES = (
 )
 SOURCES = (
     *("benchmarks", "dev.py", "noxfile.py"),
-    *("uwf-agent-claude-code/src", "uwf-agent-hermes/src", "uwf-testing/src"),
+    *(f"uwf-agent-{name}/src" for name in ("builtin", "claude-code", "hermes")),
+    "uwf-testing/src",
     *(
         f"uwf-core/src/uwf_core/{room}"
         for room in [

@@ -8,7 +8,7 @@ from uwf_agent_builtin.agent import BuiltinAgent
 from uwf_agent_builtin.options import BuiltinOptions
 from uwf_agent_builtin.protection import Obeyed, Protection
 from uwf_agent_builtin.redaction import cleaned
-from uwf_agent_builtin.tools.record import Bench
+from uwf_agent_builtin.tools.record import CallContext
 from uwf_agent_builtin.tools.registry import Answered, Registry
 from uwf_agent_builtin.workspace import Workspace
 from uwf_core.api import (
@@ -114,7 +114,7 @@ class Desk:
         server = self.model(*turns)
         return self.agent(**(options or {})).run(self.request(server, **request), self.sink)
 
-    def bench(self, **options: Any) -> Bench:
+    def context(self, **options: Any) -> CallContext:
         """What a tool works with, without an agent."""
         made = BuiltinOptions(**options)
         workspace = Workspace(str(self.work), Protection(made.deny, made.allow_write, (), Obeyed()))
@@ -127,18 +127,18 @@ class Desk:
             env=cleaned(self.env),
             limits=RunLimits(seconds=30.0, grace_seconds=1.0),
         )
-        return Bench(workspace=workspace, call=call, options=made, seconds_left=lambda: 30.0)
+        return CallContext(workspace=workspace, call=call, options=made, seconds_left=lambda: 30.0)
 
-    def tool(self, name: str, /, bench: Bench | None = None, **arguments: Any) -> Answered:
+    def tool(self, name: str, context: CallContext | None = None, /, **arguments: Any) -> Answered:
         """One call of a tool, without an agent."""
-        if bench is not None:
-            return Registry(bench.options).call(name, arguments, bench)
-        bench = self.bench()
-        self._opened.remove(bench.workspace)
+        if context is not None:
+            return Registry(context.options).call(name, arguments, context)
+        context = self.context()
+        self._opened.remove(context.workspace)
         try:
-            return Registry(bench.options).call(name, arguments, bench)
+            return Registry(context.options).call(name, arguments, context)
         finally:
-            bench.workspace.close()
+            context.workspace.close()
 
     def close(self) -> None:
         while self._opened:

@@ -162,8 +162,8 @@ def test_no_secret_is_in_the_environment_of_a_command(desk):
         "HARMLESS": "harmless",
     }
     looks = [f"echo look {number}; ({line.format()})" for number, line in enumerate(LOOKS)]
-    bench = desk.bench(allow_shell=True)
-    text = desk.tool("run_command", bench, command="\n".join([*looks, "echo the end"])).text
+    context = desk.context(allow_shell=True)
+    text = desk.tool("run_command", context, command="\n".join([*looks, "echo the end"])).text
     backwards = SECRET[::-1]
     for hidden in (SECRET, backwards, "SFVOVEVS", "h   u   n   t   e   r", "aHVudGVyMi"):
         assert hidden not in text
@@ -173,7 +173,9 @@ def test_no_secret_is_in_the_environment_of_a_command(desk):
 
 def test_what_is_no_secret_is_there(desk):
     desk.env |= {"HARMLESS": "harmless"}
-    answered = desk.tool("run_command", desk.bench(allow_shell=True), command="echo $HARMLESS $PWD")
+    answered = desk.tool(
+        "run_command", desk.context(allow_shell=True), command="echo $HARMLESS $PWD"
+    )
     assert answered.text == f"harmless {desk.work}\n[exit code 0]"
 
 
@@ -192,11 +194,11 @@ def alive(number: str) -> list[str]:
 
 def test_nothing_that_a_command_started_outlives_it(desk):
     """Whichever way it is started; all commands at once, since most of it is waiting."""
-    bench = desk.bench(allow_shell=True)
+    context = desk.context(allow_shell=True)
 
     def left_by(line):
         number = f"7{os.getpid()}.{LEAVING_BEHIND.index(line):04d}"
-        answered = desk.tool("run_command", bench, command=line.format(n=number))
+        answered = desk.tool("run_command", context, command=line.format(n=number))
         return "on" in answered.text, alive(number)
 
     with ThreadPoolExecutor(len(LEAVING_BEHIND)) as pool:
@@ -207,9 +209,9 @@ def test_nothing_that_a_command_started_outlives_it(desk):
 def test_a_command_ends_with_its_time_and_its_whole_tree_with_it(desk):
     number = f"8{os.getpid()}"
     started = time.monotonic()
-    bench = desk.bench(allow_shell=True)
+    context = desk.context(allow_shell=True)
     answered = desk.tool(
-        "run_command", bench, command=f"echo before; (sleep {number}) ; echo after", seconds=2
+        "run_command", context, command=f"echo before; (sleep {number}) ; echo after", seconds=2
     )
     assert answered.text.startswith("before\n[it was ended after")
     assert time.monotonic() - started < 30
@@ -217,9 +219,9 @@ def test_a_command_ends_with_its_time_and_its_whole_tree_with_it(desk):
 
 
 def test_of_a_long_output_head_and_tail_are_kept(desk):
-    bench = desk.bench(allow_shell=True)
+    context = desk.context(allow_shell=True)
     answered = desk.tool(
-        "run_command", bench, command="echo first; seq 1 200000; echo last; exit 3"
+        "run_command", context, command="echo first; seq 1 200000; echo last; exit 3"
     )
     assert answered.text.startswith("first\n1\n2\n")
     assert answered.text.endswith("\n200000\nlast\n[exit code 3]")
@@ -228,12 +230,12 @@ def test_of_a_long_output_head_and_tail_are_kept(desk):
 
 
 def test_a_command_gets_no_input_and_no_terminal(desk):
-    bench = desk.bench(allow_shell=True)
-    answered = desk.tool("run_command", bench, command="cat; test -t 0 || echo none; tty")
+    context = desk.context(allow_shell=True)
+    answered = desk.tool("run_command", context, command="cat; test -t 0 || echo none; tty")
     assert "none" in answered.text
 
 
 def test_errors_stand_between_what_belongs_to_them(desk):
-    bench = desk.bench(allow_shell=True)
-    answered = desk.tool("run_command", bench, command="echo a; echo b >&2; echo c; exit 1")
+    context = desk.context(allow_shell=True)
+    answered = desk.tool("run_command", context, command="echo a; echo b >&2; echo c; exit 1")
     assert answered.text == "a\nb\nc\n[exit code 1]"

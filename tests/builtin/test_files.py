@@ -30,7 +30,7 @@ def test_of_a_long_file_the_beginning_is_given_and_how_to_go_on(desk):
     [
         (b"\x7fELF\0\0", "binary"),
         (b"", "[the file is empty]"),
-        (b"caf\xe9\n", "stands for bytes that are no UTF-8"),
+        (b"caf\xe9\n", "replaces bytes that are not UTF-8"),
         (b"\xef\xbb\xbfbom\n", "bom"),
     ],
 )
@@ -61,8 +61,8 @@ def test_an_edit_replaces_one_piece_and_shows_a_diff(desk):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"old": "x = 1", "new": "y"}, "stands in a.py 2 times (lines 1, 3)"),
-        ({"old": "missing", "new": "y"}, "does not stand in a.py"),
+        ({"old": "x = 1", "new": "y"}, "occurs in a.py 2 times (lines 1, 3)"),
+        ({"old": "missing", "new": "y"}, "does not occur in a.py"),
         ({"old": "\n  x = 1", "new": "y"}, "differ from it in white space alone"),
         ({"old": "", "new": "y"}, "is empty"),
         ({"old": "x = 1", "new": "x = 1"}, "the same"),

@@ -76,7 +76,7 @@ def test_a_reply_without_frontmatter_is_nudged_and_then_left_to_the_engine(desk)
     reply = desk.agent().run(desk.request(server), desk.sink)
     assert reply.text == "Yes."
     assert server.turns_left == 1
-    assert sum("no deliverable" in note for note in desk.sink.notes()) == 2
+    assert sum("not a deliverable" in note for note in desk.sink.notes()) == 2
 
 
 def test_nothing_runs_after_a_delivery_in_the_same_turn(desk):
@@ -114,7 +114,7 @@ def test_several_calls_are_done_and_answered_in_their_order(desk):
         ({"name": "read_file", "arguments": "[1]"}, "not an object"),
         ({"name": "read_file", "arguments": "NaN"}, "not JSON"),
         ({"name": "resolve", "arguments": '{"$status": '}, "are not JSON"),
-        (use("grep", pattern="("), "no regular expression"),
+        (use("grep", pattern="("), "not a regular expression"),
         (use("glob", pattern="../*"), "cannot leave"),
         (use("edit_file", path="missing", old="a", new="b"), "does not exist"),
         (use("read_file", path="missing"), "no such file"),

@@ -388,10 +388,10 @@ def test_a_pipe_does_not_hold_the_agent(full):
 
 def test_deny_beats_allow(desk):
     (desk.work / "keep").mkdir()
-    bench = desk.bench(deny=("keep/", "*.lock"), allow_write=("keep/**", "src/**"))
-    assert not desk.tool("write_file", bench, path="src/a.py", content="x").is_error
+    context = desk.context(deny=("keep/", "*.lock"), allow_write=("keep/**", "src/**"))
+    assert not desk.tool("write_file", context, path="src/a.py", content="x").is_error
     for path in ("keep/a", "src/a.lock", "other.txt", "srcs/a.py"):
-        assert desk.tool("write_file", bench, path=path, content="x").is_error
+        assert desk.tool("write_file", context, path=path, content="x").is_error
     assert sorted(os.listdir(desk.work)) == ["keep", "src"]  # noqa: PTH208
 
 
@@ -404,12 +404,12 @@ def test_the_folder_of_uwf_is_protected_whatever_it_is_called(desk):
     (desk.work / "Home of uwf 2" / "a").write_text("inside")
     protection = Protection(own=own_folders(str(desk.work), (str(home), str(desk.work.parent))))
     workspace = Workspace(str(desk.work), protection)
-    bench = replace(desk.bench(), workspace=workspace)
+    context = replace(desk.context(), workspace=workspace)
     for path in ("Home of uwf/store.db", "to_home/store.db", "HOME OF UWF/store.db"):
         for name, more in (("read_file", {}), ("write_file", {"content": "x"}), ("list_dir", {})):
-            assert desk.tool(name, bench, path=path, **more).is_error
-    assert desk.tool("grep", bench, pattern="content|inside").text == "Home of uwf 2/a:1: inside"
-    assert desk.tool("glob", bench, pattern="**").text == "Home of uwf 2/a"
+            assert desk.tool(name, context, path=path, **more).is_error
+    assert desk.tool("grep", context, pattern="content|inside").text == "Home of uwf 2/a:1: inside"
+    assert desk.tool("glob", context, pattern="**").text == "Home of uwf 2/a"
     workspace.close()
 
 

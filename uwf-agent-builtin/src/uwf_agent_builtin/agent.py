@@ -1,4 +1,4 @@
-"""The agent: calls of the contract become sessions, a workspace, tools and a loop."""
+"""The agent: each call opens a session, a workspace and tools, and runs the loop."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,10 +11,10 @@ from uwf_agent_builtin.checks import NO_MODEL, SET_A_MODEL
 from uwf_agent_builtin.loop import Delivery, Loop, ModelClient, Setting
 from uwf_agent_builtin.options import BuiltinOptions
 from uwf_agent_builtin.protection import Protection, obeyed_in, own_folders
-from uwf_agent_builtin.redaction import Redaction, cleaned, secrets_of
+from uwf_agent_builtin.redaction import cleaned, secrets_of
 from uwf_agent_builtin.report import Reporter
 from uwf_agent_builtin.sessions.transcript import Sessions, Transcript
-from uwf_agent_builtin.tools.record import Bench
+from uwf_agent_builtin.tools.record import CallContext
 from uwf_agent_builtin.tools.registry import READING, Registry
 from uwf_agent_builtin.workspace import Workspace
 from uwf_core.api import (
@@ -24,6 +24,7 @@ from uwf_core.api import (
     AgentRequest,
     AskRequest,
     Model,
+    Redactor,
     TurnSink,
     Unavailable,
 )
@@ -35,7 +36,7 @@ _ASK_TURNS = 10
 
 
 class _Task(NamedTuple):
-    """What a call is for: its message, its schema (None: a plain answer), the tools it may use."""
+    """The task of a call: its message, its schema (None: a plain answer), the tools it may use."""
 
     text: str
     schema: Mapping[str, Any] | None
@@ -48,7 +49,7 @@ class BuiltinAgent:
 
     Args:
         options: see `BuiltinOptions`.
-        context: `state_dir` keeps the sessions; `tools` are added to the house's.
+        context: `state_dir` keeps the sessions; `tools` are added to the built-in ones.
     """
 
     def __init__(self, options: BuiltinOptions | None, context: AgentContext) -> None:
@@ -72,7 +73,7 @@ class BuiltinAgent:
         """A copy of the session under a new id.
 
         Raises:
-            SessionLost: there is none to copy.
+            SessionLost: the session does not exist.
         """
         return self._sessions.fork(session)
 
@@ -134,9 +135,7 @@ class BuiltinAgent:
             )
             workspace = Workspace(request.cwd, protection)
         except OSError as fault:
-            raise Unavailable(
-                f"the folder {request.cwd} cannot be entered: {fault.strerror}"
-            ) from fault
+            raise Unavailable(f"cannot open the folder {request.cwd}: {fault.strerror}") from fault
         try:
             yield workspace
         finally:
@@ -157,7 +156,7 @@ class BuiltinAgent:
             client=client,
             transcript=transcript,
             registry=Registry(task.options, self._context.tools(), task.narrowed),
-            bench=Bench(
+            context=CallContext(
                 workspace=workspace,
                 call=call,
                 options=task.options,
@@ -165,13 +164,13 @@ class BuiltinAgent:
             ),
             budget=budget,
             report=Reporter(sink),
-            redaction=Redaction(secrets_of(request.env, key)),
+            redactor=Redactor(secrets_of(request.env, key)),
             options=task.options,
             schema=task.schema,
         )
 
     def _begin(self, setting: Setting, task: _Task) -> None:
-        """Say which protection there is, and what is to be done."""
+        """Report the active protection and add the task to the session."""
         names, transcript = setting.registry.names, setting.transcript
         setting.report.note(prompts.protection_note(_protected(setting, task)))
         for problem in setting.registry.problems:
@@ -179,13 +178,13 @@ class BuiltinAgent:
         if not transcript.messages:
             text = prompts.system_text(names, deliver=task.schema is not None)
             transcript.add(Message(role="system", text=text))
-        transcript.add(Message(role="user", text=setting.redaction.text(task.text)))
+        transcript.add(Message(role="user", text=setting.redactor.text(task.text)))
 
     def _transcript(self, session: str | None) -> Transcript:
         return self._sessions.new() if session is None else self._sessions.open(session)
 
     def client_of(self, request: AgentRequest | AskRequest, options: BuiltinOptions) -> ModelClient:
-        """What asks the request's model; the demo has another one."""
+        """The client of the request's model; the demo replaces it."""
         limits = ChatLimits(
             idle_seconds=request.limits.idle_seconds,
             total_seconds=request.limits.seconds,
@@ -201,12 +200,12 @@ class BuiltinAgent:
 
 def _protected(setting: Setting, task: _Task) -> prompts.Protected:
     return prompts.Protected(
-        root=setting.bench.workspace.root,
+        root=setting.context.workspace.root,
         tools=setting.registry.names,
         foreign=setting.registry.foreign,
         deny=task.options.deny,
         allow_write=task.options.allow_write,
-        may_write_all=setting.bench.call.role in task.options.allow_protected,
+        may_write_all=setting.context.call.role in task.options.allow_protected,
     )
 
 

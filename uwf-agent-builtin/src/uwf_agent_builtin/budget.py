@@ -1,4 +1,4 @@
-"""Limits of one call: turns, tokens, time; and the one warning before they are reached."""
+"""The limits of one call (turns, tokens, time), and one warning before they are reached."""
 
 import time
 from collections.abc import Callable
@@ -12,7 +12,7 @@ _WARN_SECONDS = 60.0
 
 
 class Budget:
-    """What is used and what is left."""
+    """Counts what a call has used."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class Budget:
         self.turns = 0
 
     def seconds_left(self) -> float:
-        """Of the call."""
+        """The seconds left for the call."""
         return self._started + self._seconds - self._monotonic()
 
     def spend(self, usage: Usage) -> None:
@@ -38,7 +38,7 @@ class Budget:
         self._used = usage if self._used is None else self._used.plus(usage)
 
     def usage(self) -> Usage:
-        """What was used so far; 0 where no model was called, unknown where it did not say."""
+        """The usage so far; 0 if no model was called, unknown if it did not report it."""
         from dataclasses import replace
 
         took = round((self._monotonic() - self._started) * 1000)
@@ -48,7 +48,7 @@ class Budget:
         return replace(used, turns=self.turns, duration_ms=took)
 
     def check(self) -> None:
-        """Go on?
+        """Check the limits.
 
         Raises:
             MaxTurns, MaxBudget, TimedOut: a limit is reached.
@@ -68,7 +68,7 @@ class Budget:
             raise TimedOut(f"not done within {self._seconds:g} s")
 
     def warning(self) -> str | None:
-        """What is about to end; said once."""
+        """The limit that is close; returned once."""
         if self._warned:
             return None
         said = self._near()
@@ -88,7 +88,7 @@ class Budget:
         return None
 
     def _tokens(self) -> int:
-        """All that is known to be used."""
+        """The known sum of tokens."""
         used = self._used or Usage()
         counts = (used.input_tokens, used.output_tokens, used.cache_read_tokens)
         return sum(each or 0 for each in (*counts, used.cache_write_tokens))

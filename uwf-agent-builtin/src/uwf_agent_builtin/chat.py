@@ -23,7 +23,7 @@ examples:
 
 
 class _Screen:
-    """Shows turns as they come: text on stdout, all else on stderr."""
+    """Shows turns as they arrive: text on stdout, the rest on stderr."""
 
     def __init__(self) -> None:
         self._shown = 0
@@ -32,7 +32,7 @@ class _Screen:
         self.last_session: str | None = None
 
     def turn(self, turn: Turn) -> None:
-        """Show what is new in it."""
+        """Show the new part of it."""
         if turn.index != self._index:
             self._index, self._shown = turn.index, 0
         if turn.role == "note":
@@ -62,7 +62,7 @@ class _Place(NamedTuple):
 
 
 def chat(arguments: Sequence[str]) -> int:
-    """Talk with a model that has the tools; the exit code."""
+    """Chat with a model that has the tools; return the exit code."""
     given = _parser().parse_args(arguments)
     key = os.environ.get(given.api_key_env)
     model = Model(
@@ -94,8 +94,12 @@ def _parser() -> argparse.ArgumentParser:
         "--api-key-env", default="OPENAI_API_KEY", help="the variable with the key (%(default)s)"
     )
     parser.add_argument("--dir", default=".", help="the folder to work in (%(default)s)")
-    parser.add_argument("--allow-shell", action="store_true", help="leave to run commands")
-    parser.add_argument("-p", "--prompt", help="say this and end; without it, line by line")
+    parser.add_argument(
+        "--allow-shell", action="store_true", help="allow the agent to run commands"
+    )
+    parser.add_argument(
+        "-p", "--prompt", help="send this prompt and exit; without it, read prompts line by line"
+    )
     return parser
 
 
@@ -103,7 +107,7 @@ def _talk(place: _Place, prompt: str | None) -> int:
     screen = _Screen()
     if prompt is not None:
         return _say(place, screen, prompt, None)
-    print("a line to say something, an empty one to end", file=sys.stderr)
+    print("type a prompt, or an empty line to end", file=sys.stderr)
     session, code = None, 0
     while (line := _line()) != "":
         code = _say(place, screen, line, session)
@@ -119,7 +123,7 @@ def _line() -> str:
 
 
 def _say(place: _Place, screen: _Screen, text: str, session: str | None) -> int:
-    """One call of the agent; Ctrl-C ends it and not the chat."""
+    """One call of the agent; Ctrl-C ends it, but not the chat."""
     cancel = Cancel()
     before = signal.signal(signal.SIGINT, lambda *_: cancel.set("Ctrl-C"))
     try:

@@ -1,16 +1,16 @@
-"""What `uwf agent check builtin` reports: whether there is a model to ask."""
+"""The check of `uwf agent check builtin`: a model is configured."""
 
 from collections.abc import Sequence
 from functools import partial
 
 from uwf_core.api import Check, CheckRequest, CheckResult
 
-NO_MODEL = "the builtin agent needs a model, and none is configured"
+NO_MODEL = "the builtin agent needs a model, but none is configured"
 SET_A_MODEL = "uwf setup --provider openai --api-key - --model NAME (or ollama, without a key)"
 
 
 def checks(request: CheckRequest) -> Sequence[Check]:
-    """The checks of `builtin`; none asks the model, which `uwf setup` does."""
+    """The checks of `builtin`; they do not call the model, `uwf setup` does."""
     return [Check(name="model", run=partial(_model, request))]
 
 

@@ -1,4 +1,4 @@
-"""The loop: ask the model, do what it wants, ask again, until it delivers."""
+"""The loop: ask the model, run its tool calls, and repeat until it delivers."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -8,11 +8,10 @@ from typing import Any, NamedTuple, Protocol
 from uwf_agent_builtin import prompts
 from uwf_agent_builtin.budget import Budget
 from uwf_agent_builtin.options import BuiltinOptions
-from uwf_agent_builtin.redaction import Redaction
 from uwf_agent_builtin.report import Reporter
 from uwf_agent_builtin.schemas import flat, output_problems, without_foreign_keys
 from uwf_agent_builtin.sessions.transcript import Transcript
-from uwf_agent_builtin.tools.record import Bench
+from uwf_agent_builtin.tools.record import CallContext
 from uwf_agent_builtin.tools.registry import RESOLVE, Answered, Registry
 from uwf_agent_builtin.window import Gauge, Size, size_of_tools, to_leave_out
 from uwf_core.api import (
@@ -21,6 +20,7 @@ from uwf_core.api import (
     ContextTooLong,
     EmptyReply,
     Model,
+    Redactor,
     ToolCall,
     Truncated,
 )
@@ -33,7 +33,7 @@ _OVERFULL = 0.6
 
 
 class Delivery(NamedTuple):
-    """How the loop ended: a text or the typed object, and what the model's service says of it."""
+    """The result of the loop: a text or the typed object, with the data of the model's service."""
 
     text: str | None
     structured: Mapping[str, Any] | None
@@ -43,7 +43,7 @@ class Delivery(NamedTuple):
 
 
 class ModelClient(Protocol):
-    """What the loop asks: a `ChatClient`, or the demo's script."""
+    """The model of the loop: a `ChatClient`, or the demo's script."""
 
     @property
     def model(self) -> Model:
@@ -64,21 +64,21 @@ class ModelClient(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """What a loop works with. `schema` None: a plain answer is wanted."""
+    """The parts of a loop. `schema` None: a plain answer."""
 
     client: ModelClient
     transcript: Transcript
     registry: Registry
-    bench: Bench
+    context: CallContext
     budget: Budget
     report: Reporter
-    redaction: Redaction
+    redactor: Redactor
     options: BuiltinOptions
     schema: Mapping[str, Any] | None
 
 
 class Loop:
-    """One call of the agent under way."""
+    """One running call of the agent."""
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
@@ -92,7 +92,7 @@ class Loop:
         self._denials: dict[str, None] = {}
 
     def run(self) -> Delivery:
-        """Until there is a delivery.
+        """Run until there is a delivery.
 
         Raises:
             AgentFailure: a limit is reached, or the model's service fails.
@@ -118,8 +118,8 @@ class Loop:
     def _end(self, reply: ChatReply, missing: str | None) -> Delivery:
         if missing == prompts.CUT:
             raise Truncated(
-                "the model's reply was cut at its greatest length, again and again",
-                hint="the option maxOutputTokens, or the service's own limit, allows no more",
+                "the model's reply was cut at its largest length several times",
+                hint="raise the option maxOutputTokens, or the service's own limit",
             )
         return self._delivery(reply, reply.text)
 
@@ -127,7 +127,7 @@ class Loop:
         return Delivery(text, self._delivered, reply.model, reply.stop_reason, tuple(self._denials))
 
     def _missing(self, reply: ChatReply) -> str | None:
-        """What is said to the model if its text is no deliverable."""
+        """The message to the model if its text is not a deliverable; None if it is."""
         if reply.stop_reason == "length":
             return prompts.CUT
         if self._setting.schema is None or has_frontmatter(reply.text):
@@ -144,7 +144,7 @@ class Loop:
             self._say(prompts.warning(near))
 
     def _reply(self, *, may_be_empty: bool) -> ChatReply | None:
-        """Ask the model; None if it said nothing at all."""
+        """Ask the model; None if its reply is empty."""
         setting = self._setting
         self._fit(setting.options.context_tokens)
         try:
@@ -176,7 +176,7 @@ class Loop:
         reply = setting.client.chat(
             request,
             on_delta=setting.report.delta if options.stream else None,
-            cancel=setting.bench.call.cancel,
+            cancel=setting.context.call.cancel,
             seconds=max(0.1, setting.budget.seconds_left()),
         )
         used = reply.usage
@@ -189,7 +189,7 @@ class Loop:
         return self._setting.transcript.size.plus(self._size_of_tools)
 
     def _fit(self, limit_tokens: int) -> bool:
-        """Leave old results out until it fits; whether any was."""
+        """Leave out old results until it fits; whether there was any."""
         transcript = self._setting.transcript
         prompt = self._prompt_size()
         ids = to_leave_out(transcript.messages, prompt, self._gauge, limit_tokens)
@@ -202,14 +202,14 @@ class Loop:
         return bool(ids)
 
     def _use_tools(self, reply: ChatReply) -> None:
-        """Do what the reply wants, in its order; nothing after a delivery."""
+        """Run the tool calls of a reply in their order, none after a delivery."""
         setting = self._setting
         for call in reply.tool_calls:
-            if setting.bench.call.cancel.is_set():
-                raise AgentInterrupted(f"cancelled: {setting.bench.call.cancel.reason}")
+            if setting.context.call.cancel.is_set():
+                raise AgentInterrupted(f"cancelled: {setting.context.call.cancel.reason}")
             started = _now_ms()
             answered = self._answer(call)
-            text = setting.redaction.text(answered.text)
+            text = setting.redactor.text(answered.text)
             setting.transcript.answer(call.id, text, is_error=answered.is_error)
             if answered.denied is not None:
                 self._denials[answered.denied] = None
@@ -227,28 +227,28 @@ class Loop:
         if self._delivered is not None:
             return Answered(prompts.NOT_RUN, True)
         if self._setting.budget.seconds_left() <= 0:
-            return Answered("[not done: no time is left]", True)
+            return Answered("[not done: the time limit is reached]", True)
         try:
             arguments = parse_arguments(call)
         except ToolArgumentsError as fault:
             return Answered(str(fault), True)
         if call.name == RESOLVE and self._setting.schema is not None:
             return self._resolve(self._setting.schema, arguments)
-        return self._setting.registry.call(call.name, arguments, self._setting.bench)
+        return self._setting.registry.call(call.name, arguments, self._setting.context)
 
     def _resolve(self, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> Answered:
-        """Take a delivery if it is valid; after many that are not, it is the engine's to judge."""
+        """Accept a valid delivery; after many invalid ones, the engine decides."""
         output = without_foreign_keys(schema, arguments)
         wrong = output_problems(schema, output)
         if wrong and self._bad_deliveries < MAX_BAD_DELIVERIES:
             self._bad_deliveries += 1
-            return Answered("not delivered, for this is wrong:\n" + "\n".join(wrong), True)
+            return Answered("not delivered, because of these errors:\n" + "\n".join(wrong), True)
         self._delivered = output
         return Answered(prompts.ACCEPTED)
 
 
 def has_frontmatter(text: str) -> bool:
-    """Whether a reply begins with a `---` line; what is in it is for the extractor to say."""
+    """Whether a reply begins with a `---` line; the extractor reads its content."""
     return text.removeprefix("\ufeff").lstrip().partition("\n")[0].rstrip() == "---"
 
 

@@ -5,23 +5,24 @@ from uwf_core.api.record import record
 
 @record
 class BuiltinOptions:
-    """What a user may say.
+    """The options of an alias.
 
     Attributes:
         max_turns: replies of the model in one call of the agent.
-        max_tokens: tokens of all kinds in one call of the agent; None is no such budget.
-        context_tokens: the window of the model. Old tool output is left out beyond it.
+        max_tokens: tokens of all kinds in one call of the agent; None means no budget.
+        context_tokens: the window of the model; beyond it, old tool output is left out.
         max_output_tokens: of one reply of the model; None leaves it to the service.
         temperature: None leaves it to the service.
-        max_attempts: requests for one reply, where the service is busy or breaks off.
-        stream: ask for replies piece by piece, so that they are seen as they come.
-        allow_shell: leave to run commands. What a command does is not confined to the workspace.
-        command_seconds: how long one command may run at most.
-        fetch: whether pages of the public internet may be read.
-        deny: files that no tool touches, as patterns of .gitignore, besides those always protected.
-        allow_write: files that tools may change, as such patterns; None is all but the denied.
-        allow_protected: names of roles that may write what other programs run or obey by its being
-            there, such as `.workflow`, `.claude` or `.vscode`. Only the user's own file can say so.
+        max_attempts: requests for one reply if the service is busy or breaks off.
+        stream: request streamed replies, so that you see them as they arrive.
+        allow_shell: allow commands. What a command does is not confined to the workspace.
+        command_seconds: the time limit of one command.
+        fetch: allow to read pages of the public internet.
+        deny: further files that no tool touches, as patterns of .gitignore.
+        allow_write: files that tools may change, as such patterns; None allows all but the denied.
+        allow_protected: names of roles that may write files that other programs run or obey by
+            their presence, such as `.workflow`, `.claude` or `.vscode`. Only the user's own
+            configuration can set it.
         timeout: seconds for one call of the agent.
     """
 
@@ -41,7 +42,7 @@ class BuiltinOptions:
     timeout: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse numbers that make no sense.
+        """Reject invalid numbers.
 
         Raises:
             ValueError: one of them.

@@ -4,7 +4,7 @@ Protected whatever the user allows: git's hooks and configuration (they run prog
 folder, files that hold secrets by custom. Nothing beneath `.git` is written. Deny beats allow.
 
 What other programs run or obey because it is there (`OBEYED`) may be read, but is written only by
-roles that the user allows by name: whoever opens the folder next would run what a model wrote.
+roles that the user allows by name: the next person in the folder would run what a model wrote.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What the engine is told as it happens: turns, their growth, their results."""
+"""Report turns to the engine while they grow, with their results."""
 
 import time
 from collections.abc import Sequence
@@ -9,11 +9,11 @@ from uwf_core.llm.chat import ChatReply, Delta
 _PAUSE_SECONDS = 0.3
 _CHARACTERS_PER_SECOND = 100_000
 _RESULTS_AT_ONCE = 200_000
-"""Each state of a turn counts in full against what a run may report: long ones are told rarely."""
+"""Each state of a turn counts in full against the limit of a run: long ones are reported rarely."""
 
 
 class Reporter:
-    """Numbers the turns of one call and tells the sink."""
+    """Numbers the turns of one call and reports them to the sink."""
 
     def __init__(self, sink: TurnSink) -> None:
         self._sink = sink
@@ -21,18 +21,18 @@ class Reporter:
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._calls: dict[int, tuple[str, str]] = {}
-        self._told_at = 0.0
+        self._reported_at = 0.0
         self._reply = ChatReply()
         self._done: list[ToolCall] = []
         self._size = 0
 
     def note(self, text: str) -> None:
-        """Something that neither the model nor a tool says."""
+        """Report a note of the agent itself."""
         self._sink.turn(Turn(index=self._index, role="note", text=text))
         self._index += 1
 
     def delta(self, delta: Delta) -> None:
-        """A piece of a reply; the sink gets what there is so far, now and then."""
+        """Add a piece of a reply; the sink gets the reply so far from time to time."""
         match delta.kind:
             case "again":
                 self._forget()
@@ -45,30 +45,30 @@ class Reporter:
                 self._calls[delta.index or 0] = (delta.id or "", delta.name or "")
         self._size += len(delta.text)
         pause = _PAUSE_SECONDS + self._size / _CHARACTERS_PER_SECOND
-        if time.monotonic() - self._told_at >= pause:
-            self._tell_piece()
+        if time.monotonic() - self._reported_at >= pause:
+            self._report_piece()
 
     def reply(self, reply: ChatReply, usage: Usage) -> None:
-        """A whole reply, and what the call has used so far."""
+        """Report a whole reply, and the usage of the call so far."""
         self._forget()
         self._reply, self._done = reply, []
-        self._tell_reply(reply.tool_calls)
+        self._report_reply(reply.tool_calls)
         self._sink.usage(usage)
         if not reply.tool_calls:
             self._index += 1
 
     def result(self, call: ToolCall) -> None:
-        """A call that has its result."""
+        """Report a call with its result."""
         self._done.append(call)
         size = sum(len(each.result or "") for each in self._done)
         left = self._reply.tool_calls[len(self._done) :]
         if not left:
-            self._tell_reply(self._done)
+            self._report_reply(self._done)
             self._index += 1
         elif size < _RESULTS_AT_ONCE:
-            self._tell_reply([*self._done, *left])
+            self._report_reply([*self._done, *left])
 
-    def _tell_reply(self, calls: Sequence[ToolCall]) -> None:
+    def _report_reply(self, calls: Sequence[ToolCall]) -> None:
         self._sink.turn(
             Turn(
                 index=self._index,
@@ -80,8 +80,8 @@ class Reporter:
             )
         )
 
-    def _tell_piece(self) -> None:
-        self._told_at = time.monotonic()
+    def _report_piece(self) -> None:
+        self._reported_at = time.monotonic()
         self._sink.turn(
             Turn(
                 index=self._index,

@@ -1,4 +1,4 @@
-"""Values against JSON Schemas: arguments of tools, outputs of roles. Pure; fetches nothing."""
+"""Validate arguments of tools and outputs of roles. Pure; fetches nothing."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
@@ -9,7 +9,7 @@ _PROBLEMS = 20
 
 
 def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
-    """What is wrong with `value`, each with its place; patterns run in linear time."""
+    """The errors of `value`, each with its place; patterns run in linear time."""
     from jsonschema_rs import Draft202012Validator, RegexOptions
 
     validator = Draft202012Validator(
@@ -26,14 +26,14 @@ def problems(schema: Mapping[str, Any], value: Any) -> list[str]:
 
 
 def output_problems(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the output of a role. Only the form that has its `$status` is spoken of,
-    so that an error names a field and not a choice of forms.
+    """The errors of a role's output, only of the variant with its `$status`, so that an error names
+    a field and not a choice of variants.
     """
     status = fields.get(STATUS)
     if status == SUSPEND:
         reason = fields.get("reason")
         named = isinstance(reason, str) and bool(reason.strip())
-        return [] if named else ["reason: is missing; it says what a person is needed for"]
+        return [] if named else ["reason: is missing; it describes what you need from a person"]
     forms = dict(statuses(schema))
     if forms and status not in forms:
         return [f"{STATUS}: is {status!r}; it must be one of {', '.join((*forms, SUSPEND))}"]
@@ -103,7 +103,7 @@ def _needs(forms: list[tuple[str, Mapping[str, Any]]]) -> str:
             if name != STATUS
         ]
         told.append(f"{status}: {', '.join(fields) or 'no further field'}")
-    told.append(f"{SUSPEND}: reason (only if you cannot go on without a person)")
+    told.append(f"{SUSPEND}: reason (only if you cannot continue without a person)")
     return "How the work ended, with the fields that go with it. " + "; ".join(told)
 
 

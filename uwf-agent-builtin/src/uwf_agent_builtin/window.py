@@ -1,4 +1,4 @@
-"""Keeping a conversation within the model's window. Pure.
+"""Keep a conversation within the model's window. Pure.
 
 Old output of tools is left out, oldest first. The task, the format, what was said and done, and the
 last turns stay.
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from uwf_core.llm.chat import ChatTool, Message
 
 CHARACTERS_PER_TOKEN = 3.5
-"""Until the service has told how many tokens a prompt was."""
+"""Used until the service has reported the tokens of a prompt."""
 KEPT_TURNS = 2
 LEFT_OUT = "[left out to stay within the model's window; call the tool again if you need it]"
 _MESSAGE_TOKENS = 6
@@ -26,22 +26,22 @@ class Size(NamedTuple):
     messages: int = 0
 
     def plus(self, other: "Size") -> "Size":
-        """Both together."""
+        """The sum."""
         return Size(self.characters + other.characters, self.messages + other.messages)
 
     def minus(self, other: "Size") -> "Size":
-        """Without the other."""
+        """The difference."""
         return Size(self.characters - other.characters, self.messages - other.messages)
 
 
 def size_of(message: Message) -> Size:
-    """Of one message."""
+    """The size of one message."""
     calls = sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
     return Size(len(message.text) + calls, 1)
 
 
 def size_of_tools(tools: Sequence[ChatTool]) -> Size:
-    """Of all tools as they are told."""
+    """The size of all tools."""
     return Size(sum(len(each.description) + len(str(each.parameters)) for each in tools))
 
 
@@ -52,11 +52,11 @@ class Gauge:
         self._ratio = characters_per_token
 
     def tokens(self, size: Size) -> int:
-        """How many tokens so much text probably is."""
+        """The estimated number of tokens."""
         return round(size.characters / self._ratio) + _MESSAGE_TOKENS * size.messages
 
     def learn(self, prompt: Size, tokens: int | None) -> None:
-        """Take what the service counted for this prompt; what cannot be is passed over."""
+        """Learn from the service's count for this prompt; ignore an impossible one."""
         counted = (tokens or 0) - _MESSAGE_TOKENS * prompt.messages
         if counted > 200:
             self._ratio = min(6.0, max(0.7, prompt.characters / counted))

@@ -1,5 +1,5 @@
-"""The workspace: a folder that no path leaves, whatever links are in it or come to be in it
-(`uwf_core.api.PathWalk` says how), with what is protected in it.
+"""The workspace: a folder that no path leaves, even with links in it or added to it (see
+`uwf_core.api.PathWalk`), with its protected files.
 """
 
 import errno
@@ -20,14 +20,14 @@ Opened = tuple[int, os.stat_result]
 
 
 class Workspace:
-    """A folder with what may be touched in it.
+    """A folder with its protection.
 
     Args:
         root: the folder; links in its own path are resolved once, here.
         protection: what must not be read or written in it.
 
     Raises:
-        OSError: it is no folder that can be entered.
+        OSError: it is not a folder that can be opened.
     """
 
     def __init__(self, root: str, protection: Protection) -> None:
@@ -37,14 +37,14 @@ class Workspace:
         self._root = os.open(self.root, _FOLDER | getattr(os, "O_PATH", os.O_RDONLY))
 
     def close(self) -> None:
-        """Let go of the root."""
+        """Close the root."""
         if self._root >= 0:
             os.close(self._root)
             self._root = -1
 
     @contextmanager
     def place(self, path: str, *, write: bool = False, make: bool = False) -> Iterator[WalkedPath]:
-        """The place that `path` names, for as long as the context lasts.
+        """Resolve `path`; the result is valid within the context.
 
         Args:
             path: relative to the root, or absolute and beneath it.
@@ -77,7 +77,7 @@ class Workspace:
         """The descriptor of a regular file to be read, and its status.
 
         Raises:
-            ToolError: as `place`; or it is no regular file.
+            ToolError: as `place`; or it is not a regular file.
         """
         with self.place(path) as place:
             descriptor, status = open_regular(place.folder, place.name, path)
@@ -91,7 +91,7 @@ class Workspace:
         """The descriptor of a folder to be listed, and its path from the root.
 
         Raises:
-            ToolError: as `place`; or it is no folder.
+            ToolError: as `place`; or it is not a folder.
         """
         with self.place(path) as place:
             flags = _FOLDER | os.O_RDONLY
@@ -109,7 +109,7 @@ class Workspace:
         a link nor a further hard link of the old file is written through.
 
         Raises:
-            ToolError: as `place`; or there is something that is no regular file.
+            ToolError: as `place`; or it exists and is not a regular file.
         """
         with self.place(path, write=True, make=True) as place:
             if place.name == ".":
@@ -123,10 +123,10 @@ class Workspace:
         return os.dup(self._root)
 
     def components(self, path: str) -> list[str]:
-        """The components of a path as the model said it, from the root.
+        """The components of a path of the model, from the root.
 
         Raises:
-            ToolError: it is no path within the workspace.
+            ToolError: it is not a path within the workspace.
         """
         if "\0" in path:
             raise ToolError("a path cannot hold a NUL")
@@ -146,7 +146,7 @@ def open_regular(folder: int, name: str, said: str) -> Opened:
     """The descriptor and status of a regular file in a folder; a link is not followed.
 
     Raises:
-        ToolError: it is no regular file. OSError: it cannot be opened.
+        ToolError: it is not a regular file. OSError: it cannot be opened.
     """
     try:
         return open_regular_file(folder, name)
@@ -212,5 +212,5 @@ def _outside(said: str) -> ToolError:
 
 def _words(fault: OSError) -> str:
     if fault.errno in (errno.ELOOP, errno.ENOTDIR):
-        return "a part of the path is no folder"
+        return "a part of the path is not a folder"
     return (fault.strerror or str(fault)).lower()

@@ -39,7 +39,7 @@ class Transcript:
     """A session that is being added to.
 
     Attributes:
-        messages: all of it, as the model is told it; answers are messages of the role `tool`.
+        messages: the conversation as sent to the model; answers are messages of the role `tool`.
         size: of all messages.
         earlier: how many messages there were when it was opened.
     """
@@ -153,7 +153,7 @@ class Sessions:
         return transcript
 
     def open(self, session: str) -> Transcript:
-        """A session to go on with.
+        """Open a session to continue it.
 
         Raises:
             SessionLost: it is not there, cannot be read, or is in use.
@@ -256,7 +256,7 @@ def _message(line: dict[str, Any]) -> Message:
 
 
 def _sendable(message: Message) -> Message:
-    """A message as it is told again: some servers refuse arguments that are no JSON object."""
+    """A message to send again: some servers reject arguments that are not a JSON object."""
     if not any(_is_broken(call.arguments) for call in message.tool_calls):
         return message
     calls = tuple(

@@ -37,7 +37,7 @@ def _is_public_4(address: ipaddress.IPv4Address) -> bool:
 
 
 def _carried(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address that an IPv6 address stands for."""
+    """The IPv4 address that an IPv6 address embeds."""
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
     if address.sixtofour is not None:

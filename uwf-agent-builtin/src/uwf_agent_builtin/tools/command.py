@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from uwf_agent_builtin.tools.errors import ToolError
-from uwf_agent_builtin.tools.record import Arguments, Bench, HouseTool, cut, parameters
+from uwf_agent_builtin.tools.record import Arguments, BuiltinTool, CallContext, cut, parameters
 from uwf_core.api import End
 
 OUTPUT_CHARACTERS = 30_000
@@ -16,21 +16,21 @@ _ENDS = {
 }
 
 
-def run_command(arguments: Arguments, bench: Bench) -> str:
+def run_command(arguments: Arguments, context: CallContext) -> str:
     """Run a command line with /bin/sh: what it prints, and how it ended."""
-    if not bench.options.allow_shell:
+    if not context.options.allow_shell:
         raise ToolError("commands are not allowed here (the option allowShell)")
     command = arguments["command"]
     if "\0" in command:
         raise ToolError("a command cannot hold a NUL")
-    most = bench.options.command_seconds
-    seconds = max(0.1, min(arguments.get("seconds", most), most, bench.seconds_left()))
+    most = context.options.command_seconds
+    seconds = max(0.1, min(arguments.get("seconds", most), most, context.seconds_left()))
     limits = replace(
-        bench.call.limits, seconds=seconds, idle_seconds=None, reply_bytes=OUTPUT_BYTES
+        context.call.limits, seconds=seconds, idle_seconds=None, reply_bytes=OUTPUT_BYTES
     )
     # Errors in between what belongs to them, as on a terminal.
     script = f"exec 2>&1\n{command}"
-    result = replace(bench.call, limits=limits).run_program(["/bin/sh", "-c", script])
+    result = replace(context.call, limits=limits).run_program(["/bin/sh", "-c", script])
     output = result.stdout.decode("utf-8", "replace").replace("\0", "\ufffd")
     said = cut(output, OUTPUT_CHARACTERS, "output").rstrip("\n")
     how = _ENDS.get(result.end, "exit code {code}").format(
@@ -39,7 +39,7 @@ def run_command(arguments: Arguments, bench: Bench) -> str:
     return f"{said}\n[{how}]" if said else f"[no output; {how}]"
 
 
-RUN_COMMAND = HouseTool(
+RUN_COMMAND = BuiltinTool(
     "run_command",
     "Run a command line with /bin/sh in the workspace, without a terminal and without input. "
     "Everything that it starts is ended when it ends. Of a long output the middle is left out.",

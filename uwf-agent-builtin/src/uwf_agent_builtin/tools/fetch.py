@@ -19,7 +19,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 from uwf_agent_builtin.tools.addresses import is_public
 from uwf_agent_builtin.tools.errors import ToolError
 from uwf_agent_builtin.tools.html_text import html_text
-from uwf_agent_builtin.tools.record import Arguments, Bench, HouseTool, cut, parameters
+from uwf_agent_builtin.tools.record import Arguments, BuiltinTool, CallContext, cut, parameters
 from uwf_core.api import Cancel
 
 HOPS = 5
@@ -112,7 +112,7 @@ def checked(url: str) -> SplitResult:
     """The parts of an address that may be asked for.
 
     Raises:
-        ToolError: it is no plain http(s) address.
+        ToolError: it is not a plain http(s) address.
     """
     if any(ord(letter) <= 32 or ord(letter) == 127 for letter in url):
         raise ToolError("an address holds no blanks or control characters")
@@ -120,20 +120,20 @@ def checked(url: str) -> SplitResult:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as fault:
-        raise ToolError(f"{url} is no address: {fault}") from fault
+        raise ToolError(f"{url} is not an address: {fault}") from fault
     if parts.scheme not in ("http", "https"):
         raise ToolError(f"{url}: only http and https addresses are fetched")
     if not parts.hostname or port == 0 or "\\" in url:
-        raise ToolError(f"{url} is no address with a host")
+        raise ToolError(f"{url} has no host")
     if parts.username is not None or parts.password is not None:
         raise ToolError("an address with a user or password is not fetched")
     if "%" in parts.hostname:
-        raise ToolError(f"{parts.hostname} is no name of a host")
+        raise ToolError(f"{parts.hostname} is not a host name")
     return parts
 
 
 class _Attempt:
-    """One fetch under way, in a thread of its own."""
+    """One running fetch, in a separate thread."""
 
     def __init__(self, fetcher: Fetcher, url: str, deadline: float) -> None:
         self._fetcher = fetcher
@@ -275,13 +275,13 @@ def _decoded(content: bytes, charset: str) -> str:
         return content.decode("utf-8", "replace")
 
 
-def fetch_url(arguments: Arguments, bench: Bench) -> str:
+def fetch_url(arguments: Arguments, context: CallContext) -> str:
     """The text of a page."""
-    seconds = max(0.1, min(SECONDS, bench.seconds_left()))
-    return page_text(Fetcher().fetch(arguments["url"], bench.call.cancel, seconds))
+    seconds = max(0.1, min(SECONDS, context.seconds_left()))
+    return page_text(Fetcher().fetch(arguments["url"], context.call.cancel, seconds))
 
 
-FETCH_URL = HouseTool(
+FETCH_URL = BuiltinTool(
     "fetch_url",
     "Fetch a page of the public internet (http or https) and give its text. Addresses of private "
     f"networks are refused. At most {CHARACTERS} characters.",

@@ -3,7 +3,7 @@
 import difflib
 
 from uwf_agent_builtin.tools.errors import ToolError
-from uwf_agent_builtin.tools.record import Arguments, Bench, HouseTool, cut, parameters
+from uwf_agent_builtin.tools.record import Arguments, BuiltinTool, CallContext, cut, parameters
 from uwf_agent_builtin.workspace import read_descriptor, shown
 
 READ_CHARACTERS = 60_000
@@ -16,10 +16,10 @@ _AROUND = 3
 _PATH = {"type": "string", "description": "relative to the workspace"}
 
 
-def read_file(arguments: Arguments, bench: Bench) -> str:
+def read_file(arguments: Arguments, context: CallContext) -> str:
     """The text of a file, or some lines of it."""
     path = arguments["path"]
-    with bench.workspace.open_file(path) as (descriptor, status):
+    with context.workspace.open_file(path) as (descriptor, status):
         content = read_descriptor(descriptor, FILE_BYTES)
         size = status.st_size
     if b"\0" in content[:_SNIFFED]:
@@ -40,7 +40,7 @@ def read_file(arguments: Arguments, bench: Bench) -> str:
     if size > len(content):
         notes.append(f"the first {len(content)} of {size} bytes were looked at")
     if "\ufffd" in body and b"\xef\xbf\xbd" not in content:
-        notes.append("\ufffd stands for bytes that are no UTF-8")
+        notes.append("\ufffd replaces bytes that are not UTF-8")
     return f"[{'; '.join(notes)}]\n{body}" if notes else body
 
 
@@ -58,7 +58,7 @@ def _within(lines: list[str]) -> list[str]:
     return taken
 
 
-def write_file(arguments: Arguments, bench: Bench) -> str:
+def write_file(arguments: Arguments, context: CallContext) -> str:
     """Make a file, or put another content in its place."""
     content = _encoded(arguments["content"])
     before: list[int | None] = []
@@ -67,12 +67,12 @@ def write_file(arguments: Arguments, bench: Bench) -> str:
         before.append(None if old is None else len(old))
         return content
 
-    path = bench.workspace.write_file(arguments["path"], change)
+    path = context.workspace.write_file(arguments["path"], change)
     was = "a new file" if before[0] is None else f"it had {before[0]} bytes"
     return f"wrote {len(content)} bytes to {path} ({was})"
 
 
-def edit_file(arguments: Arguments, bench: Bench) -> str:
+def edit_file(arguments: Arguments, context: CallContext) -> str:
     """Put `new` in the place of `old`, which must stand in the file exactly once."""
     diff: list[str] = []
     said = shown(arguments["path"])
@@ -83,19 +83,19 @@ def edit_file(arguments: Arguments, bench: Bench) -> str:
         old, new = _of_the_file(arguments["old"], arguments["new"], content)
         count = content.count(old)
         if count == 0:
-            raise ToolError(f"`old` does not stand in {said}{_nearly(old, content)}")
+            raise ToolError(f"`old` does not occur in {said}{_nearly(old, content)}")
         everywhere = arguments.get("replace_all", False)
         if count > 1 and not everywhere:
             places = ", ".join(map(str, _line_numbers(old, content)))
             raise ToolError(
-                f"`old` stands in {said} {count} times (lines {places}): give more lines around "
-                "it, or say replace_all; nothing was changed"
+                f"`old` occurs in {said} {count} times (lines {places}): give more lines around "
+                "it, or set replace_all; nothing was changed"
             )
         changed = content.replace(old, new)
         diff.append(_diff(content, changed, said))
         return changed
 
-    path = bench.workspace.write_file(arguments["path"], change)
+    path = context.workspace.write_file(arguments["path"], change)
     return f"edited {path}\n{diff[0]}"
 
 
@@ -121,7 +121,7 @@ def _of_the_file(old: str, new: str, content: bytes) -> tuple[bytes, bytes]:
 
 
 def _nearly(old: bytes, content: bytes) -> str:
-    """Where it stands but for white space."""
+    """Where it occurs if white space is ignored."""
     wanted = [line.strip() for line in old.strip().splitlines()]
     lines = [line.strip() for line in content.splitlines()]
     for start in range(len(lines) - len(wanted) + 1):
@@ -157,7 +157,7 @@ def _diff(before: bytes, after: bytes, name: str) -> str:
     return cut("\n".join([head, *lines]), _DIFF_CHARACTERS, "diff")
 
 
-READ_FILE = HouseTool(
+READ_FILE = BuiltinTool(
     "read_file",
     "Read a text file, or some of its lines. "
     f"At most {READ_LINES} lines or {READ_CHARACTERS} characters are given at once.",
@@ -169,13 +169,13 @@ READ_FILE = HouseTool(
     ),
     read_file,
 )
-WRITE_FILE = HouseTool(
+WRITE_FILE = BuiltinTool(
     "write_file",
     "Make a file with this content, or replace all of its content. Folders are made as needed.",
     parameters(("path", "content"), path=_PATH, content={"type": "string"}),
     write_file,
 )
-EDIT_FILE = HouseTool(
+EDIT_FILE = BuiltinTool(
     "edit_file",
     "Replace one piece of a file. `old` must stand in the file exactly as given, and only once "
     "unless replace_all is true. Answers with a diff.",

@@ -5,7 +5,7 @@ import stat
 
 from uwf_agent_builtin.tools.errors import ToolError
 from uwf_agent_builtin.tools.ignore import glob_expression
-from uwf_agent_builtin.tools.record import Arguments, Bench, HouseTool, parameters
+from uwf_agent_builtin.tools.record import Arguments, BuiltinTool, CallContext, parameters
 from uwf_agent_builtin.tools.walk import files_below
 
 LISTED = 1000
@@ -13,9 +13,9 @@ FOUND = 500
 _FOLDER = {"type": "string", "description": "relative to the workspace; `.` by default"}
 
 
-def list_dir(arguments: Arguments, bench: Bench) -> str:
+def list_dir(arguments: Arguments, context: CallContext) -> str:
     """The entries of a folder, one a line: `name/`, `name -> target`, `name  bytes`."""
-    with bench.workspace.open_folder(arguments.get("path", ".")) as (descriptor, path):
+    with context.workspace.open_folder(arguments.get("path", ".")) as (descriptor, path):
         names = sorted(os.listdir(descriptor))  # noqa: PTH208 (a descriptor)
         lines = [_line(descriptor, name) for name in names[:LISTED]]
     if not lines:
@@ -38,7 +38,7 @@ def _line(folder: int, name: str) -> str:
     return f"{shown}  {status.st_size}"
 
 
-def glob(arguments: Arguments, bench: Bench) -> str:
+def glob(arguments: Arguments, context: CallContext) -> str:
     """The files whose path fits a pattern; a pattern without `/` fits names at any depth."""
     pattern, path = arguments["pattern"], arguments.get("path", ".")
     if pattern.startswith("/") or ".." in pattern.split("/"):
@@ -46,11 +46,11 @@ def glob(arguments: Arguments, bench: Bench) -> str:
     expression = glob_expression(pattern if "/" in pattern else f"**/{pattern}")
     found, more = list[str](), 0
     cut: int | None = None
-    for entry in files_below(bench.workspace, path):
-        if bench.call.cancel.is_set():
+    for entry in files_below(context.workspace, path):
+        if context.call.cancel.is_set():
             raise ToolError("cancelled")
         if cut is None:
-            cut = _depth_of(bench, path)
+            cut = _depth_of(context, path)
         if expression.match(entry.path[cut:]):
             more += len(found) >= FOUND
             if len(found) < FOUND:
@@ -60,19 +60,19 @@ def glob(arguments: Arguments, bench: Bench) -> str:
     return "\n".join([*found, *([f"[… {more} more]"] if more else [])])
 
 
-def _depth_of(bench: Bench, path: str) -> int:
+def _depth_of(context: CallContext, path: str) -> int:
     """How many characters of a found path name the folder that was searched."""
-    with bench.workspace.open_folder(path) as (_, inner):
+    with context.workspace.open_folder(path) as (_, inner):
         return 0 if inner == "." else len(inner) + 1
 
 
-LIST_DIR = HouseTool(
+LIST_DIR = BuiltinTool(
     "list_dir",
     "List a folder: its folders end with `/`, its files have their size in bytes.",
     parameters((), path=_FOLDER),
     list_dir,
 )
-GLOB = HouseTool(
+GLOB = BuiltinTool(
     "glob",
     "Find files by a pattern such as `*.py` or `src/**/test_*.py`. What .gitignore names is left "
     f"out. At most {FOUND} paths.",

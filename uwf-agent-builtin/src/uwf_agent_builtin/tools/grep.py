@@ -1,10 +1,10 @@
-"""grep: search in a process of its own, see search.py."""
+"""grep: search in a separate process, see search.py."""
 
 import json
 from dataclasses import replace
 
 from uwf_agent_builtin.tools.errors import ToolError
-from uwf_agent_builtin.tools.record import Arguments, Bench, HouseTool, cut, parameters
+from uwf_agent_builtin.tools.record import Arguments, BuiltinTool, CallContext, cut, parameters
 from uwf_agent_builtin.tools.search import MATCHES
 from uwf_core.api import End, own_python
 
@@ -12,18 +12,18 @@ SECONDS = 30.0
 _CHARACTERS = 40_000
 
 
-def grep(arguments: Arguments, bench: Bench) -> str:
+def grep(arguments: Arguments, context: CallContext) -> str:
     """The lines that match, as `path:number: line`."""
     request = {
         "path": ".",
         **arguments,
-        "root": bench.workspace.root,
-        "deny": bench.options.deny,
-        "own": bench.workspace.protection.own,
+        "root": context.workspace.root,
+        "deny": context.options.deny,
+        "own": context.workspace.protection.own,
     }
-    seconds = min(SECONDS, max(0.1, bench.seconds_left()))
-    limits = replace(bench.call.limits, seconds=seconds, idle_seconds=None)
-    result = replace(bench.call, limits=limits).run_program(
+    seconds = min(SECONDS, max(0.1, context.seconds_left()))
+    limits = replace(context.call.limits, seconds=seconds, idle_seconds=None)
+    result = replace(context.call, limits=limits).run_program(
         own_python("uwf_agent_builtin.tools.search"),
         stdin=json.dumps(request).encode(),
     )
@@ -41,7 +41,7 @@ def grep(arguments: Arguments, bench: Bench) -> str:
     return cut(document["text"], _CHARACTERS, "matches")
 
 
-GREP = HouseTool(
+GREP = BuiltinTool(
     "grep",
     "Search the text of files with a regular expression (Python's), line by line. Binary files and "
     f"what .gitignore names are left out. At most {MATCHES} matching lines.",

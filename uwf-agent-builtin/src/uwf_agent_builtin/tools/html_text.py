@@ -59,7 +59,7 @@ _VOID = frozenset(
 
 
 def html_text(html: str) -> str:
-    """The text of a page: headings marked, links with their address, blocks on lines of their own;
+    """The text of a page: headings marked, links with their address, blocks on separate lines;
     scripts and styles left out.
     """
     reader = _Reader()

@@ -1,4 +1,4 @@
-"""A tool as a record, and what it works with."""
+"""A tool as a record, and the context of its calls."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bench:
-    """What a tool works with.
+class CallContext:
+    """The context of a tool call.
 
     Attributes:
-        workspace: the only way to files.
-        call: the call of the agent, for programs, with its environment cleaned.
-        options: what the user says.
-        seconds_left: of the whole call.
+        workspace: the only access to files.
+        call: the agent's call with a cleaned environment, to start programs.
+        options: the user's options.
+        seconds_left: returns the seconds left for the whole call.
     """
 
     workspace: "Workspace"
@@ -30,18 +30,18 @@ class Bench:
 Arguments = Mapping[str, Any]
 
 
-class HouseTool(NamedTuple):
-    """A tool of this distribution, or one of a plugin made alike.
+class BuiltinTool(NamedTuple):
+    """A tool of this distribution, or an adapted tool of a plugin.
 
     Attributes:
         parameters: the JSON Schema of its arguments.
-        run: does it; the text is the answer to the model.
+        run: runs it; the text is the answer to the model.
     """
 
     name: str
     description: str
     parameters: Mapping[str, Any]
-    run: Callable[[Arguments, Bench], str]
+    run: Callable[[Arguments, CallContext], str]
 
 
 def parameters(required: tuple[str, ...] = (), **properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,8 +55,8 @@ def parameters(required: tuple[str, ...] = (), **properties: Mapping[str, Any]) 
 
 
 def cut(text: str, most: int, what: str) -> str:
-    """`text`, its middle left out if it is longer than `most` characters: how a program ends says
-    as much as how it begins.
+    """`text` without its middle if it is longer than `most` characters: the end of an output is as
+    informative as its beginning.
     """
     if len(text) <= most:
         return text

@@ -1,4 +1,4 @@
-"""The tools of one call: those of the house, those of plugins, narrowed by the role."""
+"""The tools of one call: built-in ones and those of plugins, restricted by the role."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -12,12 +12,12 @@ from uwf_agent_builtin.tools.fetch import FETCH_URL
 from uwf_agent_builtin.tools.files import EDIT_FILE, READ_FILE, WRITE_FILE
 from uwf_agent_builtin.tools.folders import GLOB, LIST_DIR
 from uwf_agent_builtin.tools.grep import GREP
-from uwf_agent_builtin.tools.record import Bench, HouseTool
+from uwf_agent_builtin.tools.record import BuiltinTool, CallContext
 from uwf_core.api import AgentFailure, AgentInterrupted, LoadedTool, ToolContext
 from uwf_core.llm.chat import ChatTool
 
 READING = (READ_FILE, LIST_DIR, GLOB, GREP)
-HOUSE = (READ_FILE, WRITE_FILE, EDIT_FILE, LIST_DIR, GLOB, GREP, RUN_COMMAND, FETCH_URL)
+BUILTIN_TOOLS = (READ_FILE, WRITE_FILE, EDIT_FILE, LIST_DIR, GLOB, GREP, RUN_COMMAND, FETCH_URL)
 RESOLVE = "resolve"
 ANSWER_CHARACTERS = 200_000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -51,10 +51,10 @@ class Registry:
         narrowed: Sequence[str] | None = None,
     ) -> None:
         self._withheld: dict[str, str] = {}
-        self._tools: dict[str, HouseTool] = {}
+        self._tools: dict[str, BuiltinTool] = {}
         self.problems: list[str] = []
         others = self._of_plugins(plugins)
-        for tool in (*HOUSE, *others):
+        for tool in (*BUILTIN_TOOLS, *others):
             why = _withheld(tool.name, options, narrowed)
             if why is None:
                 self._tools[tool.name] = tool
@@ -74,13 +74,13 @@ class Registry:
         return tuple(sorted(self._tools))
 
     def offered(self) -> tuple[ChatTool, ...]:
-        """The tools as the model is told them."""
+        """The tools as sent to the model."""
         return tuple(
             ChatTool(name=each.name, description=each.description, parameters=each.parameters)
             for each in self._tools.values()
         )
 
-    def call(self, name: str, arguments: dict[str, Any], bench: Bench) -> Answered:
+    def call(self, name: str, arguments: dict[str, Any], context: CallContext) -> Answered:
         """Call a tool; whatever goes wrong in it is an answer.
 
         Raises:
@@ -94,7 +94,7 @@ class Registry:
             told = "\n".join(wrong)
             return Answered(f"the arguments of {name} are wrong; nothing was done:\n{told}", True)
         try:
-            text = tool.run(arguments, bench)
+            text = tool.run(arguments, context)
         except ToolError as fault:
             return Answered(str(fault), True)
         except AgentInterrupted:
@@ -114,8 +114,8 @@ class Registry:
             return Answered(f"there is no tool {name!r}; there are: {there}", True)
         return Answered(f"{name} is not allowed: {why}; there are: {there}", True, f"{name}: {why}")
 
-    def _of_plugins(self, plugins: Sequence[LoadedTool]) -> list[HouseTool]:
-        taken, tools = {RESOLVE, *(each.name for each in HOUSE)}, []
+    def _of_plugins(self, plugins: Sequence[LoadedTool]) -> list[BuiltinTool]:
+        taken, tools = {RESOLVE, *(each.name for each in BUILTIN_TOOLS)}, []
         for loaded in plugins:
             spec = loaded.spec
             if spec.name in taken or not _NAME.fullmatch(spec.name):
@@ -123,7 +123,7 @@ class Registry:
                 continue
             taken.add(spec.name)
             run = _plugin_run(loaded)
-            tools.append(HouseTool(spec.name, spec.description, spec.parameters, run))
+            tools.append(BuiltinTool(spec.name, spec.description, spec.parameters, run))
         return tools
 
 
@@ -138,14 +138,13 @@ def _withheld(name: str, options: BuiltinOptions, narrowed: Sequence[str] | None
     return None
 
 
-def _plugin_run(loaded: LoadedTool) -> Callable[[Any, Bench], str]:
-    def run(arguments: Any, bench: Bench) -> str:
-        context = ToolContext(
-            cwd=bench.workspace.root, env=bench.call.env, cancel=bench.call.cancel
-        )
-        answer = loaded.tool(arguments, context)
+def _plugin_run(loaded: LoadedTool) -> Callable[[Any, CallContext], str]:
+    def run(arguments: Any, context: CallContext) -> str:
+        call = context.call
+        plain = ToolContext(cwd=context.workspace.root, env=call.env, cancel=call.cancel)
+        answer = loaded.tool(arguments, plain)
         if not isinstance(answer, str):
-            raise ToolError(f"the tool gave {type(answer).__name__}, no text")
+            raise ToolError(f"the tool returned {type(answer).__name__}, not text")
         return answer
 
     return run

@@ -1,4 +1,4 @@
-"""Searching the text of files: what `grep` runs in a process of its own.
+"""Searching the text of files: what `grep` runs in a separate process.
 
 A regular expression of a model may take for ever on an innocent line, and nothing ends it within
 this process; a process can be ended. Reads a JSON document on stdin, prints one on stdout.
@@ -96,7 +96,7 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     try:
         search = Search(request)
     except re.error as fault:
-        return {"error": f"the pattern is no regular expression (Python's): {fault}"}
+        return {"error": f"the pattern is not a regular expression (Python's): {fault}"}
     protection = Protection(tuple(request["deny"]), own=tuple(request["own"]))
     workspace = Workspace(request["root"], protection)
     try:

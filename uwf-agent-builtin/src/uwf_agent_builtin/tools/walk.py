@@ -37,7 +37,7 @@ def files_below(workspace: Workspace, path: str) -> Iterator[Entry]:
     """Every file that is neither ignored nor protected, folder by folder in order of names.
 
     Raises:
-        ToolError: `path` is no folder that may be read.
+        ToolError: `path` is not a readable folder.
     """
     with workspace.open_folder(path) as (descriptor, inner):
         at = "" if inner == "." else f"{inner}/"

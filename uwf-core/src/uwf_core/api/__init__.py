@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 _HOME = {
+    "uwf_core.agents.redact": "Redactor",
     "uwf_core.api.agent": (
         "API_VERSION CAPABILITIES Agent AgentContext AgentReply AgentRequest AgentSpec AskRequest "
         "Call Capability Continuation Model NoSink Price PromptParts Purpose RunLimits ToolCall "
@@ -51,6 +52,7 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.
 __all__ = sorted(_MODULE_OF)  # pyright: ignore[reportUnsupportedDunderAll]
 
 if TYPE_CHECKING:
+    from uwf_core.agents.redact import Redactor as Redactor
     from uwf_core.api.agent import *  # noqa: F403
     from uwf_core.api.agent import API_VERSION as API_VERSION
     from uwf_core.api.checks import Check as Check
