@@ -33,6 +33,12 @@ GROUPS: Mapping[str, tuple[int, Sequence[str]]] = {
 """What has a bar: the most lines of code, and the distributions or rooms that are added up."""
 
 
+STAGES = {f"uwf-core/{room}" for room in ("engine", "extract", "moderator", "prompt")}
+"""The rooms of the stages of a step. `thread` is not one of them: its records are what is stored,
+the fold of it, and the head.
+"""
+
+
 class Module:
     """One Python file of a distribution.
 
@@ -90,6 +96,20 @@ class Module:
             if isinstance(node, ast.ClassDef):
                 yield node.name
 
+    def records(self) -> Iterator[str]:
+        """The names of its classes that carry values: named tuples, dataclasses and classes with
+        `__slots__`. Shapes of JSON documents (`TypedDict`) are not counted.
+        """
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.ClassDef):
+                marks = [ast.unparse(each) for each in (*node.bases, *node.decorator_list)]
+                slots = any(
+                    isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "__slots__"
+                    for each in node.body
+                )
+                if slots or any(mark.startswith(("NamedTuple", "dataclass")) for mark in marks):
+                    yield node.name
+
     def inner_imports(self) -> Iterator[int]:
         """The line of each import inside a function."""
         for node in ast.walk(self.tree):
@@ -128,6 +148,11 @@ def repeated_classes(found: Iterable[Module]) -> dict[str, list[str]]:
     }
 
 
+def step_records(found: Iterable[Module]) -> list[str]:
+    """The records that a step is carried in, from `exec` to its stored node."""
+    return sorted(name for each in found if each.room in STAGES for name in each.records())
+
+
 def figures(found: Sequence[Module]) -> Iterator[Figure]:
     """The figures, first those with a bar."""
     for group, (most, names) in GROUPS.items():
@@ -141,6 +166,9 @@ def figures(found: Sequence[Module]) -> Iterator[Figure]:
                  f"of {len(lengths):,}")  # fmt: skip
     twice = repeated_classes(found)
     yield Figure("class names twice in a distribution", len(twice), "names", 0)
+    carried = step_records(found)
+    yield Figure("records from exec to the stored step", len(carried), "records", 8,
+                 ", ".join(carried))  # fmt: skip
     inner = sum(len(list(each.inner_imports())) for each in found)
     yield Figure("imports inside functions", inner, "imports")
     yield Figure("such imports in 1,000 lines", inner / _code(found) * 1000, "imports")

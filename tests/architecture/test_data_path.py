@@ -11,7 +11,6 @@ from sources import CORE, ROOT, tree
 README = ROOT / "uwf-core" / "README.md"
 STEP = CORE / "engine" / "step.py"
 FIRST_STAGE_OF_A_STEP = 5  # what comes before belongs to `workflow add` and `thread start`
-CALLED = {"prompt": "assemble"}  # the verb, where the stage is named for what comes of it
 
 
 class Stage(NamedTuple):
@@ -20,6 +19,10 @@ class Stage(NamedTuple):
     number: int
     name: str
     rooms: tuple[str, ...]
+
+    @property
+    def function(self) -> str:
+        return self.name.replace(" ", "_")
 
 
 def rows(heading: str) -> list[list[str]]:
@@ -94,4 +97,16 @@ def test_run_step_reads_like_the_table():
     there = stages_of_run_step()
     assert [number for number, _ in there] == [stage.number for stage in wanted]
     for stage, (_, called) in zip(wanted, there, strict=True):
-        assert CALLED.get(stage.name, stage.name) in called, f"{stage.number} {stage.name}"
+        assert stage.function in called, f"{stage.number} {stage.name}"
+
+
+def test_a_stage_exists_once_under_its_own_name_in_the_room_of_the_table():
+    wanted = [stage for stage in stages() if stage.number >= FIRST_STAGE_OF_A_STEP]
+    rooms = {room for stage in wanted for room in stage.rooms}
+    found: dict[str, list[str]] = {stage.function: [] for stage in wanted}
+    for room in rooms:
+        for path in (CORE / room).rglob("*.py"):
+            for node in tree(path).body:
+                if isinstance(node, ast.FunctionDef) and node.name in found:
+                    found[node.name].append(room)
+    assert found == {stage.function: [stage.rooms[0]] for stage in wanted}

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from benchmarks.size import modules
+from benchmarks.size import modules, step_records
 from sources import CORE, ROOT, name_of, project_files
 from uwf_core.cli.command_table import COMMANDS, Noun
 
@@ -67,3 +67,10 @@ def test_every_function_fits_on_a_screen():
         if lines > FUNCTION_LINES
     ]
     assert too_long == []
+
+
+def test_a_step_is_one_value_that_its_stages_fill():
+    """`Attempt`; the others are what a run and a stage are given, and what the run gives back."""
+    assert step_records(modules()) == [
+        "Attempt", "Intent", "Outcome", "Run", "RunOptions", "Task", "Transition"
+    ]  # fmt: skip

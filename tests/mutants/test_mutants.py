@@ -11,7 +11,7 @@ from tests.mutants.planted import MUTANTS
 
 QUICK = ("LIKE decides what a name begins with", "one step too many")
 HARMLESS = Mutant(
-    "limits", "nothing is wrong", "thread/limits.py", "grants = 1 + state.grants",
+    "limits", "nothing is wrong", "thread/lifecycle.py", "grants = 1 + state.grants",
     "grants = state.grants + 1", "tests/core/moderator/test_next.py",
 )  # fmt: skip
 
@@ -24,7 +24,7 @@ def test_there_are_enough_of_them_and_each_has_a_name_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"old": "no such text"}, "0 places in thread/limits.py read 'no such text'"),
+        ({"old": "no such text"}, "0 places in thread/lifecycle.py read 'no such text'"),
         ({"file": "thread/gone.py"}, "0 places in thread/gone.py"),
         ({"new": "grants = ("}, "'(' was never closed"),
         ({"sees": "row: no-such"}, "there is no row: no-such"),

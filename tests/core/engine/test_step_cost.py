@@ -12,6 +12,7 @@ import pytest
 from tests.core.engine.conftest import ONE_ROLE
 
 from uwf_core.client import Client
+from uwf_core.testing.mock import MockAgent
 from uwf_core.testing.project import Project
 
 STEPS = 8
@@ -93,3 +94,20 @@ def test_a_step_takes_at_most_15_statements_and_reads_no_node_back(counted, run)
     print(cost)
     assert 0 < cost["statements"] <= 15
     assert cost.get("reads", 0) <= 1
+
+
+def test_all_steps_of_a_call_run_in_one_thread(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their agent is opened once, and closed at the end of the call."""
+    started: list[str] = []
+    closed: list[MockAgent] = []
+    real = threading.Thread.start
+
+    def start(thread: threading.Thread) -> None:
+        started.append(thread.name)
+        real(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    monkeypatch.setattr(MockAgent, "close", lambda agent: closed.append(agent))
+    run(STEPS)
+    assert started == ["agent mock"]
+    assert len(closed) == 1

@@ -8,7 +8,7 @@ from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
 from uwf_core.thread.head import read_head
 from uwf_core.thread.history import state_of_thread
-from uwf_core.thread.state import OpenAttempt, Session, ThreadState, differences
+from uwf_core.thread.state import OpenAttempt, RoleSession, ThreadState, differences
 
 LIMITED = ONE_ROLE.replace("name: one-role", "name: short\nlimits: {maxSteps: 1}")
 AGAIN = {"role": "worker", "output": {"$status": "again"}}
@@ -128,7 +128,7 @@ def test_every_field_that_is_wrong_is_named(project: Project, uwf: Client, threa
     for name, value in other.items():
         found = differences(right._replace(**{name: value}), right)
         assert [each.split()[0] for each in found] == [name]
-    other_session = right.role("developer").with_session("mock", Session("another", 1, False))
+    other_session = right.role("developer").with_session("mock", RoleSession("another", 1, False))
     roles = right.with_role("developer", other_session)
     assert differences(roles, right)[0].startswith("roles is ")
     spent = right._replace(totals=right.totals.plus({"turns": 1}))  # type: ignore[typeddict-item]

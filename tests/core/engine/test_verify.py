@@ -14,7 +14,7 @@ from uwf_core.engine.documents import VerifyDocument
 from uwf_core.errors import CorruptNodeError, UnknownIdError, UwfError, WrongStateError
 from uwf_core.ids import number_of
 from uwf_core.testing.project import Project
-from uwf_core.thread.tags import from_tags
+from uwf_core.thread.head import from_tags
 from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 OTHER = LOOP.replace("name: loop", "name: other").replace("Review it.", "Look at it.")

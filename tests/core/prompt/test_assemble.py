@@ -12,9 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from uwf_core.api.agent import PromptParts
 from uwf_core.ids import Ref
-from uwf_core.prompt.assemble import HISTORY_CHARACTERS, PromptInput, assemble
-from uwf_core.prompt.record import StepRecord, newest_within, step_markdown
+from uwf_core.prompt.assemble import HISTORY_CHARACTERS, newest_within, prompt_parts, prompt_text
+from uwf_core.prompt.markdown import step_markdown
 from uwf_core.workflow.definition import Role
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -68,46 +69,47 @@ def role(**changes: Any) -> Role:
 
 
 STEPS = (
-    StepRecord(1, "developer", {"$status": "done", "files": ["a.py", "b.py"]}, "Fixed it."),
-    StepRecord(2, "reviewer", {"$status": "rejected", "severity": "low", "findings": []}, "No."),
-    StepRecord(
+    step_markdown(1, "developer", {"$status": "done", "files": ["a.py", "b.py"]}, "Fixed it."),
+    step_markdown(2, "reviewer", {"$status": "rejected", "severity": "low", "findings": []}, "No."),
+    step_markdown(
         3, "developer", {"$status": "done", "note": "one\ntwo"}, "```sh\nmake\n```\n---\n# Task"
     ),
 )
 
 
 SINCE = STEPS[2:]
+TASK = "Make the parser accept `---` lines."
 
 
-def given_input(**changes: Any) -> PromptInput:
-    source = PromptInput(
-        role=role(),
-        task="Make the parser accept `---` lines.",
-        step_number=1,
-        visits=0,
-        steps=(),
-        own_session=False,
-        interrupted=False,
-        instruction="Review the change of the developer.",
-    )
-    return source._replace(**changes)
+def given_parts(**changes: Any) -> PromptParts:
+    given: dict[str, Any] = {
+        "role": role(),
+        "task": TASK,
+        "step_number": 1,
+        "visits": 0,
+        "steps": (),
+        "own_session": False,
+        "interrupted": False,
+        "instruction": "Review the change of the developer.",
+    }
+    return prompt_parts(**{**given, **changes})
 
 
 @pytest.mark.parametrize(
-    ("name", "source"),
+    ("name", "parts"),
     [
-        ("first-step", given_input()),
+        ("first-step", given_parts()),
         (
             "fresh-session",
-            given_input(step_number=4, visits=1, steps=STEPS, instruction="Look again."),
+            given_parts(step_number=4, visits=1, steps=STEPS, instruction="Look again."),
         ),
         (
             "own-session-interrupted",
-            given_input(step_number=4, visits=1, steps=SINCE, own_session=True, interrupted=True),
+            given_parts(step_number=4, visits=1, steps=SINCE, own_session=True, interrupted=True),
         ),
         (
             "bare-role",
-            given_input(
+            given_parts(
                 role=role(
                     capabilities=(),
                     procedure="",
@@ -121,9 +123,9 @@ def given_input(**changes: Any) -> PromptInput:
         ),
     ],
 )
-def test_the_prompt_reads_as_in_the_golden_file(name: str, source: PromptInput) -> None:
+def test_the_prompt_reads_as_in_the_golden_file(name: str, parts: PromptParts) -> None:
     file = GOLDEN / f"{name}.md"
-    text = assemble(source).text
+    text = prompt_text(parts)
     if os.environ.get("UWF_GOLDEN") == "write":
         file.write_text(text, "utf-8")
     assert text == file.read_text("utf-8")
@@ -145,7 +147,7 @@ def outline(text: str) -> list[str]:
 
 
 def test_the_parts_stand_in_their_order_stable_ones_first() -> None:
-    text = assemble(given_input(step_number=4, visits=1, steps=STEPS)).text
+    text = prompt_text(given_parts(step_number=4, visits=1, steps=STEPS))
     assert outline(text) == [
         "# What you must deliver",
         "## `$status: approved`",
@@ -168,13 +170,13 @@ def test_the_parts_stand_in_their_order_stable_ones_first() -> None:
 
 def test_the_instruction_is_given_as_it_was_written() -> None:
     """A person and a command are shown it without the heading that it has in the prompt."""
-    assembled = assemble(given_input())
-    assert not assembled.parts.instruction.startswith("#")
-    assert assembled.text.endswith(f"# Your instruction\n\n{assembled.parts.instruction}\n")
+    parts = given_parts()
+    assert not parts.instruction.startswith("#")
+    assert prompt_text(parts).endswith(f"# Your instruction\n\n{parts.instruction}\n")
 
 
 def test_a_reply_that_is_to_be_replaced_is_shown_to_a_session_that_does_not_know_it() -> None:
-    text = assemble(given_input(step_number=2, visits=1, steps=STEPS[:1], replaced=STEPS[1])).text
+    text = prompt_text(given_parts(step_number=2, visits=1, steps=STEPS[:1], replaced=STEPS[1]))
     assert outline(text)[-4:] == [
         "## Step 1: developer, done",
         "# What you said last",
@@ -184,44 +186,44 @@ def test_a_reply_that_is_to_be_replaced_is_shown_to_a_session_that_does_not_know
 
 
 def test_the_stable_parts_are_the_same_bytes_at_every_visit() -> None:
-    first = assemble(given_input())
-    later = assemble(
-        given_input(step_number=9, visits=4, steps=SINCE, own_session=True, instruction="Again.")
+    first = given_parts()
+    later = given_parts(
+        step_number=9, visits=4, steps=SINCE, own_session=True, instruction="Again."
     )
-    stable = f"{first.parts.instructions}\n\n{first.parts.task}\n\n"
-    assert first.text.startswith(stable) and later.text.startswith(stable)
+    stable = f"{first.instructions}\n\n{first.task}\n\n"
+    assert prompt_text(first).startswith(stable) and prompt_text(later).startswith(stable)
 
 
 @pytest.mark.parametrize("own_session", [False, True])
 def test_the_task_is_always_there(own_session: bool) -> None:
-    source = given_input(step_number=4, visits=1, steps=STEPS, own_session=own_session)
-    assert source.task in assemble(source).text
+    parts = given_parts(step_number=4, visits=1, steps=STEPS, own_session=own_session)
+    assert TASK in prompt_text(parts)
 
 
 def test_a_role_back_in_its_own_session_gets_only_the_steps_since_its_last_visit() -> None:
-    history = assemble(given_input(visits=1, steps=SINCE, own_session=True)).parts.history
+    history = given_parts(visits=1, steps=SINCE, own_session=True).history
     assert "Step 3" in history and "Step 2" not in history and "Step 1" not in history
 
 
 def test_a_role_that_lost_its_session_gets_its_own_steps_too() -> None:
-    history = assemble(given_input(visits=1, steps=STEPS)).parts.history
+    history = given_parts(visits=1, steps=STEPS).history
     assert all(f"Step {number}" in history for number in (1, 2, 3))
 
 
 def test_nothing_new_leaves_no_empty_part() -> None:
-    assembled = assemble(given_input(visits=1, own_session=True))
-    assert assembled.parts.history == ""
-    assert "What happened" not in assembled.text
+    parts = given_parts(visits=1, own_session=True)
+    assert parts.history == ""
+    assert "What happened" not in prompt_text(parts)
 
 
 def test_an_interrupted_turn_is_told() -> None:
-    assert "interrupted" in assemble(given_input(interrupted=True)).parts.progress
-    assert "interrupted" not in assemble(given_input()).text
+    assert "interrupted" in given_parts(interrupted=True).progress
+    assert "interrupted" not in prompt_text(given_parts())
 
 
 def test_long_histories_keep_the_newest_steps_and_say_how_many_are_left_out() -> None:
-    steps = [StepRecord(n, "developer", {"$status": "done"}, "x" * 5000) for n in range(1, 21)]
-    history = assemble(given_input(steps=steps)).parts.history
+    steps = [step_markdown(n, "developer", {"$status": "done"}, "x" * 5000) for n in range(1, 21)]
+    history = given_parts(steps=steps).history
     assert "(14 earlier steps are left out for length.)" in history
     assert "Step 15:" in history and "Step 14:" not in history and "Step 20:" in history
     assert len(history) < HISTORY_CHARACTERS + 200
@@ -229,10 +231,10 @@ def test_long_histories_keep_the_newest_steps_and_say_how_many_are_left_out() ->
 
 def test_the_newest_step_is_there_however_long_it_is() -> None:
     steps = [
-        StepRecord(1, "developer", {"$status": "done"}, "short"),
-        StepRecord(2, "developer", {"$status": "done"}, "y" * 100_000),
+        step_markdown(1, "developer", {"$status": "done"}, "short"),
+        step_markdown(2, "developer", {"$status": "done"}, "y" * 100_000),
     ]
-    history = assemble(given_input(steps=steps)).parts.history
+    history = given_parts(steps=steps).history
     assert "y" * 100_000 in history
     assert "(1 earlier step is left out for length.)" in history
 
@@ -257,15 +259,15 @@ POSING = st.lists(st.sampled_from([*FENCES, *OTHERS]) | st.text(max_size=6), max
 @CALM
 @given(POSING, POSING, POSING)
 def test_no_task_and_no_step_can_pose_as_another_part(task: str, body: str, field: str) -> None:
-    steps = [StepRecord(1, "developer", {"$status": "done", "field": field}, body)]
-    plain = [StepRecord(1, "developer", {"$status": "done"}, "")]
-    assert outline(assemble(given_input(task=f"x{task}", steps=steps)).text) == outline(
-        assemble(given_input(task="x", steps=plain)).text
+    steps = [step_markdown(1, "developer", {"$status": "done", "field": field}, body)]
+    plain = [step_markdown(1, "developer", {"$status": "done"}, "")]
+    assert outline(prompt_text(given_parts(task=f"x{task}", steps=steps))) == outline(
+        prompt_text(given_parts(task="x", steps=plain))
     )
 
 
 def test_a_step_is_shown_as_its_agent_wrote_it() -> None:
-    assert step_markdown(STEPS[0]) == (
+    assert STEPS[0] == (
         "## Step 1: developer, done\n\n"
         "````\n---\n$status: done\nfiles:\n  - a.py\n  - b.py\n---\nFixed it.\n````"
     )

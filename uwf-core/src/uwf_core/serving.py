@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from uwf_core.engine.agents import plugin_tools
 from uwf_core.engine.engine import open_engine
-from uwf_core.engine.tools import plugin_tools
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

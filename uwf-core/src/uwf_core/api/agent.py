@@ -345,10 +345,11 @@ class AgentReply:
 
 @runtime_checkable
 class Agent(Protocol):
-    """An agent. Synchronous: one process runs one step; an adapter may use asyncio internally.
+    """An agent. Synchronous; an adapter may use asyncio internally.
 
-    uwf makes all calls of an agent in one thread (not the main thread), one after the other; only
-    if a call does not return, it makes the next one (`close`) in another thread.
+    One agent serves all steps of a command. uwf makes all of its calls in one thread (not the main
+    thread), one after the other; only if a call does not return, it makes the next one (`close`) in
+    another thread.
 
     Raise a subclass of `AgentFailure` for a failure, and `NeedsAnswer` to ask a person.
     """
@@ -363,4 +364,4 @@ class Agent(Protocol):
         """Answer a question in a session (capability `ask`)."""
 
     def close(self) -> None:
-        """Release all resources. Called once, also after a failure."""
+        """Release all resources. Called once, at the end of the command, also after a failure."""

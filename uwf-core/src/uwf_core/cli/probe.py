@@ -155,7 +155,7 @@ def _request(engine: "Engine", record: Any, word: str, *, trial: bool) -> "Check
     from uwf_core.agents.choose import resolve_agent
     from uwf_core.agents.open import check_options
     from uwf_core.api.checks import CheckRequest
-    from uwf_core.engine.running import folder_of_agent
+    from uwf_core.engine.agents import folder_of_agent
     from uwf_core.plugins.scan import AGENTS
 
     plugins, choice = engine.plugins, resolve_agent(word, engine.agent_catalog(engine.cwd))

@@ -62,7 +62,7 @@ def _statuses(words: str | None) -> "tuple[str, ...]":
     Raises:
         UsageError: one of them is unknown.
     """
-    from uwf_core.thread.status import STATUSES
+    from uwf_core.thread.types import STATUSES
 
     chosen: list[str] = []
     for word in (words or "").split(","):

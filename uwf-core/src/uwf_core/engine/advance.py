@@ -1,109 +1,75 @@
-"""Stage 11 and the other ways in which an attempt ends: where the head and its index are now."""
+"""Stage 11, and the other ends of an attempt: what each stores and where the head is afterwards."""
 
+import json
 from typing import TYPE_CHECKING
 
-from uwf_core.agents.secrets import guess
 from uwf_core.api.events import StepFailed, StepFinished
-from uwf_core.engine.attempt import (
-    close_with_question,
-    close_with_step,
-    failed_steps,
-    forget_attempts,
-)
-from uwf_core.engine.event import happen
+from uwf_core.engine.attempt import Attempt, end_attempt, forget_attempt, save_end
 from uwf_core.engine.extraction import schema_fault
-from uwf_core.engine.record import Told, Verdict, put_error, put_output, put_step, spent
-from uwf_core.engine.results import Spoken, StepEnd, failure_document, step_result
-from uwf_core.engine.transition import decide
-from uwf_core.errors import AgentFailure, FailureKind, InternalFailure, NeedsAnswer, RoutingFailed
+from uwf_core.engine.nodes import save_event
+from uwf_core.engine.record import decision_of, denials_of, message_of, save_failed_step
+from uwf_core.engine.results import status_fields
+from uwf_core.errors import (
+    AgentFailure,
+    AgentInterrupted,
+    CorruptNodeError,
+    InternalFailure,
+    NeedsAnswer,
+    RoutingFailed,
+)
 from uwf_core.ids import Ref
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.thread.head import Head, move_head
-from uwf_core.thread.next import waits
-from uwf_core.thread.state import Event, fold
-from uwf_core.thread.usage import usage_payload
+from uwf_core.thread.lifecycle import INTERRUPTED_MESSAGE
+from uwf_core.thread.names import attempt_name, turns_prefix
+from uwf_core.thread.state import Event, Totals, fold, usage_payload
+from uwf_core.thread.types import waits
 
 if TYPE_CHECKING:
+    from uwf_core.engine.documents import FailureDocument, StepResult
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.running import Run
+    from uwf_core.engine.run import Run
+    from uwf_core.engine.watch import Watch
+    from uwf_core.thread.types import AttemptPayload
 
 
-class Recorded(NamedTuple):
-    """A step that is stored, and the failure where the graph leads it nowhere."""
-
-    step: Event
-    failure: RoutingFailed | None
-
-
-def record(run: "Run", told: Told) -> Recorded:
-    """Stage 10: store the output and the step node, with where it leads. Within a transaction."""
-    engine, attempt, talk = run.engine, told.attempt, told.talk
-    assert talk is not None and talk.output is not None
-    role = run.definition.roles[attempt.payload["role"]]
-    output = engine.redactor.value(dict(talk.output))
-    failure = None
-    try:
-        to = decide(run.definition, role.name, output, engine.redactor.text(talk.body))
-    except RoutingFailed as error:
-        failure, message = error, _message(run, error)
-        to = waits("failure", role.name, message, kind=error.kind.word)
-    verdict = Verdict(
-        put_output(engine, output, role.frontmatter),
-        to,
-        previous=tuple(failed_steps(engine, attempt.head)),
-    )
-    return Recorded(put_step(engine, told, verdict), failure)
-
-
-def advance(run: "Run", told: Told, recorded: Recorded) -> StepEnd:
+def advance(run: "Run", attempt: Attempt) -> Head:
     """Stage 11: move the head to the step. Within a transaction."""
-    attempt, step, failure = told.attempt, recorded.step, recorded.failure
-    forget_attempts(run.engine, attempt, told.loose)
+    assert attempt.step is not None
+    forget_attempt(run.engine, attempt, failed_ones=True)
     crash_points.reach("advance")
-    state = fold(attempt.head.state, step)
-    head = move_head(run.engine.store, attempt.head, Ref(step.ref), state)
-    reported = None if failure is None else failure_document(failure, _message(run, failure))
-    return StepEnd(head, step_result(head.state, _spoken(told, step.ref), reported))
+    state = fold(attempt.head.state, attempt.step)
+    return move_head(run.engine.store, attempt.head, Ref(attempt.step.ref), state)
 
 
-def fail(run: "Run", told: Told, failure: AgentFailure) -> StepEnd:
+def save_failure(run: "Run", attempt: Attempt, failure: AgentFailure) -> Attempt:
     """Store a failed attempt; the head stays where it is, and the thread is suspended."""
-    engine, attempt = run.engine, told.attempt
-    message = _message(run, failure)
+    engine = run.engine
+    end_attempt(run, attempt)
     with engine.store.transaction():
-        step = put_failed(engine, told, failure, message)
-        close_with_step(engine, attempt, Ref(step.ref))
+        step = _save_failed(engine, attempt, failure)
         crash_points.reach("fail")
         state = fold(attempt.head.state, step)
-        head = move_head(engine.store, attempt.head, attempt.head.ref, state)
-    run.watch.event(_failed_event(told, step.ref, failure, message))
-    document = failure_document(failure, message)
-    return StepEnd(head, step_result(head.state, _spoken(told, step.ref), document))
+        attempt.head = move_head(engine.store, attempt.head, attempt.head.ref, state)
+    run.watch.event(_failed_event(engine, attempt, failure))
+    return attempt
 
 
-def put_failed(engine: "Engine", told: Told, failure: AgentFailure, message: str) -> Event:
-    """Store the step node of a failed attempt. Within a transaction."""
-    is_interrupted = failure.kind is FailureKind.INTERRUPTED
-    to = waits(
-        "interrupted" if is_interrupted else "failure",
-        told.attempt.payload["role"],
-        message,
-        kind=failure.kind.word,
-        until_ms=failure.until_ms,
-    )
-    return put_step(engine, told, Verdict(put_error(engine, failure), to, failure))
+def _save_failed(engine: "Engine", attempt: Attempt, failure: AgentFailure) -> Event:
+    attempt.step = save_failed_step(engine, attempt, failure)
+    save_end(engine, attempt, step=Ref(attempt.step.ref))
+    return attempt.step
 
 
-def wait_for_answer(run: "Run", told: Told, question: NeedsAnswer) -> StepEnd:
-    """Store a question to a person; no step, the session is kept."""
-    import json
-
-    engine, attempt = run.engine, told.attempt
+def save_question(run: "Run", attempt: Attempt, question: NeedsAnswer) -> Attempt:
+    """Store a question to a person; there is no step, and the session is kept."""
+    engine = run.engine
     fault = schema_fault(question.form)
-    if fault is not None:  # nobody could ever answer
-        return fail(run, told, InternalFailure(f"the agent's form is no JSON Schema: {fault}"))
-    message = engine.redactor.text(question.message)
+    if fault is not None:  # no answer could ever satisfy it
+        failure = InternalFailure(f"the agent's form is not a JSON Schema: {fault}")
+        return save_failure(run, attempt, failure)
+    end_attempt(run, attempt)
+    given, message = attempt.payload, engine.redactor.text(question.message)
     with engine.store.transaction():
         form = json.dumps(engine.redactor.value(dict(question.form)), ensure_ascii=False)
         ref = engine.nodes.put(
@@ -111,73 +77,129 @@ def wait_for_answer(run: "Run", told: Told, question: NeedsAnswer) -> StepEnd:
             {"message": engine.store.put_text(message), "form": engine.store.put_text(form)},
         )
         crash_points.reach("question")
-        given = attempt.payload
-        head = happen(
+        attempt.head = save_event(
             engine,
             attempt.head,
             "asked",
-            attempt=close_with_question(engine, attempt, ref, told.session),
+            attempt=save_end(engine, attempt, session=attempt.session, question=ref),
             role=given["role"],
             agent=given["agent"],
-            session=told.session,
+            session=attempt.session,
             startedAtMs=given["startedAtMs"],
-            completedAtMs=told.completed_ms,
-            usage=usage_payload(spent(told)),
+            completedAtMs=attempt.ended_ms,
+            usage=usage_payload(attempt.total_usage()),
             next=waits("role", given["role"], message, question=ref),
         )
-    return StepEnd(head, step_result(head.state, _spoken(told, None)))
+    return attempt
 
 
-def fail_to_route(run: "Run", head: Head, failure: RoutingFailed, role: str) -> StepEnd:
-    """Nothing could be run: the thread is suspended, without an attempt."""
-    message = _message(run, failure)
+def save_unrouted(run: "Run", failure: RoutingFailed, role: str) -> Attempt:
+    """Suspend a thread in which nothing can be run. There is no attempt but its failure."""
+    attempt = Attempt(run.head)
+    attempt.failure = failure
     with run.engine.store.transaction():
-        to = waits("failure", role, message, kind=failure.kind.word)
-        head = happen(run.engine, head, "unrouted", next=to)
-    document = failure_document(failure, message)
-    return StepEnd(head, step_result(head.state, Spoken(None, role), document))
+        to = decision_of(run.engine, failure, role)
+        attempt.head = save_event(run.engine, run.head, "unrouted", next=to)
+    return attempt
 
 
-def finished_event(engine: "Engine", told: Told, step: str) -> StepFinished:
-    """What observers are told of a step that is stored."""
-    assert told.talk is not None
-    payload, reply = told.attempt.payload, told.talk.reply
-    denied = reply.denials if reply is not None else ()
+def finished_event(engine: "Engine", attempt: Attempt) -> StepFinished:
+    """The event of a step that is stored."""
+    payload = attempt.payload
+    assert attempt.step is not None
     return StepFinished(
         thread=payload["thread"],
         number=payload["number"],
-        step=step,
+        step=attempt.step.ref,
         role=payload["role"],
         agent=payload["agent"],
-        output=dict(told.talk.output or {}),
-        usage=spent(told),
-        duration_ms=told.completed_ms - payload["startedAtMs"],
-        at_ms=told.completed_ms,
-        denials=tuple(engine.redactor.text(each) for each in denied),
+        output=dict(attempt.output or {}),
+        usage=attempt.total_usage(),
+        duration_ms=attempt.ended_ms - payload["startedAtMs"],
+        at_ms=attempt.ended_ms,
+        denials=tuple(denials_of(engine, attempt)),
     )
 
 
-def _failed_event(told: Told, step: str, failure: AgentFailure, message: str) -> StepFailed:
-    payload = told.attempt.payload
+def _failed_event(engine: "Engine", attempt: Attempt, failure: AgentFailure) -> StepFailed:
+    payload = attempt.payload
+    assert attempt.step is not None
     return StepFailed(
         thread=payload["thread"],
         number=payload["number"],
         attempt=payload["attempt"],
-        step=step,
+        step=attempt.step.ref,
         role=payload["role"],
         agent=payload["agent"],
         kind=failure.kind.word,
-        message=message,
-        at_ms=told.completed_ms,
+        message=message_of(engine, failure),
+        at_ms=attempt.ended_ms,
     )
 
 
-def _message(run: "Run", failure: AgentFailure) -> str:
-    text = f"{failure.message} ({failure.hint})" if failure.hint else failure.message
-    return guess(run.engine.redactor.text(text))
+def step_result(engine: "Engine", attempt: Attempt) -> "StepResult":
+    """The document of one step, with the state of the thread after it."""
+    state, failure = attempt.head.state, attempt.failure
+    if attempt.variable is None:  # nothing could be run
+        role, agent, duration, usage = state.suspension and state.suspension.role, None, 0, None
+    else:
+        role, agent = attempt.payload["role"], attempt.payload["agent"]
+        duration = attempt.ended_ms - attempt.payload["startedAtMs"]
+        usage = usage_payload(attempt.total_usage())
+    return {
+        "step": attempt.step and attempt.step.ref,
+        "role": role,
+        "agent": agent,
+        **status_fields(state),
+        "durationMs": duration,
+        "usage": usage or Totals.none().payload(),
+        "failure": None if failure is None else _failure_document(engine, failure),
+    }
 
 
-def _spoken(told: Told, step: str | None) -> Spoken:
-    payload = told.attempt.payload
-    duration = told.completed_ms - payload["startedAtMs"]
-    return Spoken(step, payload["role"], payload["agent"], duration, usage_payload(spent(told)))
+def _failure_document(engine: "Engine", failure: AgentFailure) -> "FailureDocument":
+    message = message_of(engine, failure)
+    return {"kind": failure.kind.word, "message": message, "until": failure.until_ms}
+
+
+def recover(engine: "Engine", head: Head, watch: "Watch") -> Head:
+    """The head of a locked thread, after an attempt that a dead run left open is ended.
+
+    Its processes are ended first. What its agent reported becomes a failed attempt, and its session
+    is kept.
+    """
+    opened = head.state.attempt
+    if opened is None:
+        return head
+    from uwf_core.process.leftovers import end_leftovers
+
+    ended_processes = end_leftovers(
+        f"{head.thread}/{opened.name}", grace_seconds=engine.settings.limits.grace_seconds
+    )
+    if ended_processes:
+        watch.notice(f"ended {ended_processes} processes of an interrupted run")
+    attempt = _interrupted_attempt(engine, head, opened.name)
+    with engine.store.transaction():
+        step = _save_failed(engine, attempt, AgentInterrupted(INTERRUPTED_MESSAGE))
+        crash_points.reach("recover")
+        return move_head(engine.store, head, head.ref, fold(head.state, step))
+
+
+def _interrupted_attempt(engine: "Engine", head: Head, name: str) -> Attempt:
+    """The attempt as far as it is stored. It ended, for all that is known, with its last report."""
+    variable = engine.store.variable(attempt_name(head.thread, name))
+    if variable is None:
+        raise CorruptNodeError(
+            f"the attempt {name} of thread {head.thread} is missing",
+            hint=f"next: uwf cas verify {head.thread} --repair",
+        )
+    payload: AttemptPayload = engine.store.get(Ref(variable.value)).payload
+    attempt = Attempt(head)
+    attempt.variable = variable
+    attempt.session = variable.tags.get("session", payload["session"])
+    attempt.payload = {**payload, "session": attempt.session}
+    own = engine.store.variables(turns_prefix(head.thread, name))
+    attempt.turns = [Ref(each.value) for each in own]
+    attempt.loose = engine.store.variables(turns_prefix(head.thread))
+    attempt.ended_ms = max([head.variable.updated_ms, *(each.updated_ms for each in own)])
+    return attempt

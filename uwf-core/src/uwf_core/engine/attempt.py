@@ -1,120 +1,236 @@
-"""An attempt at a step: begun before the agent starts, ended with a step or with a failure."""
+"""One attempt at a step: the value that its stages fill, and what is stored before it ends."""
 
 import json
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from uwf_core.api.events import StepStarted, ThreadStarted
+from uwf_core.engine.results import forget_run
 from uwf_core.ids import Ref
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.process.identity import ProcessId, hostname
 from uwf_core.thread.head import Head, move_head
 from uwf_core.thread.names import ALIAS_TAG, attempt_name, attempts_prefix
-from uwf_core.thread.state import Event, OpenAttempt, fold
-from uwf_core.thread.types import AttemptPayload
+from uwf_core.thread.state import Event, OpenAttempt, RoleSession, fold
+from uwf_core.thread.types import AttemptPayload, CorrectionPayload
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from uwf_core.agents.choose import Choice
+    from uwf_core.api.agent import AgentReply, AgentRequest, Usage
     from uwf_core.api.store import Variable
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.plan import Task
+    from uwf_core.engine.progress import Progress
+    from uwf_core.engine.run import Run
+    from uwf_core.errors import AgentFailure, UwfError
 
 
-class Attempt(NamedTuple):
-    """An open attempt: its name (`<number>.<try>`), variable and payload; the head it is of."""
+class Attempt:
+    """One attempt at a step. Each stage fills its part, so what is known survives a failure.
 
-    name: str
-    variable: "Variable"
-    payload: AttemptPayload
-    head: Head
-
-
-class Given(NamedTuple):
-    """What an agent is given: the whole prompt, and the session that it continues."""
-
-    prompt: str | None = None
-    session: str | None = None
-    own_session: bool = False
-
-
-def begin(engine: "Engine", head: Head, task: "Task", choice: "Choice", given: Given) -> Attempt:
-    """Write down that an attempt begins and what the agent is told, without waiting for the disk.
-
-    An agent that could not be asked has been told nothing but the instruction.
+    Attributes:
+        head: the head of the thread: before the attempt, with it open, after it.
+        task: what to run (stage 5). choice: the agent for it.
+        known: the session that the agent can use, None for a new one (6).
+        request: the request of the current session (6). progress: the sink of the agent's calls.
+        payload, variable: the stored start of the attempt, None until `save_prompt`.
+        reply: the newest reply, redacted (7, 8). session, continuation, usage: what it used.
+        corrections: the replies that were rejected.
+        output, body, extractor: the typed output (9).
+        turns, loose: the turn nodes, and the names of those that were stored during the run.
+        ended_ms: when it ended, 0 while it is open.
+        step: the stored step (10). failure: why there is no output, or no next role.
+        error: the error after which the run cannot continue.
     """
-    store, now = engine.store, engine.now_ms()
-    open_attempt = OpenAttempt(task.number, head.state.tries + 1, task.role)
-    name = attempt_name(head.thread, open_attempt.name)
-    own = ProcessId.own()
+
+    __slots__ = (
+        "body", "choice", "continuation", "corrections", "ended_ms", "error", "extractor",
+        "failure", "head", "known", "loose", "output", "payload", "progress", "reply", "request",
+        "session", "step", "task", "turns", "usage", "variable",
+    )  # fmt: skip
+
+    task: "Task"
+    choice: "Choice"
+    payload: AttemptPayload
+    progress: "Progress"
+    reply: "AgentReply | None"
+    output: "Mapping[str, Any] | None"
+    error: "UwfError | None"
+
+    def __init__(self, head: Head) -> None:
+        self.head = head
+        self.known: RoleSession | None = None
+        self.request: AgentRequest | None = None
+        self.variable: Variable | None = None
+        self.reply = None
+        self.session: str | None = None
+        self.continuation = "new"
+        self.usage: Usage | None = None
+        self.corrections: tuple[CorrectionPayload, ...] = ()
+        self.output = None
+        self.body = ""
+        self.extractor: str | None = None
+        self.turns: list[Ref] = []
+        self.loose: Sequence[Variable] = ()
+        self.ended_ms = 0
+        self.step: Event | None = None
+        self.failure: AgentFailure | None = None
+        self.error = None
+
+    @property
+    def opened(self) -> OpenAttempt:
+        """Its number and try in the thread."""
+        state = self.head.state
+        return state.attempt or OpenAttempt(self.task.number, state.tries + 1, self.task.role)
+
+    @property
+    def marker(self) -> str:
+        """`UWF_ATTEMPT` in the environment of everything that it starts."""
+        return f"{self.head.thread}/{self.opened.name}"
+
+    def spend(self, usage: "Usage | None") -> None:
+        """Add the usage of a call."""
+        if usage is not None:
+            self.usage = usage if self.usage is None else self.usage.plus(usage)
+
+    def total_usage(self) -> "Usage":
+        """What it used; the engine measures the duration if the agent does not report it."""
+        from dataclasses import replace
+
+        from uwf_core.api.agent import Usage
+
+        usage = self.usage or Usage()
+        if usage.duration_ms is not None:
+            return usage
+        return replace(usage, duration_ms=self.ended_ms - self.payload["startedAtMs"])
+
+
+def save_prompt(run: "Run", attempt: Attempt) -> None:
+    """Store the start of the attempt and its prompt, without waiting for the disk, and report it.
+
+    If the agent cannot be called, the instruction is stored as the prompt.
+    """
+    engine, head, task, request = run.engine, attempt.head, attempt.task, attempt.request
+    store, opened, own = engine.store, attempt.opened, ProcessId.own()
+    session = attempt.known.id if attempt.known and not attempt.known.inherited else None
     with store.transaction(durable=False):
         instruction = store.put_text(task.instruction)
-        payload: AttemptPayload = {
+        attempt.payload = {
             "thread": head.thread,
             "seq": head.state.seq,
             "number": task.number,
-            "attempt": open_attempt.attempt,
+            "attempt": opened.attempt,
             "role": task.role,
-            "agent": choice.name,
+            "agent": attempt.choice.name,
             "purpose": task.purpose,
             "prev": task.prev,
             "replaces": task.replaces,
             "edgePrompt": store.put_text(task.base),
             "instruction": instruction,
-            "prompt": instruction if given.prompt is None else store.put_text(given.prompt),
+            "prompt": instruction if request is None else store.put_text(request.prompt),
             "said": None,
-            "answer": None if task.answer is None else store.put_text(dumped(task.answer)),
+            "answer": _answer(engine, task),
             "by": None,
             "cwd": task.cwd,
-            "session": given.session,
-            "ownSession": given.own_session,
-            "startedAtMs": now,
+            "session": session,
+            "ownSession": attempt.known is not None,
+            "startedAtMs": engine.now_ms(),
             "engine": {"pid": own.pid, "start": own.start, "host": hostname()},
-            "marker": marker(head, open_attempt),
+            "marker": attempt.marker,
             "reserved": None,
             "step": None,
             "question": None,
         }
-        tags = {ALIAS_TAG: choice.word} if choice.word in engine.settings.agents else {}
-        ref, plain = engine.nodes.put_plain("attempt", payload)
-        variable = store.set_variable(name, ref, tags, None)
+        attempt.session = session
+        word = attempt.choice.word
+        tags = {ALIAS_TAG: word} if word in engine.settings.agents else {}
+        ref, plain = engine.nodes.put_plain("attempt", attempt.payload)
+        name = attempt_name(head.thread, opened.name)
+        attempt.variable = store.set_variable(name, ref, tags, None)
         crash_points.reach("begin")
-        opened = fold(head.state, Event("attempt", ref, plain))
-        head = move_head(store, head, head.ref, opened)
-    return Attempt(open_attempt.name, variable, payload, head)
+        state = fold(head.state, Event("attempt", ref, plain))
+        attempt.head = move_head(store, head, head.ref, state)
+    forget_run(engine.home, head.thread)
+    _announce(run, attempt)
 
 
-def dumped(answer: Mapping[str, Any]) -> str:
-    """A person's answer as text."""
-    return json.dumps(answer, ensure_ascii=False)
+def _answer(engine: "Engine", task: "Task") -> Ref | None:
+    if task.answer is None:
+        return None
+    return engine.store.put_text(json.dumps(task.answer, ensure_ascii=False))
 
 
-def marker(head: Head, attempt: OpenAttempt) -> str:
-    """What stands in the environment of everything that an attempt starts."""
-    return f"{head.thread}/{attempt.name}"
+def _announce(run: "Run", attempt: Attempt) -> None:
+    """Report the start of the attempt, and with the first one that of the thread."""
+    payload, state = attempt.payload, attempt.head.state
+    if attempt.head.at_start and payload["attempt"] == 1:
+        run.watch.event(
+            ThreadStarted(
+                thread=payload["thread"],
+                workflow=state.workflow,
+                workflow_name=state.workflow_name,
+                cwd=run.folder,
+                at_ms=payload["startedAtMs"],
+            )
+        )
+    run.watch.event(
+        StepStarted(
+            thread=payload["thread"],
+            number=payload["number"],
+            attempt=payload["attempt"],
+            role=payload["role"],
+            agent=payload["agent"],
+            at_ms=payload["startedAtMs"],
+        )
+    )
 
 
-def withdraw(engine: "Engine", attempt: Attempt) -> None:
-    """The agent could not even be made: the attempt has never been."""
-    store, head = engine.store, attempt.head
-    with store.transaction():
-        store.delete_variable(attempt.variable)
-        move_head(store, head, head.ref, head.state._replace(attempt=None))
+def end_attempt(run: "Run", attempt: Attempt) -> None:
+    """Take the time of the end, and store the turns that wait. A second call stores them again,
+    since the transaction of the first may have been rolled back.
+
+    Raises:
+        StoreError: the progress of the agent could not be stored.
+    """
+    if attempt.variable is None:
+        save_prompt(run, attempt)
+    else:
+        attempt.progress.finish()
+    attempt.ended_ms = attempt.ended_ms or run.engine.now_ms()
 
 
-def close_with_step(engine: "Engine", attempt: Attempt, step: Ref) -> None:
-    """The attempt failed, and `step` holds what is known of it. Within a transaction."""
-    _close(engine, attempt, {**attempt.payload, "step": step})
+def withdraw(run: "Run", attempt: Attempt) -> None:
+    """Delete the start of an attempt that a usage error ended, with its turns."""
+    if attempt.variable is None:
+        return
+    end_attempt(run, attempt)
+    with run.engine.store.transaction():
+        forget_attempt(run.engine, attempt)
+        state = attempt.head.state._replace(attempt=None)
+        move_head(run.engine.store, attempt.head, attempt.head.ref, state)
 
 
-def close_with_question(
-    engine: "Engine", attempt: Attempt, question: Ref, session: str | None
-) -> Ref:
-    """The attempt waits for a person; its node. Within a transaction."""
-    return _close(engine, attempt, {**attempt.payload, "session": session, "question": question})
+def forget_attempt(engine: "Engine", attempt: Attempt, *, failed_ones: bool = False) -> None:
+    """Delete the names of the attempt and of its turns, and those of `failed_ones` before it.
+    Within a transaction.
+    """
+    assert attempt.variable is not None
+    gone = [attempt.variable]
+    if failed_ones and attempt.head.state.tries:
+        gone = engine.store.variables(attempts_prefix(attempt.head.thread))
+    for variable in (*attempt.loose, *gone):
+        engine.store.delete_variable(variable)
 
 
-def _close(engine: "Engine", attempt: Attempt, payload: AttemptPayload) -> Ref:
-    ref = engine.nodes.put("attempt", payload)
+def save_end(engine: "Engine", attempt: Attempt, **changes: Any) -> Ref:
+    """Store the end of an attempt without a step: its failed step or its question. The step or the
+    node has its turns now, so their names are deleted. Within a transaction.
+    """
+    assert attempt.variable is not None
+    for variable in attempt.loose:
+        engine.store.delete_variable(variable)
+    ref = engine.nodes.put("attempt", {**attempt.payload, **changes})
     kept = {key: tag for key, tag in attempt.variable.tags.items() if key == ALIAS_TAG}
     engine.store.set_variable(attempt.variable.name, ref, kept, attempt.variable)
     return ref
@@ -130,13 +246,3 @@ def failed_steps(engine: "Engine", head: Head) -> list[Ref]:
     )
     payloads = (engine.store.get(Ref(variable.value)).payload for variable in variables)
     return [Ref(payload["step"]) for payload in payloads if payload["step"] is not None]
-
-
-def forget_attempts(engine: "Engine", attempt: Attempt, loose: Sequence["Variable"]) -> None:
-    """Remove the attempts and loose turns of a step that is stored now. Within a transaction."""
-    store = engine.store
-    gone = [*loose, attempt.variable]
-    if attempt.head.state.tries:
-        gone = [*loose, *store.variables(attempts_prefix(attempt.head.thread))]
-    for variable in gone:
-        store.delete_variable(variable)

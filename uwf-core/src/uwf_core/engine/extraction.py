@@ -1,6 +1,6 @@
-"""Stage 9's choice: a typed object is checked as it is, text goes through the extractors."""
+"""Stage 9: validate a typed object, or find the output in a text with the extractors."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,104 +20,88 @@ from uwf_core.cas.schemas import CompiledSchema
 from uwf_core.errors import AgentFailure, InternalFailure, PayloadError
 from uwf_core.extract.typed import check_structured, variant_for
 from uwf_core.ids import Ref
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.scan import EXTRACTORS
 from uwf_core.workflow.variants import STATUS, SUSPEND, Variant
 
 if TYPE_CHECKING:
-    from uwf_core.api.agent import Model
     from uwf_core.engine.engine import Engine
+    from uwf_core.engine.run import Run
 
 
-class OpenExtractor(NamedTuple):
-    """An extractor ready to be called, and what each of its requests carries."""
+class OpenExtractor:
+    """An extractor that is ready to be called."""
 
-    name: str
-    origin: str
-    made: Extractor
-    options: Any
-    model: "Model | None"
+    def __init__(self, engine: "Engine", name: str) -> None:
+        plugins = engine.plugins
+        self.name = name
+        self._guard, self._origin = plugins.guard, str(plugins.found(EXTRACTORS, name))
+        self._model = engine.extract_model
+        spec = plugins.record(EXTRACTORS, name)
+        factory = plugins.attribute(EXTRACTORS, name, spec.factory)
+        self._options = (
+            plugins.attribute(EXTRACTORS, name, spec.options)() if spec.options else None
+        )
+        context = AgentContext(name=name, state_dir=str(Path(engine.home, "extractors", name)))
+        with self._guard, _named_failure(self._origin):
+            self._made: Extractor = factory(self._options, context)
+
+    def extract(self, raw: str, schema: Mapping[str, Any]) -> ExtractReply:
+        """Call it.
+
+        Raises:
+            InternalFailure: it failed, or returned something else than an `ExtractReply`.
+        """
+        request = ExtractRequest(raw=raw, schema=schema, model=self._model, options=self._options)
+        with self._guard, _named_failure(self._origin):
+            reply = self._made.extract(request)
+            if not isinstance(reply, ExtractReply):
+                raise TypeError(f"it returned {type(reply).__name__}, not an ExtractReply")
+            if not isinstance(reply.output, Mapping | None):
+                raise TypeError(f"its output is {type(reply.output).__name__}, not a mapping")
+            return reply._replace(body=clean_text(reply.body))
 
 
-def open_extractors(engine: "Engine") -> list[OpenExtractor]:
-    """The extractors of the configuration, in the order in which they are tried.
-
-    Raises:
-        PluginError, PluginBroken: one of them cannot be loaded.
-        ConfigError: the model for extraction is at fault.
-    """
-    return [_open(engine, name) for name in engine.settings.extractors]
-
-
-def _open(engine: "Engine", name: str) -> OpenExtractor:
-    plugins = engine.plugins
-    spec = plugins.record(EXTRACTORS, name)
-    factory = plugins.attribute(EXTRACTORS, name, spec.factory)
-    options = plugins.attribute(EXTRACTORS, name, spec.options)() if spec.options else None
-    context = AgentContext(name=name, state_dir=str(Path(engine.home, "extractors", name)))
-    origin = str(plugins.found(EXTRACTORS, name))
-    with plugins.guard, _its_fault(origin):
-        made = factory(options, context)
-    return OpenExtractor(name, origin, made, options, engine.extract_model)
-
-
-def extract(
-    engine: "Engine",
-    extractors: Sequence[OpenExtractor],
-    reply: AgentReply,
-    schema: Mapping[str, Any],
+def extract_output(
+    run: "Run", reply: AgentReply, schema: Mapping[str, Any]
 ) -> tuple[ExtractReply, str | None]:
-    """The typed output of a reply, by the first extractor that finds a valid one, and the name of
-    that: None for an object that the agent has typed itself.
+    """The valid output of a reply, redacted, with the name of the first extractor that finds one:
+    None for an object that the agent has typed.
 
-    Where none does, the errors are those of the first extractor, which the deliverable format
-    speaks of. The usage of all that were tried is summed.
+    If no extractor finds one, the errors are those of the first extractor, since the prompt
+    describes its format. The usage of all of them is summed.
 
     Raises:
         InternalFailure: an extractor failed.
     """
     if reply.structured is not None:
-        return _checked(engine, ExtractReply(output=reply.structured), schema), None
+        return _checked(run.engine, ExtractReply(output=reply.structured), schema), None
     first: ExtractReply | None = None
     usage = NO_USAGE
-    for each in extractors:
-        found = _called(engine, each, reply.text or "", schema)
+    for each in run.plugins.extractors:
+        found = each.extract(reply.text or "", schema)
         usage = usage.plus(found.usage)
-        found = _checked(engine, found, schema)
+        found = _checked(run.engine, found, schema)
         if found.output is not None:
             return found._replace(usage=usage), each.name
         first = first or found
     if first is None:
         return ExtractReply(), None
-    return ExtractReply(body=first.body, errors=first.errors, usage=usage), None
-
-
-def _called(
-    engine: "Engine", opened: OpenExtractor, raw: str, schema: Mapping[str, Any]
-) -> ExtractReply:
-    """What an extractor says of a text, its body made storable."""
-    request = ExtractRequest(raw=raw, schema=schema, model=opened.model, options=opened.options)
-    with engine.plugins.guard, _its_fault(opened.origin):
-        reply = opened.made.extract(request)
-        if not isinstance(reply, ExtractReply):
-            raise TypeError(f"it gave {type(reply).__name__}, no ExtractReply")
-        if not isinstance(reply.output, Mapping | None):
-            raise TypeError(f"its output is {type(reply.output).__name__}, no mapping")
-        return reply._replace(body=clean_text(reply.body))
+    return first._replace(usage=usage), None
 
 
 def _checked(engine: "Engine", reply: ExtractReply, schema: Mapping[str, Any]) -> ExtractReply:
-    """The reply of any extractor, its output as it will be stored, and held to what it must be."""
+    """The reply with output and body as they are stored: redacted once, here, and validated."""
+    body = engine.redactor.text(reply.body)
     if reply.output is None:
-        return reply
+        return reply._replace(body=body)
     output = engine.redactor.value(dict(reply.output))
-    checked = check_structured(schema, output)._replace(body=reply.body, usage=reply.usage)
+    checked = check_structured(schema, output)._replace(body=body, usage=reply.usage)
     wrong = () if checked.output is None else _problems(engine, schema, checked.output)
     return checked._replace(output=None, errors=wrong) if wrong else checked
 
 
 def schema_fault(form: Mapping[str, Any]) -> str | None:
-    """Why no answer could ever be checked against a form; None if one can."""
+    """Why no answer can be validated by a form; None if it is a schema."""
     try:
         CompiledSchema(form)
     except PayloadError as error:
@@ -128,26 +112,23 @@ def schema_fault(form: Mapping[str, Any]) -> str | None:
 def _problems(
     engine: "Engine", schema: Mapping[str, Any], output: Mapping[str, Any]
 ) -> tuple[ExtractProblem, ...]:
-    """A problem for each text that has to name a node and names none, which would be damage, and
-    for a form that is no schema.
-    """
+    """A problem for each reference to an unknown node, which would damage the store."""
     variant = variant_for(schema, output[STATUS])
     assert isinstance(variant, Variant)
     if variant.status == SUSPEND:
-        fault = schema_fault(output.get("form", {}))
-        return () if fault is None else (ExtractProblem("form", f"is no JSON Schema: {fault}"),)
+        return ()
     named = {*claims(schema, output, sure=False), *claims(variant.schema, output)}
     stored = engine.store.present({text for _, text in named if Ref.matches(text)})
     return tuple(
-        ExtractProblem(dotted(keys), f"{text[:80]!r} names no node of the store")
+        ExtractProblem(dotted(keys), f"unknown node {text[:80]!r}")
         for keys, text in sorted(named, key=str)
         if text not in stored
     )
 
 
 @contextmanager
-def _its_fault(extractor: str) -> Iterator[None]:
-    """Whatever an extractor raises, save a failure of an agent, is a fault of it, and named so."""
+def _named_failure(extractor: str) -> Iterator[None]:
+    """Report an error of an extractor, other than a failure of an agent, with the extractor."""
     try:
         yield
     except (KeyboardInterrupt, AgentFailure):
@@ -155,5 +136,5 @@ def _its_fault(extractor: str) -> Iterator[None]:
     except BaseException as error:
         raise InternalFailure(
             f"the extractor {extractor} failed with {type(error).__name__}: {error}",
-            hint="`uwf config set extractors '[frontmatter]'` does without it",
+            hint="next: uwf config set extractors '[frontmatter]'",
         ) from error

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from uwf_core.errors import AmbiguousIdError, UnknownIdError
 from uwf_core.ids import B32, Ref, ThreadId
-from uwf_core.thread.chain import is_start, is_step
+from uwf_core.thread.history import is_start, is_step
 from uwf_core.thread.names import HEADS, head_name
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from uwf_core.errors import ConfigError, PluginBroken, PluginError, UsageError
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.running import Run
-    from uwf_core.thread.head import Head
+    from uwf_core.engine.run import Run
 
 Values = Iterable[tuple[Path, Any]]
 """Values of a configuration with their keys."""
@@ -75,15 +74,15 @@ def wrong_names(engine: "Engine", values: Values) -> Iterator[ConfigError]:
                 yield ConfigError(error.message, where=where, hint=error.hint)
 
 
-def check_run(run: "Run", head: "Head") -> None:
+def check_run(run: "Run") -> None:
     """Resolve what the configuration names for the roles of a workflow and for its extraction.
 
     Raises:
         ConfigError: as `check_names`.
     """
     settings = run.engine.settings
-    is_said = run.agent is not None or head.state.agent is not None
-    overrides = {} if is_said else settings.agent_overrides.get(run.definition.name, {})
+    is_chosen = run.options.agent is not None or run.head.state.agent is not None
+    overrides = {} if is_chosen else settings.agent_overrides.get(run.definition.name, {})
     workflow = run.definition.name
     values: list[tuple[Path, Any]] = [
         (("agentOverrides", workflow, role), word)

@@ -1,17 +1,21 @@
-"""Nodes of a thread in a store: payloads in, references out."""
+"""Nodes of a thread in a store, and its events: payloads in, references or the new head out."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.ids import Ref
+from uwf_core.ids import Ref, ThreadId
+from uwf_core.thread.head import Head, create_head, move_head
+from uwf_core.thread.names import event_name
 from uwf_core.thread.shape import schema_of
+from uwf_core.thread.state import Event, begin, fold
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
+    from uwf_core.engine.engine import Engine
 
 
 class Nodes:
-    """Writes typed nodes; a type's schema node is stored with the first node of that type."""
+    """Writes typed nodes. The schema node of a type is stored with the first node of that type."""
 
     def __init__(self, store: "Store") -> None:
         self._store = store
@@ -22,15 +26,38 @@ class Nodes:
         return self.put_plain(kind, payload)[0]
 
     def put_plain(self, kind: str, payload: Mapping[str, Any]) -> tuple[Ref, Any]:
-        """As `put`; gives the payload beside, as it reads back."""
+        """Like `put`; also returns the payload as it reads back."""
         # A reference as plain text: the payload then need not be read back to be checked.
         plain = {name: str(each) if type(each) is Ref else each for name, each in payload.items()}
         return self._store.put_plain(self.type(kind), plain)
 
     def type(self, kind: str) -> Ref:
-        """The reference of a kind's schema node, which is stored if need be: here, or, where this
-        process knows it from another store, with the first node of the kind.
+        """The reference of a kind's schema node. It is stored here, or, if this process knows it
+        from another store, with the first node of the kind.
         """
         if kind not in self._types:
             self._types[kind] = self._store.put_schema(schema_of(kind), trusted=True)
         return self._types[kind]
+
+
+def begin_thread(
+    engine: "Engine", thread: ThreadId, fields: Mapping[str, Any], inherited: list[Event]
+) -> Head:
+    """Store the first event and the head of a thread. Within a transaction."""
+    started = _put_event(engine, thread, 0, "started", fields)
+    return create_head(engine.store, Ref(fields["head"]), begin(started, inherited))
+
+
+def save_event(engine: "Engine", head: Head, kind: str, **fields: Any) -> Head:
+    """Store an event and move the head to the state after it. Within a transaction."""
+    event = _put_event(engine, head.thread, head.state.seq, kind, fields)
+    return move_head(engine.store, head, head.ref, fold(head.state, event))
+
+
+def _put_event(
+    engine: "Engine", thread: ThreadId, seq: int, kind: str, fields: Mapping[str, Any]
+) -> Event:
+    payload = {"thread": thread, "seq": seq, "atMs": engine.now_ms(), "by": None, **fields}
+    ref, plain = engine.nodes.put_plain(kind, payload)
+    engine.store.set_variable(event_name(thread, seq, kind), ref, {}, None)
+    return Event(kind, ref, plain)

@@ -1,31 +1,27 @@
-"""Stage 5 in a thread: what is to be run now, from the head and what was asked for."""
+"""Stage 5: the head and what a person asks for -> the task of the next step."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from uwf_core.engine.location import moved_folder, working_folder
 from uwf_core.errors import FailureKind, RoutingFailed
 from uwf_core.ids import Ref
-from uwf_core.moderator.next import End, Route, Suspend, first
-from uwf_core.moderator.next import moderate as next_after
+from uwf_core.moderator.next import Transition, apply_edge, apply_start_edge
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.chain import body_of, failure_of, read_step
-from uwf_core.thread.head import Head
-from uwf_core.thread.names import ALIAS_TAG, attempt_name
-from uwf_core.thread.types import AttemptPayload
+from uwf_core.thread.history import body_of, failure_of, read_step
+from uwf_core.thread.names import ALIAS_TAG, attempts_prefix
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
     from uwf_core.cas.store import Store
-    from uwf_core.workflow.definition import Definition
-
-Decision = Route | End | Suspend
+    from uwf_core.engine.run import Run
+    from uwf_core.thread.head import Head
+    from uwf_core.thread.types import AttemptPayload
 
 
 class Intent(NamedTuple):
-    """What was asked for: to `go` on, to `resume` with a text or an answer, or to `poke`."""
+    """What a person asks for: `go`, `resume` with a text or an answer, or `poke` with a text."""
 
     kind: Literal["go", "resume", "poke"] = "go"
     text: str | None = None
@@ -36,17 +32,17 @@ GO_ON = Intent()
 
 
 class Task(NamedTuple):
-    """One step to be run.
+    """The step to run.
 
     Attributes:
-        base: the edge prompt (or suspend message) without what a person added.
-        instruction: `base` with what a person added: what the agent is told last.
-        prev: the step before, None where this is the first.
-        replaces: the step that this one takes the place of (poke).
+        base: the edge prompt (or suspend message) without the text of a person.
+        instruction: `base` with that text; the last part of the prompt.
+        prev: the step before, None for the first.
+        replaces: the step that this one replaces (poke).
         number: the step's number in its chain, from 1.
-        agent: the agent of the step or attempt that is run again (as recorded), else None.
-        alias: the alias that this agent was chosen by, where it is known.
-        answer: a person's answer to the question of `agent`, which alone may get it.
+        agent: the recorded agent of the step or attempt that runs again, else None.
+        alias: the alias that chose this agent, if known.
+        answer: a person's answer to the question of `agent`; no other agent may get it.
         is_repeat: an earlier attempt at this step was interrupted.
     """
 
@@ -64,86 +60,66 @@ class Task(NamedTuple):
     is_repeat: bool = False
 
 
-def moderate(
-    store: "Store",
-    definition: "Definition",
-    head: Head,
-    intent: Intent = GO_ON,
-    allowed: Sequence[str] = (),
-    cwd: str | None = None,
-) -> Task:
-    """Who is next, with which instruction, and where.
-
-    Args:
-        cwd: the folder that replaces the thread's, None for that itself.
-        allowed: `allowedFolders` of the configuration.
+def moderate(run: "Run", intent: Intent = GO_ON) -> Task:
+    """Stage 5: the next role, its instruction and its folder.
 
     Raises:
         RoutingFailed: no edge for the status, a prompt that renders blank, or a working folder that
             is missing or not allowed.
     """
-    task = _task(store, definition, head, intent)
-    own = head.state.cwd if cwd is None else cwd
-    folder = task.cwd if cwd is None else moved_folder(task.cwd, head.state.cwd, cwd)
-    return task._replace(cwd=working_folder(folder, own, allowed))
+    task, own = _task(run, intent), run.head.state.cwd
+    folder = task.cwd if run.cwd is None else moved_folder(task.cwd, own, run.cwd)
+    allowed = run.engine.settings.allowed_folders
+    return task._replace(cwd=working_folder(folder, run.folder, allowed))
 
 
-def _task(store: "Store", definition: "Definition", head: Head, intent: Intent) -> Task:
-    state, text = head.state, intent.text
+def _task(run: "Run", intent: Intent) -> Task:
+    store, head = run.engine.store, run.head
+    state, suspension = head.state, head.state.suspension
     if intent.kind == "poke":
-        return task_of_poke(store, head, text or "")
+        return _task_of_poke(store, head, intent.text or "")
     if intent.kind == "resume" and state.status == "completed":
-        return task_of_route(head, first(definition, "resume"), text, "resume")
-    suspension, newest = state.suspension, last_attempt(store, head)
+        return _task_of_edge(run, apply_start_edge(run.definition, "resume"), intent, "resume")
+    newest = _last_attempt(store, head)
     asked = suspension is not None and suspension.reason == "role"
     if suspension is not None and asked and (newest is None or suspension.question is None):
-        return task_after_suspension(store, head, intent)
-    if newest is None:
-        return _task_of_edge(store, definition, head, intent)
-    return task_again(store, newest, intent)
+        return _task_after_suspension(store, head, intent)
+    if newest is not None:
+        return _task_again(store, newest, intent)
+    return _task_of_edge(run, _transition(run), intent, "resume" if intent.text else "run")
 
 
-def _was_interrupted(store: "Store", attempt: AttemptPayload) -> bool:
-    if attempt["step"] is None:
-        return False
-    failure = failure_of(store, read_step(store, Ref(attempt["step"])))
-    return failure is not None and failure["kind"] == FailureKind.INTERRUPTED.word
-
-
-def _task_of_edge(store: "Store", definition: "Definition", head: Head, intent: Intent) -> Task:
-    decision = where_next(store, definition, head)
-    if not isinstance(decision, Route):
-        raise RoutingFailed("the last step leads to no role", hint="`uwf thread show` says where")
-    return task_of_route(head, decision, intent.text, "resume" if intent.text else "run")
-
-
-def where_next(store: "Store", definition: "Definition", head: Head) -> Decision:
-    """Where the head leads; errors as in `moderate`."""
-    if head.at_start:
-        return first(definition, "new")
-    step = read_step(store, head.ref)
+def _transition(run: "Run") -> Transition:
+    """Where the head leads."""
+    if run.head.at_start:
+        return apply_start_edge(run.definition, "new")
+    store = run.engine.store
+    step = read_step(store, run.head.ref)
     output = store.get(Ref(step.payload["output"])).payload
-    return next_after(definition, step.payload["role"], output, body_of(store, step))
+    return apply_edge(run.definition, step.payload["role"], output, body_of(store, step))
 
 
-def task_of_route(head: Head, route: Route, text: str | None, purpose: str = "run") -> Task:
-    """The task that follows the head by an edge."""
+def _task_of_edge(run: "Run", to: Transition, intent: Intent, purpose: str) -> Task:
+    """The task that follows the head."""
+    if to.status != "idle" or to.role is None:
+        raise RoutingFailed(
+            "the last step leads to no role", hint=f"next: uwf thread show {run.head.thread}"
+        )
     return Task(
-        role=route.role,
-        base=route.prompt,
-        instruction=with_text(route.prompt, text),
-        cwd=str(Path(head.state.cwd, route.location or "")),
+        role=to.role,
+        base=to.prompt,
+        instruction=with_text(to.prompt, intent.text),
+        cwd=str(Path(run.head.state.cwd, to.location or "")),
         purpose=purpose,
-        prev=None if head.at_start else head.ref,
+        prev=_prev(run.head),
         replaces=None,
-        number=head.state.steps + 1,
+        number=run.head.state.steps + 1,
     )
 
 
-def task_after_suspension(store: "Store", head: Head, intent: Intent) -> Task:
-    """The suspended role speaks again, in the folder of its last step, told why it waited.
-
-    An answer to the form that it gave is part of the instruction.
+def _task_after_suspension(store: "Store", head: "Head", intent: Intent) -> Task:
+    """The suspended role runs again in the folder of its last step, with the reason for which it
+    waited. An answer to its form is part of the instruction.
     """
     text = intent.text
     if intent.answer is not None:
@@ -161,16 +137,16 @@ def task_after_suspension(store: "Store", head: Head, intent: Intent) -> Task:
         answer=intent.answer,
         cwd=step.payload["cwd"] if step is not None and is_own else head.state.cwd,
         purpose="resume",
-        prev=None if head.at_start else head.ref,
+        prev=_prev(head),
         replaces=None,
         number=head.state.steps + 1,
     )
 
 
-def task_again(store: "Store", variable: "Variable", intent: Intent) -> Task:
+def _task_again(store: "Store", variable: "Variable", intent: Intent) -> Task:
     """The task of an attempt that ended without a step, once more.
 
-    With a text the edge prompt and that text are the instruction, never the error's text.
+    With a text, the edge prompt and that text are the instruction, not the text of the error.
     """
     attempt: AttemptPayload = store.get(Ref(variable.value)).payload
     base = store.text(Ref(attempt["edgePrompt"]))
@@ -193,8 +169,8 @@ def task_again(store: "Store", variable: "Variable", intent: Intent) -> Task:
     )
 
 
-def task_of_poke(store: "Store", head: Head, text: str) -> Task:
-    """The head step once more, with a further instruction; it replaces the head."""
+def _task_of_poke(store: "Store", head: "Head", text: str) -> Task:
+    """The head step once more with a further instruction; the new step replaces it."""
     step = read_step(store, head.ref).payload
     base = store.text(Ref(step["edgePrompt"]))
     return Task(
@@ -210,14 +186,25 @@ def task_of_poke(store: "Store", head: Head, text: str) -> Task:
     )
 
 
-def last_attempt(store: "Store", head: Head) -> "Variable | None":
-    """The newest attempt at the pending step that ended without one, if there was any."""
+def _last_attempt(store: "Store", head: "Head") -> "Variable | None":
+    """The newest attempt at the pending step that ended without one, or None."""
     if head.state.tries == 0:
         return None
-    variables = store.variables(f"{attempt_name(head.thread, '')}")
+    variables = store.variables(attempts_prefix(head.thread))
     if not variables:
         return None
     return max(variables, key=lambda variable: _order(variable.name))
+
+
+def _was_interrupted(store: "Store", attempt: "AttemptPayload") -> bool:
+    if attempt["step"] is None:
+        return False
+    failure = failure_of(store, read_step(store, Ref(attempt["step"])))
+    return failure is not None and failure["kind"] == FailureKind.INTERRUPTED.word
+
+
+def _prev(head: "Head") -> str | None:
+    return None if head.at_start else head.ref
 
 
 def _order(name: str) -> tuple[int, int]:
@@ -226,7 +213,7 @@ def _order(name: str) -> tuple[int, int]:
 
 
 def with_text(base: str, text: str | None) -> str:
-    """A prompt, a blank line, and what a person adds."""
+    """A prompt, a blank line, and the text of a person."""
     if not text:
         return base
     return f"{base}\n\n{text}" if base else text

@@ -1,80 +1,87 @@
 """Stage 10: the step node, of a step that succeeded or of an attempt that failed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core import __version__
-from uwf_core.api.agent import Usage
-from uwf_core.errors import AgentFailure
+from uwf_core.agents.secrets import guess
+from uwf_core.engine.attempt import failed_steps
+from uwf_core.engine.converse import raw_text
+from uwf_core.errors import AgentFailure, FailureKind, RoutingFailed
 from uwf_core.extract.typed import SUSPEND_SCHEMA
 from uwf_core.ids import Ref
-from uwf_core.named_tuple import NamedTuple
+from uwf_core.moderator.next import apply_edge
 from uwf_core.process import crash_points
-from uwf_core.thread.state import Event
-from uwf_core.thread.types import ErrorPayload, NextPayload, StepPayload
-from uwf_core.thread.usage import usage_payload
-from uwf_core.workflow.variants import SUSPEND
+from uwf_core.thread.state import Event, usage_payload
+from uwf_core.thread.types import ErrorPayload, NextPayload, StepPayload, waits
+from uwf_core.workflow.variants import STATUS, SUSPEND
 
 if TYPE_CHECKING:
-    from uwf_core.api.store import Variable
     from uwf_core.engine.attempt import Attempt
-    from uwf_core.engine.converse import Talk
     from uwf_core.engine.engine import Engine
+    from uwf_core.engine.run import Run
 
 
-class Told(NamedTuple):
-    """What is known of an attempt when it ends, however it ends.
-
-    `turns` are the turn nodes, `loose` the names of those that were stored as they came;
-    `completed_ms` is when it ended.
-    """
-
-    attempt: "Attempt"
-    talk: "Talk | None"
-    turns: list[Ref]
-    completed_ms: int
-    loose: "Sequence[Variable]" = ()
-
-    @property
-    def session(self) -> str | None:
-        """The session, as far as it is known."""
-        return self.attempt.payload["session"] if self.talk is None else self.talk.session
+def record(run: "Run", attempt: "Attempt") -> Event:
+    """Stage 10: store the output and the step node with its decision. Within a transaction."""
+    engine, role = run.engine, run.definition.roles[attempt.task.role]
+    assert attempt.output is not None
+    try:
+        to = apply_edge(run.definition, role.name, attempt.output, attempt.body).decision()
+    except RoutingFailed as failure:
+        attempt.failure = failure
+        to = decision_of(engine, failure, role.name)
+    output = _save_output(engine, attempt.output, role.frontmatter)
+    return _save_step(engine, attempt, output, to, failed_steps(engine, attempt.head))
 
 
-def put_output(engine: "Engine", output: Mapping[str, Any], schema: Ref) -> Ref:
-    """Store a role's typed output; one that yields is typed by the suspend schema instead."""
-    value = engine.redactor.value(dict(output))
-    if value.get("$status") == SUSPEND:
-        return engine.store.put(engine.store.put_schema(SUSPEND_SCHEMA, trusted=True), value)
-    return engine.store.put(schema, value)
-
-
-def put_error(engine: "Engine", failure: AgentFailure) -> Ref:
-    """Store what went wrong as the output of a failed attempt."""
-    payload: ErrorPayload = {
+def save_failed_step(engine: "Engine", attempt: "Attempt", failure: AgentFailure) -> Event:
+    """Store the step node of a failed attempt. Within a transaction."""
+    attempt.failure = failure
+    error: ErrorPayload = {
         "kind": failure.kind.word,
         "message": engine.redactor.text(failure.message),
         "until": failure.until_ms,
     }
-    return engine.nodes.put("error", payload)
+    to = decision_of(engine, failure, attempt.payload["role"])
+    return _save_step(engine, attempt, engine.nodes.put("error", error), to, [], failure)
 
 
-class Verdict(NamedTuple):
-    """How an attempt ended: its output node, where that leads, and the failure if it failed;
-    `previous` are the failed attempts before it.
-    """
+def decision_of(engine: "Engine", failure: AgentFailure, role: str) -> NextPayload:
+    """Where a failure leads: the thread is suspended with the message."""
+    kind = failure.kind
+    return waits(
+        "interrupted" if kind is FailureKind.INTERRUPTED else "failure",
+        role,
+        message_of(engine, failure),
+        kind=kind.word,
+        until_ms=failure.until_ms,
+    )
 
-    output: Ref
-    next: NextPayload
-    failure: AgentFailure | None = None
-    previous: tuple[Ref, ...] = ()
+
+def message_of(engine: "Engine", failure: AgentFailure) -> str:
+    """The message of a failure with its hint, as it is stored and shown."""
+    text = f"{failure.message} ({failure.hint})" if failure.hint else failure.message
+    return guess(engine.redactor.text(text))
 
 
-def put_step(engine: "Engine", told: Told, verdict: Verdict) -> Event:
-    """Store the step node with everything it refers to. Within a transaction."""
-    attempt, talk = told.attempt, told.talk
-    reply = None if talk is None else talk.reply
-    failure, given = verdict.failure, attempt.payload
+def _save_output(engine: "Engine", output: Mapping[str, Any], schema: Ref) -> Ref:
+    """Store the output of a role; that of a role that suspends has the suspend schema."""
+    if output.get(STATUS) == SUSPEND:
+        schema = engine.store.put_schema(SUSPEND_SCHEMA, trusted=True)
+    return engine.store.put(schema, output)
+
+
+def _save_step(
+    engine: "Engine",
+    attempt: "Attempt",
+    output: Ref,
+    to: NextPayload,
+    previous: list[Ref],
+    failure: AgentFailure | None = None,
+) -> Event:
+    """Store the step node with everything that it refers to."""
+    store, given, reply, request = engine.store, attempt.payload, attempt.reply, attempt.request
     payload: StepPayload = {
         "thread": given["thread"],
         "seq": given["seq"],
@@ -84,36 +91,36 @@ def put_step(engine: "Engine", told: Told, verdict: Verdict) -> Event:
         "number": given["number"],
         "role": given["role"],
         "purpose": given["purpose"],
-        "output": verdict.output,
-        "raw": None if talk is None or talk.raw is None else engine.store.put_text(talk.raw),
-        "body": _body(engine, talk),
-        "detail": engine.nodes.put("detail", {"session": told.session, "turns": told.turns}),
+        "output": output,
+        "raw": None if reply is None else store.put_text(raw_text(reply)),
+        "body": store.put_text(attempt.body) if attempt.body else None,
+        "detail": engine.nodes.put("detail", {"session": attempt.session, "turns": attempt.turns}),
         "failure": None if failure is None else failure.kind.word,
         "sessionKept": failure is None or failure.kind.keeps_session,
-        "next": verdict.next,
+        "next": to,
         "agent": given["agent"],
-        "agentVersion": _clean(engine, reply.agent_version if reply else None),
+        "agentVersion": _clean(engine, reply and reply.agent_version),
         "engineVersion": __version__,
-        "model": _clean(engine, reply.model if reply else None),
-        "extractor": None if talk is None else talk.extractor,
-        "session": told.session,
+        "model": _clean(engine, reply and reply.model),
+        "extractor": attempt.extractor,
+        "session": attempt.session,
         "ownSession": given["ownSession"],
-        "continuation": talk.continuation if talk is not None else "new",  # type: ignore[typeddict-item]
+        "continuation": attempt.continuation,  # type: ignore[typeddict-item]
         "mark": None,
         "edgePrompt": given["edgePrompt"],
-        "prompt": given["prompt"] if talk is None else engine.store.put_text(talk.prompt),
+        "prompt": given["prompt"] if request is None else store.put_text(request.prompt),
         "said": given["said"],
         "answer": given["answer"],
         "by": given["by"],
         "cwd": given["cwd"],
         "startedAtMs": given["startedAtMs"],
-        "completedAtMs": told.completed_ms,
-        "usage": usage_payload(spent(told)),
-        "denials": [engine.redactor.text(denial) for denial in (reply.denials if reply else ())],
-        "proof": _clean(engine, reply.proof if reply else None),
-        "stopReason": _clean(engine, reply.stop_reason if reply else None),
-        "corrections": list(talk.corrections) if talk is not None else [],
-        "previousAttempts": [str(ref) for ref in verdict.previous],
+        "completedAtMs": attempt.ended_ms,
+        "usage": usage_payload(attempt.total_usage()),
+        "denials": denials_of(engine, attempt),
+        "proof": _clean(engine, reply and reply.proof),
+        "stopReason": _clean(engine, reply and reply.stop_reason),
+        "corrections": list(attempt.corrections),
+        "previousAttempts": [str(ref) for ref in previous],
         **_UNUSED,
     }
     crash_points.reach("record")
@@ -137,20 +144,10 @@ _UNUSED: Any = dict.fromkeys(
 """Fields of calls, files and skills, which no step has yet."""
 
 
-def spent(told: Told) -> Usage:
-    """What the attempt used; its duration is the engine's own measure where the agent told none."""
-    from dataclasses import replace
-
-    usage = told.talk.usage if told.talk is not None and told.talk.usage is not None else Usage()
-    if usage.duration_ms is not None:
-        return usage
-    return replace(usage, duration_ms=told.completed_ms - told.attempt.payload["startedAtMs"])
-
-
-def _body(engine: "Engine", talk: "Talk | None") -> Ref | None:
-    if talk is None or talk.output is None or not talk.body:
-        return None
-    return engine.store.put_text(engine.redactor.text(talk.body))
+def denials_of(engine: "Engine", attempt: "Attempt") -> list[str]:
+    """The tools that were denied to the agent."""
+    reply = attempt.reply
+    return [] if reply is None else [engine.redactor.text(each) for each in reply.denials]
 
 
 def _clean(engine: "Engine", text: str | None) -> str | None:

@@ -1,51 +1,34 @@
-"""Documents of a run: what a step did, and where it left the thread."""
+"""The outcome of a run: its document, and the file that keeps it for `thread wait`:
+`$UWF_HOME/runs/<thread>.json`.
+"""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import UwfError
+from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.process import crash_points
+from uwf_core.process.private import make_folder
 from uwf_core.thread.head import Head
 from uwf_core.thread.state import ThreadState, ThreadSummary
-from uwf_core.thread.types import UsagePayload
-from uwf_core.thread.usage import Totals
 
 if TYPE_CHECKING:
-    from uwf_core.engine.documents import ExecDocument, FailureDocument, Standing, StepResult
-    from uwf_core.errors import AgentFailure
+    from uwf_core.engine.documents import ExecDocument, Standing, StepResult
+    from uwf_core.engine.engine import Engine
 
-
-class StepEnd(NamedTuple):
-    """The head after a step (or failed attempt), what is reported of it, and the error after which
-    the run cannot continue.
-    """
-
-    head: Head
-    result: "StepResult"
-    error: UwfError | None = None
+FOLDER = "runs"
 
 
 class Outcome(NamedTuple):
-    """What a run did, its exit code, and the error that kept it from a further step."""
+    """The document of a run, its exit code, and the error that prevented a further step."""
 
     document: "ExecDocument"
     exit_code: int
     error: UwfError | None = None
-
-
-class Spoken(NamedTuple):
-    """Who spoke, and what it took; all unknown where no agent was started."""
-
-    step: str | None
-    role: str | None
-    agent: str | None = None
-    duration_ms: int = 0
-    usage: UsagePayload | None = None
-
-
-def failure_document(failure: "AgentFailure", message: str) -> "FailureDocument":
-    """A failure as it is reported; `message` is its redacted text."""
-    return {"kind": failure.kind.word, "message": message, "until": failure.until_ms}
 
 
 def status_fields(state: ThreadState | ThreadSummary) -> "Standing":
@@ -61,25 +44,10 @@ def status_fields(state: ThreadState | ThreadSummary) -> "Standing":
     }
 
 
-def step_result(
-    state: ThreadState, spoken: Spoken, failure: "FailureDocument | None" = None
-) -> "StepResult":
-    """What one step did, with the thread's state after it."""
-    return {
-        "step": spoken.step,
-        "role": spoken.role,
-        "agent": spoken.agent,
-        **status_fields(state),
-        "durationMs": spoken.duration_ms,
-        "usage": spoken.usage if spoken.usage is not None else Totals.none().payload(),
-        "failure": failure,
-    }
-
-
 def exec_document(
     head: Head, steps: "Sequence[StepResult]", status: str | None = None
 ) -> "ExecDocument":
-    """What a run did, and the thread's state after it."""
+    """The steps of a run, and the state of the thread after them."""
     suspension = None if status else head.state.suspension
     return {
         "thread": head.thread,
@@ -94,5 +62,60 @@ def exec_document(
 
 
 def ended_by(head: Head, steps: "Sequence[StepResult]", error: UwfError) -> Outcome:
-    """What a run did until `error` kept it from a further step."""
+    """The outcome of a run that `error` ended."""
     return Outcome(exec_document(head, steps), error.exit_code, error)
+
+
+def save_run(engine: "Engine", thread: ThreadId, outcome: Outcome) -> None:
+    """Save the outcome of a run. It is not synced, since the chain has all of it.
+
+    The caller holds the thread's lock, so that there is one writer.
+    """
+    folder = Path(engine.home, FOLDER)
+    make_folder(str(folder))
+    fresh = folder / f".{thread}.json"
+    error = outcome.error and engine.redactor.value(outcome.error.document()["error"])
+    run = {"document": outcome.document, "exitCode": outcome.exit_code, "error": error}
+    text = json.dumps(run)
+    try:
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        crash_points.reach("run-file")
+        fresh.replace(folder / f"{thread}.json")
+    except OSError:
+        fresh.unlink(missing_ok=True)  # a full disk must not keep half of it
+        raise
+
+
+def read_run(home: str, thread: ThreadId) -> Outcome | None:
+    """The outcome of the last run, None if it is unknown."""
+    try:
+        text = Path(home, FOLDER, f"{thread}.json").read_text(encoding="utf-8")
+        run = json.loads(text)
+        error = run["error"] and error_of(run["error"])
+        return Outcome(run["document"], run["exitCode"], error)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def error_of(document: Mapping[str, Any]) -> UwfError:
+    """The error that another process has written.
+
+    Raises:
+        KeyError, TypeError: this is not an error document.
+    """
+    error = UwfError(document["message"], where=document.get("where"), hint=document.get("hint"))
+    error.code, error.exit_code = document["code"], document["exitCode"]
+    return error
+
+
+def forget_run(home: str, thread: ThreadId) -> None:
+    """Delete the outcome of the last run, and the draft of a killed process."""
+    for name in (f"{thread}.json", f".{thread}.json"):
+        Path(home, FOLDER, name).unlink(missing_ok=True)
+
+
+def errors_file(home: str, thread: ThreadId) -> Path:
+    """The file to which the background runs of a thread write their stderr."""
+    return Path(home, FOLDER, f"{thread}.err")

@@ -1,21 +1,20 @@
-"""`exec`: step after step, until there is nothing more to do, a limit, or somebody says stop."""
+"""`exec`: step after step, until the thread is done or waits, a limit, or a signal."""
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from uwf_core.api.events import ThreadEnded
-from uwf_core.engine.advance import fail_to_route
-from uwf_core.engine.event import happen
+from uwf_core.engine.advance import recover, save_unrouted, step_result
+from uwf_core.engine.agents import OpenPlugins, agent_for, check_agent
+from uwf_core.engine.attempt import Attempt
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.location import named_folder
 from uwf_core.engine.names import check_run
-from uwf_core.engine.plan import GO_ON, Intent
-from uwf_core.engine.recover import recover
-from uwf_core.engine.results import Outcome, StepEnd, ended_by, exec_document
-from uwf_core.engine.run_file import forget_run, write_run
-from uwf_core.engine.running import Run, check_agent
+from uwf_core.engine.nodes import save_event
+from uwf_core.engine.plan import GO_ON, Intent, moderate
+from uwf_core.engine.results import Outcome, ended_by, exec_document, forget_run, save_run
 from uwf_core.engine.step import run_step
 from uwf_core.engine.watch import Broadcast, Watch
 from uwf_core.errors import (
@@ -28,21 +27,23 @@ from uwf_core.errors import (
 )
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.head import Head, is_whole, read_head
+from uwf_core.thread.head import Head, nodes_present, read_head
 from uwf_core.thread.lifecycle import (
     check_present,
     check_undamaged,
     exit_code,
+    reached_limit,
     state_words,
+    unenforceable,
 )
-from uwf_core.thread.limits import Allowance, LimitState, check_limits
 from uwf_core.thread.lock import thread_lock
-from uwf_core.thread.next import waits
+from uwf_core.thread.types import waits
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import StepResult
     from uwf_core.engine.engine import Engine
     from uwf_core.process.cancel import Cancel
+    from uwf_core.workflow.definition import Definition
 
 UNTIL_DONE_STEPS = 100
 
@@ -63,6 +64,45 @@ class RunOptions(NamedTuple):
     announce: int | None = None
 
 
+class Run(NamedTuple):
+    """A command's run of one thread, whose lock it holds.
+
+    Attributes:
+        head: the head of the thread; each step continues with a copy that has the next head.
+        watch: who gets its events and notices. cancel: stops it.
+        plugins: the agents and extractors that it has opened.
+        cwd: the folder that replaces the thread's, absolute.
+    """
+
+    engine: "Engine"
+    head: Head
+    watch: Watch
+    cancel: "Cancel"
+    plugins: OpenPlugins
+    options: RunOptions = RunOptions()
+    cwd: str | None = None
+
+    @property
+    def definition(self) -> "Definition":
+        """The workflow of the thread."""
+        return self.engine.definition(Ref(self.head.state.workflow))
+
+    @property
+    def folder(self) -> str:
+        """The folder of the thread in this run."""
+        return self.cwd or self.head.state.cwd
+
+    def save(self, outcome: Outcome) -> Outcome:
+        """Save the outcome of the run for `thread wait`, and return it."""
+        if self.engine.durable:  # nobody waits for a thread of a temporary store
+            thread = self.head.thread
+            try:
+                save_run(self.engine, thread, outcome)
+            except OSError as error:
+                self.watch.notice(f"`uwf thread wait {thread}` will not know this run: {error}")
+        return outcome
+
+
 def exec_thread(
     engine: "Engine", word: str, options: RunOptions, watch: Watch, cancel: "Cancel"
 ) -> Outcome:
@@ -72,14 +112,14 @@ def exec_thread(
         BusyError: another process runs it.
         WrongStateError: it is cancelled.
     """
-    with locked_thread(engine, word, watch) as locked:
-        rest = nothing_to_run(locked.head)
+    with locked_thread(engine, word, watch, cancel) as run:
+        rest = nothing_to_run(run.head)
         if rest is None:
-            return locked.save(run_steps(locked, options, cancel, GO_ON))
-        locked.watch.notice(_rest_words(locked.head))
+            return run.save(run_steps(run, options, GO_ON))
+        run.watch.notice(_rest_words(run.head))
         if options.announce is not None:
             _announce(options.announce)
-        return locked.save(rest)
+        return run.save(rest)
 
 
 def outcome_after(engine: "Engine", thread: str, error: UwfError) -> Outcome:
@@ -87,26 +127,8 @@ def outcome_after(engine: "Engine", thread: str, error: UwfError) -> Outcome:
     return ended_by(read_head(engine.store, ThreadId(thread)), [], error)
 
 
-class LockedThread(NamedTuple):
-    """A thread whose lock this process holds: its head, and the watch of its run."""
-
-    engine: "Engine"
-    head: Head
-    watch: Watch
-
-    def save(self, outcome: Outcome) -> Outcome:
-        """Save the outcome of the run for `thread wait`, and return it."""
-        if self.engine.durable:  # nobody waits for a thread of a store that is thrown away
-            thread = self.head.thread
-            try:
-                write_run(self.engine, thread, outcome)
-            except OSError as error:
-                self.watch.notice(f"`uwf thread wait {thread}` will not know this run: {error}")
-        return outcome
-
-
 @contextmanager
-def locked_thread(engine: "Engine", word: str, watch: Watch) -> Iterator[LockedThread]:
+def locked_thread(engine: "Engine", word: str, watch: Watch, cancel: "Cancel") -> Iterator[Run]:
     """Lock a thread and recover what an earlier run left behind.
 
     Raises:
@@ -115,10 +137,11 @@ def locked_thread(engine: "Engine", word: str, watch: Watch) -> Iterator[LockedT
     thread = find_thread(engine, word)
     with thread_lock(engine.store, thread, engine.now_ms()):
         head = read_head(engine.store, thread)
-        check_present(thread, is_whole=is_whole(engine.store, head))
+        check_present(thread, is_whole=nodes_present(engine.store, head))
         check_undamaged(head.damage, thread)
         head = recover(engine, head, watch)
-        yield LockedThread(engine, head, Broadcast(watch, engine.observers))
+        with closing(OpenPlugins(engine)) as plugins:
+            yield Run(engine, head, Broadcast(watch, engine.observers), cancel, plugins)
 
 
 def nothing_to_run(head: Head) -> Outcome | None:
@@ -153,148 +176,133 @@ def _rest_words(head: Head) -> str:
     return f"{words}: {waits.message}\n`uwf thread show {head.thread}` says how it goes on"
 
 
-def run_steps(
-    locked: LockedThread, options: RunOptions, cancel: "Cancel", intent: Intent
-) -> Outcome:
+def run_steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
     """Take steps from the head: the first with `intent`, the others as `exec` does.
 
-    An error that comes after a step is part of the outcome: what was done is always reported. In
-    the background so is any error after the lock was announced: nobody reads our stderr then.
+    An error after the first step is part of the outcome, so that every step is reported. In the
+    background so is any error after the lock was announced, since no process reads our stderr then.
 
     Raises:
-        UwfError: not even the first step could be taken.
+        UwfError: the first step could not be taken.
     """
     if options.announce is None:
-        return _steps(locked, options, cancel, intent)
+        return _steps(run, options, intent)
     try:
-        check_step(locked, options, cancel, intent)
+        check_step(run, options, intent)
     except AgentFailure:
         if intent.kind != "go":
             raise  # else it is stored as the failure of the step
-    forget_run(locked.engine.home, locked.head.thread)
+    forget_run(run.engine.home, run.head.thread)
     _announce(options.announce)
     try:
-        return _steps(locked, options, cancel, intent)
+        return _steps(run, options, intent)
     except Exception as problem:  # `wait` reports it
         error = InternalFailure(f"{type(problem).__name__}: {problem}")
-        return ended_by(locked.head, [], problem if isinstance(problem, UwfError) else error)
+        return ended_by(run.head, [], problem if isinstance(problem, UwfError) else error)
 
 
-def _steps(locked: LockedThread, options: RunOptions, cancel: "Cancel", intent: Intent) -> Outcome:
-    run = _run_of(locked, options, cancel)
+def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
+    run = _resolved(run, options)
     wanted = UNTIL_DONE_STEPS if options.until_done else options.steps
-    head = locked.head
     results: list[StepResult] = []
-    said: set[str] = set()
+    noticed: set[str] = set()
     while len(results) < wanted:
-        if cancel.is_set():
-            return Outcome(exec_document(head, results), ExitCode.INTERRUPTED)
-        if intent.kind == "go":  # what a person asks for is not held up: it would be lost
-            limited = _at_limit(run, head)
+        if run.cancel.is_set():
+            return Outcome(exec_document(run.head, results), ExitCode.INTERRUPTED)
+        if intent.kind == "go":  # a person's text or answer would be lost
+            limited = _at_limit(run)
             if limited is not None:
                 return Outcome(exec_document(limited, results), ExitCode.LIMIT)
         try:
-            end = _step(run, head, intent)
+            attempt = _step(run, intent)
         except UwfError as error:
             if not results:
                 raise
-            return ended_by(head, results, error)
-        head, intent = end.head, GO_ON
-        results.append(end.result)
-        if end.error is not None:
-            return ended_by(head, results, end.error)
-        _tell_unenforceable(run, head, said)
-        if head.state.status != "idle":
+            return ended_by(run.head, results, error)
+        run, intent = run._replace(head=attempt.head), GO_ON
+        results.append(step_result(run.engine, attempt))
+        if attempt.error is not None:
+            return ended_by(run.head, results, attempt.error)
+        _notice_unenforceable(run, noticed)
+        if run.head.state.status != "idle":
             break
-    _tell_end(run, head)
-    code = exit_code(head.state)
-    if options.until_done and head.state.status == "idle":
+    _announce_end(run)
+    code = exit_code(run.head.state)
+    if options.until_done and run.head.state.status == "idle":
         code = ExitCode.LIMIT
-        locked.watch.notice(
-            f"stopped after {wanted} steps; `uwf thread exec {head.thread} --until-done` goes on"
+        run.watch.notice(
+            f"stopped after {wanted} steps; next: uwf thread exec {run.head.thread} --until-done"
         )
-    return Outcome(exec_document(head, results), code)
+    return Outcome(exec_document(run.head, results), code)
 
 
-def check_step(locked: LockedThread, options: RunOptions, cancel: "Cancel", intent: Intent) -> None:
-    """Whether the next step could be begun.
-
-    Raises:
-        RoutingFailed, UsageError: it could not.
-    """
-    run = _run_of(locked, options, cancel)
-    task = run.moderate(locked.head, intent)
-    check_agent(locked.engine, run.choose_agent(locked.head, task))
-
-
-def _run_of(locked: LockedThread, options: RunOptions, cancel: "Cancel") -> Run:
-    """The run, once everything that the configuration names for it is resolved.
+def check_step(run: Run, options: RunOptions, intent: Intent) -> None:
+    """Check whether the next step can begin.
 
     Raises:
-        ConfigError: something that is named is unknown or may not be used.
+        RoutingFailed, UsageError: it cannot.
     """
-    engine, cwd = locked.engine, options.cwd
-    definition = engine.definition(Ref(locked.head.state.workflow))
-    folder = None if cwd is None else named_folder(engine.cwd, cwd)
-    run = Run(engine, definition, locked.watch, cancel, options.agent, folder)
-    check_run(run, locked.head)
+    run = _resolved(run, options)
+    check_agent(run.engine, agent_for(run, moderate(run, intent)))
+
+
+def _resolved(run: Run, options: RunOptions) -> Run:
+    """The run with these options, once every name in the configuration is resolved.
+
+    Raises:
+        ConfigError: a name is unknown or may not be used.
+    """
+    folder = None if options.cwd is None else named_folder(run.engine.cwd, options.cwd)
+    run = run._replace(options=options, cwd=folder)
+    check_run(run)
     return run
 
 
-def _step(run: Run, head: Head, intent: Intent) -> StepEnd:
+def _step(run: Run, intent: Intent) -> Attempt:
     try:
-        return run_step(run, head, intent)
+        return run_step(run, intent)
     except RoutingFailed as failure:
         if intent.kind != "go":
-            raise  # what a person asked for cannot be run; the thread stays as it was
-        waits = head.state.suspension
-        role = head.state.current_role or (waits.role if waits else "")
-        return fail_to_route(run, head, failure, role)
+            raise  # the thread stays as it was before a person asked
+        state = run.head.state
+        waiting = state.suspension
+        return save_unrouted(run, failure, state.current_role or (waiting.role if waiting else ""))
 
 
-def _limits(run: Run, head: Head) -> LimitState:
-    limits = run.definition.limits
-    allowance = Allowance(
-        limits.max_steps, limits.max_tokens, limits.max_cost_usd, limits.max_minutes
-    )
-    return check_limits(head.state, allowance)
-
-
-def _tell_unenforceable(run: Run, head: Head, said: set[str]) -> None:
-    """Say of each limit, once, that it cannot be known whether it is reached."""
-    for name in _limits(run, head).unenforceable:
-        if name not in said:
-            said.add(name)
+def _notice_unenforceable(run: Run, noticed: set[str]) -> None:
+    """Report each limit, once, whose figures the agent does not report."""
+    for name in unenforceable(run.head.state, run.definition.limits):
+        if name not in noticed:
+            noticed.add(name)
             run.watch.notice(f"limit {name} is not enforceable: the agent does not report it")
 
 
-def _at_limit(run: Run, head: Head) -> Head | None:
-    """The head of a thread that has reached a limit, suspended; None if it may go on."""
-    reached = _limits(run, head).reached
+def _at_limit(run: Run) -> Head | None:
+    """The head of a thread that has reached a limit, suspended; None if it may continue."""
+    reached = reached_limit(run.head.state, run.definition.limits)
     if reached is None:
         return None
-    role = head.state.current_role or ""
     with run.engine.store.transaction():
-        return happen(
+        return save_event(
             run.engine,
-            head,
+            run.head,
             "limit",
             limit=reached.name,
             value=reached.value,
             used=reached.used,
-            next=waits("limit", role, reached.words()),
+            next=waits("limit", run.head.state.current_role or "", reached.words()),
         )
 
 
-def _tell_end(run: Run, head: Head) -> None:
-    if head.state.status != "completed":
-        return
-    run.watch.event(
-        ThreadEnded(
-            thread=head.thread,
-            workflow=head.state.workflow,
-            workflow_name=head.state.workflow_name,
-            status="completed",
-            at_ms=run.engine.now_ms(),
+def _announce_end(run: Run) -> None:
+    state = run.head.state
+    if state.status == "completed":
+        run.watch.event(
+            ThreadEnded(
+                thread=run.head.thread,
+                workflow=state.workflow,
+                workflow_name=state.workflow_name,
+                status="completed",
+                at_ms=run.engine.now_ms(),
+            )
         )
-    )

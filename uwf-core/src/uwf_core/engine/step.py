@@ -5,64 +5,70 @@ Read `run_step` from top to bottom; stages 1 to 4 made the thread.
 
 from typing import TYPE_CHECKING
 
-from uwf_core.engine.advance import advance, fail, finished_event, record, wait_for_answer
-from uwf_core.engine.brief import assemble
-from uwf_core.engine.converse import Conversation
-from uwf_core.engine.plan import Intent
-from uwf_core.engine.results import StepEnd
-from uwf_core.engine.running import Ending, opened_agent
+from uwf_core.engine.advance import advance, finished_event, save_failure, save_question
+from uwf_core.engine.agents import agent_for
+from uwf_core.engine.assemble import assemble, notice_tools
+from uwf_core.engine.attempt import Attempt, end_attempt, save_prompt, withdraw
+from uwf_core.engine.converse import correct, extract, keep, run_agent
+from uwf_core.engine.plan import moderate
+from uwf_core.engine.record import record
 from uwf_core.errors import (
     AgentFailure,
+    AgentInterrupted,
     AgentStuck,
     InternalFailure,
     NeedsAnswer,
+    TimedOut,
     UsageError,
     UwfError,
 )
-from uwf_core.thread.head import Head
 
 if TYPE_CHECKING:
-    from uwf_core.engine.running import Run
+    from uwf_core.engine.plan import Intent
+    from uwf_core.engine.run import Run
 
 
-def run_step(run: "Run", head: Head, intent: Intent) -> StepEnd:
-    """Take one step from `head`, or store why it could not be taken.
+def run_step(run: "Run", intent: "Intent") -> Attempt:
+    """Take one step from the head of the run, or store why it could not be taken.
 
     Raises:
-        RoutingFailed: the graph does not say what comes next; nothing is stored.
-        UsageError: the agent is unknown, blocked, incompatible, claimed twice or has wrong options,
-            or the configuration names something else that is not there; nothing is stored.
+        RoutingFailed: the graph leads nowhere; nothing is stored.
+        UsageError: the agent is unknown, blocked, incompatible, claimed twice or has invalid
+            options, or the configuration names something else that is unknown; nothing is stored.
         StoreError: the store failed; the head has not moved.
     """
-    task = run.moderate(head, intent)  # 5
-    choice = run.choose_agent(head, task)
-    ending = Ending(run, head, task, choice)
+    engine, attempt = run.engine, Attempt(run.head)
+    attempt.task = moderate(run, intent)  # 5
+    attempt.choice = agent_for(run, attempt.task)
     try:
-        with opened_agent(run.engine, choice) as agent:
-            briefing = assemble(ending, agent)  # 6
-            talk = ending.listen(Conversation(run.engine, agent, ending.progress, briefing))
-            talk.run()  # 7
-            talk.keep()  # 8
-            while problems := talk.extract():  # 9
-                talk.correct(problems)
-                talk.keep()
-        with run.engine.store.transaction():
-            told = ending.told()
-            recorded = record(run, told)  # 10
-            end = advance(run, told, recorded)  # 11
+        agent = run.plugins.agent(attempt.choice)
+        attempt.request = assemble(run, attempt, agent)  # 6
+        save_prompt(run, attempt)
+        notice_tools(run, attempt, agent)
+        reply = run_agent(run, attempt, agent)  # 7
+        attempt.reply = keep(engine.redactor, reply)  # 8
+        while problems := extract(run, attempt):  # 9
+            reply = correct(run, attempt, agent, problems)
+            attempt.reply = keep(engine.redactor, reply)
+        with engine.store.transaction():
+            end_attempt(run, attempt)
+            attempt.step = record(run, attempt)  # 10
+            attempt.head = advance(run, attempt)  # 11
     except NeedsAnswer as question:
-        return wait_for_answer(run, ending.told(), question)
+        return save_question(run, attempt, question)
     except AgentFailure as failure:
-        return fail(run, ending.told(), failure)
+        return save_failure(run, attempt, failure)
     except AgentStuck as stuck:
-        return fail(run, ending.told(), ending.why_stuck(stuck))._replace(error=stuck)
+        attempt.error = stuck
+        kind = AgentInterrupted if run.cancel.is_set() else TimedOut
+        return save_failure(run, attempt, kind(stuck.message))
     except UsageError:
-        ending.withdraw()
+        withdraw(run, attempt)
         raise
     except UwfError:
         raise
     except Exception as error:
-        run.engine.report_fault(error)
-        return fail(run, ending.told(), InternalFailure(f"{type(error).__name__}: {error}"))
-    run.watch.event(finished_event(run.engine, told, recorded.step.ref))
-    return end
+        engine.report_fault(error)
+        return save_failure(run, attempt, InternalFailure(f"{type(error).__name__}: {error}"))
+    run.watch.event(finished_event(engine, attempt))
+    return attempt

@@ -1,4 +1,4 @@
-"""The moderator: workflow + last output -> `Route`, `End` or `Suspend`.
+"""The moderator: workflow + last output -> `Transition`.
 
 Pure: no input, no output, no model. The same output always gives the same route.
 """
@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from uwf_core.errors import RoutingFailed
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.thread.types import NextPayload, ends, runs, waits
 from uwf_core.workflow.definition import Definition, Edge
 from uwf_core.workflow.template import TemplateError, render
 from uwf_core.workflow.variants import BODY, STATUS, SUSPEND
@@ -15,33 +16,33 @@ from uwf_core.workflow.variants import BODY, STATUS, SUSPEND
 START, END = "$START", "$END"
 
 
-class Route(NamedTuple):
-    """`role` is next, with this instruction. `location` is its working folder, absolute or relative
-    to the thread's; None is the thread's own. It holds for this step alone.
+class Transition(NamedTuple):
+    """Where an output leads.
+
+    Attributes:
+        status: `idle` (a role runs next), `suspended` (a person is needed) or `completed`.
+        role: the role that runs next, or again after the person; None at the end.
+        prompt: its instruction, the question to the person, or the prompt of the edge to `$END`.
+        location: the working folder of the next step alone, absolute or relative to the thread's
+            folder; None is that folder.
     """
 
-    role: str
+    status: Literal["idle", "suspended", "completed"]
+    role: str | None
     prompt: str
-    location: str | None
+    location: str | None = None
+
+    def decision(self) -> NextPayload:
+        """What the event of the output stores."""
+        if self.status == "idle":
+            return runs(self.role or "")
+        return ends() if self.role is None else waits("role", self.role, self.prompt)
 
 
-class End(NamedTuple):
-    """The thread is completed; `prompt` is that of the edge to `$END` (may be empty)."""
-
-    prompt: str
-
-
-class Suspend(NamedTuple):
-    """The thread waits for a person: `message` is the question, `role` runs again afterwards."""
-
-    message: str
-    role: str
-
-
-def moderate(
+def apply_edge(
     definition: Definition, role: str, output: Mapping[str, Any], body: str
-) -> Route | End | Suspend:
-    """Route the thread after `role` delivered `output`.
+) -> Transition:
+    """Follow the edge of the output that `role` delivered.
 
     Args:
         definition: the workflow.
@@ -56,34 +57,30 @@ def moderate(
     """
     status = output.get(STATUS)
     if status == SUSPEND:
-        return Suspend(_text(output.get("reason")) or f"Role {role!r} needs a person.", role)
+        question = _text(output.get("reason")) or f"Role {role!r} needs a person."
+        return Transition("suspended", role, question)
     edge = _edge(definition, role, status)
-    data = {**output, BODY: body}
-    place = f"graph.{role}.{status}"
+    data, place = {**output, BODY: body}, f"graph.{role}.{status}"
     prompt = _rendered(edge.prompt, data, f"{place}.prompt")
     if edge.role == END:
-        return End(prompt)
+        return Transition("completed", None, prompt)
     if edge.role == SUSPEND:
-        return Suspend(
-            prompt.strip() or f"Role {role!r} returned {status!r}, which needs a person.", role
-        )
-    location = _rendered(edge.location or "", data, f"{place}.location").strip()
-    return _route(definition, place, edge.role, prompt, location or None)
+        question = prompt.strip() or f"Role {role!r} returned {status!r}, which needs a person."
+        return Transition("suspended", role, question)
+    return _to_role(definition, edge, prompt, data, place)
 
 
-def first(definition: Definition, kind: Literal["new", "resume"]) -> Route:
-    """Route a new thread (`new`) or a reopened one (`resume`) by the edge of `$START`.
+def apply_start_edge(definition: Definition, kind: Literal["new", "resume"]) -> Transition:
+    """Follow the edge of `$START` for a new thread (`new`) or a reopened one (`resume`).
 
     There is no output yet, so names in its templates render empty.
 
     Raises:
-        RoutingFailed: as for `moderate`.
+        RoutingFailed: as for `apply_edge`.
     """
-    edge = _edge(definition, START, kind)
-    place = f"graph.{START}.{kind}"
+    edge, place = _edge(definition, START, kind), f"graph.{START}.{kind}"
     prompt = _rendered(edge.prompt, {}, f"{place}.prompt")
-    location = _rendered(edge.location or "", {}, f"{place}.location").strip()
-    return _route(definition, place, edge.role, prompt, location or None)
+    return _to_role(definition, edge, prompt, {}, place)
 
 
 def _edge(definition: Definition, role: str, status: Any) -> Edge:
@@ -109,9 +106,11 @@ def _rendered(template: str, data: Mapping[str, Any], place: str) -> str:
         ) from error
 
 
-def _route(
-    definition: Definition, place: str, role: str, prompt: str, location: str | None
-) -> Route:
+def _to_role(
+    definition: Definition, edge: Edge, prompt: str, data: Mapping[str, Any], place: str
+) -> Transition:
+    role = edge.role
+    location = _rendered(edge.location or "", data, f"{place}.location").strip()
     if role not in definition.roles:
         raise RoutingFailed(
             f"{place}: unknown role {role!r} as the target",
@@ -123,7 +122,7 @@ def _route(
             hint="the prompt uses fields that are empty in the last output; "
             "require them in the schema, or add fixed text to the prompt",
         )
-    return Route(role, prompt, location)
+    return Transition("idle", role, prompt, location or None)
 
 
 def _text(value: Any) -> str:

@@ -8,10 +8,8 @@ thread the first two are the same bytes at every visit.
 from collections.abc import Iterator, Sequence
 
 from uwf_core.api.agent import PromptParts
-from uwf_core.named_tuple import NamedTuple
 from uwf_core.prompt.deliverable import deliverable
-from uwf_core.prompt.quote import fenced
-from uwf_core.prompt.record import StepRecord, newest_within, step_markdown
+from uwf_core.prompt.markdown import fenced
 from uwf_core.workflow.definition import Role
 
 HISTORY_CHARACTERS = 32_000
@@ -23,57 +21,66 @@ _REPLACED = """\
 Your next reply replaces this one:"""
 
 
-class PromptInput(NamedTuple):
-    """The input of a prompt.
+def prompt_parts(
+    role: Role,
+    *,
+    task: str,
+    step_number: int,
+    visits: int,
+    steps: Sequence[str],
+    own_session: bool,
+    interrupted: bool,
+    instruction: str,
+    earlier: int = 0,
+    replaced: str | None = None,
+) -> PromptParts:
+    """The parts of the prompt for one turn of a role. The same input gives the same bytes.
 
-    Attributes:
+    Args:
         role: the role that runs next; its schema defines the deliverable.
         task: the prompt of the thread.
         step_number: the number of the next step, from 1.
         visits: how many steps this role has delivered in this thread.
-        steps: the earlier steps that the agent does not know, oldest first.
+        steps: the earlier steps that the agent does not know, by `step_markdown`, oldest first.
         own_session: whether the agent continues the session of this role, which knows the others.
         interrupted: whether the last turn of this role was interrupted before it delivered.
         instruction: the moderator's instruction (edge prompt, and a person's text if any).
         earlier: how many steps before `steps` were not read.
         replaced: the step that this one replaces, if the session does not know it.
-    """
-
-    role: Role
-    task: str
-    step_number: int
-    visits: int
-    steps: Sequence[StepRecord]
-    own_session: bool
-    interrupted: bool
-    instruction: str
-    earlier: int = 0
-    replaced: StepRecord | None = None
-
-
-class Assembled(NamedTuple):
-    """The prompt: its parts, and all of it as one text."""
-
-    parts: PromptParts
-    text: str
-
-
-def assemble(source: PromptInput) -> Assembled:
-    """The prompt for one turn of a role. The same input gives the same bytes.
 
     Raises:
         DefinitionError: the role's schema has no clear variants (impossible in a checked workflow).
     """
-    parts = PromptParts(
-        instructions=f"{deliverable(source.role.schema)}\n\n{_role(source.role)}",
-        task=_task(source.task),
-        progress=_progress(source),
-        history=_history(source),
-        instruction=source.instruction.strip(),
+    return PromptParts(
+        instructions=f"{deliverable(role.schema)}\n\n{_role(role)}",
+        task=_task(task),
+        progress="# Progress\n\n"
+        + " ".join(_progress_sentences(role.name, step_number, visits, own_session, interrupted)),
+        history=_history(steps, own_session, earlier, replaced),
+        instruction=instruction.strip(),
     )
+
+
+def prompt_text(parts: PromptParts) -> str:
+    """The whole prompt."""
     instruction = f"# Your instruction\n\n{parts.instruction}"
     present = (parts.instructions, parts.task, parts.progress, parts.history, instruction)
-    return Assembled(parts, "\n\n".join(part for part in present if part) + "\n")
+    return "\n\n".join(part for part in present if part) + "\n"
+
+
+def newest_within(texts: Sequence[str], limit: int) -> int:
+    """The index from which `texts` fit into `limit` characters, blank lines included.
+
+    The last one always fits, whatever its length.
+    """
+    index = len(texts)
+    total = 0
+    while index > 0:
+        total += len(texts[index - 1]) + (2 if index < len(texts) else 0)
+        if total > limit and index < len(texts):
+            break
+        index -= 1
+    return index
 
 
 def _role(role: Role) -> str:
@@ -93,41 +100,34 @@ def _task(task: str) -> str:
     return f"# Task\n\nThe task of the whole thread:\n\n{fenced(task)}"
 
 
-def _progress(source: PromptInput) -> str:
-    return "# Progress\n\n" + " ".join(_progress_sentences(source))
-
-
-def _progress_sentences(source: PromptInput) -> Iterator[str]:
-    name = source.role.name
-    yield f"This is step {source.step_number} of the thread."
-    if source.visits == 0:
+def _progress_sentences(
+    name: str, step_number: int, visits: int, own_session: bool, interrupted: bool
+) -> Iterator[str]:
+    yield f"This is step {step_number} of the thread."
+    if visits == 0:
         yield f"You, the {name}, have not replied yet."
     else:
-        times = "once" if source.visits == 1 else f"{source.visits} times"
+        times = "once" if visits == 1 else f"{visits} times"
         yield f"You, the {name}, have replied {times} before" + (
             ", in this session."
-            if source.own_session
+            if own_session
             else ". This is a new session: your earlier replies are below."
         )
-    if source.interrupted:
+    if interrupted:
         yield (
             "Your last turn was interrupted before you delivered: its changes may be half "
             "done, so check the current state before you continue."
         )
 
 
-def _history(source: PromptInput) -> str:
-    replaced = [] if source.replaced is None else [_REPLACED, step_markdown(source.replaced)]
-    if not source.steps:
-        return "\n\n".join(replaced)
-    texts = [step_markdown(step) for step in source.steps]
-    first = newest_within(texts, HISTORY_CHARACTERS)
-    title = (
-        "# What happened since your last reply" if source.own_session else "# What happened before"
-    )
-    left_out = first + source.earlier
-    note = [_left_out(left_out)] if left_out else []
-    return "\n\n".join((title, *note, *texts[first:], *replaced))
+def _history(steps: Sequence[str], own_session: bool, earlier: int, replaced: str | None) -> str:
+    end = [] if replaced is None else [_REPLACED, replaced]
+    if not steps:
+        return "\n\n".join(end)
+    first = newest_within(steps, HISTORY_CHARACTERS)
+    title = "# What happened since your last reply" if own_session else "# What happened before"
+    note = [_left_out(first + earlier)] if first + earlier else []
+    return "\n\n".join((title, *note, *steps[first:], *end))
 
 
 def _left_out(count: int) -> str:

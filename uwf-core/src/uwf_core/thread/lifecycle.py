@@ -2,11 +2,15 @@
 nodes say. Pure; the life of a thread is drawn in `thread.state`.
 """
 
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from uwf_core.errors import CorruptNodeError, ExitCode, FailureKind, WrongStateError
-from uwf_core.thread.state import Suspension, ThreadState, ThreadSummary
-from uwf_core.thread.status import FINISHED
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.thread.state import TOKEN_FIELDS, Suspension, ThreadState, ThreadSummary
+from uwf_core.thread.types import FINISHED
+
+if TYPE_CHECKING:
+    from uwf_core.workflow.definition import Limits
 
 Shown = TypeVar("Shown", ThreadState, ThreadSummary)
 
@@ -153,3 +157,44 @@ def exit_code(state: ThreadState) -> int:
         case "interrupted":
             return ExitCode.INTERRUPTED
     return FailureKind.of(state.suspension.kind or FailureKind.INTERNAL.word).exit_code
+
+
+class Reached(NamedTuple):
+    """A limit that was reached: its name, its value with what was granted, and what was used."""
+
+    name: str
+    value: float
+    used: float
+
+    def words(self) -> str:
+        """The limit, for people."""
+        return f"{self.name} {self.value:g} is reached ({self.used:g} used)"
+
+
+def reached_limit(state: ThreadState, limits: "Limits") -> Reached | None:
+    """The limit that the thread has reached, None if it may take another step.
+
+    An unreported figure never counts as 0: the known part counts, and `unenforceable` names the
+    limit.
+    """
+    used = {
+        "maxSteps": (state.steps - state.inherited_steps, limits.max_steps),
+        "maxTokens": (state.totals.known_sum(*TOKEN_FIELDS), limits.max_tokens),
+        "maxCostUsd": (state.totals.known_sum("costUsd"), limits.max_cost_usd),
+        "maxMinutes": (state.running_ms / 60_000, limits.max_minutes),
+    }
+    grants = 1 + state.grants
+    for name, (value, limit) in used.items():
+        if limit is not None and value >= limit * grants:
+            return Reached(name, limit * grants, value)
+    return None
+
+
+def unenforceable(state: ThreadState, limits: "Limits") -> tuple[str, ...]:
+    """The limits whose figures the agents do not report."""
+    unknown = []
+    if limits.max_tokens is not None and not state.totals.is_known("inputTokens", "outputTokens"):
+        unknown.append("maxTokens")
+    if limits.max_cost_usd is not None and not state.totals.is_known("costUsd"):
+        unknown.append("maxCostUsd")
+    return tuple(unknown)

@@ -7,7 +7,7 @@ ATTEMPTS = "@uwf/attempt/"
 TURNS = "@uwf/turn/"
 EVENTS = "@uwf/event/"
 ASKS = "@uwf/ask/"
-FOREIGN = "@uwf/foreign/"
+IMPORTED = "@uwf/foreign/"
 
 ALIAS_TAG = "alias"
 """The tag of an attempt that keeps the alias by which its agent was chosen."""
@@ -58,9 +58,9 @@ def ask_name(step: str) -> str:
     return f"{ASKS}{step}"
 
 
-def foreign_name(start: str) -> str:
+def imported_name(start: str) -> str:
     """Says of a start node that it came with a bundle."""
-    return f"{FOREIGN}{start}"
+    return f"{IMPORTED}{start}"
 
 
 def prefixes_of(thread: ThreadId) -> tuple[str, str, str]:

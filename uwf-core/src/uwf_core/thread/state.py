@@ -13,17 +13,76 @@ interrupted.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.status import Reason, Status
-from uwf_core.thread.types import NextPayload
-from uwf_core.thread.usage import Totals
+from uwf_core.thread.types import NextPayload, Reason, Status, UsagePayload
+
+if TYPE_CHECKING:
+    from uwf_core.api.agent import Usage
 
 FOLD_VERSION: Final = 1
 """Raised when `fold` gives another state for the same events: older tags are then folded anew."""
+
+
+FIELDS = (
+    ("turns", "turns"),
+    ("inputTokens", "input_tokens"),
+    ("outputTokens", "output_tokens"),
+    ("cacheReadTokens", "cache_read_tokens"),
+    ("cacheWriteTokens", "cache_write_tokens"),
+    ("costUsd", "cost_usd"),
+    ("durationMs", "duration_ms"),
+)
+"""(name in JSON, name in Python) of every field."""
+
+TOKEN_FIELDS = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+
+
+def usage_payload(usage: "Usage") -> UsagePayload:
+    """`usage` as it is stored and printed."""
+    payload: Any = {json: getattr(usage, python) for json, python in FIELDS}
+    return payload  # type: ignore[no-any-return]
+
+
+_ZERO = {name: 0 for name, _ in FIELDS}
+
+
+class Totals(NamedTuple):
+    """Sums over many calls: `known` of what was reported, `unknown` how many calls did not."""
+
+    known: dict[str, float]
+    unknown: dict[str, int]
+
+    @classmethod
+    def none(cls) -> "Totals":
+        """Nothing used yet."""
+        return cls({}, {})
+
+    def plus(self, usage: UsagePayload) -> "Totals":
+        """These totals and one more call."""
+        known, unknown = dict(self.known), dict(self.unknown)
+        for name, value in usage.items():
+            if value is None:
+                unknown[name] = unknown.get(name, 0) + 1
+            else:
+                known[name] = known.get(name, 0) + value  # type: ignore[operator]
+        return Totals(known, unknown)
+
+    def payload(self) -> UsagePayload:
+        """The sums; a field that any call left unknown is null."""
+        payload: Any = {**_ZERO, **self.known, **dict.fromkeys(self.unknown)}
+        return payload  # type: ignore[no-any-return]
+
+    def known_sum(self, *names: str) -> float:
+        """The known part of the sum of these fields: what was used at the very least."""
+        return sum(self.known.get(name, 0) for name in names)
+
+    def is_known(self, *names: str) -> bool:
+        """Whether every call reported all of these fields."""
+        return not any(self.unknown.get(name) for name in names)
 
 
 class Event(NamedTuple):
@@ -39,7 +98,7 @@ class Event(NamedTuple):
     payload: Mapping[str, Any]
 
 
-class Session(NamedTuple):
+class RoleSession(NamedTuple):
     """A session of a role with one agent.
 
     `number` is the newest step that it knows; `inherited`: the parent of a fork made it.
@@ -57,9 +116,9 @@ class RoleState(NamedTuple):
 
     visits: int = 0
     step: str | None = None
-    sessions: Mapping[str, Session] = {}
+    sessions: Mapping[str, RoleSession] = {}
 
-    def with_session(self, agent: str, session: Session | None) -> "RoleState":
+    def with_session(self, agent: str, session: RoleSession | None) -> "RoleState":
         """A copy in which the agent's session is this one, or none."""
         others = {name: each for name, each in self.sessions.items() if name != agent}
         return self._replace(sessions=others if session is None else {**others, agent: session})
@@ -214,7 +273,7 @@ def _spoken(state: ThreadState, step: Event, *, inherited: bool) -> ThreadState:
         }
         role = role._replace(sessions=known)
     session = payload["session"]
-    own = None if session is None else Session(session, number, inherited)
+    own = None if session is None else RoleSession(session, number, inherited)
     return state.with_role(payload["role"], role.with_session(payload["agent"], own))
 
 
@@ -252,7 +311,7 @@ def _tried(state: ThreadState, payload: Mapping[str, Any], kept: bool) -> Thread
     if not kept:
         session = None
     elif payload["session"] is not None and (session is None or session.id != payload["session"]):
-        session = Session(payload["session"], session.number if session else 0, False)
+        session = RoleSession(payload["session"], session.number if session else 0, False)
     state = state.with_role(payload["role"], role.with_session(agent, session))
     return _arrived(state._replace(tries=state.tries + 1), payload["next"])
 

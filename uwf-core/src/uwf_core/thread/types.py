@@ -7,7 +7,12 @@ value is null, never left out. Times are integer ms since 1970, durations ms.
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypedDict
 
-from uwf_core.thread.status import Reason
+Status = Literal["idle", "running", "suspended", "completed", "cancelled", "corrupt"]
+Reason = Literal["role", "failure", "limit", "interrupted"]
+
+STATUSES: Final = ("idle", "running", "suspended", "completed", "cancelled", "corrupt")
+FINISHED: Final = ("completed", "cancelled")
+OPEN: Final = tuple(status for status in STATUSES if status not in FINISHED)
 
 
 class To:
@@ -330,3 +335,50 @@ NODES: Final[Mapping[str, Any]] = {
 
 EVENTS: Final = ("started", "asked", "granted", "limit", "unrouted", "cancelled")
 """The kinds of nodes that a variable of their own points to (`thread.names.event_name`)."""
+
+
+def runs(role: str) -> NextPayload:
+    """The role is next."""
+    return {**_NOTHING, "status": "idle", "role": role}
+
+
+def ends() -> NextPayload:
+    """The thread is completed."""
+    return {**_NOTHING, "status": "completed"}
+
+
+def cancels() -> NextPayload:
+    """The thread is cancelled permanently."""
+    return {**_NOTHING, "status": "cancelled"}
+
+
+def waits(
+    reason: Reason,
+    role: str,
+    message: str,
+    *,
+    kind: str | None = None,
+    until_ms: int | None = None,
+    question: str | None = None,
+) -> NextPayload:
+    """The thread is suspended; `kind` is that of a failure."""
+    return {
+        "status": "suspended",
+        "role": role,
+        "reason": reason,
+        "message": message,
+        "kind": kind,
+        "until": until_ms,
+        "question": question,
+    }
+
+
+_NOTHING: NextPayload = {
+    "status": "idle",
+    "role": None,
+    "reason": None,
+    "message": None,
+    "kind": None,
+    "until": None,
+    "question": None,
+}

@@ -14,17 +14,16 @@ from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import ask_call, fork_call, run_call, speaks_from
 from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, NoSink, RunLimits
 from uwf_core.api.price import priced
+from uwf_core.engine.agents import check_choice, opened_agent, recordable
 from uwf_core.engine.find import find_step
-from uwf_core.engine.imported import check_choice
-from uwf_core.engine.running import opened_agent, recordable
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import NeedsAnswer, SessionLost, UsageError, WrongStateError
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.chain import Step, is_step, read_start
-from uwf_core.thread.chain import read_step as read_step_node
+from uwf_core.thread.history import Step, is_step, read_start
+from uwf_core.thread.history import read_step as read_step_node
 from uwf_core.thread.names import ask_name
-from uwf_core.thread.usage import usage_payload
+from uwf_core.thread.state import usage_payload
 from uwf_core.views.read import read_step
 
 if TYPE_CHECKING:

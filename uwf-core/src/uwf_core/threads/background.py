@@ -12,9 +12,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.find import find_thread
-from uwf_core.engine.results import Outcome, exec_document
+from uwf_core.engine.results import Outcome, error_of, errors_file, exec_document
 from uwf_core.engine.run import RunOptions, nothing_to_run
-from uwf_core.engine.run_file import error_of, errors_file
 from uwf_core.errors import ExitCode, StoreError, UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.process.detach import start_detached

@@ -3,17 +3,17 @@
 from typing import TYPE_CHECKING
 
 from uwf_core.api.events import ThreadEnded
-from uwf_core.engine.event import happen
+from uwf_core.engine.advance import recover
 from uwf_core.engine.find import find_thread
-from uwf_core.engine.recover import recover
-from uwf_core.engine.run_file import errors_file, forget_run
+from uwf_core.engine.nodes import save_event
+from uwf_core.engine.results import errors_file, forget_run
 from uwf_core.engine.watch import Broadcast, Watch
 from uwf_core.errors import WrongStateError
-from uwf_core.thread.head import head_of, is_whole, read_head
+from uwf_core.thread.head import head_of, nodes_present, read_head
 from uwf_core.thread.lifecycle import check_cancel, check_present, check_remove
 from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.names import head_name, prefixes_of
-from uwf_core.thread.next import cancels
+from uwf_core.thread.types import cancels
 from uwf_core.threads.control import stop_run
 from uwf_core.views.show import show_thread
 
@@ -32,7 +32,7 @@ def cancel_thread(engine: "Engine", word: str, watch: Watch) -> "ThreadDocument"
     thread = find_thread(engine, word)
     head = read_head(engine.store, thread)
     check_cancel(head.state, thread)
-    check_present(thread, is_whole=is_whole(engine.store, head))
+    check_present(thread, is_whole=nodes_present(engine.store, head))
     stop_run(engine, thread)
     store = engine.store
     with thread_lock(store, thread, engine.now_ms()):
@@ -40,7 +40,7 @@ def cancel_thread(engine: "Engine", word: str, watch: Watch) -> "ThreadDocument"
         check_cancel(head.state, thread)
         now = engine.now_ms()
         with store.transaction():
-            head = happen(engine, head, "cancelled", next=cancels())
+            head = save_event(engine, head, "cancelled", next=cancels())
     ended = ThreadEnded(
         thread=thread,
         workflow=head.state.workflow,

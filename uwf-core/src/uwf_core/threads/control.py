@@ -5,8 +5,7 @@ import time
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.find import find_thread
-from uwf_core.engine.results import Outcome, exec_document
-from uwf_core.engine.run_file import read_run
+from uwf_core.engine.results import Outcome, exec_document, read_run
 from uwf_core.errors import BusyError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.process.identity import ProcessId, hostname, send_signal

@@ -2,13 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from uwf_core.engine.event import begin_thread
 from uwf_core.engine.find import find_step
+from uwf_core.engine.nodes import begin_thread
 from uwf_core.errors import WrongStateError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.thread.chain import is_start, read_start, read_step
-from uwf_core.thread.history import inherited_steps
-from uwf_core.thread.next import runs
+from uwf_core.thread.history import inherited_steps, is_start, read_start, read_step
+from uwf_core.thread.types import runs
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import StartedDocument

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.cas.schemas import Violation, violations
-from uwf_core.engine.event import happen
+from uwf_core.engine.nodes import save_event
 from uwf_core.engine.plan import Intent
 from uwf_core.engine.results import Outcome
 from uwf_core.engine.run import RunOptions, check_step, locked_thread, run_steps
@@ -13,8 +13,8 @@ from uwf_core.engine.watch import Watch
 from uwf_core.errors import DefinitionError, PayloadError, UsageError, WrongStateError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.lifecycle import check_poke, check_resume
-from uwf_core.thread.next import runs
 from uwf_core.thread.state import Suspension
+from uwf_core.thread.types import runs
 from uwf_core.views.show import form_of
 from uwf_core.workflow.variants import STATUS
 
@@ -46,16 +46,16 @@ def resume_thread(
         PayloadError: the answer does not satisfy the form; nothing has changed.
         BusyError: another process runs it.
     """
-    with locked_thread(engine, word, watch) as locked:
-        head = locked.head
+    with locked_thread(engine, word, watch, cancel) as run:
+        head = run.head
         check_resume(head.state, head.thread)
         intent = Intent("resume", _clean(engine, said.text), _answer(engine, head, said.answer))
         waits = head.state.suspension
         if waits is not None and waits.reason == "limit":
             state = head.state._replace(status="idle", current_role=waits.role, suspension=None)
-            check_step(locked._replace(head=head._replace(state=state)), options, cancel, intent)
-            locked = locked._replace(head=_grant(engine, head))
-        return locked.save(run_steps(locked, options, cancel, intent))
+            check_step(run._replace(head=head._replace(state=state)), options, intent)
+            run = run._replace(head=_grant(engine, head))
+        return run.save(run_steps(run, options, intent))
 
 
 def poke_thread(
@@ -70,10 +70,10 @@ def poke_thread(
     """
     if not text.strip():
         raise UsageError("the instruction is blank", hint="describe it with -p TEXT")
-    with locked_thread(engine, word, watch) as locked:
-        check_poke(locked.head.state, locked.head.thread)
+    with locked_thread(engine, word, watch, cancel) as run:
+        check_poke(run.head.state, run.head.thread)
         intent = Intent("poke", _clean(engine, text))
-        return locked.save(run_steps(locked, options, cancel, intent))
+        return run.save(run_steps(run, options, intent))
 
 
 def _clean(engine: "Engine", text: str | None) -> str | None:
@@ -84,7 +84,7 @@ def _grant(engine: "Engine", head: "Head") -> "Head":
     """The same allowance once more, written down."""
     waiting = head.state.suspension
     with engine.store.transaction():
-        return happen(engine, head, "granted", next=runs(waiting.role if waiting else ""))
+        return save_event(engine, head, "granted", next=runs(waiting.role if waiting else ""))
 
 
 def _answer(engine: "Engine", head: "Head", given: str | None) -> dict[str, Any] | None:

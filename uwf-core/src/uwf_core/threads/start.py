@@ -2,16 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from uwf_core.engine.event import begin_thread
 from uwf_core.engine.location import named_folder
+from uwf_core.engine.nodes import begin_thread
 from uwf_core.engine.watch import Watch
 from uwf_core.engine.workflows import find_workflow
 from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
-from uwf_core.thread.next import runs
-from uwf_core.thread.types import StartPayload
+from uwf_core.thread.types import StartPayload, runs
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import StartedDocument

@@ -8,12 +8,11 @@ from uwf_core.cas.bundle import Bundle
 from uwf_core.cas.bundle_check import check_nodes, store_of
 from uwf_core.cas.codec import decode, encode
 from uwf_core.cas.hashing import META, PRIMITIVES, ref_of
-from uwf_core.engine.transition import decide
 from uwf_core.errors import BundleError, RoutingFailed, UwfError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.thread.chain import body_of, newest_first, read_start
+from uwf_core.moderator.next import apply_edge
 from uwf_core.thread.head import Head, head_of
-from uwf_core.thread.history import state_of_thread
+from uwf_core.thread.history import body_of, newest_first, read_start, state_of_thread
 from uwf_core.thread.names import attempts_prefix, events_prefix, head_name, turns_prefix
 from uwf_core.thread.shape import schema_of, targets_of
 from uwf_core.thread.state import differences
@@ -112,7 +111,8 @@ class CheckedBundle:
             payload = step.payload
             output = self.store.get(Ref(payload["output"])).payload
             try:
-                to = decide(definition, payload["role"], output, body_of(self.store, step))
+                body = body_of(self.store, step)
+                to = apply_edge(definition, payload["role"], output, body).decision()
                 wanted = (to["status"], to["role"], to["reason"])
             except RoutingFailed:
                 wanted = ("suspended", payload["role"], "failure")

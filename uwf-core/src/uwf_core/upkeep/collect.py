@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from uwf_core.cas.gc import Rules, collect
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.lock import running_threads
-from uwf_core.thread.names import ASKS, ATTEMPTS, EVENTS, FOREIGN, HEADS, TURNS
+from uwf_core.thread.names import ASKS, ATTEMPTS, EVENTS, HEADS, IMPORTED, TURNS
 from uwf_core.workflow.registry import PREFIX as REGISTRY
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _REASONS = {
     ATTEMPTS: "attempts under way",
     TURNS: "turns under way",
     ASKS: "sessions of questions",
-    FOREIGN: "starts that came with bundles",
+    IMPORTED: "starts that came with bundles",
 }
 
 
@@ -65,5 +65,5 @@ def _anchor_of(name: str) -> str | None:
     """What is known of a step or start (the session that answers questions, where it came from) is
     kept as long as somebody else has that.
     """
-    area = next((each for each in (ASKS, FOREIGN) if name.startswith(each)), None)
+    area = next((each for each in (ASKS, IMPORTED) if name.startswith(each)), None)
     return None if area is None else name.removeprefix(area)

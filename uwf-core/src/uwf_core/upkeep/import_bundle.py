@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from uwf_core.cas.bundle import Bundle
 from uwf_core.cas.records import check_same
-from uwf_core.engine.imported import mark_foreign
+from uwf_core.engine.agents import mark_imported
 from uwf_core.errors import BusyError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
@@ -131,7 +131,7 @@ def _take(engine: "Engine", checked: CheckedBundle, plan: _Plan) -> None:
         store.import_record(record._replace(edges=graph.edge_numbers(position)))
     crash_points.reach("import")
     for start in foreign:
-        mark_foreign(store, start)
+        mark_imported(store, start)
     for variable in checked.registered:
         if store.variable(variable.name) is None:
             store.set_variable(variable.name, variable.value, variable.tags, None)

@@ -16,7 +16,7 @@ from uwf_core.engine.find import find_thread
 from uwf_core.errors import BusyError, MissingNodeError, StoreError, UnknownIdError, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.head import mark_head
+from uwf_core.thread.head import mark_head, to_tags
 from uwf_core.thread.history import state_of_thread
 from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.names import (
@@ -28,7 +28,6 @@ from uwf_core.thread.names import (
     head_name,
     thread_of,
 )
-from uwf_core.thread.tags import to_tags
 from uwf_core.upkeep.bundle_check import CheckedBundle
 from uwf_core.upkeep.verify import Problem, Report, Scope, broken_head, marking_of, verify
 

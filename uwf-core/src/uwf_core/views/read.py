@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 from uwf_core.engine.find import find_step, find_thread
 from uwf_core.errors import UnknownIdError, WrongStateError
 from uwf_core.ids import Ref
-from uwf_core.prompt.quote import fenced
-from uwf_core.prompt.record import StepRecord, step_markdown
-from uwf_core.thread.chain import Step, body_of, failure_of, is_step, newest_first, read_start
-from uwf_core.thread.chain import read_step as read_step_node
+from uwf_core.prompt.markdown import fenced, step_markdown
 from uwf_core.thread.head import Head, read_head
+from uwf_core.thread.history import Step, body_of, failure_of, is_step, newest_first, read_start
+from uwf_core.thread.history import read_step as read_step_node
 from uwf_core.thread.lifecycle import effective, state_words
 from uwf_core.thread.lock import holder_of
 from uwf_core.views.turns import turns_of_step
@@ -147,7 +146,7 @@ def _step_text(engine: "Engine", step: Step) -> str:
         return f"{heading}\n\n{facts}\n\n{fenced(failure['message'])}"
     output = engine.store.get(Ref(payload["output"])).payload
     body = body_of(engine.store, step)
-    text = step_markdown(StepRecord(payload["number"], payload["role"], output, body))
+    text = step_markdown(payload["number"], payload["role"], output, body)
     heading, _, rest = text.partition("\n")
     return f"{heading}\n\n{facts}\n{rest}"
 

@@ -8,13 +8,12 @@ from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import status_fields
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.thread.chain import read_start, read_step
-from uwf_core.thread.head import Head, is_whole, read_head
+from uwf_core.thread.head import Head, nodes_present, read_head
+from uwf_core.thread.history import read_start, read_step
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import HEADS, attempts_prefix
-from uwf_core.thread.state import Suspension, ThreadState, ThreadSummary
-from uwf_core.thread.usage import Totals
+from uwf_core.thread.state import Suspension, ThreadState, ThreadSummary, Totals
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder, Variable
@@ -35,7 +34,7 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
         row = corrupt_row(thread, error.message)
         return {**row, "task": None, "form": None, "hint": _hint(row, None, None)}
     holder = holder_of(engine.store, thread)
-    is_sound = head.damage is None and is_whole(engine.store, head)
+    is_sound = head.damage is None and nodes_present(engine.store, head)
     state = effective(head.state, is_running=holder is not None, is_sound=is_sound)
     row = row_of(head.variable, state, holder)
     waits = state.suspension if row["status"] == "suspended" else None

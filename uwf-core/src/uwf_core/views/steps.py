@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.engine.find import find_step, find_thread
 from uwf_core.errors import WrongStateError
 from uwf_core.ids import Ref
-from uwf_core.thread.chain import Step, body_of, failure_of, is_start, newest_first, read_start
 from uwf_core.thread.head import read_head
+from uwf_core.thread.history import Step, body_of, failure_of, is_start, newest_first, read_start
 from uwf_core.thread.types import StepPayload
 from uwf_core.views.turns import turns_of_step
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.head import DAMAGE, damaged_head
+from uwf_core.thread.head import DAMAGE, damaged_head, summary_of
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import running_threads
 from uwf_core.thread.names import HEADS
-from uwf_core.thread.status import OPEN, STATUSES
-from uwf_core.thread.tags import summary_of
-from uwf_core.thread.usage import Totals
+from uwf_core.thread.state import Totals
+from uwf_core.thread.types import OPEN, STATUSES
 from uwf_core.views.show import corrupt_row, row_of
 
 if TYPE_CHECKING:

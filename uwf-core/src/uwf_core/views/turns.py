@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.find import find_thread
 from uwf_core.ids import Ref
-from uwf_core.thread.chain import Step, newest_first
 from uwf_core.thread.head import Head, read_head
+from uwf_core.thread.history import Step, newest_first
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import turns_prefix
 from uwf_core.thread.state import OpenAttempt

@@ -1,0 +1,141 @@
+"""Stage 6: the task and the history -> the request to the agent, with its prompt and limits."""
+
+from typing import TYPE_CHECKING
+
+from uwf_core.api.agent import AgentRequest, PromptParts, RunLimits
+from uwf_core.engine.progress import Progress
+from uwf_core.ids import Ref
+from uwf_core.prompt.assemble import HISTORY_CHARACTERS, prompt_parts, prompt_text
+from uwf_core.prompt.markdown import step_markdown
+from uwf_core.thread.history import Step, body_of, newest_first, read_start, read_step
+
+if TYPE_CHECKING:
+    from uwf_core.agents.open import OpenAgent
+    from uwf_core.cas.store import Store
+    from uwf_core.engine.attempt import Attempt
+    from uwf_core.engine.plan import Task
+    from uwf_core.engine.run import Run
+    from uwf_core.thread.state import RoleSession, RoleState
+    from uwf_core.workflow.definition import Role
+
+
+def usable_session(state: "RoleState", agent: "OpenAgent") -> "RoleSession | None":
+    """The role's session with this agent, if the agent can use it: its own is continued, an
+    inherited one is forked first.
+    """
+    session = state.sessions.get(agent.name)
+    if session is None or "continue" not in agent.capabilities:
+        return None
+    return None if session.inherited and "fork" not in agent.capabilities else session
+
+
+def assemble(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> AgentRequest:
+    """Stage 6: the request for the task of the attempt, in the session that the agent can use."""
+    engine, head, task = run.engine, attempt.head, attempt.task
+    role = run.definition.roles[task.role]
+    attempt.known = usable_session(head.state.role(task.role), agent)
+    attempt.progress = Progress(run, attempt)
+    prompt, parts = _prompt(run, attempt, attempt.known)
+    return AgentRequest(
+        thread=head.thread,
+        role=task.role,
+        step_number=task.number,
+        cwd=task.cwd,
+        session=None if attempt.known is None or attempt.known.inherited else attempt.known.id,
+        model=engine.model_of(agent.capabilities),
+        options=agent.options,
+        limits=_limits(run, role, agent),
+        env={**engine.agent_env(agent.env), "UWF_ATTEMPT": attempt.marker},
+        trusted=engine.trusts(task.cwd),
+        cancel=run.cancel,
+        on_process=attempt.progress.process,
+        purpose=task.purpose,  # type: ignore[arg-type]
+        prompt=prompt,
+        parts=parts,
+        schema=role.schema,
+        answer=task.answer,
+        tools=role.tools if "tools" in agent.capabilities else None,
+    )
+
+
+def fresh_request(run: "Run", attempt: "Attempt", request: AgentRequest) -> AgentRequest:
+    """The request with the whole history, for an agent that has lost its session."""
+    if attempt.known is None:
+        return request
+    prompt, parts = _prompt(run, attempt, None)
+    return request.with_(prompt=prompt, parts=parts, session=None)
+
+
+def _prompt(run: "Run", attempt: "Attempt", known: "RoleSession | None") -> tuple[str, PromptParts]:
+    engine, task, state = run.engine, attempt.task, attempt.head.state
+    steps, earlier = _history(engine.store, task, 0 if known is None else known.number)
+    start = read_start(engine.store, Ref(state.start))
+    parts = prompt_parts(
+        run.definition.roles[task.role],
+        task=engine.store.text(Ref(start["prompt"])),
+        step_number=task.number,
+        visits=state.role(task.role).visits,
+        steps=steps,
+        own_session=known is not None,
+        interrupted=task.is_repeat,
+        instruction=task.instruction,
+        earlier=earlier,
+        replaced=_replaced(engine.store, task) if known is None else None,
+    )
+    text = prompt_text(parts)
+    clean = engine.redactor.text(text)
+    if clean != text:
+        fields = PromptParts.__dataclass_fields__
+        parts = PromptParts(**{name: engine.redactor.text(getattr(parts, name)) for name in fields})
+    return clean, parts
+
+
+def _history(store: "Store", task: "Task", known: int) -> tuple[list[str], int]:
+    """The steps after step number `known`, oldest first, and how many older ones were not read.
+
+    Reads only as many as the prompt can show, so that a long thread costs no more.
+    """
+    if task.prev is None:
+        return [], 0
+    steps, size = list[str](), 0
+    for step in newest_first(store, Ref(task.prev), Ref("")):
+        number = step.payload["number"]
+        if number <= known:
+            break
+        if size > HISTORY_CHARACTERS:
+            return steps[::-1], number - known
+        steps.append(_markdown(store, step))
+        size += len(steps[-1])
+    return steps[::-1], 0
+
+
+def _replaced(store: "Store", task: "Task") -> str | None:
+    return None if task.replaces is None else _markdown(store, read_step(store, Ref(task.replaces)))
+
+
+def _markdown(store: "Store", step: Step) -> str:
+    payload, output = step.payload, store.get(Ref(step.payload["output"])).payload
+    return step_markdown(payload["number"], payload["role"], output, body_of(store, step))
+
+
+def _limits(run: "Run", role: "Role", agent: "OpenAgent") -> RunLimits:
+    """The role's timeout > the agent's option `timeout` > the configuration's."""
+    limits = run.engine.settings.limits
+    option = getattr(agent.options, "timeout", None)
+    own = option if isinstance(option, int | float) and not isinstance(option, bool) else None
+    return RunLimits(
+        seconds=float(role.timeout or own or limits.run_seconds),
+        idle_seconds=limits.idle_seconds,
+        grace_seconds=limits.grace_seconds,
+        reply_bytes=limits.reply_bytes,
+    )
+
+
+def notice_tools(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> None:
+    """Report an agent that cannot enforce the role's list of tools."""
+    role = run.definition.roles[attempt.task.role]
+    if role.tools is not None and "tools" not in agent.capabilities:
+        run.watch.notice(
+            f"role {role.name} is narrowed to {', '.join(role.tools) or 'no tools'}, which "
+            f"{agent.name} cannot enforce"
+        )
