@@ -71,7 +71,7 @@ def test_what_has_said_its_result_is_not_waited_for(run, monkeypatch):
 def test_silence_is_a_stall_and_the_session_is_kept(run):
     told = RecordingSink()
     with pytest.raises(Stalled) as caught:
-        run(told=told, limits=RunLimits(idle_seconds=3, grace_seconds=0.3), SILENT="1")
+        run(told=told, limits=RunLimits(idle_seconds=5, grace_seconds=0.3), SILENT="1")
     assert caught.value.session == told.sessions[0]
 
 

@@ -17,17 +17,22 @@ from rig import AGAIN, DONE, GOOD, Rig, end, eventually, is_running
 
 @pytest.fixture
 def slow(rig: Rig) -> Rig:
-    """A project whose agent `slow` works for two seconds, a turn every tenth, and then `long`."""
+    """A project whose agent `slow` works until the file `go` is there, and `long` for ever."""
     rig.command_agents("slow", "long")
     return rig
 
 
-def begin(rig: Rig, thread: str, *arguments: str) -> dict[str, Any]:
-    """Start a run in the background; what `thread show` says of it."""
+def begin(rig: Rig, thread: str, *arguments: str) -> None:
+    """Start a run in the background."""
     begun = rig.uwf("thread", "exec", thread, "--background", *arguments)
     assert begun.exit_code == 0, begun.stderr
     assert begun.document["steps"] == []
     assert begun.document["status"] == "running"
+
+
+def begin_and_show(rig: Rig, thread: str) -> dict[str, Any]:
+    """Start a run that does not end by itself; what `thread show` says of it."""
+    begin(rig, thread)
     shown = rig.show(thread)
     assert shown["status"] == "running", "it holds the lock when the parent returns"
     return shown
@@ -36,13 +41,14 @@ def begin(rig: Rig, thread: str, *arguments: str) -> dict[str, Any]:
 def test_a_background_run_is_shown_with_its_process_and_waited_for(slow: Rig) -> None:
     thread = slow.start("--agent", "slow")
     before = time.time() * 1000
-    running = begin(slow, thread)["running"]
+    running = begin_and_show(slow, thread)["running"]
     assert is_running(running["pid"])
     assert running["host"] == socket.gethostname()
     assert before - 5000 <= running["startedAtMs"] <= time.time() * 1000
     hurried = slow.uwf("thread", "wait", thread, "--timeout", "0.1")
     assert (hurried.exit_code, hurried.stdout) == (75, "")
     assert hurried.error["code"] == "busy"
+    (slow.pids / "go").touch()
     waited = slow.uwf("thread", "wait", thread)
     assert waited.exit_code == 0
     assert waited.document["status"] == "idle"
@@ -63,7 +69,7 @@ def test_a_background_run_is_shown_with_its_process_and_waited_for(slow: Rig) ->
 def test_wait_prints_the_runs_own_document_and_code(
     rig: Rig, steps: list[dict[str, Any]], code: int, status: str
 ) -> None:
-    rig.play({**steps[0], "delayMs": 300}, *steps[1:])
+    rig.play(*steps)
     thread = rig.start()
     begin(rig, thread, "--until-done")
     waited = rig.uwf("thread", "wait", thread)
@@ -74,7 +80,7 @@ def test_wait_prints_the_runs_own_document_and_code(
 
 def test_a_run_in_the_background_can_be_stopped_and_goes_on(slow: Rig) -> None:
     thread = slow.start("--agent", "long")
-    pid = begin(slow, thread)["running"]["pid"]
+    pid = begin_and_show(slow, thread)["running"]["pid"]
     assert eventually(lambda: "I begin" in slow.said(thread))
     stopped = slow.uwf("thread", "stop", thread)
     assert stopped.exit_code == 0, stopped.stderr
@@ -91,21 +97,25 @@ def test_a_run_in_the_background_can_be_stopped_and_goes_on(slow: Rig) -> None:
 def test_the_turns_of_a_background_run_can_be_followed(slow: Rig) -> None:
     thread = slow.start("--agent", "slow")
     begin(slow, thread)
-    assert eventually(lambda: slow.said(thread))
-    live = slow.uwf("step", "turns", thread, "--live", "--format", "json")
-    assert live.exit_code == 0
-    texts = [json.loads(line)["text"] for line in live.stdout.splitlines()]
+    live = slow.start_uwf("step", "turns", thread, "--live", "--format", "json")
+    assert live.stdout is not None
+    first = live.stdout.readline()
+    (slow.pids / "go").touch()
+    rest, _ = end(live)
+    assert live.returncode == 0
+    texts = [json.loads(line)["text"] for line in [first, *rest.splitlines()]]
     assert texts == [f"turn {number}" for number in range(20)]
     assert slow.show(thread)["steps"] == 1, "it ends with the step"
 
 
 def test_a_run_in_the_background_of_a_thread_that_somebody_runs_is_75_at_once(slow: Rig) -> None:
     thread = slow.start("--agent", "slow")
-    pid = begin(slow, thread)["running"]["pid"]
+    pid = begin_and_show(slow, thread)["running"]["pid"]
     second = slow.uwf("thread", "exec", thread, "--background")
     assert (second.exit_code, second.stdout) == (75, "")
     assert second.error["code"] == "busy"
     assert str(pid) in second.error["message"]
+    (slow.pids / "go").touch()
     assert slow.uwf("thread", "wait", thread).exit_code == 0
 
 
@@ -146,13 +156,14 @@ def test_a_hang_up_of_the_parents_session_does_not_reach_the_run(slow: Rig) -> N
     end(shell)
     assert shell.returncode == -signal.SIGHUP
     assert slow.show(thread)["status"] == "running"
+    (slow.pids / "go").touch()
     waited = slow.uwf("thread", "wait", thread)
     assert (waited.exit_code, len(waited.document["steps"])) == (0, 1)
 
 
 def test_a_background_run_killed_with_kill_9_is_waited_for_and_goes_on(slow: Rig) -> None:
     thread = slow.start("--agent", "long")
-    pid = begin(slow, thread)["running"]["pid"]
+    pid = begin_and_show(slow, thread)["running"]["pid"]
     assert eventually(lambda: "I begin" in slow.said(thread))
     os.kill(pid, signal.SIGKILL)
     waited = slow.uwf("thread", "wait", thread)
@@ -173,7 +184,7 @@ def test_a_failing_command_leaves_the_document_of_the_last_run(rig: Rig) -> None
 
 
 def test_a_thread_that_is_forgotten_leaves_no_file_of_its_runs(rig: Rig) -> None:
-    rig.play({**DONE, "delayMs": 500}, GOOD)
+    rig.play(DONE, GOOD)
     thread = rig.start()
     begin(rig, thread, "--until-done")
     assert rig.uwf("thread", "wait", thread).document["status"] == "completed"
@@ -237,7 +248,7 @@ def test_wait_reports_the_error_after_the_steps_that_a_background_run_took(rig: 
     rig.config(
         "agents: {odd: {use: mock, options: {scirpt: x}}}\nagentOverrides: {loop: {checker: odd}}\n"
     )
-    rig.play({**DONE, "delayMs": 300})
+    rig.play(DONE)
     thread = rig.start()
     begin(rig, thread, "--until-done")
     waited = rig.uwf("thread", "wait", thread)

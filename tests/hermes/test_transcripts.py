@@ -29,7 +29,7 @@ FAILURES = {
     "max-turns": "max_turns",
     "dead-port": "unavailable",
 }
-SHORT = RunLimits(seconds=3.0, grace_seconds=0.4)
+SHORT = RunLimits(seconds=5.0, grace_seconds=0.4)
 
 
 def recorded_failures():

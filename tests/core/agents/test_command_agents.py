@@ -313,7 +313,7 @@ def test_an_event_is_told_while_the_command_still_works(
 
 
 def test_events_are_signs_of_life(command: Command, request_for: RequestFor, told: Any) -> None:
-    limits = RunLimits(idle_seconds=3, grace_seconds=0.2)
+    limits = RunLimits(idle_seconds=5, grace_seconds=0.2)
     reply = run_call(command("lively", "stream"), request_for(limits=limits), told)
     assert reply.text == "done"
 
@@ -321,7 +321,7 @@ def test_events_are_signs_of_life(command: Command, request_for: RequestFor, tol
 def test_a_streaming_command_that_falls_silent_is_stalled_and_keeps_its_session(
     command: Command, request_for: RequestFor, told: Any
 ) -> None:
-    limits = RunLimits(idle_seconds=3, grace_seconds=0.2)
+    limits = RunLimits(idle_seconds=5, grace_seconds=0.2)
     with pytest.raises(Stalled) as failure:
         run_call(command("silent", "stream"), request_for(limits=limits), told)
     assert failure.value.session == "s-2"
@@ -330,7 +330,7 @@ def test_a_streaming_command_that_falls_silent_is_stalled_and_keeps_its_session(
 def test_one_that_does_not_stream_may_be_silent_until_the_time_limit(
     command: Command, request_for: RequestFor, told: Any
 ) -> None:
-    limits = RunLimits(seconds=3, idle_seconds=0.1, grace_seconds=0.2)
+    limits = RunLimits(seconds=5, idle_seconds=0.1, grace_seconds=0.2)
     with pytest.raises(TimedOut) as failure:
         run_call(command("silent"), request_for(limits=limits), told)
     assert failure.value.session == "s-2"
@@ -339,11 +339,14 @@ def test_one_that_does_not_stream_may_be_silent_until_the_time_limit(
 def test_one_that_ignores_sigterm_is_ended_all_the_same(
     command: Command, request_for: RequestFor, told: Any
 ) -> None:
-    limits = RunLimits(seconds=2, grace_seconds=0.2)
+    cancel = Cancel()
+    told.on_session = lambda _: cancel.set("Ctrl-C")
     pids: list[int] = []
-    request = request_for(limits=limits, on_process=lambda identity: pids.append(identity.pid))
-    with pytest.raises(TimedOut):
-        run_call(command("deaf"), request, told)
+    request = request_for(
+        cancel=cancel, limits=FAST, on_process=lambda identity: pids.append(identity.pid)
+    )
+    with pytest.raises(AgentInterrupted):
+        run_call(command("deaf", "stream"), request, told)
     with pytest.raises(ProcessLookupError):
         os.kill(pids[0], 0)
 

@@ -129,11 +129,13 @@ def deaf() -> None:
 
 
 def slow() -> None:
-    """A turn every tenth of a second, for two seconds."""
+    """A turn every hundredth of a second, and then work until the file `go` is there."""
     event(session=SESSION)
     for number in range(20):
         event(turn={"text": f"turn {number}"})
-        time.sleep(0.1)
+        time.sleep(0.01)
+    while not os.path.exists(os.path.join(PIDS, "go")):
+        time.sleep(0.02)
     reply()
 
 

@@ -105,7 +105,7 @@ def live() -> None:
 
 def lively() -> None:
     """Longer than the idle limit in all, but never silent."""
-    for number in range(14):
+    for number in range(24):
         time.sleep(0.25)
         event(turn={"text": str(number)})
     reply(output="done")

@@ -221,7 +221,7 @@ class FileLocks(Shared):
         if self.holder(name) is not None:
             return None
         if not self.exclusive:
-            time.sleep(0.02)
+            _meet(self.home, name)
         file = self.file(name)
         part = file.with_name(f"{file.name}.{os.getpid()}")
         part.write_text(json.dumps(holder))
@@ -283,6 +283,19 @@ def _lives(pid):
     return True
 
 
+def _meet(home, name):
+    """Where processes race for a name, wait until another one is as far as this one; whether this
+    one goes first.
+    """
+    if not name.startswith(("@uwf/race/", "@uwf/lock/")):
+        return True
+    mark = f"met-{name.replace('/', '!')}-"
+    (home / f"{mark}{os.getpid()}").touch()
+    while len(met := sorted(home.glob(f"{mark}*"))) < 2:
+        time.sleep(0.001)
+    return met[0].name == f"{mark}{os.getpid()}"
+
+
 class keeps_locks_when_closed(FileLocks):
     def close(self):
         SqliteBackend.close(self)
@@ -301,7 +314,9 @@ class checks_and_then_sets(Shared):
 
     def set_variable(self, variable, expected):
         if expected is None and self.variable(variable.name) is None:
-            time.sleep(random.random() / 20)
+            if not _meet(self.home, variable.name):
+                while self.variable(variable.name) is None:
+                    time.sleep(0.001)
             now = self.variable(variable.name)
             expected = now.checksum if now else None
         return super().set_variable(variable, expected)
