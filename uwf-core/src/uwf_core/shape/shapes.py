@@ -22,6 +22,7 @@ from uwf_core.shape.kinds import (
     AnyOf,
     Anything,
     Field,
+    JsonSchema,
     ListOf,
     MapOf,
     OneOf,
@@ -120,6 +121,11 @@ def _of_type(
     if _is_dataclass(origin) or hasattr(origin, "_fields") or typing.is_typeddict(origin):
         return RecordOf(origin, _fields_of)
     return Unsayable(annotation)
+
+
+def payload_schema(cls: Any, title: str) -> JsonSchema:
+    """The JSON Schema of a node that holds a whole object of class `cls`."""
+    return {"title": title, **shape_of(cls).schema(stored=True)}
 
 
 def build(cls: Any, payload: Mapping[str, Any]) -> Any:

@@ -7,22 +7,14 @@ value is null, never left out. Times are integer ms since 1970, durations ms.
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypedDict
 
+from uwf_core.shape.rules import To
+
 Status = Literal["idle", "running", "suspended", "completed", "cancelled", "corrupt"]
 Reason = Literal["role", "failure", "limit", "interrupted"]
 
 STATUSES: Final = ("idle", "running", "suspended", "completed", "cancelled", "corrupt")
 FINISHED: Final = ("completed", "cancelled")
 OPEN: Final = tuple(status for status in STATUSES if status not in FINISHED)
-
-
-class To:
-    """Says of a field that it refers to nodes of these kinds (keys of `NODES`, `string` or
-    `workflow`); without any, to a node of whatever type.
-    """
-
-    def __init__(self, *kinds: str) -> None:
-        self.kinds = kinds
-
 
 Text = Annotated[str, To("string")]
 StepRef = Annotated[str, To("step")]

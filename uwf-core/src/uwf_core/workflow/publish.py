@@ -6,13 +6,13 @@ The same workflow always gets the same reference.
 from typing import TYPE_CHECKING, Any, Final
 
 from uwf_core.ids import Ref
-from uwf_core.shape.shapes import shape_of
+from uwf_core.shape.shapes import payload_schema
 from uwf_core.workflow.definition import WORKFLOW_TYPE, Workflow
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
 
-WORKFLOW_SCHEMA: Final = {"title": "uwf workflow", **shape_of(Workflow).schema(stored=True)}
+WORKFLOW_SCHEMA: Final = payload_schema(Workflow, "uwf workflow")
 """The type of workflow nodes. A change here is a new type: the old one stays readable."""
 
 
