@@ -9,8 +9,8 @@ import pytest
 from uwf_core.config.keys import (
     ENVIRONMENT,
     AgentSetting,
+    CallLimits,
     Config,
-    Limits,
     ModelPrice,
     ModelSetting,
     Provider,
@@ -48,7 +48,7 @@ def test_nothing_is_needed(world: World) -> None:
     settings = world.settings()
     assert settings.store == "sqlite:store.db"
     assert settings.extractors == ("frontmatter",)
-    assert settings.limits == Limits(3600.0, 900.0, 5.0, 16 * 1024 * 1024)
+    assert settings.limits == CallLimits(3600.0, 900.0, 5.0, 16 * 1024 * 1024)
     assert settings.default_agent is None
     assert settings.blocked == ()
     assert settings.notices == ()
@@ -79,7 +79,7 @@ def test_every_key_is_read(world: World) -> None:
     )  # fmt: skip
     assert settings.blocked == ("hermes",)
     assert settings.extractors == ("frontmatter", "llm")
-    assert settings.limits == Limits(60, 1.5, 2, 1000)
+    assert settings.limits == CallLimits(60, 1.5, 2, 1000)
 
 
 def test_the_stronger_layer_wins_and_is_named(world: World) -> None:

@@ -13,8 +13,8 @@ from uwf_core.workflow.template import (
     MAX_DEPTH,
     MAX_RENDERED,
     MAX_TAGS,
-    Name,
     TemplateError,
+    TemplateName,
     parse,
     render,
 )
@@ -72,11 +72,11 @@ def test_a_value_that_is_no_json_is_refused_with_the_place_of_its_tag() -> None:
 def test_names_say_where_and_within_which_sections_they_are_used() -> None:
     template = parse("{{a.b}}\n{{#list}}\n  {{{.}}} {{^gone}}{{& c }}{{/gone}}\n{{/list}}{{! d }}")
     assert template.names() == [
-        Name(("a", "b"), (), 1, 1, "variable"),
-        Name(("list",), (), 2, 1, "section"),
-        Name((), (("list",),), 3, 3, "variable"),
-        Name(("gone",), (("list",),), 3, 11, "inverted"),
-        Name(("c",), (("list",),), 3, 20, "variable"),
+        TemplateName(("a", "b"), (), 1, 1, "variable"),
+        TemplateName(("list",), (), 2, 1, "section"),
+        TemplateName((), (("list",),), 3, 3, "variable"),
+        TemplateName(("gone",), (("list",),), 3, 11, "inverted"),
+        TemplateName(("c",), (("list",),), 3, 20, "variable"),
     ]
 
 

@@ -45,7 +45,7 @@ def _line(shell: str, word: str, meaning: str) -> str:
     )
 
 
-class Place(NamedTuple):
+class WordPosition(NamedTuple):
     """The position of a word: its entry, the arguments before it, the option it is a value of."""
 
     entry: Entry
@@ -70,7 +70,7 @@ def candidates(before: Sequence[str], word: str) -> Candidates:
     return [each for each in found if each[0].startswith((word, ":"))]
 
 
-def find_place(before: Sequence[str]) -> Place:
+def find_place(before: Sequence[str]) -> WordPosition:
     """Follow the words typed so far through the table."""
     entry: Entry = Noun("", COMMANDS)
     arguments, waiting = 0, None
@@ -83,7 +83,7 @@ def find_place(before: Sequence[str]) -> Place:
             entry = entry.rows.get(word) or Row("", "")
         elif not word.startswith("-"):
             arguments += 1
-    return Place(entry, arguments, waiting)
+    return WordPosition(entry, arguments, waiting)
 
 
 def _value_kind(entry: Entry, option: str) -> str | None:

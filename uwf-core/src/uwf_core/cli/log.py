@@ -126,7 +126,7 @@ NOT_LOGGED = (UsageError, DefinitionError, PayloadError, BusyError)
 """An invalid call changes nothing, not even the log."""
 
 
-class Call(NamedTuple):
+class LoggedCall(NamedTuple):
     """The result of a call: its arguments, its start (ms since 1970), exit code and error."""
 
     arguments: Sequence[str]
@@ -135,7 +135,7 @@ class Call(NamedTuple):
     error: BaseException | None
 
 
-def write_log(session: Session, call: Call) -> None:
+def write_log(session: Session, call: LoggedCall) -> None:
     """Log a call that ran or changed something. A log that cannot be written only causes a note,
     and none if the call failed, since its error must come last.
     """
@@ -153,7 +153,7 @@ def write_log(session: Session, call: Call) -> None:
             session.note(f"note: {problem.message} ({problem.where})")
 
 
-def _entry(session: Session, call: Call) -> "LogEntry":
+def _entry(session: Session, call: LoggedCall) -> "LogEntry":
     from uwf_core import __version__
     from uwf_core.cli.error_report import traceback_of
     from uwf_core.engine.log_file import FORMAT, new_id
@@ -188,7 +188,7 @@ def _thread_id(session: Session) -> str | None:
         return word
 
 
-def _error(session: Session, call: Call) -> "LoggedError | None":
+def _error(session: Session, call: LoggedCall) -> "LoggedError | None":
     from uwf_core.cli.error_report import explain
 
     if call.error is not None:

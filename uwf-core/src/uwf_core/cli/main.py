@@ -130,9 +130,9 @@ def main(
         code = report(session, explain(error), error, arguments)
     try:
         if session.logged:
-            from uwf_core.cli.log import Call, write_log
+            from uwf_core.cli.log import LoggedCall, write_log
 
-            write_log(session, Call(arguments, started_ms, code, error))
+            write_log(session, LoggedCall(arguments, started_ms, code, error))
         if not isinstance(error, AgentStuck):
             session.close()
     except (Exception, KeyboardInterrupt) as problem:

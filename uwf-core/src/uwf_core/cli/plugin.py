@@ -71,7 +71,7 @@ def _plugins_text(document: Mapping[str, Any], screen: Screen) -> str:
     return f"{lines}\nnext: uwf plugin check NAME"
 
 
-class Checked(TypedDict):
+class CheckedPlugin(TypedDict):
     """The result of loading one plugin; `status` is the one after loading."""
 
     name: str
@@ -114,7 +114,7 @@ def check(session: Session, name: str, timeout: float) -> int:
     return ExitCode.DONE if ready else ExitCode.USAGE
 
 
-def _checked(engine: "Engine", plugin: "Plugin", seconds: float) -> Checked:
+def _checked(engine: "Engine", plugin: "Plugin", seconds: float) -> CheckedPlugin:
     from uwf_core.plugins.describe import describe
 
     found, status = plugin.found, plugin.status.value

@@ -120,7 +120,7 @@ class AgentSetting(NamedTuple):
         return None
 
 
-class Limits(NamedTuple):
+class CallLimits(NamedTuple):
     """Limits of one call of an agent: seconds, and bytes of its reply."""
 
     run_seconds: Annotated[_Seconds, "Seconds for one call of an agent."] = 3600.0
@@ -136,7 +136,7 @@ class ModelOverrides(NamedTuple):
     judge: Annotated[Text | None, "The model of judges."] = None
 
 
-class Plugins(NamedTuple):
+class PluginSettings(NamedTuple):
     """Which plugins are not imported."""
 
     block: Annotated[tuple[Text, ...], "Plugins or distributions that are never imported."] = ()
@@ -166,9 +166,9 @@ class Config(NamedTuple):
         tuple[Text, ...],
         "Folders in which an edge's `location` may be, besides the thread's folder and repository.",
     ] = ()
-    plugins: Annotated[Plugins, "Which plugins are not imported."] = Plugins()
+    plugins: Annotated[PluginSettings, "Which plugins are not imported."] = PluginSettings()
     extractors: Annotated[tuple[Text, ...], "Extractors, in the order of use."] = ("frontmatter",)
-    limits: Annotated[Limits, "Limits of one call of an agent."] = Limits()
+    limits: Annotated[CallLimits, "Limits of one call of an agent."] = CallLimits()
 
 
 ENVIRONMENT = {

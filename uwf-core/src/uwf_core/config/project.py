@@ -16,7 +16,7 @@ from uwf_core.workflow.owner import foreign_error, is_own
 FOLDER = ".uwf"
 
 
-class Project(NamedTuple):
+class ProjectFolder(NamedTuple):
     """A folder with project settings."""
 
     folder: str
@@ -31,7 +31,7 @@ class Allowed(NamedTuple):
     ignored: tuple[str, ...]
 
 
-def find_project(home: str, cwd: str, env: Mapping[str, str]) -> Project | None:
+def find_project(home: str, cwd: str, env: Mapping[str, str]) -> ProjectFolder | None:
     """The nearest folder from `cwd` upwards that has settings, except the folder of uwf.
 
     Raises:
@@ -49,11 +49,11 @@ def find_project(home: str, cwd: str, env: Mapping[str, str]) -> Project | None:
             trusted = is_trusted(home, folder)
             if not trusted and not (is_own(candidate) and is_own(file)):
                 raise foreign_error(candidate, folder)
-            return Project(folder, file, trusted)
+            return ProjectFolder(folder, file, trusted)
     return None
 
 
-def allowed(project: Project, leaves: dict[Path, Leaf]) -> Allowed:
+def allowed(project: ProjectFolder, leaves: dict[Path, Leaf]) -> Allowed:
     """Select the values: all of a trusted project except options that only the user may set,
     else only choices among what the user has. A cloned repository must not be able to run anything
     by being there.
@@ -83,7 +83,7 @@ def is_command_line(word: str) -> bool:
     return "/" in word or any(character.isspace() for character in word)
 
 
-def _is_choice(project: Project, path: Path, leaf: Leaf) -> bool:
+def _is_choice(project: ProjectFolder, path: Path, leaf: Leaf) -> bool:
     if path[0] not in CHOICES:
         return False
     if path[0] in ("defaultAgent", "agentOverrides"):

@@ -19,16 +19,16 @@ from uwf_core.config.keys import (
     BLOCK_VARIABLE,
     ENVIRONMENT,
     AgentSetting,
+    CallLimits,
     Config,
     Leaf,
-    Limits,
     ModelSetting,
     Path,
     Provider,
     parse_key,
     shape_at,
 )
-from uwf_core.config.project import Project, allowed, find_project
+from uwf_core.config.project import ProjectFolder, allowed, find_project
 from uwf_core.errors import ConfigError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.mismatch import Reading
@@ -66,7 +66,7 @@ class Settings(NamedTuple):
     """
 
     home: str
-    project: Project | None
+    project: ProjectFolder | None
     environment: Mapping[str, str]
     providers: Mapping[str, Provider]
     models: Mapping[str, ModelSetting]
@@ -81,7 +81,7 @@ class Settings(NamedTuple):
     allowed_folders: tuple[str, ...]
     blocked: tuple[str, ...]
     extractors: tuple[str, ...]
-    limits: Limits
+    limits: CallLimits
     origins: Mapping[Path, Origin]
     notices: tuple[str, ...]
 
@@ -248,7 +248,7 @@ def _checked(key: str, text: str, place: str) -> Leaf:
     return Leaf(text, place)
 
 
-def _ignored(project: Project, ignored: tuple[str, ...]) -> str:
+def _ignored(project: ProjectFolder, ignored: tuple[str, ...]) -> str:
     names = ", ".join(ignored)
     if project.trusted:
         return f"{project.file}: ignored {names}: only your own configuration can set that"
@@ -272,7 +272,7 @@ def _open_files(home: str, user: Mapping[Path, Leaf]) -> list[str]:
 
 def _settings(
     home: str,
-    project: Project | None,
+    project: ProjectFolder | None,
     environment: Mapping[str, str],
     values: _Values,
     gathered: tuple[tuple[str, ...], list[str]],

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from uwf_core.config.settings import Settings
 
 
-class Row(NamedTuple):
+class SettingRow(NamedTuple):
     """A value and its origin; `layer` and `place` as in `Origin`."""
 
     key: str
@@ -47,12 +47,12 @@ def _given(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def settings_rows(settings: "Settings") -> list[Row]:
+def settings_rows(settings: "Settings") -> list[SettingRow]:
     """One row per value, in the order of the table of keys."""
     rows = []
     for path, value in settings_values(settings):
         origin = settings.origin(path)
-        rows.append(Row(key_text(path), value, origin.layer, origin.place))
+        rows.append(SettingRow(key_text(path), value, origin.layer, origin.place))
     return rows
 
 

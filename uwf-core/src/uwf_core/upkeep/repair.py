@@ -29,7 +29,7 @@ from uwf_core.thread.names import (
     thread_of,
 )
 from uwf_core.upkeep.bundle_check import CheckedBundle
-from uwf_core.upkeep.verify import Problem, Report, Scope, broken_head, marking_of, verify
+from uwf_core.upkeep.verify import Report, Scope, StoreProblem, broken_head, marking_of, verify
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import VerifyDocument
@@ -154,7 +154,7 @@ def _nodes_from(engine: "Engine", report: Report, checked: CheckedBundle) -> lis
     return repaired
 
 
-def _rename(engine: "Engine", problem: Problem) -> bool:
+def _rename(engine: "Engine", problem: StoreProblem) -> bool:
     """Write a damaged row again, if what it points to belongs to it; whether that was done."""
     store, name = engine.store, problem.variable or ""
     rows = [row for row in store.rows(name, limit=1) if row.name == name and not is_intact(row)]

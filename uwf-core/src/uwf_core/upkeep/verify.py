@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _TRIES = 3
 
 
-class Problem(NamedTuple):
+class StoreProblem(NamedTuple):
     """Something that is wrong; the fields are those of `ProblemDocument`."""
 
     kind: str
@@ -38,14 +38,14 @@ class Report(NamedTuple):
     nodes: int
     variables: int
     threads: int
-    problems: tuple[Problem, ...]
+    problems: tuple[StoreProblem, ...]
 
     @property
     def damaged(self) -> list[str]:
         """The threads that are affected by anything."""
         return sorted({thread for problem in self.problems for thread in problem.threads})
 
-    def of_thread(self, thread: str) -> list[Problem]:
+    def of_thread(self, thread: str) -> list[StoreProblem]:
         """What is wrong with one thread."""
         return [problem for problem in self.problems if thread in problem.threads]
 
@@ -81,7 +81,7 @@ class _Verification:
     def __init__(self, engine: "Engine", scope: Scope) -> None:
         self._engine = engine
         self._scope = scope
-        self._problems: list[Problem] = []
+        self._problems: list[StoreProblem] = []
         rows = self._rows()
         intact = [row for row in rows if self._is_intact(row)]
         self._roots = self._roots_of(intact)
@@ -108,7 +108,7 @@ class _Verification:
             try:
                 found |= {row.name: row for row in every_row(self._engine.store, prefix)}
             except StoreError as error:
-                self._problems.append(Problem("unreadable", f"names cannot be read: {error}"))
+                self._problems.append(StoreProblem("unreadable", f"names cannot be read: {error}"))
                 found |= {row.name: row for row in self._rows_one_by_one(prefix)}
         return list(found.values())
 
@@ -133,7 +133,7 @@ class _Verification:
             return True
         message = "its columns are not what their checksum says"
         self._problems.append(
-            Problem("damaged", message, variable=row.name, threads=_threads(row.name))
+            StoreProblem("damaged", message, variable=row.name, threads=_threads(row.name))
         )
         return False
 
@@ -153,7 +153,7 @@ class _Verification:
                 if head_name(ThreadId(thread)) not in names and self._is_headless(thread):
                     message = f"thread {thread}, whose it is, has no head"
                     self._problems.append(
-                        Problem("stray", message, variable=row.name, threads=(thread,))
+                        StoreProblem("stray", message, variable=row.name, threads=(thread,))
                     )
 
     def _is_headless(self, thread: str) -> bool:
@@ -173,7 +173,9 @@ class _Verification:
         scan = scan_all(store)
         if scan.unreadable is None:
             return scan
-        self._problems.append(Problem("unreadable", f"nodes cannot be read: {scan.unreadable}"))
+        self._problems.append(
+            StoreProblem("unreadable", f"nodes cannot be read: {scan.unreadable}")
+        )
         return scan_from(store, values)
 
     def _tell_faults(self, scan: Scan) -> None:
@@ -186,7 +188,7 @@ class _Verification:
             if scan.graph.position(row.value) != NOWHERE or self._is_there(row):
                 continue
             message = f"there is no such node, but {row.name} points to it"
-            problem = Problem("missing", message, row.value, row.name, _threads(row.name))
+            problem = StoreProblem("missing", message, row.value, row.name, _threads(row.name))
             same = next((each for each in self._problems if each.node == row.value), None)
             if same is None:
                 self._problems.append(problem)
@@ -209,7 +211,9 @@ class _Verification:
         store = self._engine.store
         thread = row.name.removeprefix(HEADS)
         if not ThreadId.matches(thread):
-            self._problems.append(Problem("stray", "this is no thread's id", variable=row.name))
+            self._problems.append(
+                StoreProblem("stray", "this is no thread's id", variable=row.name)
+            )
             return
         for _ in range(_TRIES):
             problem = self._problem_of_head(row)
@@ -221,21 +225,23 @@ class _Verification:
                 return
             row = now
 
-    def _problem_of_head(self, row: Variable) -> Problem | None:
+    def _problem_of_head(self, row: Variable) -> StoreProblem | None:
         try:
             head = head_of(row)
             folded = state_of_thread(self._engine.store, head.thread, head.ref)
             wrong = differences(head.state, folded)
         except StoreError as error:
-            return Problem("tags", error.message, variable=row.name, threads=_threads(row.name))
+            return StoreProblem(
+                "tags", error.message, variable=row.name, threads=_threads(row.name)
+            )
         kind, message = "tags", "; ".join(wrong)
         if not wrong and head.damage is not None:
             kind, message = "mark", f"nothing is wrong with it by now; it was: {head.damage}"
-        return Problem(kind, message, None, row.name, _threads(row.name)) if message else None
+        return StoreProblem(kind, message, None, row.name, _threads(row.name)) if message else None
 
 
-def _problem_of(fault: NodeFault, threads: Iterable[str]) -> Problem:
-    return Problem(fault.kind, fault.message, node=fault.ref, threads=tuple(threads))
+def _problem_of(fault: NodeFault, threads: Iterable[str]) -> StoreProblem:
+    return StoreProblem(fault.kind, fault.message, node=fault.ref, threads=tuple(threads))
 
 
 def _threads(name: str) -> tuple[str, ...]:
@@ -243,7 +249,7 @@ def _threads(name: str) -> tuple[str, ...]:
     return () if thread is None else (thread,)
 
 
-def marking_of(problems: Sequence[Problem]) -> str:
+def marking_of(problems: Sequence[StoreProblem]) -> str:
     """What is wrong with a thread, in one line: the mark that its head gets."""
     first = problems[0]
     what = f"node {first.node}" if first.node is not None else first.variable or "the store"

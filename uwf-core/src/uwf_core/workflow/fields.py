@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Any
 
 from uwf_core.workflow.alternatives import MAX_ALTERNATIVES, alternatives
-from uwf_core.workflow.template import Name, Path
+from uwf_core.workflow.template import Path, TemplateName
 from uwf_core.workflow.variants import BODY, Variant
 
 _ANYTHING: tuple[dict[str, Any], ...] = ({},)
@@ -40,7 +40,7 @@ class Fields:
         )
         self._within: dict[tuple[Path, ...], _Scope] = {(): _Scope([self.top], [])}
 
-    def presence(self, name: Name) -> Presence:
+    def presence(self, name: TemplateName) -> Presence:
         """Whether the value of `name` is present; the tag of a section needs only PERHAPS."""
         if not name.path:
             return Presence.ALWAYS

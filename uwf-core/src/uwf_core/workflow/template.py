@@ -59,7 +59,7 @@ class TemplateError(DefinitionError):
         self.column = column
 
 
-class Name(NamedTuple):
+class TemplateName(NamedTuple):
     """A name that a template uses, for checks against a schema.
 
     Attributes:
@@ -125,7 +125,7 @@ class Template:
         _render(self._nodes, [data], text)
         return "".join(text.parts)
 
-    def names(self) -> list[Name]:
+    def names(self) -> list[TemplateName]:
         """Every name that the template uses, in the order of the text."""
         return list(_names(self._nodes, ()))
 
@@ -287,12 +287,14 @@ def _dotted(path: Path) -> str:
     return ".".join(path) or "."
 
 
-def _names(nodes: "Sequence[_Node]", stack: tuple[Path, ...]) -> Iterator[Name]:
+def _names(nodes: "Sequence[_Node]", stack: tuple[Path, ...]) -> Iterator[TemplateName]:
     for node in nodes:
         if isinstance(node, _Variable):
-            yield Name(node.path, stack, *node.place, "variable")
+            yield TemplateName(node.path, stack, *node.place, "variable")
         elif isinstance(node, _Section):
-            yield Name(node.path, stack, *node.place, "inverted" if node.inverted else "section")
+            yield TemplateName(
+                node.path, stack, *node.place, "inverted" if node.inverted else "section"
+            )
             yield from _names(node.children, stack if node.inverted else (*stack, node.path))
 
 

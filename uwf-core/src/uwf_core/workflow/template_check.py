@@ -11,7 +11,7 @@ from uwf_core.workflow.fields import Fields, Presence
 from uwf_core.workflow.load import FILE_STYLE
 from uwf_core.workflow.parsed import START, ParsedEdge, ParsedWorkflow
 from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
-from uwf_core.workflow.template import Name, Template, TemplateError, parse
+from uwf_core.workflow.template import Template, TemplateError, TemplateName, parse
 from uwf_core.workflow.variants import BODY, Analysis, Variant
 from uwf_core.workflow.yaml_nodes import YamlScalar
 
@@ -49,7 +49,7 @@ def _blank_prompt(edge: ParsedEdge, scalar: YamlScalar) -> Problem:
 
 def _placed(
     template: Template, scalar: YamlScalar, places: "_Places"
-) -> Iterator[tuple[Name, Place]]:
+) -> Iterator[tuple[TemplateName, Place]]:
     names = template.names()
     if names:
         place = places.of_tags(scalar)
@@ -57,7 +57,7 @@ def _placed(
 
 
 def _names(
-    edge: ParsedEdge, names: Iterable[tuple[Name, Place]], analysis: Analysis | None
+    edge: ParsedEdge, names: Iterable[tuple[TemplateName, Place]], analysis: Analysis | None
 ) -> Iterator[Problem]:
     variants = analysis.variants if analysis else ()
     variant = next((each for each in variants if each.status == edge.status), None)
@@ -75,7 +75,11 @@ def _names(
 
 
 def _field(
-    edge: ParsedEdge, name: Name, place: Place, fields: Fields, variants: tuple[Variant, ...]
+    edge: ParsedEdge,
+    name: TemplateName,
+    place: Place,
+    fields: Fields,
+    variants: tuple[Variant, ...],
 ) -> Iterator[Problem]:
     presence = fields.presence(name)
     if presence is Presence.NEVER:
@@ -96,7 +100,7 @@ def _field(
         )
 
 
-def _where_else(name: Name, edge: ParsedEdge, variants: tuple[Variant, ...]) -> str:
+def _where_else(name: TemplateName, edge: ParsedEdge, variants: tuple[Variant, ...]) -> str:
     others = [each.status for each in variants if name.path[0] in each.properties]
     others = [status for status in others if status != edge.status]
     return f"only the status {', '.join(others)} has this field" if others else ""
@@ -107,7 +111,7 @@ def _nearest(word: str, variant: Variant) -> str:
     return "" if word in known else suggestion(word, known)
 
 
-def _dotted(name: Name) -> str:
+def _dotted(name: TemplateName) -> str:
     return ".".join(name.path) or "."
 
 
