@@ -41,6 +41,7 @@ SOURCES = (
             "shape",
             "stores",
             "testing",
+            *("threads", "upkeep", "views"),
             "workflow",
             *("client.py", "commands.py", "definitions.py", "errors.py", "ids.py", "serving.py"),
         ]

@@ -37,7 +37,7 @@ STORAGE = (
     Mutant(
         "durability",
         "an export is not synced",
-        "upkeep/export.py",
+        "upkeep/export_bundle.py",
         "                os.fsync(file.fileno())\n",
         "",
         _EXPORTED,
@@ -45,7 +45,7 @@ STORAGE = (
     Mutant(
         "durability",
         "the name of an export is not synced",
-        "upkeep/export.py",
+        "upkeep/export_bundle.py",
         "        sync_names(str(target.parent))\n",
         "",
         _EXPORTED,
@@ -282,7 +282,7 @@ STORAGE = (
     Mutant(
         "gc",
         "what a run has put since it began is swept",
-        "upkeep/collect.py",
+        "upkeep/gc.py",
         ", *begun])",
         "])",
         "tests/core/engine/test_collect.py::test_what_a_run_has_put_since_it_began_stays_however_long_it_takes",
@@ -348,7 +348,7 @@ STORAGE = (
         "verify",
         "a node that is missing below a name is not told",
         "upkeep/verify.py",
-        "        self._tell_missing_roots(scan, intact)\n",
+        "        self._report_missing_roots(scan, intact)\n",
         "",
         "tests/core/engine/test_verify.py::test_a_registered_workflow_that_is_gone_is_named_with_its_name",
     ),
@@ -404,7 +404,7 @@ STORAGE = (
     Mutant(
         "bundles",
         "a secret that is known now is exported",
-        "upkeep/export.py",
+        "upkeep/export_bundle.py",
         "        if redactor.value(payload) != payload:",
         "        if False:",
         "tests/core/engine/test_bundles.py::test_a_secret_that_is_known_by_now_is_not_given_away",

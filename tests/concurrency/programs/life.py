@@ -9,7 +9,7 @@ import time
 
 from uwf_core.client import Client
 from uwf_core.errors import MissingNodeError, UnknownIdError
-from uwf_core.upkeep.collect import CollectOptions, collect_garbage
+from uwf_core.upkeep.gc import CollectOptions, collect_garbage
 from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
 kind, times = sys.argv[1], int(sys.argv[2])

@@ -250,14 +250,14 @@ def test_a_thread_that_runs_is_not_exported(uwf: Client, thread: str, tmp_path: 
     engine = uwf._engine
     with (
         thread_lock(engine.store, ThreadId(thread), engine.now_ms()),
-        pytest.raises(BusyError, match="runs"),
+        pytest.raises(BusyError, match="is running"),
     ):
         uwf.export_thread(thread, tmp_path / "x.tar")
     assert not list(tmp_path.glob("*x.tar*"))
 
 
 def test_a_file_that_cannot_be_written_is_told(uwf: Client, thread: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be written"):
+    with pytest.raises(UsageError, match="cannot write the bundle"):
         uwf.export_thread(thread, tmp_path / "no" / "x.tar")
 
 

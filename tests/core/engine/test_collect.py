@@ -6,7 +6,7 @@ from tests.core.engine.conftest import DONE
 from uwf_core.client import Client
 from uwf_core.testing.project import Project
 from uwf_core.thread.lock import thread_lock
-from uwf_core.upkeep.collect import CollectOptions, collect_garbage
+from uwf_core.upkeep.gc import CollectOptions, collect_garbage
 
 GRACE_MS = 1_000
 

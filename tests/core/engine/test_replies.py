@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from uwf_core.client import Client
 from uwf_core.testing.project import Project
-from uwf_core.upkeep.collect import CollectOptions, collect_garbage
+from uwf_core.upkeep.gc import CollectOptions, collect_garbage
 from uwf_core.upkeep.verify import Scope, verify
 
 WORKFLOW = """

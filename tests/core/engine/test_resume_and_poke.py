@@ -175,7 +175,7 @@ def test_an_answer_where_nothing_was_asked_is_refused(
 ) -> None:
     project.script([DONE, UNSURE])
     uwf.exec(thread, until_done=True)
-    with pytest.raises(WrongStateError, match="asked nothing"):
+    with pytest.raises(WrongStateError, match="no pending question"):
         uwf.resume(thread, answer="a=b")
 
 

@@ -263,7 +263,7 @@ def test_a_damaged_head_is_named_and_repaired_where_its_value_proves_itself(
 def test_a_thread_whose_head_is_lost_for_good_can_still_be_shown_and_removed(
     world: World,
 ) -> None:
-    from uwf_core.upkeep.collect import CollectOptions, collect_garbage
+    from uwf_core.upkeep.gc import CollectOptions, collect_garbage
 
     world.sql(VARIABLES["value"], f"@uwf/thread/{world.one}")
     with world.project.client() as uwf:
@@ -359,7 +359,7 @@ def test_a_thread_whose_damage_is_gone_loses_its_mark_by_repair(world: World) ->
 
 
 def test_a_damaged_thread_can_be_removed_and_what_is_left_collected(world: World) -> None:
-    from uwf_core.upkeep.collect import CollectOptions, collect_garbage
+    from uwf_core.upkeep.gc import CollectOptions, collect_garbage
 
     world.sql(NODES["absence"], number_of(world.raw))
     with world.project.client() as uwf:

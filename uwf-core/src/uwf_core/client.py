@@ -267,9 +267,9 @@ class Client:
 
     def cancel(self, thread: str) -> ThreadDocument:
         """Cancel the thread permanently."""
-        from uwf_core.threads import close
+        from uwf_core.threads import control
 
-        return close.cancel_thread(self._engine, thread, self._watch)
+        return control.cancel_thread(self._engine, thread, self._watch)
 
     def wait(self, thread: str, timeout_s: float | None = None) -> Outcome:
         """Wait for the current run and return its result."""
@@ -279,17 +279,17 @@ class Client:
 
     def remove(self, thread: str) -> ThreadDocument:
         """Remove a finished thread."""
-        from uwf_core.threads import close
+        from uwf_core.threads import control
 
-        return close.remove_thread(self._engine, thread)
+        return control.remove_thread(self._engine, thread)
 
     # -- bundles ---------------------------------------------------------------------------------
 
     def export_thread(self, thread: str, file: str | os.PathLike[str]) -> BundleDocument:
         """Write a thread as a bundle. Errors as `uwf thread export`."""
-        from uwf_core.upkeep import export
+        from uwf_core.upkeep import export_bundle
 
-        return export.export_thread(self._engine, thread, str(file))
+        return export_bundle.export_thread(self._engine, thread, str(file))
 
     def import_bundle(
         self, file: str | os.PathLike[str], *, dry_run: bool = False, as_new: bool = False

@@ -21,7 +21,7 @@ def export(session: Session, thread: str, output: str) -> None:
     root over all nodes that is the same in every store. `uwf bundle verify` verifies it without
     a store, `uwf cas import` imports it.
     """
-    from uwf_core.upkeep.export import export_thread
+    from uwf_core.upkeep.export_bundle import export_thread
 
     session.thread = thread
     session.emit(export_thread(session.engine, thread, output), bundle_text)

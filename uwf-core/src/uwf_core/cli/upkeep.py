@@ -80,7 +80,7 @@ def gc(session: Session, dry_run: bool, grace: float) -> None:
     questions about its steps. Threads may run meanwhile. The file does not shrink: SQLite reuses
     the free space.
     """
-    from uwf_core.upkeep.collect import CollectOptions, collect_garbage
+    from uwf_core.upkeep.gc import CollectOptions, collect_garbage
 
     options = CollectOptions(grace_seconds=grace, dry_run=dry_run)
     session.emit(collect_garbage(session.engine, options), _gc_text)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class AskOptions(NamedTuple):
-    """The question; the word that chooses another agent; whether the session may be forked."""
+    """The question, the word of `--agent`, and whether the session may be forked."""
 
     text: str
     agent: str | None = None
@@ -42,7 +42,7 @@ class AskOptions(NamedTuple):
 
 
 class _Question(NamedTuple):
-    """A question on its way: to whom, about which step, and everything that a call carries."""
+    """A question about a step, the agent that gets it, and the fields of every call."""
 
     engine: "Engine"
     step: Step
@@ -54,22 +54,22 @@ class _Question(NamedTuple):
 def ask_step(
     engine: "Engine", word: str, options: AskOptions, watch: Watch, cancel: "Cancel"
 ) -> "AnswerDocument":
-    """Ask the session of a step; the session itself stays as it was.
+    """Ask a fork of the session of a step; the session itself stays unchanged.
 
-    The answer is `original` only if the agent proved that it speaks from a fork of that session;
-    otherwise a fresh session got the step's record, and the answer is `reconstructed`.
+    The answer is `original` only if the agent proved that it answers from a fork of that session;
+    otherwise a new session got the record of the step, and the answer is `reconstructed`.
 
     Raises:
-        UnknownIdError: there is no such step. UsageError: the question is blank, or the agent is
-            a person. AgentFailure: the agent failed.
+        UnknownIdError: unknown step. UsageError: the question is blank, or the agent is a person.
+        AgentFailure: the agent failed.
     """
     if not options.text.strip():
-        raise UsageError("the question is blank", hint="say it with -p TEXT")
+        raise UsageError("the question is blank", hint="ask it with -p TEXT")
     ref = find_step(engine, word)
     if not is_step(engine.store.get(ref).payload):
         raise WrongStateError(
-            f"{ref} is the start of a thread; nobody spoke there",
-            hint="`uwf step list THREAD` shows the steps",
+            f"{ref} is the start of a thread; no agent has run there",
+            hint="next: uwf step list THREAD",
         )
     step = read_step_node(engine.store, ref)
     start = read_start(engine.store, Ref(step.payload["start"]))
@@ -82,14 +82,14 @@ def ask_step(
             reply, session = _asked(question, watch, may_fork=options.fork)
         except NeedsAnswer as error:
             raise UsageError(
-                f"{agent.origin} cannot be asked: it would need an answer itself",
+                f"{agent.origin} cannot be asked: it needs an answer itself",
                 hint="ask with --agent NAME",
             ) from error
     return _document(question, reply, session)
 
 
 def _choose(engine: "Engine", step: Step, start: "StartPayload", word: str | None) -> Choice:
-    """The agent that is named, else the step's own (with its alias's options where that fits)."""
+    """The named agent, else that of the step, with the options of its alias if that still fits."""
     known = engine.agent_catalog(start["cwd"])
     if word is not None:
         return recordable(engine, resolve_agent(word, known))
@@ -133,20 +133,20 @@ def _call(
 
 
 def _tools(engine: "Engine", step: Step, start: "StartPayload") -> tuple[str, ...] | None:
-    """What the step's role is narrowed to: a question opens no more than the work did."""
+    """The tools of the step's role: a question allows no more than the step did."""
     role = engine.definition(Ref(start["workflow"])).roles.get(step.payload["role"])
     return None if role is None else role.tools
 
 
 def _asked(question: _Question, watch: Watch, *, may_fork: bool) -> tuple[AgentReply, str | None]:
-    """The reply, and the fork that it came from; None for a fresh session."""
+    """The reply, and the fork that gave it; None for a new session."""
     if may_fork and _can_fork(question):
         for is_cached, session in _forks(question):
             try:
                 return _ask_in(question, session), session
             except SessionLost:
                 if not is_cached:
-                    watch.notice("the step's session is gone; asking a fresh one with its record")
+                    watch.notice("the session of the step is lost; asking a new one")
     return _ask_fresh(question), None
 
 
@@ -161,7 +161,7 @@ def _can_fork(question: _Question) -> bool:
 
 
 def _forks(question: _Question) -> Iterator[tuple[bool, str]]:
-    """The fork that was made for an earlier question, then a new one; (is cached, session)."""
+    """(is cached, session): the fork of an earlier question, then a new one."""
     store, name = question.engine.store, ask_name(question.step.ref)
     cached = store.variable(name)
     if cached is not None and cached.tags.get("agent") == question.agent.name:
@@ -173,7 +173,7 @@ def _forks(question: _Question) -> Iterator[tuple[bool, str]]:
     except SessionLost:
         return
     if question.engine.redactor.text(forked) != forked:
-        yield False, forked  # an id with a secret in it is not stored
+        yield False, forked  # an id that contains a secret is not stored
         return
     with store.transaction():
         detail = question.engine.nodes.put("detail", {"session": forked, "turns": []})
@@ -183,7 +183,7 @@ def _forks(question: _Question) -> Iterator[tuple[bool, str]]:
 
 
 def _ask_in(question: _Question, session: str) -> AgentReply:
-    """Ask in a session; one that cannot be proven is lost."""
+    """Ask in a session; without proof that the agent used it, it counts as lost."""
     if "ask" in question.agent.capabilities:
         request = AskRequest(**question.call, question=question.text, session=session)
         return ask_call(question.agent, request, NoSink())
@@ -197,7 +197,7 @@ def _ask_fresh(question: _Question) -> AgentReply:
         request = AskRequest(**question.call, question=question.text, record=record)
         return ask_call(question.agent, request, NoSink())
     prompt = (
-        "You are asked about a step that somebody took before you. This is its record:\n\n"
+        "You are asked about an earlier step of another agent. This is its record:\n\n"
         f"{record}\nAnswer this question about it, and change nothing:\n\n{question.text}\n"
     )
     return run_call(question.agent, _request(question, prompt), NoSink())

@@ -1,17 +1,29 @@
-"""Threads from outside: stop a run, wait for it."""
+"""Control a thread from outside: stop, wait for, cancel or delete it."""
 
 import signal
 import time
 from typing import TYPE_CHECKING
 
+from uwf_core.api.events import ThreadEnded
+from uwf_core.engine.advance import recover
 from uwf_core.engine.find import find_thread
-from uwf_core.engine.results import Outcome, exec_document, read_run
+from uwf_core.engine.nodes import save_event
+from uwf_core.engine.results import Outcome, errors_file, exec_document, forget_run, read_run
+from uwf_core.engine.watch import Broadcast, Watch
 from uwf_core.errors import BusyError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.process.identity import ProcessId, hostname, send_signal
-from uwf_core.thread.head import read_head
-from uwf_core.thread.lifecycle import effective, exit_code
-from uwf_core.thread.lock import holder_of
+from uwf_core.thread.head import head_of, nodes_present, read_head
+from uwf_core.thread.lifecycle import (
+    check_cancel,
+    check_present,
+    check_remove,
+    effective,
+    exit_code,
+)
+from uwf_core.thread.lock import holder_of, thread_lock
+from uwf_core.thread.names import head_name, prefixes_of
+from uwf_core.thread.types import cancels
 from uwf_core.views.show import show_thread
 
 if TYPE_CHECKING:
@@ -21,41 +33,41 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.1
 STOP_PATIENCE_SECONDS = 10.0
-"""How much longer than the agent's own grace a run may take to stop."""
+"""How long a run may take to stop, beyond the grace period of its agent."""
 NAMING_SECONDS = 1.0
-"""How long whoever has taken a lock may take to say so."""
+"""How long a process that has acquired a lock may take to record itself as its holder."""
 
 
 def stop_thread(engine: "Engine", word: str) -> "ThreadDocument":
-    """Stop a run, in the background or elsewhere on this machine; exec goes on later.
+    """Stop a run, in the background or elsewhere on this machine; exec continues it later.
 
     Raises:
-        WrongStateError: nobody runs it, or it runs on another machine.
+        WrongStateError: the thread is not running, or runs on another machine.
         BusyError: it does not stop in time.
     """
     thread = find_thread(engine, word)
     if not stop_run(engine, thread):
         raise WrongStateError(
-            f"nobody runs thread {thread}", hint=f"`uwf thread show {thread}` says where it stands"
+            f"thread {thread} is not running", hint=f"next: uwf thread show {thread}"
         )
     return show_thread(engine, thread)
 
 
 def wait_thread(engine: "Engine", word: str, timeout_s: float | None = None) -> Outcome:
-    """Wait until nobody runs the thread; the run's own document and exit code.
+    """Wait until the thread is not running; return the outcome of its last run.
 
-    A run that died has left none: then the document has no steps and says how it stands.
+    A run that was killed has left none: then the outcome has no steps and the current status.
 
     Raises:
-        BusyError: it was not finished in time.
+        BusyError: it did not finish in time.
     """
     thread = find_thread(engine, word)
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
     while holder_of(engine.store, thread) is not None:
         if deadline is not None and time.monotonic() >= deadline:
             raise BusyError(
-                f"thread {thread} still runs after {timeout_s:g} s",
-                hint=f"`uwf thread wait {thread}` waits on; `uwf thread stop {thread}` stops it",
+                f"thread {thread} is still running after {timeout_s:g} s",
+                hint=f"`uwf thread wait {thread}` waits; `uwf thread stop {thread}` stops it",
             )
         time.sleep(POLL_SECONDS)
     head = read_head(engine.store, thread)
@@ -66,8 +78,62 @@ def wait_thread(engine: "Engine", word: str, timeout_s: float | None = None) -> 
     return Outcome(exec_document(head._replace(state=state), []), exit_code(state))
 
 
+def cancel_thread(engine: "Engine", word: str, watch: Watch) -> "ThreadDocument":
+    """Cancel a thread permanently; stops its run first.
+
+    Raises:
+        WrongStateError: it is finished already.
+        BusyError: its run does not stop in time.
+    """
+    thread = find_thread(engine, word)
+    head = read_head(engine.store, thread)
+    check_cancel(head.state, thread)
+    check_present(thread, is_whole=nodes_present(engine.store, head))
+    stop_run(engine, thread)
+    store = engine.store
+    with thread_lock(store, thread, engine.now_ms()):
+        head = recover(engine, read_head(store, thread), watch)
+        check_cancel(head.state, thread)
+        now = engine.now_ms()
+        with store.transaction():
+            head = save_event(engine, head, "cancelled", next=cancels())
+    ended = ThreadEnded(
+        thread=thread,
+        workflow=head.state.workflow,
+        workflow_name=head.state.workflow_name,
+        status="cancelled",
+        at_ms=now,
+    )
+    Broadcast(watch, engine.observers).event(ended)
+    return show_thread(engine, thread)
+
+
+def remove_thread(engine: "Engine", word: str) -> "ThreadDocument":
+    """Delete the names of a finished thread; the next `cas gc` deletes its nodes.
+
+    Raises:
+        WrongStateError: it is not finished.
+    """
+    thread = find_thread(engine, word)
+    document = show_thread(engine, thread)
+    store = engine.store
+    with thread_lock(store, thread, engine.now_ms()), store.transaction():
+        found = store.rows(head_name(thread), limit=1)
+        if not found:
+            raise WrongStateError(f"thread {thread} was deleted meanwhile")
+        if document["status"] != "corrupt":  # else its tags may be unreadable
+            state = head_of(found[0]).state
+            check_remove(state._replace(status=document["status"]), thread)
+        for prefix in (head_name(thread), *prefixes_of(thread)):
+            for each in store.rows(prefix):
+                store.delete_variable(each)
+    forget_run(engine.home, thread)
+    errors_file(engine.home, thread).unlink(missing_ok=True)
+    return document
+
+
 def stop_run(engine: "Engine", thread: ThreadId) -> bool:
-    """Stop whoever runs the thread; whether somebody did.
+    """Stop the run of the thread; return whether there was one.
 
     Raises:
         WrongStateError: it runs on another machine. BusyError: it does not stop in time.
@@ -86,8 +152,8 @@ def stop_run(engine: "Engine", thread: ThreadId) -> bool:
 
 
 def _holder(engine: "Engine", thread: ThreadId) -> "Holder | None":
-    """Who runs the thread. A lock is taken a moment before its holder is written down: until then
-    nobody is named, or one who is dead.
+    """The process that runs the thread. It acquires the lock a moment before it records itself:
+    until then the recorded holder is missing or dead.
     """
     deadline = time.monotonic() + NAMING_SECONDS
     while (holder := holder_of(engine.store, thread)) is not None:
@@ -105,7 +171,7 @@ def _wait_for_release(
     while holder_of(engine.store, thread) == holder:
         if time.monotonic() >= deadline:
             raise BusyError(
-                f"process {holder.pid} has not stopped thread {thread} within {patience:g} s",
+                f"process {holder.pid} did not stop thread {thread} within {patience:g} s",
                 hint=f"`kill -9 {holder.pid}` is safe: the next `uwf thread exec` cleans up",
             )
         time.sleep(POLL_SECONDS / 2)

@@ -16,13 +16,12 @@ if TYPE_CHECKING:
 
 
 def fork_step(engine: "Engine", word: str) -> "StartedDocument":
-    """A thread that goes on from a step, or from a start.
+    """Create a thread that continues from a step or a start.
 
-    Sessions come along as inherited: they are forked when their role speaks again, never
-    continued.
+    It inherits the sessions: each is forked when its role runs again, never continued.
 
     Raises:
-        UnknownIdError: there is no such step. WrongStateError: it is a failed attempt.
+        UnknownIdError: unknown step. WrongStateError: it is a failed attempt.
     """
     store, ref = engine.store, find_step(engine, word)
     thread = ThreadId.new(engine.now_ms())
@@ -33,10 +32,10 @@ def fork_step(engine: "Engine", word: str) -> "StartedDocument":
 
 
 def fork_at(engine: "Engine", thread: ThreadId, ref: Ref) -> "Head":
-    """Begin `thread` at a step or start. Within a transaction.
+    """Create `thread` at a step or start, within a transaction.
 
     Raises:
-        StoreError: something of the chain is missing or damaged.
+        StoreError: a node of the chain is missing or damaged.
         WrongStateError: it is a failed attempt.
     """
     store = engine.store
@@ -48,8 +47,8 @@ def fork_at(engine: "Engine", thread: ThreadId, ref: Ref) -> "Head":
         to = runs(definition.graph["$START"]["new"].role)
     elif payload["failure"] is not None:
         raise WrongStateError(
-            f"{ref} is a failed attempt; a thread cannot go on from it",
-            hint="`uwf step list THREAD` shows the steps that can be forked",
+            f"{ref} is a failed attempt; a thread cannot continue from it",
+            hint="next: uwf step list THREAD",
         )
     else:
         to = payload["next"]

@@ -1,4 +1,4 @@
-"""`resume` and `poke`: a person says how it goes on."""
+"""`resume` and `poke`: run a thread again with a text or an answer of a person."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -81,28 +81,28 @@ def _clean(engine: "Engine", text: str | None) -> str | None:
 
 
 def _grant(engine: "Engine", head: "Head") -> "Head":
-    """The same allowance once more, written down."""
+    """Store that the same allowance is granted once more."""
     waiting = head.state.suspension
     with engine.store.transaction():
         return save_event(engine, head, "granted", next=runs(waiting.role if waiting else ""))
 
 
 def _answer(engine: "Engine", head: "Head", given: str | None) -> dict[str, Any] | None:
-    """The answer, checked against the form; a pending question must have one."""
+    """The answer, checked against the form; a pending question requires one."""
     suspension, thread = head.state.suspension, head.thread
     form = form_of(engine, head, suspension)
     if given is None:
         if suspension is not None and suspension.question is not None:
             raise WrongStateError(
-                f"thread {thread} waits for an answer; a text alone is none",
-                hint=f"`uwf thread resume {thread} --answer field=value`; "
-                f"`uwf thread show {thread}` shows the form",
+                f"thread {thread} expects --answer; -p alone is not an answer",
+                hint=f"`uwf thread show {thread}` prints the form; "
+                f"next: uwf thread resume {thread} --answer field=value",
             )
         return None
     if suspension is None or form is None:
         raise WrongStateError(
-            f"thread {thread} has asked nothing",
-            hint=f"`uwf thread resume {thread} -p TEXT` goes on with a text",
+            f"thread {thread} has no pending question",
+            hint=f"next: uwf thread resume {thread} -p TEXT",
         )
     answer = parse_answer(given, form)
     check_answer(answer, form, suspension)
@@ -114,9 +114,9 @@ _WRITE = "write field=value, a JSON object, or @file with one of these"
 
 
 def parse_answer(text: str, form: Mapping[str, Any]) -> dict[str, Any]:
-    """An answer from the command line: a JSON object, or lines of `field=value`.
+    """Parse an answer from the command line: a JSON object, or lines of `field=value`.
 
-    A value of the latter is JSON where it is that and the form wants no text, else text as it is.
+    A value is JSON if it can be and the form does not require text, else text.
 
     Raises:
         PayloadError: it is neither.
@@ -129,7 +129,7 @@ def parse_answer(text: str, form: Mapping[str, Any]) -> dict[str, Any]:
         name, equals, value = line.partition("=")
         if not equals or not name.strip():
             raise PayloadError(
-                f"{line!r} is no answer",
+                f"{line!r} is not an answer",
                 hint=_WRITE,
             )
         field = _field(name.strip(), form)
@@ -143,21 +143,21 @@ def _json_answer(text: str) -> dict[str, Any]:
     try:
         answer = json.loads(text)
     except ValueError as error:
-        raise PayloadError(f"the answer is no JSON: {error}", hint=_WRITE) from error
+        raise PayloadError(f"the answer is not JSON: {error}", hint=_WRITE) from error
     if not isinstance(answer, dict):
-        raise PayloadError("the answer is no JSON object", hint=_WRITE)
+        raise PayloadError("the answer is not a JSON object", hint=_WRITE)
     return answer
 
 
 def _field(name: str, form: Mapping[str, Any]) -> str:
-    """The field that a person means: `status` is short for `$status` where the form has no such."""
+    """The name of the field; `status` is short for `$status` if the form has no field `status`."""
     if name == "status" and _variants(form) and not any(name in each for each in _shapes(form)):
         return STATUS
     return name
 
 
 def _value(text: str, name: str, form: Mapping[str, Any]) -> Any:
-    """Text where the form allows only that, else JSON if it is, else text."""
+    """The text if the form allows only text or if it is not JSON, else the JSON value."""
     declared = [shape.get(name, {}) for shape in _shapes(form)]
     if declared and all(each.get("type") == "string" or "const" in each for each in declared):
         return text
@@ -168,7 +168,7 @@ def _value(text: str, name: str, form: Mapping[str, Any]) -> Any:
 
 
 def _shapes(form: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The properties of every form that an answer may take."""
+    """The properties of each variant of an answer."""
     variants = _variants(form)
     if variants:
         return [variant.properties for variant in variants]
@@ -176,7 +176,7 @@ def _shapes(form: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _variants(form: Mapping[str, Any]) -> "list[Variant]":
-    """The variants of a form that is a role's schema; none where it is any other schema."""
+    """The variants of a form that is a role's schema; none for any other schema."""
     from uwf_core.workflow.variants import variants
 
     try:
@@ -188,28 +188,28 @@ def _variants(form: Mapping[str, Any]) -> "list[Variant]":
 def check_answer(
     answer: Mapping[str, Any], form: Mapping[str, Any], suspension: Suspension
 ) -> None:
-    """Whether an answer satisfies the form.
+    """Check an answer against the form.
 
     Raises:
-        PayloadError: it does not; the message names every fault.
+        PayloadError: it does not satisfy the form; the message lists every error.
     """
     from uwf_core.extract.typed import check_structured, unknown_fields
 
     found: Sequence[ExtractProblem | Violation]
     try:
-        if _variants(form):  # what an agent says too much is dropped; what a person says is not
+        if _variants(form):  # unknown fields of an agent are dropped, those of a person rejected
             found = check_structured(form, answer).errors or unknown_fields(form, answer)
         else:
             found = violations(form, answer)
     except PayloadError as error:
         raise PayloadError(
-            f"the form that {suspension.role} gave cannot be used: {error.message}",
+            f"the form of {suspension.role} cannot be used: {error.message}",
             where=error.where,
-            hint="`uwf thread poke` lets the role ask again",
+            hint="`uwf thread poke` runs the role again",
         ) from error
     if found:
         words = "; ".join(f"{each.path}: {each.message}".removeprefix(": ") for each in found)
         raise PayloadError(
-            f"the answer does not fit what {suspension.role} asked for: {words}",
-            hint="`uwf thread show` shows the form",
+            f"the answer does not satisfy the form of {suspension.role}: {words}",
+            hint="`uwf thread show` prints the form",
         )

@@ -1,4 +1,4 @@
-"""Stage 4: a thread begins. Nothing is run."""
+"""Stage 4: create a thread. Runs nothing."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class StartOptions(NamedTuple):
-    """What to start: a workflow word, the task, the folder, and the word that binds an agent."""
+    """The word of the workflow, the task, the working folder, and the word of `--agent`."""
 
     workflow: str
     prompt: str
@@ -27,11 +27,11 @@ class StartOptions(NamedTuple):
 
 
 def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "StartedDocument":
-    """Begin a thread: its start node and its head, durable when this returns.
+    """Create a thread: its start node and its head, durable when this returns.
 
     Raises:
-        UsageError: a blank prompt, a folder that is none, an unknown workflow or agent.
-        DefinitionError: the workflow file has faults.
+        UsageError: a blank prompt, a missing folder, an unknown workflow or agent.
+        DefinitionError: the workflow file has errors.
     """
     prompt = _checked_prompt(options.prompt)
     cwd = named_folder(engine.cwd, options.cwd)
@@ -43,7 +43,7 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
     with store.transaction():
         if not store.has(workflow):  # a collection came between
             raise UnknownIdError(
-                f"the workflow {workflow} is not in the store any more", hint="start it again"
+                f"workflow {workflow} was deleted meanwhile", hint="start it again"
             )
         payload: StartPayload = {
             "workflow": workflow,
@@ -77,13 +77,13 @@ def _check_agent(engine: "Engine", word: str, folder: str) -> None:
     engine.check_agent(word, folder)
     if engine.redactor.text(word) != word:
         raise UsageError(
-            "the agent's command line holds a secret, and a thread keeps its agent's word",
+            "the agent's command line contains a secret, and the thread would store it",
             where="--agent",
-            hint="let the agent read it from the environment",
+            hint="let the agent read the secret from the environment",
         )
 
 
 def _checked_prompt(prompt: str) -> str:
     if not prompt.strip():
-        raise UsageError("the prompt is blank", hint="say the task with -p TEXT, -p @file or -p -")
+        raise UsageError("the prompt is blank", hint="use -p TEXT, -p @file or -p -")
     return prompt

@@ -1,1 +1,1 @@
-"""Care for the store: verify, repair, bundles out and in, garbage collection."""
+"""Maintain the store: verify, repair, export and import bundles, delete unreachable nodes."""

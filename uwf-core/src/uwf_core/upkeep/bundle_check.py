@@ -1,4 +1,4 @@
-"""A bundle as a thread: one thread's names, its nodes of the right kinds, tags that fit them."""
+"""Check that a bundle is one thread: its names, the kinds of its nodes, tags that match them."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 
 class CheckedBundle:
-    """A bundle that was checked from all sides.
+    """A checked bundle.
 
     Attributes:
-        thread: whose thread it is. head: where that stands. graph: which node refers to which.
+        thread: its thread. head: the head of that. graph: the references between its nodes.
 
     Raises:
-        BundleError: something about it is wrong.
+        BundleError: a check fails.
     """
 
     def __init__(self, bundle: Bundle) -> None:
@@ -47,15 +47,15 @@ class CheckedBundle:
         except BundleError as error:
             error.where = error.where or bundle.location()
             raise
-        except Exception as error:  # data of strangers: whatever it breaks, it is refused
+        except Exception as error:  # untrusted data: any error rejects the bundle
             why = error.message if isinstance(error, UwfError) else f"{type(error).__name__}"
             raise BundleError(
-                f"what the bundle holds is no thread: {why}", where=bundle.location()
+                f"the content of the bundle is not a thread: {why}", where=bundle.location()
             ) from error
 
     @cached_property
     def store(self) -> "Store":
-        """The bundle as a store, to be read."""
+        """The bundle as a store for reading."""
         return store_of(self.bundle)
 
     def definition(self, ref: Ref) -> "Definition":
@@ -87,24 +87,27 @@ class CheckedBundle:
         for variable in self.bundle.contents:
             kinds = next((k for area, k in wanted.items() if variable.name.startswith(area)), None)
             if kinds is None:
-                raise BundleError(f"{variable.name} is no name of thread {self.thread}")
+                raise BundleError(f"{variable.name} is not a name of thread {self.thread}")
             if self._kind_of(variable.value) not in kinds:
-                raise BundleError(f"{variable.name} points to no {' or '.join(kinds)}")
+                raise BundleError(
+                    f"{variable.name} does not point to a node of kind {' or '.join(kinds)}"
+                )
         newest = self.store.variable(head_name(self.thread))
         if newest is None or newest.value != self.bundle.manifest.head:
-            raise BundleError(f"the bundle has not the head of thread {self.thread} that it names")
+            raise BundleError(
+                f"the bundle lacks the head of thread {self.thread} that its manifest names"
+            )
         head = head_of(newest)
         self._check_decisions(head)
         wrong = differences(head.state, state_of_thread(self.store, head.thread, head.ref))
         if wrong:
             raise BundleError(
-                f"the tags of thread {self.thread} do not say what its steps say: "
-                + "; ".join(wrong)
+                f"the tags of thread {self.thread} do not match its steps: " + "; ".join(wrong)
             )
         return head
 
     def _check_decisions(self, head: Head) -> None:
-        """That each step of the chain leads where its workflow says."""
+        """Check that each step leads to the role that its workflow names."""
         start = Ref(head.state.start)
         definition = self.definition(Ref(read_start(self.store, start)["workflow"]))
         for step in newest_first(self.store, head.ref, start):
@@ -116,9 +119,9 @@ class CheckedBundle:
                 wanted = (to["status"], to["role"], to["reason"])
             except RoutingFailed:
                 wanted = ("suspended", payload["role"], "failure")
-            told = payload["next"]
-            if wanted != (told["status"], told["role"], told["reason"]):
-                raise BundleError(f"the step {step.ref} does not lead where its workflow says")
+            stored = payload["next"]
+            if wanted != (stored["status"], stored["role"], stored["reason"]):
+                raise BundleError(f"step {step.ref} leads elsewhere than its workflow")
 
     def _wanted_kinds(self) -> Mapping[str, tuple[str, ...]]:
         return {
@@ -137,15 +140,15 @@ class CheckedBundle:
             payload: Any = decode(record.data)
             wrong = self._wrong_target(kind, payload)
             if wrong is None and kind == "step" and not self._is_object(payload["output"]):
-                wrong = "the output of a step is no object"
+                wrong = "the output of a step is not an object"
             if wrong is not None:
                 raise BundleError(f"the node {record.ref}: {wrong}")
 
     def _wrong_target(self, kind: str, payload: Mapping[str, Any]) -> str | None:
-        """The first reference that leads to a node of a kind which cannot be there, in words."""
+        """A message about the first reference to a node of the wrong kind."""
         for field, ref, wanted in targets_of(kind, payload):
             if wanted and self._kind_of(ref) not in wanted:
-                return f"the {field} of a {kind} points to {ref}, which is no {' or '.join(wanted)}"
+                return f"the {field} of a {kind} points to {ref}, not to a {' or '.join(wanted)}"
         return None
 
     def _is_object(self, ref: str) -> bool:
@@ -157,7 +160,7 @@ class CheckedBundle:
 
     @cached_property
     def _kinds(self) -> Mapping[str, str]:
-        """Types of the nodes of threads, by reference."""
+        """The kinds of the nodes of threads, by the reference of their type."""
         return {
             **{ref_of(META, encode(schema_of(kind))): kind for kind in NODES},
             **dict.fromkeys(WORKFLOW_TYPES, "workflow"),
@@ -166,11 +169,13 @@ class CheckedBundle:
 
 
 def _check_graph(definition: "Definition") -> None:
-    """That every edge leads to a role, so that a run can follow it."""
+    """Check that every edge leads to a role, so that a run can follow it."""
     known = {*definition.roles, "$END", "$SUSPEND"}
     if "new" not in definition.graph.get("$START", {}):
-        raise BundleError(f"the workflow {definition.ref} has no beginning")
+        raise BundleError(f"workflow {definition.ref} has no edge $START.new")
     for edges in definition.graph.values():
         for edge in edges.values():
             if edge.role not in known:
-                raise BundleError(f"the workflow {definition.ref} leads to no role: {edge.role!r}")
+                raise BundleError(
+                    f"workflow {definition.ref} leads to the unknown role {edge.role!r}"
+                )

@@ -1,5 +1,5 @@
-"""Nodes and threads from one store of ours to another: checked by their references, not again by
-their schemas, since our own engine wrote them.
+"""Copy nodes and threads from one store to another. Verifies references, but not schemas again,
+since the engine itself wrote both stores.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from uwf_core.api.store import Record
 from uwf_core.engine.find import find_thread
 from uwf_core.ids import ref_of_number
-from uwf_core.upkeep.export import own_variables
+from uwf_core.upkeep.export_bundle import own_variables
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 def copy_nodes(
     source: "Store", target: "Store", roots: Iterable[str], *, durable: bool = True
 ) -> int:
-    """Copy nodes with everything that they lead to; how many the target did not have. Types that
+    """Copy nodes with all that they reach; return the number that the target lacked. Types that
     were copied there a moment ago are left out.
 
-    `durable`: as of a transaction of the target.
+    `durable`: as in a transaction of the target.
 
     Raises:
-        MissingNodeError, CorruptNodeError: one of them is absent or damaged; nothing has changed.
+        MissingNodeError, CorruptNodeError: one of them is missing or damaged; nothing has changed.
         CollisionError: the target has another payload under a reference.
     """
     records = list(_closure(source, roots, target.is_fresh))
@@ -36,12 +36,12 @@ def copy_nodes(
 
 
 def copy_thread(source: "Engine", target: "Engine", word: str, *, durable: bool = True) -> None:
-    """Copy a thread that nobody runs, with everything that it leads to and its own variables.
+    """Copy a thread that is not running, with all that it reaches and its own variables.
 
-    `durable`: as of a transaction of the target.
+    `durable`: as in a transaction of the target.
 
     Raises:
-        BusyError: it runs, or the target knows it already.
+        BusyError: it is running, or exists in the target already.
         UwfError: as `copy_nodes`; nothing has changed.
     """
     _, variables = own_variables(source.store, find_thread(source, word))
@@ -55,7 +55,7 @@ def copy_thread(source: "Engine", target: "Engine", word: str, *, durable: bool 
 def _closure(
     store: "Store", roots: Iterable[str], is_there: Callable[[str], bool]
 ) -> Iterator[Record]:
-    """Every record reachable from `roots`, types included, each once; without what is there."""
+    """Every record reachable from `roots`, types included, each once; without those that exist."""
     waiting = list(dict.fromkeys(roots))
     seen = set(waiting)
     while waiting:

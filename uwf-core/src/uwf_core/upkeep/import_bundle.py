@@ -1,4 +1,4 @@
-"""A bundle into the store: all of it or nothing."""
+"""Import a bundle into the store, completely or not at all."""
 
 from typing import TYPE_CHECKING
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 
 class ImportOptions(NamedTuple):
-    """Whether only to look; whether a thread that is there already may come under a new id."""
+    """Whether to change nothing; whether a thread that exists may be imported under a new id."""
 
     dry_run: bool = False
     as_new: bool = False
 
 
 def verify_bundle(path: str) -> "BundleDocument":
-    """Check a bundle from all sides, without any store.
+    """Check a bundle completely; needs no store.
 
     Raises:
-        BundleError: something about it is wrong.
+        BundleError: a check fails.
     """
     with Bundle(path) as bundle:
         CheckedBundle(bundle)
@@ -45,15 +45,15 @@ def verify_bundle(path: str) -> "BundleDocument":
 
 
 def import_bundle(engine: "Engine", path: str, options: ImportOptions) -> "ImportDocument":
-    """Take a thread into the store: everything, or nothing where anything about it is wrong.
+    """Import a thread; any error rejects the whole bundle.
 
-    A thread that is there with the same head is left as it is. With `as_new` one that is there
-    with another head comes once more, under a new id, as a fork of the head that it brings.
+    A thread that exists with the same head stays unchanged. With `as_new`, one that exists with
+    another head is imported under a new id, as a fork of the head in the bundle.
 
     Raises:
-        BundleError: something about the bundle is wrong.
+        BundleError: a check of the bundle fails.
         CollisionError: the store has another payload under one of its references.
-        WrongStateError: the thread, or the name of a workflow, is there and means something else.
+        WrongStateError: the thread or the name of a workflow exists with another value.
     """
     with Bundle(path) as bundle:
         checked = CheckedBundle(bundle)
@@ -62,8 +62,10 @@ def import_bundle(engine: "Engine", path: str, options: ImportOptions) -> "Impor
         if plan.is_new and not options.dry_run:
             with engine.store.transaction():
                 if _plan(engine, checked, options)._replace(thread=plan.thread) != plan:
-                    raise BusyError(f"thread {checked.thread} came meanwhile", hint="try again")
-                _take(engine, checked, plan)
+                    raise BusyError(
+                        f"thread {checked.thread} was created meanwhile", hint="try again"
+                    )
+                _store(engine, checked, plan)
         return {
             "thread": plan.thread,
             "head": checked.head.ref,
@@ -76,7 +78,7 @@ def import_bundle(engine: "Engine", path: str, options: ImportOptions) -> "Impor
 
 
 class _Plan(NamedTuple):
-    """What is to be made: the thread's id, whether it is not there yet, whether it is a fork."""
+    """The thread to create: its id, whether it is new here, whether it is a fork."""
 
     thread: ThreadId
     is_new: bool
@@ -89,8 +91,8 @@ def _plan(engine: "Engine", checked: CheckedBundle, options: ImportOptions) -> _
         there = store.variable(variable.name)
         if there is not None and there.value != variable.value and not options.as_new:
             raise WrongStateError(
-                f"the name {variable.name} means another workflow here ({there.value})",
-                hint="--as-new imports without the name, which stays as it is",
+                f"the name {variable.name} refers to another workflow here ({there.value})",
+                hint="--as-new imports the thread without the name",
             )
     known = store.variable(head_name(thread))
     if known is None:
@@ -99,17 +101,17 @@ def _plan(engine: "Engine", checked: CheckedBundle, options: ImportOptions) -> _
         return _Plan(thread, is_new=False, is_fork=False)
     if not options.as_new:
         raise WrongStateError(
-            f"thread {thread} is here with another head ({known.value}, not {checked.head.ref})",
-            hint="--as-new imports it as another thread",
+            f"thread {thread} exists with another head ({known.value}, not {checked.head.ref})",
+            hint="--as-new imports it under a new id",
         )
     return _Plan(ThreadId.new(engine.now_ms()), is_new=True, is_fork=True)
 
 
 def _missing(store: "Store", checked: CheckedBundle) -> int:
-    """How many nodes the store does not have; those that it has must be the same.
+    """The number of nodes that the store lacks; the others must be equal.
 
     Raises:
-        CollisionError: one of them is another one.
+        CollisionError: one of them differs.
     """
     missing = 0
     for record in checked.bundle.records():
@@ -121,8 +123,8 @@ def _missing(store: "Store", checked: CheckedBundle) -> int:
     return missing
 
 
-def _take(engine: "Engine", checked: CheckedBundle, plan: _Plan) -> None:
-    """Write nodes and names. Within a transaction."""
+def _store(engine: "Engine", checked: CheckedBundle, plan: _Plan) -> None:
+    """Store nodes and names, within a transaction."""
     store, graph = engine.store, checked.graph
     foreign = [start for start in checked.starts if not store.has(start)]
     for position in range(len(graph)):

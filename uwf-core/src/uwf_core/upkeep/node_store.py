@@ -1,4 +1,4 @@
-"""Typed nodes of somebody else's making, in the same store and under names of their own."""
+"""The store for libraries and plugins: typed nodes under separate names."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Name(NamedTuple):
-    """A variable: a name, the node that it means, and its tags."""
+    """A variable: a name, the node that it refers to, and its tags."""
 
     name: str
     ref: str
@@ -19,10 +19,10 @@ class Name(NamedTuple):
 
 
 class NodeStore:
-    """Typed nodes of one's own in the same store, under names of one's own.
+    """Your own typed nodes in the store of uwf, under your own names.
 
-    Names look like `@area/a/b`; the areas `@uwf/thread`, `@uwf/attempt`, `@uwf/turn`,
-    `@uwf/event`, `@uwf/ask` and `@uwf/registry` are the engine's.
+    Names look like `@area/a/b`; the engine owns the areas `@uwf/thread`, `@uwf/attempt`,
+    `@uwf/turn`, `@uwf/event`, `@uwf/ask` and `@uwf/registry`.
     """
 
     def __init__(self, engine: "Engine") -> None:
@@ -33,11 +33,11 @@ class NodeStore:
 
         Args:
             schema: draft 2020-12, within the allowed keywords.
-            trusted: it ships with the caller, whose tests check it without this: skip the check,
-                which is slow to load.
+            trusted: skip the check, which is slow to load: it ships with the caller, whose tests
+                check it.
 
         Raises:
-            PayloadError: it is no valid schema within the allowed keywords.
+            PayloadError: it is not a valid schema within the allowed keywords.
         """
         return self._engine.store.put_schema(dict(schema), trusted=trusted)
 
@@ -45,13 +45,13 @@ class NodeStore:
         """Store a node of a type, secrets redacted.
 
         Args:
-            type_: what `put_type` gave.
-            payload: as JSON can say it.
-            trusted: the caller's tests hold that such payloads fit; skip the check, which is slow
-                to load.
+            type_: the result of `put_type`.
+            payload: a JSON value.
+            trusted: skip the check, which is slow to load: the tests of the caller check such
+                payloads.
 
         Raises:
-            PayloadError: JSON cannot say it, or the type refuses it.
+            PayloadError: it is not a JSON value, or does not match the type.
         """
         return self._engine.store.put(type_, self._engine.redactor.value(payload), trusted=trusted)
 
@@ -59,12 +59,12 @@ class NodeStore:
         """The payload of a node, its reference and digest checked.
 
         Raises:
-            MissingNodeError, CorruptNodeError: it is absent or damaged.
+            MissingNodeError, CorruptNodeError: it is missing or damaged.
         """
         return self._engine.store.get(ref).payload
 
     def name(self, name: str) -> Name | None:
-        """What a name means now, None if nothing."""
+        """The current value of a name, None if it does not exist."""
         found = self._engine.store.variable(name)
         return None if found is None else Name(found.name, found.value, found.tags)
 
@@ -81,16 +81,16 @@ class NodeStore:
         tags: Mapping[str, str] | None = None,
         expected: Name | None = None,
     ) -> Name:
-        """Let a name mean `ref`, by compare-and-set.
+        """Make a name refer to `ref`, by compare-and-set.
 
         Args:
             name: the name.
             ref: an existing node.
-            tags: texts that are kept with it.
-            expected: what the name means now as far as the caller knows; None: nothing yet.
+            tags: texts that are stored with it.
+            expected: the value that the caller has seen; None: the name does not exist yet.
 
         Raises:
-            BusyError: it means something else by now; nothing has changed.
+            BusyError: it has another value by now; nothing has changed.
         """
         store = self._engine.store
         known = store.variable(name)
@@ -99,29 +99,29 @@ class NodeStore:
         return Name(new.name, new.value, new.tags)
 
     def transaction(self) -> Any:
-        """A context in which all writes become durable together or not at all."""
+        """A context: all its writes become durable together or not at all."""
         return self._engine.store.transaction()
 
     def copy(self, refs: Iterable[str], target: "NodeStore") -> int:
-        """Copy nodes with everything that they lead to into another store; how many were not there.
+        """Copy nodes with all that they reach to another store; return the number of new ones.
 
         Raises:
-            MissingNodeError, CorruptNodeError: one is absent or damaged; nothing has changed.
+            MissingNodeError, CorruptNodeError: one is missing or damaged; nothing has changed.
         """
         from uwf_core.upkeep.copy_nodes import copy_nodes
 
         return copy_nodes(self._engine.store, target._engine.store, refs)
 
     def copy_thread(self, thread: str, target: "NodeStore", *, durable: bool = True) -> None:
-        """Copy a thread that nobody runs into another store: all that it leads to, or nothing.
+        """Copy a thread that is not running to another store, completely or not at all.
 
         Args:
-            thread: it. target: where to.
+            thread: its id. target: the other store.
             durable: False: do not wait for the disk. The copy survives kill -9, and is on the disk
-                no later than what is written there next.
+                no later than the next write to the target.
 
         Raises:
-            BusyError: it runs, or is there already.
+            BusyError: it is running, or exists already.
         """
         from uwf_core.upkeep.copy_nodes import copy_thread
 

@@ -1,8 +1,7 @@
-"""`cas verify --repair`, and the marks that damaged threads get. Nothing is ever invented.
+"""`cas verify`: mark damaged threads, and repair what stored data prove; nothing is ever invented.
 
-What a bundle still has is taken from there; what the chain, the attempts and the events of a
-thread say is put back into its head; a name whose row is damaged is written again where the node
-that it points to says itself that it belongs there.
+Nodes come from a bundle; heads are rebuilt from the chain, the attempts and the events of their
+thread; a damaged name is written again if the node that it refers to contains that name.
 """
 
 from contextlib import ExitStack
@@ -36,13 +35,11 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
 
 _LATE = 1 << 62
-"""Later than any time: a damaged node goes however late it says that it was put."""
+"""Later than any time: a damaged node is deleted whatever time it contains."""
 
 
 class VerifyOptions(NamedTuple):
-    """What to look at (a thread or a node; None: everything), whether to repair, from which
-    bundle.
-    """
+    """A thread or node to verify (None: everything), whether to repair, and from which bundle."""
 
     word: str | None = None
     repair: bool = False
@@ -50,10 +47,10 @@ class VerifyOptions(NamedTuple):
 
 
 def verify_store(engine: "Engine", options: VerifyOptions) -> "VerifyDocument":
-    """Look at the store, mark the threads that are damaged, and repair what can be.
+    """Verify the store, mark damaged threads, and repair what can be repaired.
 
     Raises:
-        UnknownIdError: there is no such thread or node. BundleError: the bundle is refused.
+        UnknownIdError: unknown thread or node. BundleError: the bundle is rejected.
     """
     scope = _scope(engine, options.word)
     report, repaired = verify(engine, scope), list[str]()
@@ -79,10 +76,10 @@ def verify_store(engine: "Engine", options: VerifyOptions) -> "VerifyDocument":
 
 
 def _scope(engine: "Engine", word: str | None) -> Scope:
-    """A thread's id, a prefix of one or `@last`, else a node's reference or a prefix of that.
+    """The thread or node that `word` names: an id, a reference, a prefix of one, or `@last`.
 
     Raises:
-        UnknownIdError: it is neither. AmbiguousIdError: it fits several.
+        UnknownIdError: it is neither. AmbiguousIdError: it matches several.
     """
     if word is None:
         return Scope()
@@ -101,7 +98,7 @@ def _scope(engine: "Engine", word: str | None) -> Scope:
                 return Scope(node=found[0])
     raise UnknownIdError(
         f"{word!r} is neither a thread nor a node in {store.location()}",
-        hint="without it, `uwf cas verify` looks at everything",
+        hint="`uwf cas verify` alone verifies everything",
     )
 
 
@@ -109,11 +106,11 @@ _SHORTEST = 4
 
 
 def _mark(engine: "Engine", thread: ThreadId, report: Report) -> bool:
-    """Have a damaged thread listed as corrupt; whether it is."""
+    """Mark a damaged thread as corrupt; return whether lists show it so."""
     try:
         with thread_lock(engine.store, thread, engine.now_ms()):
             head = broken_head(engine, thread)
-            if head is None:  # a damaged row is a mark of its own
+            if head is None:  # lists show a damaged row as corrupt
                 return bool(engine.store.rows(head_name(thread), limit=1))
             problems = [each for each in report.of_thread(thread) if each.kind != "mark"]
             damage = marking_of(problems) if problems else head.damage
@@ -121,13 +118,13 @@ def _mark(engine: "Engine", thread: ThreadId, report: Report) -> bool:
                 mark_head(engine.store, head, damage)
             return True
     except MissingNodeError:
-        return True  # its head is missing, which every list finds
+        return True  # every list detects a missing head
     except (BusyError, StoreError):
-        return False  # it runs, or nothing can be written: the report says it all the same
+        return False  # it is running, or nothing can be written; the report lists it anyway
 
 
 def _repair(engine: "Engine", report: Report, path: str | None) -> list[str]:
-    """Bring nodes back from a bundle, and names whose node says where it belongs."""
+    """Restore nodes from a bundle, and names that their node contains."""
     repaired: list[str] = []
     with ExitStack() as stack:
         if path is not None:
@@ -155,7 +152,7 @@ def _nodes_from(engine: "Engine", report: Report, checked: CheckedBundle) -> lis
 
 
 def _rename(engine: "Engine", problem: StoreProblem) -> bool:
-    """Write a damaged row again, if what it points to belongs to it; whether that was done."""
+    """Write a damaged row again if its node proves it; return whether it was written."""
     store, name = engine.store, problem.variable or ""
     rows = [row for row in store.rows(name, limit=1) if row.name == name and not is_intact(row)]
     if not rows:
@@ -166,15 +163,15 @@ def _rename(engine: "Engine", problem: StoreProblem) -> bool:
             return False
         with store.transaction():
             store.delete_variable(rows[0])
-            if not name.startswith(ASKS):  # what is only remembered can be asked again
+            if not name.startswith(ASKS):  # a cached session can be created again
                 store.set_variable(name, rows[0].value, tags, None)
     except UwfError:
-        return False  # it stays as it is, and is told
+        return False  # it stays in the report
     return True
 
 
 def _proven_tags(engine: "Engine", row: Variable) -> dict[str, str] | None:
-    """The tags that a name has by what its node says of itself; None: nothing proves it."""
+    """The tags of a name, computed from its node; None if nothing proves them."""
     if row.name.startswith(ASKS):
         return {}
     thread = thread_of(row.name)
@@ -193,7 +190,7 @@ def _proven_tags(engine: "Engine", row: Variable) -> dict[str, str] | None:
 
 
 def _repair_heads(engine: "Engine", report: Report) -> list[str]:
-    """Put the tags of heads right, and take marks away, where nothing else is wrong."""
+    """Correct the tags of heads and remove marks, if nothing else is wrong."""
     return [
         head_name(ThreadId(thread))
         for thread in report.damaged
@@ -212,5 +209,5 @@ def _repair_head(engine: "Engine", thread: ThreadId) -> bool:
             tags = to_tags(state_of_thread(store, thread, Ref(variable.value)))
             store.set_variable(variable.name, variable.value, tags, variable)
     except (BusyError, StoreError):
-        return False  # it is told as it is
+        return False  # it stays in the report
     return True

@@ -1,4 +1,4 @@
-"""`cas verify`: the whole store, or what one thread or node leads to. Changes nothing."""
+"""`cas verify`: check the whole store, or what one thread or node reaches. Changes nothing."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ _TRIES = 3
 
 
 class StoreProblem(NamedTuple):
-    """Something that is wrong; the fields are those of `ProblemDocument`."""
+    """An error; the fields are those of `ProblemDocument`."""
 
     kind: str
     message: str
@@ -33,7 +33,7 @@ class StoreProblem(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What was looked at, and what is wrong with it."""
+    """The numbers of what was checked, and the errors."""
 
     nodes: int
     variables: int
@@ -42,29 +42,27 @@ class Report(NamedTuple):
 
     @property
     def damaged(self) -> list[str]:
-        """The threads that are affected by anything."""
+        """The threads that an error affects."""
         return sorted({thread for problem in self.problems for thread in problem.threads})
 
     def of_thread(self, thread: str) -> list[StoreProblem]:
-        """What is wrong with one thread."""
+        """The errors of one thread."""
         return [problem for problem in self.problems if thread in problem.threads]
 
 
 class Scope(NamedTuple):
-    """What to look at: all, the nodes that one leads to, or a thread with its variables."""
+    """What to check: everything, all that one node reaches, or a thread with its variables."""
 
     node: Ref | None = None
     thread: ThreadId | None = None
 
 
 def verify(engine: "Engine", scope: Scope) -> Report:
-    """Look at everything within `scope`; whatever is wrong is told, with all threads that it
-    affects, and stops nothing.
-    """
+    """Check everything within `scope`; report every error with all threads that it affects."""
     whole = _Verification(engine, scope)
     if scope == Scope() or not (whole.report.problems):
         return whole.report
-    # Who else is affected can be told by the whole store alone.
+    # Only the whole store shows which other threads are affected.
     everything = _Verification(engine, Scope()).report
     nodes = {problem.node for problem in whole.report.problems if problem.node is not None}
     kept = [
@@ -76,7 +74,7 @@ def verify(engine: "Engine", scope: Scope) -> Report:
 
 
 class _Verification:
-    """One look at a scope."""
+    """One check of a scope."""
 
     def __init__(self, engine: "Engine", scope: Scope) -> None:
         self._engine = engine
@@ -86,10 +84,10 @@ class _Verification:
         intact = [row for row in rows if self._is_intact(row)]
         self._roots = self._roots_of(intact)
         scan = self._scan(rows)
-        self._tell_faults(scan)
-        self._tell_missing_roots(scan, intact)
+        self._report_faults(scan)
+        self._report_missing_roots(scan, intact)
         heads = [row for row in intact if row.name.startswith(HEADS)]
-        self._tell_strays(rows)
+        self._report_strays(rows)
         hit = {thread for problem in self._problems for thread in problem.threads}
         for row in heads:
             if thread_of(row.name) not in hit:
@@ -99,7 +97,7 @@ class _Verification:
     # -- variables -------------------------------------------------------------------------------
 
     def _rows(self) -> list[Variable]:
-        """All variables of the scope; from both ends, where a damaged file hides the middle."""
+        """All variables of the scope; read from both ends if a damaged file hides the middle."""
         if self._scope.node is not None:
             return []
         thread = self._scope.thread
@@ -108,12 +106,12 @@ class _Verification:
             try:
                 found |= {row.name: row for row in every_row(self._engine.store, prefix)}
             except StoreError as error:
-                self._problems.append(StoreProblem("unreadable", f"names cannot be read: {error}"))
+                self._problems.append(StoreProblem("unreadable", f"cannot read names: {error}"))
                 found |= {row.name: row for row in self._rows_one_by_one(prefix)}
         return list(found.values())
 
     def _rows_one_by_one(self, prefix: str) -> Iterator[Variable]:
-        """As many rows as can be had, from the first one on and from the last one back."""
+        """All readable rows: from the first one forward and from the last one backward."""
         for descending in (False, True):
             after: str | None = None
             while True:
@@ -131,27 +129,27 @@ class _Verification:
     def _is_intact(self, row: Variable) -> bool:
         if is_intact(row):
             return True
-        message = "its columns are not what their checksum says"
+        message = "its columns do not match their checksum"
         self._problems.append(
             StoreProblem("damaged", message, variable=row.name, threads=_threads(row.name))
         )
         return False
 
     def _roots_of(self, rows: Sequence[Variable]) -> dict[str, list[str]]:
-        """What the variables of each thread point to."""
+        """The nodes that the variables of each thread refer to."""
         roots: dict[str, list[str]] = {}
         for row in rows:
             for thread in _threads(row.name):
                 roots.setdefault(thread, []).append(row.value)
         return roots
 
-    def _tell_strays(self, rows: Sequence[Variable]) -> None:
-        """Attempts, turns and events of a thread that has no head: that is lost."""
+    def _report_strays(self, rows: Sequence[Variable]) -> None:
+        """Report attempts, turns and events of a thread whose head is lost."""
         names = {row.name for row in rows}
         for row in rows:
             for thread in _threads(row.name):
                 if head_name(ThreadId(thread)) not in names and self._is_headless(thread):
-                    message = f"thread {thread}, whose it is, has no head"
+                    message = f"its thread {thread} has no head"
                     self._problems.append(
                         StoreProblem("stray", message, variable=row.name, threads=(thread,))
                     )
@@ -173,21 +171,19 @@ class _Verification:
         scan = scan_all(store)
         if scan.unreadable is None:
             return scan
-        self._problems.append(
-            StoreProblem("unreadable", f"nodes cannot be read: {scan.unreadable}")
-        )
+        self._problems.append(StoreProblem("unreadable", f"cannot read nodes: {scan.unreadable}"))
         return scan_from(store, values)
 
-    def _tell_faults(self, scan: Scan) -> None:
+    def _report_faults(self, scan: Scan) -> None:
         affected = scan.affected(self._roots)
         for index, fault in enumerate(scan.faults):
             self._problems.append(_problem_of(fault, affected.get(index, ())))
 
-    def _tell_missing_roots(self, scan: Scan, rows: Sequence[Variable]) -> None:
+    def _report_missing_roots(self, scan: Scan, rows: Sequence[Variable]) -> None:
         for row in rows:
             if scan.graph.position(row.value) != NOWHERE or self._is_there(row):
                 continue
-            message = f"there is no such node, but {row.name} points to it"
+            message = f"the node is missing, but {row.name} refers to it"
             problem = StoreProblem("missing", message, row.value, row.name, _threads(row.name))
             same = next((each for each in self._problems if each.node == row.value), None)
             if same is None:
@@ -197,7 +193,7 @@ class _Verification:
                 self._problems[self._problems.index(same)] = same._replace(threads=threads)
 
     def _is_there(self, row: Variable) -> bool:
-        """Whether the variable points to a node by now, or is gone."""
+        """Whether by now the variable refers to a node or is deleted."""
         store = self._engine.store
         try:
             return store.has(row.value) or store.variable(row.name) != row
@@ -207,12 +203,12 @@ class _Verification:
     # -- heads -----------------------------------------------------------------------------------
 
     def _check_head(self, row: Variable) -> None:
-        """Compare a head with its chain; one that moves meanwhile is looked at again."""
+        """Compare a head with its chain; check one that moves meanwhile again."""
         store = self._engine.store
         thread = row.name.removeprefix(HEADS)
         if not ThreadId.matches(thread):
             self._problems.append(
-                StoreProblem("stray", "this is no thread's id", variable=row.name)
+                StoreProblem("stray", "this is not a thread id", variable=row.name)
             )
             return
         for _ in range(_TRIES):
@@ -236,7 +232,7 @@ class _Verification:
             )
         kind, message = "tags", "; ".join(wrong)
         if not wrong and head.damage is not None:
-            kind, message = "mark", f"nothing is wrong with it by now; it was: {head.damage}"
+            kind, message = "mark", f"its damage is repaired: {head.damage}"
         return StoreProblem(kind, message, None, row.name, _threads(row.name)) if message else None
 
 
@@ -250,7 +246,7 @@ def _threads(name: str) -> tuple[str, ...]:
 
 
 def marking_of(problems: Sequence[StoreProblem]) -> str:
-    """What is wrong with a thread, in one line: the mark that its head gets."""
+    """The errors of a thread in one line: the mark that its head gets."""
     first = problems[0]
     what = f"node {first.node}" if first.node is not None else first.variable or "the store"
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
@@ -258,7 +254,7 @@ def marking_of(problems: Sequence[StoreProblem]) -> str:
 
 
 def broken_head(engine: "Engine", thread: ThreadId) -> Head | None:
-    """The head of a thread as stored, None where that cannot be read."""
+    """The head of a thread as stored, None if it cannot be read."""
     try:
         variable = engine.store.variable(head_name(thread))
         return None if variable is None else head_of(variable)

@@ -1,4 +1,4 @@
-"""A thread, a step or a prompt as Markdown for people. Reads no further back than it shows."""
+"""A thread, a step or a prompt as Markdown. Reads no further back than it shows."""
 
 from typing import TYPE_CHECKING
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
 
 QUOTA = 32_000
-"""Characters that are shown unless another number is asked for."""
+"""The default number of characters to show."""
 
 
 def read_thread(engine: "Engine", word: str, quota: int = QUOTA, before: str | None = None) -> str:
-    """The thread as Markdown: its task and the newest steps that fit into `quota` characters.
+    """The thread as Markdown: the task and the newest steps within `quota` characters.
 
-    At least one step is shown. What is left out is counted, with the command that shows it.
+    Prints at least one step, and the command that shows those that are left out.
 
     Args:
         engine: the engine.
@@ -33,7 +33,7 @@ def read_thread(engine: "Engine", word: str, quota: int = QUOTA, before: str | N
         before: a step; only steps before it are shown.
 
     Raises:
-        UnknownIdError: there is no such thread or step.
+        UnknownIdError: unknown thread or step.
     """
     head = read_head(engine.store, find_thread(engine, word))
     top = head.ref if before is None else _before(engine, head, before)
@@ -51,15 +51,15 @@ def read_thread(engine: "Engine", word: str, quota: int = QUOTA, before: str | N
     if not texts:
         parts.append("(no step yet)")
     if before is None:
-        parts.append(_standing(engine, head))
+        parts.append(_status(engine, head))
     return "\n\n".join(parts) + "\n"
 
 
 def read_step(engine: "Engine", word: str, quota: int = QUOTA) -> str:
-    """A step's turns as Markdown, the newest that fit into `quota` characters, at least one.
+    """The turns of a step as Markdown: the newest within `quota` characters, at least one.
 
     Raises:
-        UnknownIdError: there is no such step. WrongStateError: it is a thread's start.
+        UnknownIdError: unknown step. WrongStateError: it is the start of a thread.
     """
     step = _step(engine, word)
     turns = turns_of_step(engine, step)
@@ -79,10 +79,10 @@ def read_step(engine: "Engine", word: str, quota: int = QUOTA) -> str:
 
 
 def read_prompt(engine: "Engine", word: str) -> str:
-    """Exactly what the agent got.
+    """The exact prompt that the agent got.
 
     Raises:
-        UnknownIdError: there is no such step. WrongStateError: it is a thread's start.
+        UnknownIdError: unknown step. WrongStateError: it is the start of a thread.
     """
     return engine.store.text(Ref(_step(engine, word).payload["prompt"]))
 
@@ -92,20 +92,20 @@ def _step(engine: "Engine", word: str) -> Step:
     if not is_step(engine.store.get(ref).payload):
         raise WrongStateError(
             f"{ref} is the start of a thread, not a step",
-            hint="`uwf step list THREAD` shows the steps",
+            hint="next: uwf step list THREAD",
         )
     return read_step_node(engine.store, ref)
 
 
 def _before(engine: "Engine", head: Head, word: str) -> Ref:
-    """The step before the one that is named, which must be of this thread."""
+    """The step before the named one, which must belong to this thread."""
     wanted = find_step(engine, word)
     for step in newest_first(engine.store, head.ref, Ref(head.state.start)):
         if step.ref == wanted:
             return Ref(step.payload["prev"] or head.state.start)
     raise UnknownIdError(
-        f"{wanted} is no step of thread {head.thread}",
-        hint=f"`uwf step list {head.thread}` shows its steps",
+        f"{wanted} is not a step of thread {head.thread}",
+        hint=f"next: uwf step list {head.thread}",
     )
 
 
@@ -125,7 +125,7 @@ def _left_out(head: Head, count: int, oldest: Step | None) -> list[str]:
     return [f"({steps} left out: `uwf thread read {head.thread} --before {oldest.ref}`)"]
 
 
-def _standing(engine: "Engine", head: Head) -> str:
+def _status(engine: "Engine", head: Head) -> str:
     is_running = holder_of(engine.store, head.thread) is not None
     state = effective(head.state, is_running=is_running, is_sound=head.damage is None)
     line = f"Status: {state_words(state)}"

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
-    """A thread, with the form of a pending question and a hint what to do next.
+    """A thread with its task, the form of a pending question and the next command.
 
     Raises:
-        UnknownIdError: there is no such thread.
+        UnknownIdError: unknown thread.
     """
     thread = find_thread(engine, word)
     try:
@@ -72,7 +72,7 @@ def row_of(
 
 def corrupt_row(thread: ThreadId, message: str) -> "ThreadRow":
     """The row of a thread of which nothing but the id is known."""
-    # Damage may have made of an id what is none: it was begun at 0, nobody knows when.
+    # A damaged id has no time of creation; 0 stands for unknown.
     started_ms = thread.created_ms if ThreadId.matches(thread) else 0
     return {
         "thread": thread,
@@ -101,7 +101,7 @@ def _running(holder: "Holder | None") -> "RunningDocument | None":
 
 
 def form_of(engine: "Engine", head: Head, suspension: Suspension | None) -> dict[str, Any] | None:
-    """The JSON Schema of an answer: of the pending question, or of a role that yielded with one."""
+    """The JSON Schema of an answer: that of the pending question, or of a role that yielded."""
     if suspension is None or suspension.reason != "role":
         return None
     store = engine.store
@@ -124,9 +124,9 @@ def _hint(row: "ThreadRow", suspension: Suspension | None, failed: str | None) -
         case "running":
             return f"`uwf step turns {thread} --live` follows it; `uwf thread wait {thread}` waits"
         case "completed":
-            return f"`uwf thread read {thread}` shows all of it"
+            return f"`uwf thread read {thread}` prints all of it"
         case "corrupt":
-            return f"`uwf cas verify {thread}` says what is damaged or missing"
+            return f"`uwf cas verify {thread}` lists what is damaged or missing"
         case "suspended" if suspension is not None:
             return _suspended_hint(thread, suspension, failed)
     return None
@@ -143,13 +143,13 @@ def _failed_attempt(engine: "Engine", head: Head) -> str | None:
 
 
 def _answer_hint(thread: str, suspension: Suspension) -> str:
-    words = f"`uwf thread resume {thread} --answer field=value` answers; `form` says what fits"
-    return words if suspension.question is not None else f"{words}; -p TEXT goes on without"
+    words = f"`uwf thread resume {thread} --answer field=value` answers; `form` is its JSON Schema"
+    return words if suspension.question is not None else f"{words}; -p TEXT runs without one"
 
 
 def _suspended_hint(thread: str, suspension: Suspension, failed: str | None) -> str:
     if suspension.reason == "role":
-        return f"`uwf thread resume {thread} -p TEXT` lets {suspension.role} go on"
+        return f"`uwf thread resume {thread} -p TEXT` runs {suspension.role} again with that text"
     if suspension.reason == "limit":
         return f"`uwf thread resume {thread}` grants the same allowance once more"
     again = f"`uwf thread exec {thread}` runs {suspension.role} again"

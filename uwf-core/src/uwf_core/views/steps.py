@@ -1,4 +1,4 @@
-"""Steps as documents: the list of a thread's, and one whole."""
+"""Steps as documents: those of a thread as rows, and one whole step."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def list_steps(engine: "Engine", word: str) -> "list[StepRow]":
-    """The steps of a thread in the order in which they were taken; the first row is the start."""
+    """The steps of a thread, oldest first; the first row is the start."""
     store = engine.store
     head = read_head(store, find_thread(engine, word))
     start = Ref(head.state.start)
@@ -28,14 +28,14 @@ def show_step(engine: "Engine", word: str) -> "StepDocument":
     """A whole step, or failed attempt.
 
     Raises:
-        UnknownIdError: there is none. WrongStateError: it is the start of a thread.
+        UnknownIdError: unknown step. WrongStateError: it is the start of a thread.
     """
     ref = find_step(engine, word)
     payload = engine.store.get(ref).payload
     if is_start(payload):
         raise WrongStateError(
             f"{ref} is the start of a thread, not a step",
-            hint=f"`uwf cas get {ref}` shows it; `uwf thread read` shows the task",
+            hint=f"`uwf cas get {ref}` prints it; `uwf thread read` prints the task",
         )
     return _document(engine, Step(ref, payload))
 

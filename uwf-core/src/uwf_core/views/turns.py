@@ -1,4 +1,4 @@
-"""The turns inside steps, those of the step under way included."""
+"""The turns inside steps, also those of the running step."""
 
 import time
 from collections.abc import Iterator
@@ -23,16 +23,16 @@ POLL_SECONDS = 0.2
 
 
 def list_turns(engine: "Engine", word: str, role: str | None = None) -> "list[TurnDocument]":
-    """All turns of a thread in order, of one role alone if it is named."""
+    """All turns of a thread in order, or those of one role."""
     thread = find_thread(engine, word)
     head = read_head(engine.store, thread)
     return list(_wanted(_all_turns(engine, head), role))
 
 
 def follow_turns(engine: "Engine", word: str, role: str | None = None) -> "Iterator[TurnDocument]":
-    """All turns so far, then those of the step under way as they come, until that step ends.
+    """All turns so far, then those of the running step as they arrive, until that step ends.
 
-    A turn that grows (a tool's result arrives) comes again, with the same `index`.
+    A turn that changes (the result of a tool arrives) is repeated with the same `index`.
     """
     thread = find_thread(engine, word)
     head = read_head(engine.store, thread)
@@ -90,7 +90,7 @@ def _open_turns(engine: "Engine", head: Head, attempt: OpenAttempt) -> "list[_Se
 
 
 def _ended_turns(engine: "Engine", head: Head, attempt: OpenAttempt) -> "list[_Seen]":
-    """The turns of an attempt that has become the head's step meanwhile."""
+    """The turns of an attempt that has become a step meanwhile."""
     for step in newest_first(engine.store, head.ref, Ref(head.state.start)):
         if step.payload["number"] < attempt.number:
             break

@@ -1,4 +1,4 @@
-"""A thread as a file that somebody else can check and take over."""
+"""Export a thread to a file that others can verify and import."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -26,14 +26,14 @@ _TRIES = 5
 
 
 def export_thread(engine: "Engine", word: str, path: str) -> "BundleDocument":
-    """Write a thread with everything that it leads to, and its own variables, into a file.
+    """Write a thread with all that it reaches, and its own variables, to a file.
 
-    The file (0600) is there once it is whole; one that was there is replaced.
+    The file (0600) appears once it is complete, and replaces an existing one.
 
     Raises:
-        UnknownIdError: there is no such thread. BusyError: it runs.
-        CorruptNodeError: something of it is damaged or missing.
-        BundleError: it holds a secret that is known now.
+        UnknownIdError: unknown thread. BusyError: it is running.
+        CorruptNodeError: a node of it is damaged or missing.
+        BundleError: it contains a secret that is known now.
         UsageError: the file cannot be written.
     """
     from uwf_core.cas.bundle_write import write_bundle
@@ -57,7 +57,7 @@ def export_thread(engine: "Engine", word: str, path: str) -> "BundleDocument":
 
 
 def own_variables(store: "Store", thread: ThreadId) -> tuple[Head, Sequence[Variable]]:
-    """The head and all variables of a thread, as they were at one moment."""
+    """A consistent view of the head and all variables of a thread."""
     for _ in range(_TRIES):
         head = read_head(store, thread)
         if holder_of(store, thread) is not None:
@@ -67,21 +67,19 @@ def own_variables(store: "Store", thread: ThreadId) -> tuple[Head, Sequence[Vari
             variables += store.variables(prefix)
         if read_head(store, thread).variable == head.variable:
             return head, variables
-    raise BusyError(
-        f"thread {thread} runs", hint=f"`uwf thread wait {thread}`, then export it again"
-    )
+    raise BusyError(f"thread {thread} is running", hint=f"next: uwf thread wait {thread}")
 
 
 def _inspect(engine: "Engine", variables: Sequence[Variable]) -> "Inspect":
-    """What was stored before a secret was known is not given away."""
+    """Reject what was stored before a secret was known."""
     redactor = engine.redactor
 
     def inspect(place: str, payload: Any) -> None:
         if redactor.value(payload) != payload:
             raise BundleError(
-                f"{place} holds a secret that is known now; nothing was exported",
-                hint="a node cannot be changed: change the secret where it is used, and take it "
-                "out of the configuration and the environment",
+                f"{place} contains a secret that is known now; nothing was exported",
+                hint="a node cannot be changed: replace the secret in its service, and remove it "
+                "from the configuration and the environment",
             )
 
     for variable in variables:
@@ -91,10 +89,10 @@ def _inspect(engine: "Engine", variables: Sequence[Variable]) -> "Inspect":
 
 @contextmanager
 def _replacing(target: Path) -> Iterator[BinaryIO]:
-    """A file (0600) that takes the place of `target` once it is written and on the disk.
+    """A file (0600) that replaces `target` once it is written and synced.
 
     Raises:
-        UsageError: it cannot be written; what was there is as it was.
+        UsageError: it cannot be written; `target` is unchanged.
     """
     draft = target.with_name(f".{target.name}.{os.getpid()}.new")
     try:
@@ -112,7 +110,7 @@ def _replacing(target: Path) -> Iterator[BinaryIO]:
         sync_names(str(target.parent))
     except OSError as error:
         raise UsageError(
-            f"the bundle cannot be written: {error.strerror}",
+            f"cannot write the bundle: {error.strerror}",
             where=str(target),
-            hint="-o names a file in a folder that is yours to write, on a disk with room",
+            hint="choose a file in a folder that you can write, on a disk with free space",
         ) from error

@@ -1,4 +1,4 @@
-"""`cas gc`: the variables of uwf as roots, and the report."""
+"""`cas gc`: delete nodes that no variable of uwf reaches, and report why others are kept."""
 
 from typing import TYPE_CHECKING
 
@@ -27,20 +27,20 @@ _REASONS = {
 
 
 class CollectOptions(NamedTuple):
-    """How long what nobody reaches is kept, in seconds; whether to change nothing."""
+    """The seconds for which unreachable nodes are kept; whether to change nothing."""
 
     grace_seconds: float = DAY_SECONDS
     dry_run: bool = False
 
 
 def collect_garbage(engine: "Engine", options: CollectOptions) -> "CollectDocument":
-    """Free what no variable leads to and nobody has put for the time of grace.
+    """Delete nodes that no variable reaches and that were not put within the grace period.
 
-    While a thread runs, everything that was put since it began stays as well: a step refers to it
+    While a thread runs, everything that was put since its start is kept too: a step refers to it
     only at its end.
 
     Raises:
-        CorruptNodeError: the store is damaged; nothing was freed.
+        CorruptNodeError: the store is damaged; nothing was deleted.
     """
     now = engine.now_ms()
     begun = [holder.since_ms for holder in running_threads(engine.store).values()]
@@ -62,8 +62,6 @@ def _reason_of(name: str) -> str:
 
 
 def _anchor_of(name: str) -> str | None:
-    """What is known of a step or start (the session that answers questions, where it came from) is
-    kept as long as somebody else has that.
-    """
+    """The step or start that a name describes: the name is kept as long as that node is."""
     area = next((each for each in (ASKS, IMPORTED) if name.startswith(each)), None)
     return None if area is None else name.removeprefix(area)
