@@ -21,13 +21,15 @@ from tests.faults.forked import spread
 from tests.faults.table import Case, Effort
 from tests.faults.world import Ack, World, left_over, unsound
 
+from uwf_core.process import crash_points
+
 UWF = str(Path(sys.executable).with_name("uwf"))
-POINTS = (
-    "store-draft", "store-made", "locked", "transaction", "node", "variable", "commit", "committed",
-    "start", "begin", "told", "spawn", "spawned", "exchange", "reply", "record", "advance",
-    "run-file", "private-file", "bundle-file", "sweep", "log",
-)  # fmt: skip
-"""Where the process kills itself; the commands below come to each of them."""
+POINTS = tuple(
+    point
+    for point in crash_points.POINTS
+    if point not in ("progress", "fail", "question", "recover", "import")
+)
+"""Where the process kills itself: the commands below come to each of them every time."""
 _BUSY, _INTERRUPTED = 75, 130
 _SECONDS = 60.0
 
