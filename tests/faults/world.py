@@ -179,7 +179,7 @@ def _document(text: str) -> Any:
 
 # -- whether a home is sound ----------------------------------------------------------------------
 
-_MOMENT_SECONDS = 10.0
+_MOMENT_SECONDS = 60.0
 
 
 def unsound(

@@ -14,7 +14,7 @@ class TestClaudeCode(AgentContract):
         call_seconds=60.0,
         hang_seconds=2.0,
         cancel_seconds=1.5,
-        slack_seconds=4.0,
+        slack_seconds=20.0,
         large_bytes=2_000_000,
         reply_bytes=50_000,
     )

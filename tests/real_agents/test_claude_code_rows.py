@@ -24,7 +24,7 @@ MORE = {
     "command_of_its_own": Row(None, ("said",)),
 }
 SCHEMA = {"properties": {"$status": {"const": "done"}}, "required": ["$status"]}
-GONE_SECONDS = 3.0
+GONE_SECONDS = 30.0
 
 
 class Desk:

@@ -46,7 +46,7 @@ graph:
     approved: {role: $END, prompt: Done.}
     rejected: {role: developer, prompt: "Mend it: {{{comments}}}"}
 """
-GONE_SECONDS = 3.0
+GONE_SECONDS = 30.0
 
 
 def used(number):
@@ -157,7 +157,7 @@ def test_a_run_that_is_ended_in_a_tool_leaves_no_process_and_goes_on_in_its_sess
             time.sleep(0.05)
         thread = project.uwf("thread", "list").document["threads"][0]
         child.send_signal(number)
-        child.communicate(timeout=30)
+        child.communicate(timeout=60)
         wait_until_gone()
         shown = project.uwf("thread", "show", thread["thread"]).document
         assert (shown["status"], shown["suspendReason"]) == ("suspended", "interrupted")

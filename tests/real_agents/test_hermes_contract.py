@@ -165,7 +165,7 @@ class TestHermes(AgentContract):
         call_seconds=60.0,
         hang_seconds=4.0,
         cancel_seconds=3.0,
-        slack_seconds=6.0,
+        slack_seconds=20.0,
         large_bytes=1_000_000,
     )
 

@@ -65,12 +65,12 @@ def test_a_call_that_timed_out_in_a_tool_goes_on_in_its_session(world):
 
 
 def limits_of(world):
-    """Enough to start Hermes and come to the tool on this machine, and no more."""
+    """Enough to start Hermes and come to the tool on this machine, busy as it is."""
     import time
 
     started = time.monotonic()
     world.agent().run(world.request("Ready."), RecordingSink())
-    return RunLimits(seconds=2 * (time.monotonic() - started) + 1, grace_seconds=2.0)
+    return RunLimits(seconds=3 * (time.monotonic() - started) + 3, grace_seconds=2.0)
 
 
 def test_a_session_that_hermes_does_not_know_is_lost(world):

@@ -66,8 +66,8 @@ def stopped(world, project, how, *turns):
     if turns[-1] is IN_TOOL:
         _until(lambda: any("sleep" in line for line in _commands(world)), 60)
     process.send_signal(how)
-    out, _ = process.communicate(timeout=30)
-    _until(lambda: not processes_of(str(world.root)), 3)
+    out, _ = process.communicate(timeout=60)
+    _until(lambda: not processes_of(str(world.root)), 30)
     return thread, process.returncode, out
 
 
