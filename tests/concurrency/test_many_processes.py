@@ -139,7 +139,7 @@ def test_watchers_never_make_a_run_fail(rig: Rig) -> None:
 
 def test_resume_poke_and_cancel_wait_for_nobody_either(rig: Rig) -> None:
     """Whatever writes a thread says 75 while another one does; cancel stops that one first."""
-    rig.play({**DONE, "delayMs": 30_000})
+    rig.play({**DONE, "delayMs": 280_000})
     thread = rig.start()
     process = rig.start_uwf("thread", "exec", thread)
     assert process.stderr is not None

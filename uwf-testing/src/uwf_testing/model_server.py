@@ -108,7 +108,7 @@ class ScriptedModel:
         with self._changed:
             return max(0, len(self._plan) - self._given)
 
-    def wait_for_requests(self, count: int, seconds: float = 10.0) -> bool:
+    def wait_for_requests(self, count: int, seconds: float = 60.0) -> bool:
         """Wait until `count` requests came; False after `seconds` without them."""
         with self._changed:
             return self._changed.wait_for(lambda: len(self._requests) >= count, seconds)
