@@ -13,12 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uwf_core.api import Usage
-from uwf_core.api.fields import write_record
+from uwf_core.api.fields import payload_schema, read_payload, write_record
 from uwf_core.client import Client
 from uwf_core.errors import AmbiguousIdError, StoreVersionError, UnknownIdError, UsageError
 from uwf_eval.records import Cell, Failure, JudgeResult, Run, Trial, TrialStep
 from uwf_eval.store import pages
-from uwf_eval.store.payloads import read_payload, schema_of
 from uwf_eval.store.results import Results
 
 FIRST, SECOND = "01JD0000000000000000000AAA", "01JD0000000000000000000BBB"
@@ -133,7 +132,7 @@ def test_several_processes_may_write_at_once(client: Client, tmp_path: Path) -> 
     code = (
         "import json, sys\nfrom uwf_core.client import Client\n"
         "from uwf_eval.records import Trial\nfrom uwf_eval.store.results import Results\n"
-        "from uwf_eval.store.payloads import read_payload\n"
+        "from uwf_core.api.fields import read_payload\n"
         "with Client.open(home=sys.argv[1]) as client:\n"
         "    for text in sys.stdin:\n"
         "        Results(client).save_trial(read_payload(Trial, json.loads(text)))\n"
@@ -170,7 +169,7 @@ def test_a_run_of_another_version_is_refused_with_its_version(client: Client) ->
 def test_the_types_of_a_store_are_valid_schemas(client: Client) -> None:
     """They are stored as trusted ones; here they are checked as anybody's would be."""
     for cls, title in ((Run, "uwf eval run"), (Trial, "uwf eval trial")):
-        schema = schema_of(cls, title)
+        schema = payload_schema(cls, title)
         ref = client.nodes.put_type(schema)
         made = run() if cls is Run else trial(1)
         assert client.nodes.get(client.nodes.put(ref, write_record(made))) == write_record(made)

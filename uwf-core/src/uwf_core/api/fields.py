@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 from uwf_core.shape.mismatch import FieldFault, Path, Reading, nearest, shown
 from uwf_core.shape.rules import NOT_BLANK, Rule, above, between
-from uwf_core.shape.shapes import camel, plain, shape_of
+from uwf_core.shape.shapes import build, camel, payload_schema, plain, shape_of
 
 __all__ = [
     "NOT_BLANK",
@@ -19,6 +19,8 @@ __all__ = [
     "between",
     "camel",
     "nearest",
+    "payload_schema",
+    "read_payload",
     "read_record",
     "shown",
     "write_record",
@@ -27,6 +29,7 @@ __all__ = [
 _Record = TypeVar("_Record")
 
 write_record = plain
+read_payload = build
 
 
 def read_record(

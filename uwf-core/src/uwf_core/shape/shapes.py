@@ -34,6 +34,7 @@ from uwf_core.shape.kinds import (
 from uwf_core.shape.mismatch import ABSENT
 from uwf_core.shape.rules import Names, Rule, To
 
+_Object = typing.TypeVar("_Object")
 _SEQUENCES = (list, tuple, set, frozenset, collections.abc.Sequence, collections.abc.Collection)
 _MAPPINGS = (dict, collections.abc.Mapping)
 
@@ -128,13 +129,15 @@ def payload_schema(cls: Any, title: str) -> JsonSchema:
     return {"title": title, **shape_of(cls).schema(stored=True)}
 
 
-def build(cls: Any, payload: Mapping[str, Any]) -> Any:
+def build(cls: type[_Object], payload: Mapping[str, Any]) -> _Object:
     """The object of class `cls` that a payload of its type holds; nothing is checked.
 
     Raises:
         KeyError: a field is missing: the payload is of another type.
     """
-    return shape_of(cls).build(payload)  # type: ignore[misc] # every class can be built
+    make = shape_of(cls).build
+    assert make is not None  # every class can be built
+    return typing.cast(_Object, make(payload))
 
 
 @cache

@@ -8,12 +8,11 @@ from a worker    {"ready": true}, then {"end": {trial, space}} for each trial, {
 from pathlib import Path
 from typing import Any
 
-from uwf_core.api.fields import write_record
+from uwf_core.api.fields import read_payload, write_record
 from uwf_core.errors import UwfError
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import Trial
 from uwf_eval.run.executor import RunSettings
-from uwf_eval.store.payloads import read_payload
 from uwf_eval.task.model import Task
 from uwf_eval.task.tree import Entry
 from uwf_eval.trial.folders import TrialFolders

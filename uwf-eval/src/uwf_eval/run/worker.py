@@ -13,13 +13,13 @@ from queue import SimpleQueue
 from typing import IO, Any, NoReturn
 
 from uwf_core.api import Cancel
+from uwf_core.api.fields import read_payload
 from uwf_core.client import Client
 from uwf_core.errors import StoreError, UwfError
 from uwf_eval.judges.launcher import hide
 from uwf_eval.records import Trial
 from uwf_eval.run.messages import End, decode_settings, encode_end, encode_error
 from uwf_eval.run.worker_process import encode_line
-from uwf_eval.store.payloads import read_payload
 from uwf_eval.task.model import Task
 from uwf_eval.trial.thread import WorkflowCache
 from uwf_eval.trial.trial import TrialContext, run_trial

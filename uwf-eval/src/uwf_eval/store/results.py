@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-from uwf_core.api.fields import write_record
+from uwf_core.api.fields import payload_schema, read_payload, write_record
 from uwf_core.client import Client, Name
 from uwf_core.errors import (
     AmbiguousIdError,
@@ -25,7 +25,6 @@ from uwf_core.errors import (
 )
 from uwf_eval.records import Run, Trial
 from uwf_eval.store import pages
-from uwf_eval.store.payloads import read_payload, schema_of
 
 FORMAT: Final = "1"
 """The version of the stored format."""
@@ -114,7 +113,7 @@ class Results:
 
     def _type(self, cls: type, title: str) -> Any:
         if title not in self._types:
-            self._types[title] = self._nodes.put_type(schema_of(cls, title), trusted=True)
+            self._types[title] = self._nodes.put_type(payload_schema(cls, title), trusted=True)
         return self._types[title]
 
     def _schema_type(self, key: str, schema: Mapping[str, Any]) -> Any:
