@@ -47,28 +47,39 @@ class ExitCode:
 
 
 class UwfError(Exception):
-    """The root: an error with a code word, an exit code, a place and a hint."""
+    """The root: an error with a code word, an exit code, a place and a hint; `problems` are the
+    documents of several errors that are reported together.
+    """
 
     code = "error"
     exit_code: int = ExitCode.FAILED
 
-    def __init__(self, message: str, *, where: str | None = None, hint: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        where: str | None = None,
+        hint: str | None = None,
+        problems: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.where = where
         self.hint = hint
+        self.problems = tuple(problems)
 
     def document(self) -> dict[str, Any]:
         """The error as the JSON document that commands print on stderr, without redaction."""
-        return {
-            "error": {
-                "code": self.code,
-                "message": self.message,
-                "where": self.where,
-                "hint": self.hint,
-                "exitCode": self.exit_code,
-            }
+        error: dict[str, Any] = {
+            "code": self.code,
+            "message": self.message,
+            "where": self.where,
+            "hint": self.hint,
+            "exitCode": self.exit_code,
         }
+        if self.problems:
+            error["problems"] = [dict(problem) for problem in self.problems]
+        return {"error": error}
 
     def __str__(self) -> str:
         return f"{self.where}: {self.message}" if self.where else self.message
@@ -107,24 +118,6 @@ class ConfigError(UsageError):
 
     code = "config"
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        where: str | None = None,
-        hint: str | None = None,
-        problems: Sequence[Mapping[str, Any]] = (),
-    ) -> None:
-        super().__init__(message, where=where, hint=hint)
-        self.problems = tuple(problems)
-
-    def document(self) -> dict[str, Any]:
-        """As `UwfError.document`, with `problems` beside the error where there are any."""
-        document = super().document()
-        if self.problems:
-            document["error"]["problems"] = [dict(problem) for problem in self.problems]
-        return document
-
 
 class PluginError(UsageError):
     """A plugin that is unknown, blocked, incompatible or claimed twice; nothing was stored."""
@@ -139,23 +132,6 @@ class DefinitionError(UwfError):
 
     code = "invalid-definition"
     exit_code = ExitCode.INVALID
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        where: str | None = None,
-        hint: str | None = None,
-        problems: Sequence[Mapping[str, Any]] = (),
-    ) -> None:
-        super().__init__(message, where=where, hint=hint)
-        self.problems = tuple(problems)
-
-    def document(self) -> dict[str, Any]:
-        """As `UwfError.document`, with `problems` beside the error."""
-        document = super().document()
-        document["error"]["problems"] = [dict(problem) for problem in self.problems]
-        return document
 
 
 class PayloadError(UwfError):

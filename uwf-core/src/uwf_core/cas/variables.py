@@ -41,30 +41,21 @@ def check_form(name: object, value: object, tags: Mapping[str, str]) -> None:
         )
     if not isinstance(value, str) or not Ref.matches(value):
         raise PayloadError(f"{name} cannot refer to {value!r}: it is not a reference")
-    if _are_sayable(tags):  # all at once: a step writes dozens of them
+    if _are_texts(*tags, *tags.values()):  # all at once: a step writes dozens of them
         return
     for key, text in tags.items():
-        if not (_is_sayable(key) and _is_sayable(text)):
+        if not _are_texts(key, text):
             raise PayloadError(f"the tag {key!r} of {name} is not plain text: {text!r}")
 
 
-def _are_sayable(tags: Mapping[str, str]) -> bool:
+def _are_texts(*texts: str) -> bool:
+    """Whether all are texts without NUL and lone surrogates."""
     try:
-        joined = "\0".join([*tags, *tags.values()])
+        joined = "\0".join(texts)
         joined.encode()
     except (TypeError, UnicodeEncodeError):
         return False
-    return joined.count("\0") == max(0, 2 * len(tags) - 1)
-
-
-def _is_sayable(text: object) -> bool:
-    if not isinstance(text, str) or "\0" in text:
-        return False
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return joined.count("\0") == max(0, len(texts) - 1)
 
 
 def is_intact(variable: Variable) -> bool:
