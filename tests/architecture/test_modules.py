@@ -126,6 +126,5 @@ def test_every_kind_of_failure_has_one_class_to_raise():
 
 
 def test_no_class_name_occurs_twice_in_a_distribution():
-    """uwf-core still has some; `python -m benchmarks.size --names` lists them."""
-    found = repeated_classes(each for each in modules() if each.distribution != "uwf-core")
-    assert found == {}
+    """A search for a class leads to one file; `python -m benchmarks.size --names` lists others."""
+    assert repeated_classes(modules()) == {}
