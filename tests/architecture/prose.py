@@ -63,8 +63,8 @@ def paragraphs(text: str, first_line: int = 1) -> Iterator[Paragraph]:
 def texts_of(path: Path) -> Iterator[Paragraph]:
     """What a person reads of a file: its Markdown, or the docstrings and strings of its code."""
     content = path.read_text(encoding="utf-8")
-    if path.suffix != ".py":
-        yield from paragraphs(content)
+    if path.suffix != ".py":  # a template of code has docstrings, which are not quotations
+        yield from paragraphs(content.replace('"""', ""))
         return
     inside: set[int] = set()  # the constants of f-strings, which are read as a whole
     for node in ast.walk(ast.parse(content, filename=str(path))):

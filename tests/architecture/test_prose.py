@@ -56,6 +56,7 @@ SOURCES = (
 )
 """The folders of code whose docstrings and strings keep the rule by now."""
 
+TEMPLATES = ROOT / "uwf-core/src/uwf_core/cli/templates"
 GLOSSARY = ROOT / "docs" / "glossary.md"
 NEEDED = """
     workflow thread step attempt trial turn session lease dispatch sealed-task call branch ledger
@@ -65,11 +66,12 @@ NEEDED = """
 
 
 def files_of(name: str) -> list[Path]:
-    """The Markdown and Python files at or below a path of the repository."""
+    """The Markdown, Python and template files at or below a path of the repository."""
     return [
         path
         for path in project_files()
-        if path.is_relative_to(ROOT / name) and path.suffix in {".md", ".py"}
+        if path.is_relative_to(ROOT / name)
+        and (path.suffix in {".md", ".py"} or path.is_relative_to(TEMPLATES))
     ]
 
 

@@ -37,7 +37,7 @@ class Options:
 
 
 class EchoAgent:
-    """Made anew for each step, called, and closed: what must outlast that is in files."""
+    """Created for each step, called, and closed: lasting state is in files."""
 
     def __init__(self, options: Options, context: AgentContext) -> None:
         self._options = options
