@@ -82,6 +82,11 @@ def test_wrong_values_are_named_with_their_place(world: World, text: str, said: 
     assert str(world.file) in (error.where or "")
 
 
+def test_a_hostile_file_is_rejected_with_a_bounded_number_of_errors(world: World) -> None:
+    error = fault(world, "".join(f"key{number}: v\n" for number in range(40_000)))
+    assert 200 <= len(error.problems) <= 202
+
+
 def test_a_number_where_text_belongs_is_answered_with_quotes(world: World) -> None:
     assert fault(world, "models: {m: {name: 4.10}}").hint == 'put it in quotes: "4.10"'
 

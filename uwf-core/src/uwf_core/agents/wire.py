@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from uwf_core.agents.cleaning import clean_turn, clean_value, known_usage
 from uwf_core.api.agent import AgentRequest, AskRequest, Continuation, Turn, Usage
@@ -27,36 +27,38 @@ _NOT_SENT = frozenset(("env", "cancel", "onProcess"))
 class CommandError:
     """`error` of a reply: a kind of the closed table, or `needs_answer` with a form."""
 
-    kind: str
-    message: str = ""
-    until: int | None = None
-    form: dict[str, Any] | None = None
+    kind: Annotated[str, "A kind of failure, or `needs_answer`."]
+    message: Annotated[str, "For people."] = ""
+    until: Annotated[int | None, "The end of a limit, in ms since 1970."] = None
+    form: Annotated[dict[str, Any] | None, "The JSON Schema of an answer."] = None
 
 
 @record
 class CommandReply:
     """The last line of a command's stdout."""
 
-    output: str | dict[str, Any] | None = None
-    session_id: str | None = None
-    usage: Usage | None = None
-    turns: tuple[Turn, ...] = ()
-    error: CommandError | None = None
-    model: str | None = None
-    agent_version: str | None = None
-    stop_reason: str | None = None
-    denials: tuple[str, ...] = ()
-    continuation: Continuation | None = None
-    proof: str | None = None
+    output: Annotated[
+        str | dict[str, Any] | None, "The reply: text with frontmatter, or the typed output."
+    ] = None
+    session_id: Annotated[str | None, "The session, to continue it later."] = None
+    usage: Annotated[Usage | None, "What the call used; null is unknown."] = None
+    turns: Annotated[tuple[Turn, ...], "Messages within the agent's loop."] = ()
+    error: Annotated[CommandError | None, "Why there is no output."] = None
+    model: Annotated[str | None, "The model that was used."] = None
+    agent_version: Annotated[str | None, "The version of the agent."] = None
+    stop_reason: Annotated[str | None, "Why the model stopped."] = None
+    denials: Annotated[tuple[str, ...], "Uses of tools that were denied."] = ()
+    continuation: Annotated[Continuation | None, "What became of the session."] = None
+    proof: Annotated[str | None, "Why the session is the one that was asked for."] = None
 
 
 @record
 class CommandEvent:
     """A line of the events file: any of the three."""
 
-    turn: Turn | None = None
-    session: str | None = None
-    usage: Usage | None = None
+    turn: Annotated[Turn | None, "A message within the agent's loop."] = None
+    session: Annotated[str | None, "The session."] = None
+    usage: Annotated[Usage | None, "What was used so far."] = None
 
 
 class NoJson(ValueError):
