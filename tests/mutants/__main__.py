@@ -82,6 +82,8 @@ def _unfit(copies: "SimpleQueue[Copy]", sees: str) -> tuple[str, str]:
     try:
         done = check(copy, sees)
         return sees, "" if done.returncode == 0 else done.stdout[-2_000:] + done.stderr[-2_000:]
+    except subprocess.TimeoutExpired:
+        return sees, f"it did not end within {_SECONDS} s"
     finally:
         copies.put(copy)
 
