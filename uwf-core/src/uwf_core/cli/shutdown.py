@@ -34,7 +34,6 @@ def leave(session: Session, code: int) -> None:
 def end_process(code: int) -> int:
     """End this process, which has printed and closed everything, without the interpreter's
     cleanup, which takes a fifth of a short command. Functions registered with `atexit` run.
-    done.
 
     Returns:
         The exit code, if the process must end normally: plugins were loaded, which may rely on

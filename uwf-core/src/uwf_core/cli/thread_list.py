@@ -74,7 +74,7 @@ def _statuses(words: str | None) -> "tuple[str, ...]":
         elif word or words is not None:
             raise UsageError(
                 f"unknown status {word!r}",
-                hint=f"use use one or more of {', '.join(STATUSES)}, active",
+                hint=f"use one or more of {', '.join(STATUSES)}, active",
             )
     return tuple(dict.fromkeys(chosen))
 
