@@ -267,9 +267,9 @@ class Client:
 
     def cancel(self, thread: str) -> ThreadDocument:
         """Cancel the thread permanently."""
-        from uwf_core.threads import control
+        from uwf_core.threads import cancel
 
-        return control.cancel_thread(self._engine, thread, self._watch)
+        return cancel.cancel_thread(self._engine, thread, self._watch)
 
     def wait(self, thread: str, timeout_s: float | None = None) -> Outcome:
         """Wait for the current run and return its result."""
@@ -279,9 +279,9 @@ class Client:
 
     def remove(self, thread: str) -> ThreadDocument:
         """Remove a finished thread."""
-        from uwf_core.threads import control
+        from uwf_core.threads import cancel
 
-        return control.remove_thread(self._engine, thread)
+        return cancel.remove_thread(self._engine, thread)
 
     # -- bundles ---------------------------------------------------------------------------------
 

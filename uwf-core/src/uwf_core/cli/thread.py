@@ -56,7 +56,7 @@ def stop(session: Session, thread: str) -> None:
 @thread_argument()
 def cancel(session: Session, thread: str) -> None:
     """Cancel the thread permanently; stops it if it runs."""
-    from uwf_core.threads.control import cancel_thread
+    from uwf_core.threads.cancel import cancel_thread
 
     session.thread = thread
     with watch(session) as live:
@@ -80,7 +80,7 @@ def wait(session: Session, thread: str, timeout: float | None) -> int:
 @thread_argument()
 def rm(session: Session, thread: str) -> None:
     """Delete a finished thread; its nodes stay until `uwf cas gc`."""
-    from uwf_core.threads.control import remove_thread
+    from uwf_core.threads.cancel import remove_thread
 
     session.thread = thread
     session.emit(remove_thread(session.engine, thread), thread_text)
