@@ -50,7 +50,7 @@ SOURCES = (
         f"uwf-eval/src/uwf_eval/{room}"
         for room in [
             *("__init__.py", "__main__.py", "cli", "compare", "judges", "plan", "plugin.py"),
-            *("records.py", "report", "run", "statistics", "store", "trial"),
+            *("records.py", "report", "run", "statistics", "store", "task", "trial"),
         ]
     ),
 )

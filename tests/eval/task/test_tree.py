@@ -11,7 +11,7 @@ from uwf_eval.task.tree import (
     TreeError,
     copy_tree,
     digest_of_tree,
-    faults,
+    obstacles,
     remove_tree,
 )
 
@@ -76,7 +76,7 @@ def test_what_would_reach_outside_is_refused(folder: Path, tmp_path: Path) -> No
     (folder / "up").symlink_to("../secret")
     (folder / "sub" / ".git").write_text("gitdir: /home/me/repo/.git")
     os.mkfifo(folder / "pipe")
-    assert [name for name, _ in faults(folder)] == ["out", "pipe", "up", "sub/.git"]
+    assert [name for name, _ in obstacles(folder)] == ["out", "pipe", "up", "sub/.git"]
     with pytest.raises(TreeError, match="out is a link that points outside"):
         copy_tree(folder, tmp_path / "copy")
 

@@ -69,10 +69,10 @@ def _without_user_options(leaves: dict[Path, Leaf]) -> Allowed:
     """All but these options: an agent could extend its permissions in a file that it writes."""
     taken, ignored = dict(leaves), list[str]()
     for path, leaf in leaves.items():
-        said = leaf.value.get("options", {}) if path[0] == "agents" else {}
-        names = [name for name in said if name in USER_OPTIONS]
+        given = leaf.value.get("options", {}) if path[0] == "agents" else {}
+        names = [name for name in given if name in USER_OPTIONS]
         if names:
-            options = {name: value for name, value in said.items() if name not in names}
+            options = {name: value for name, value in given.items() if name not in names}
             taken[path] = Leaf({**leaf.value, "options": options}, leaf.place)
             ignored += [key_text((*path, "options", name)) for name in names]
     return Allowed(taken, tuple(ignored))

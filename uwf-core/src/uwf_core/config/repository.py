@@ -73,8 +73,8 @@ def _common_folder(top: str) -> str | None:
         mode = os.lstat(entry).st_mode
         if not stat.S_ISREG(mode):
             return entry if stat.S_ISDIR(mode) else None
-        said = _pointer(entry)
-        own = os.path.realpath(os.path.join(top, said.removeprefix("gitdir:").strip()))
+        line = _pointer(entry)
+        own = os.path.realpath(os.path.join(top, line.removeprefix("gitdir:").strip()))
         back = os.path.realpath(os.path.join(own, _pointer(os.path.join(own, "gitdir"))))
     except OSError:
         return None

@@ -62,7 +62,7 @@ def description_of(file: str) -> str:
         node = compose_all(read_text(file), file=file, include=True).node
     except (UsageError, DefinitionError):
         return ""
-    said = node.values.get("description") if isinstance(node, YamlMapping) else None
-    if not isinstance(said, YamlScalar) or said.tag is not None:
+    about = node.values.get("description") if isinstance(node, YamlMapping) else None
+    if not isinstance(about, YamlScalar) or about.tag is not None:
         return ""
-    return said.value if isinstance(said.value, str) else ""
+    return about.value if isinstance(about.value, str) else ""

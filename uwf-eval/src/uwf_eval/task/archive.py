@@ -29,16 +29,16 @@ _NOT_HERE = {b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip
 
 
 class ArchiveError(TreeError):
-    """An archive that is no task, or would do harm."""
+    """An archive that does not contain a task, or would do harm."""
 
     code = "archive"
 
 
 def unpack(archive: Path, target: Path) -> None:
-    """Unpack an archive into a new folder; what was written goes again where it is refused.
+    """Unpack an archive into a new folder; if it is rejected, remove what was written.
 
     Raises:
-        ArchiveError: it is no tar archive, or holds what is refused.
+        ArchiveError: it is not a tar archive, or contains what is rejected.
         OSError: it cannot be read, or the folder not written.
     """
     try:

@@ -1,4 +1,4 @@
-"""What a task's shape cannot say: names, files that must be there, judges that must exist."""
+"""Check what the shape of a task cannot express: names, and that files and judges exist."""
 
 import os
 import re
@@ -16,9 +16,9 @@ from uwf_core.definitions import (
 )
 from uwf_core.errors import PayloadError
 from uwf_eval.judges.api import judge_problems
-from uwf_eval.task.globs import glob_fault
+from uwf_eval.task.globs import glob_problem
 from uwf_eval.task.model import JudgeSpec, Task, fixture_of
-from uwf_eval.task.tree import faults
+from uwf_eval.task.tree import obstacles
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 NAME_HINT: Final = "use letters, digits, `.`, `_` and `-`; start with a letter or digit"
@@ -26,7 +26,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def task_problems(task: Task, root: YamlMapping) -> Iterator[Problem]:
-    """All that is wrong with a task beyond its shape; what is missing was told already."""
+    """All errors of a task beyond its shape; missing values were reported already."""
     yield from _names(task, root)
     yield from _workflow(task, root)
     yield from _fixtures(task, root)
@@ -87,7 +87,7 @@ def workflow_file(task: Task) -> Path | None:
 
 
 def _fixtures(task: Task, root: YamlMapping) -> Iterator[Problem]:
-    told: set[Path] = set()
+    reported: set[Path] = set()
     for index, case in enumerate(task.cases):
         place = place_at(root, ("cases", index, "fixture")) if case.name else root.place
         if case.fixture is not None and _leads_out(task.folder, case.fixture):
@@ -95,15 +95,15 @@ def _fixtures(task: Task, root: YamlMapping) -> Iterator[Problem]:
             yield error_at(place, "outside", message, "put it beside task.yaml")
             continue
         folder = fixture_of(task, case)
-        if folder is None or folder in told:
+        if folder is None or folder in reported:
             continue
-        told.add(folder)
+        reported.add(folder)
         if not folder.is_dir():
             message = f"missing fixture {case.fixture!r}"
             hint = "create the folder beside task.yaml, or remove the key to start empty"
             yield error_at(place, "missing-fixture", message, hint)
             continue
-        for name, why in faults(folder):
+        for name, why in obstacles(folder):
             yield error_at(place, "bad-fixture", f"{folder.name}/{name} {why}", "remove it")
 
 
@@ -113,7 +113,7 @@ def _leads_out(folder: Path, word: str) -> bool:
 
 def _globs(task: Task, root: YamlMapping) -> Iterator[Problem]:
     for index, glob in enumerate(task.protect):
-        why = glob_fault(glob)
+        why = glob_problem(glob)
         if why is not None:
             place = place_at(root, ("protect", index))
             yield error_at(place, "bad-glob", f"the glob {glob!r} {why}")
@@ -123,9 +123,9 @@ def _judges(task: Task, root: YamlMapping) -> Iterator[Problem]:
     for index, judge in enumerate(task.judges):
         yield from _entry(task, judge, index, root)
         yield from _schema(judge, index, root)
-        for fault in judge_problems(judge, task.folder):
-            at = place_at(root, ("judges", index, fault.key))
-            yield error_at(at, "bad-judge", fault.message, fault.hint)
+        for problem in judge_problems(judge, task.folder):
+            at = place_at(root, ("judges", index, problem.key))
+            yield error_at(at, "bad-judge", problem.message, problem.hint)
     if "judges" in root.values and not any(each.weight > 0 for each in task.judges):
         place = place_at(root, ("judges",))
         message = "no judge has a weight above 0"

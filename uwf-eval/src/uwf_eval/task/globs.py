@@ -17,8 +17,8 @@ def selected(names: Iterable[str], globs: Sequence[str]) -> list[str]:
     return [name for name in names if any(each.match(name) for each in patterns)]
 
 
-def glob_fault(glob: str) -> str | None:
-    """Why a glob cannot be one, None if it can."""
+def glob_problem(glob: str) -> str | None:
+    """Why a glob is invalid, None if it is valid."""
     if glob.startswith("/"):
         return "must be relative to the trial's folder"
     if ".." in glob.split("/"):
@@ -46,7 +46,7 @@ def _pattern(glob: str) -> re.Pattern[str]:
 
 
 def _one(glob: str, place: int) -> tuple[int, str]:
-    """Length and pattern of what stands at a place, save `**`."""
+    """Length and pattern of the element at a place, except `**`."""
     letter = glob[place]
     if letter == "*":
         return 1, "[^/]*"

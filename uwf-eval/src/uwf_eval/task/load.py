@@ -1,7 +1,7 @@
-"""A task by what people call it: a folder, a tar archive, or the name of an installed one.
+"""Find a task: a folder, a tar archive, or the name of an installed one.
 
-What is run is always a copy of it, made at the run's beginning: whoever edits the task meanwhile,
-or an agent that finds it, changes no trial.
+A run uses a copy that is made when it starts, so nobody who edits the task meanwhile, and no agent
+that finds it, changes a trial.
 """
 
 import os

@@ -86,7 +86,7 @@ def digest_of_file(file: Path) -> str:
 
 def digest_of_tree(folder: Path, *, without: frozenset[str] = frozenset()) -> str:
     """SHA-256 over kinds, names, executable bits and contents of all that is in a folder, in
-    hexadecimal. Times and owners are no part of it: a copy has the digest of the original.
+    hexadecimal. Times and owners do not count: a copy has the digest of the original.
     """
     total = hashlib.sha256()
     for entry in sorted(walk(folder, without=without)):
@@ -115,7 +115,7 @@ def leads_out(folder: Path, name: str) -> bool:
     return there == ".." or there.startswith("../")
 
 
-def faults(folder: Path, *, without: frozenset[str] = frozenset()) -> list[tuple[str, str]]:
+def obstacles(folder: Path, *, without: frozenset[str] = frozenset()) -> list[tuple[str, str]]:
     """What keeps a folder from being copied as it is: (name, why), at most ten."""
     found: list[tuple[str, str]] = []
     for entry in walk(folder, without=without):
@@ -140,7 +140,7 @@ def copy_tree(
         source: what to copy.
         target: made anew, or an empty folder.
         without: names that are left out.
-        strict: refuse what `faults` names; otherwise leave it out, and read what its owner had
+        strict: reject what `obstacles` lists; otherwise leave it out, and read what its owner had
             made unreadable.
 
     Raises:
@@ -148,7 +148,7 @@ def copy_tree(
         OSError: it cannot be read or written.
     """
     make_private(target)
-    if strict and (bad := faults(source, without=without)):
+    if strict and (bad := obstacles(source, without=without)):
         name, why = bad[0]
         raise TreeError(f"{name} {why}", where=str(source), hint="remove it")
     if not strict:
@@ -179,7 +179,7 @@ def _copy_entry(source: Path, target: Path, entry: Entry) -> None:
 
 
 def _open_up(folder: Path) -> None:
-    """Let the owner read all that is in a folder of ours."""
+    """Let the owner read all files of a folder that uwf-eval made."""
     for entry in _walk_opening(folder):
         if entry.kind == "file" and not os.access(folder / entry.name, os.R_OK):
             (folder / entry.name).chmod(0o700 if entry.executable else 0o600)

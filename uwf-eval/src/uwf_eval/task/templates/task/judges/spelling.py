@@ -4,7 +4,7 @@ A judge is called as `spelling.py <cwd> <thread-id>`: in a copy of the folder th
 out of the agent's reach. Its last line on stdout is {"score": 0..1, "data": {…}}. Where it cannot
 judge, it ends with another exit code than 0: that is a judge that failed, and no low score.
 
-What a judge starts must not share its stdout: give programs an output of their own, as in
+What a judge starts must not share its stdout: give each program its own output, as in
     subprocess.run([...], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 """
 
