@@ -4,4 +4,4 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(Path(__file__).parent), str(ROOT), str(ROOT / "docs")]
+sys.path[:0] = [str(Path(__file__).parent), str(ROOT / "docs")]

@@ -281,4 +281,4 @@ def test_a_schema_that_would_take_long_to_check_is_refused_at_once(schema):
     (problem,) = schema_problems(schema)
     assert "more than 10,000 values" in problem.message
     assert problem.hint
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 10

@@ -166,7 +166,7 @@ def test_many_schemas_are_not_compiled_one_after_the_other(good: Path, tmp_path:
     began = time.process_time()
     with pytest.raises(BundleError, match="schemas of the bundle take too long"):
         verify_bundle(str(file))
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 10
 
 
 def test_the_patterns_of_a_type_are_compiled_once(good: Path, tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_the_patterns_of_a_type_are_compiled_once(good: Path, tmp_path: Path) ->
     began = time.process_time()
     with pytest.raises(BundleError, match="is not part of"):
         verify_bundle(str(file))
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 10
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -103,7 +103,7 @@ def test_thirty_tasks_off_the_grid_take_milliseconds() -> None:
     differences = [drawn.gauss(0.2, 1) for _ in range(30)]
     began = process_time()
     assert sign_flip(differences).exact
-    assert process_time() - began < 0.2  # 0.03 s on a quiet machine, where 2^30 would take hours
+    assert process_time() - began < 2  # 0.03 s on a quiet machine, where 2^30 would take hours
 
 
 def test_holm_is_that_of_the_paper_and_keeps_the_order() -> None:

@@ -398,10 +398,12 @@ class tells_secrets(Puppet):
 
 class shares_what_it_does(Puppet):
     current = None
+    at_once = threading.Barrier(2)
 
     def do_say(self, act, request):
         type(self).current = act["text"]
-        time.sleep(0.1)
+        if Path(request.cwd).name in ("0", "1"):  # one of two: answers when both have begun
+            self.at_once.wait(60)
         return Said(type(self).current)
 
 
