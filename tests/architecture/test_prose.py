@@ -31,7 +31,7 @@ SOURCES = (
             *("agents", "api", "cas"),
             "cli",
             "config",
-            "demo",
+            *("demo", "engine"),
             "extract",
             "llm",
             "moderator",
@@ -41,7 +41,7 @@ SOURCES = (
             "shape",
             "stores",
             "testing",
-            *("threads", "upkeep", "views"),
+            *("thread", "threads", "upkeep", "views"),
             "workflow",
             *("client.py", "commands.py", "definitions.py", "errors.py", "ids.py", "serving.py"),
         ]

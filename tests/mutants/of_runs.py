@@ -116,9 +116,9 @@ RUNS = (
         "limits",
         "a fork pays what its parent has used",
         "thread/state.py",
-        "    state, number = _spoken(state, step, inherited=True),",
+        "    state, number = _delivered(state, step, inherited=True),",
         '    state = _used(state, step.payload["usage"], 0)\n'
-        "    state, number = _spoken(state, step, inherited=True),",
+        "    state, number = _delivered(state, step, inherited=True),",
         _FORK_PAYS,
     ),
     # -- corrections

@@ -60,7 +60,7 @@ def test_a_mistake_is_one_error_with_code_two_and_changes_nothing(uwf, project, 
 def test_an_error_is_a_sentence_for_people_and_a_document_for_programs(uwf):
     text = uwf("thread", "show", "@last", "--format", "text")
     assert text.err.startswith("error: there is no thread yet in ")
-    assert "\n  hint: `uwf run WORKFLOW -p TEXT` starts one\n" in text.err
+    assert "\n  hint: next: uwf run WORKFLOW -p TEXT\n" in text.err
     document = json.loads(uwf("thread", "show", "@last", "--format", "json").err)
     assert set(document["error"]) == {"code", "message", "where", "hint", "exitCode"}
     yaml = uwf("thread", "show", "@last", "--format", "yaml")

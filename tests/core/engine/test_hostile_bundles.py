@@ -114,7 +114,7 @@ def test_a_fork_cannot_inherit_a_chain_that_leaves_a_step_out(
     second = archive.payload(archive[f"cas/{head}.bin"])["prev"]
     first = archive.payload(archive[f"cas/{second}.bin"])["prev"]
     file.write_bytes(exchanged(change=set_to("prev", first))(archive))
-    with pytest.raises(BundleError, match="does not belong where the chain has it"):
+    with pytest.raises(BundleError, match="is out of place in the chain"):
         victim.import_bundle(file)
 
 

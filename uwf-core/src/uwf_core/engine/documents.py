@@ -28,7 +28,7 @@ class FailureDocument(TypedDict):
 
 
 class Standing(TypedDict):
-    """Where a thread stands. `done` = completed."""
+    """The status of a thread. `done` = completed."""
 
     status: Status
     currentRole: str | None
@@ -39,7 +39,7 @@ class Standing(TypedDict):
 
 
 class StepResult(Standing):
-    """What one step did. `status` is the thread's after it; `step` the stored step or failed
+    """One step of a run. `status` is the thread's after it; `step` the stored step or failed
     attempt, else null.
     """
 
@@ -65,7 +65,7 @@ class ExecDocument(TypedDict):
 
 
 class RunningDocument(TypedDict):
-    """Who runs a thread now."""
+    """The process that runs a thread now."""
 
     pid: int
     host: str
@@ -114,7 +114,7 @@ class StepRow(TypedDict):
 
 
 class CorrectionDocument(TypedDict):
-    """An output that was sent back to the agent."""
+    """A reply that was rejected, and the correction."""
 
     prompt: str
     raw: str
@@ -122,7 +122,7 @@ class CorrectionDocument(TypedDict):
 
 
 class TurnDocument(TypedDict):
-    """One message inside the agent's own loop; `step` is null while the step is under way."""
+    """One message inside the agent's own loop; `step` is null while the step runs."""
 
     step: str | None
     number: int
@@ -182,7 +182,7 @@ class AnswerDocument(TypedDict):
 
 
 class ProblemDocument(TypedDict):
-    """Something wrong in a store: a node (`damaged`, `missing`), a variable (`damaged`, `stray`),
+    """A problem in a store: a node (`damaged`, `missing`), a variable (`damaged`, `stray`),
     the tags of a head (`tags`; `mark`: nothing but the mark), or the store itself (`unreadable`);
     `threads` are affected by it.
     """
@@ -195,10 +195,10 @@ class ProblemDocument(TypedDict):
 
 
 class VerifyDocument(TypedDict):
-    """What `cas verify` gives: how much was looked at, and all that is wrong.
+    """What `cas verify` prints: how much it read, and every problem.
 
-    `damaged` are all threads that are affected, `marked` those that are listed as corrupt for it,
-    `repaired` the nodes and variables that are whole again.
+    `damaged` are all affected threads, `marked` those that lists show as corrupt, `repaired` the
+    restored nodes and variables.
     """
 
     valid: bool
@@ -225,8 +225,8 @@ class BundleDocument(TypedDict):
 
 
 class ImportDocument(TypedDict):
-    """What `cas import` gives: the thread as it is called here, how many of the bundle's nodes were
-    (or with `dryRun` would be) added, and whether the thread was made.
+    """What `cas import` gives: the thread's id here, how many of the bundle's nodes were (or with
+    `dryRun` would be) added, and whether the thread was created.
     """
 
     thread: str
@@ -239,7 +239,7 @@ class ImportDocument(TypedDict):
 
 
 class KeptDocument(TypedDict):
-    """How many nodes a collection kept for a reason, and how many variables gave it."""
+    """How many nodes a collection kept for a reason, and for how many variables."""
 
     reason: str
     variables: int
@@ -249,7 +249,7 @@ class KeptDocument(TypedDict):
 class CollectDocument(TypedDict):
     """What `cas gc` gives: `nodes` there were; those put at `keptSinceMs` or later were kept.
 
-    `freed` is what went, or with `dryRun` would go; `dropped` names variables that went.
+    `freed` were deleted, or with `dryRun` would be; `dropped` names the deleted variables.
     """
 
     dryRun: bool

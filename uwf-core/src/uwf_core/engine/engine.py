@@ -1,4 +1,4 @@
-"""The Engine: everything that a command needs, made in one place, each part on first use."""
+"""The Engine: everything that a command needs, each part created at its first use."""
 
 # Every command comes through here, and pathlib is not imported for that:
 # ruff: noqa: PTH100
@@ -26,15 +26,14 @@ if TYPE_CHECKING:
 
 
 class Engine:
-    """One user's uwf in one folder: settings, store, plugins. Opening it reads nothing.
+    """The settings, store and plugins of one user in one folder. Opening it reads nothing.
 
     Attributes:
         env: the environment of the process. cwd: the caller's folder, absolute.
         home: uwf's own folder (`UWF_HOME`).
-        on_fault: told of what does not stop the work: an observer that raises, settings that are
-            ignored.
-        beside: an engine of the same process: its plugins, schemas and workflows are known here.
-        agent_options: options that win over those of the configuration, for every plugin.
+        on_fault: gets errors that do not stop the work: of an observer, of ignored settings.
+        beside: an engine of the same process, whose plugins, schemas and workflows this one shares.
+        agent_options: options for every plugin, before those of the configuration.
         pass_env: names of variables that every agent gets, whatever it declares.
         durable: whether what is stored waits for the disk.
     """
@@ -71,7 +70,7 @@ class Engine:
         """The settings, from all layers.
 
         Raises:
-            ConfigError: they have faults.
+            ConfigError: they have errors.
         """
         from uwf_core.config.settings import load_settings
 
@@ -94,14 +93,14 @@ class Engine:
 
     @cached_property
     def backend(self) -> "StoreBackend":
-        """What the store keeps its bytes in; errors as `store`."""
+        """The backend of the store; raises as `store`."""
         from uwf_core.stores.open import open_backend
 
         url, durable = self.settings.store, self.durable
-        return open_backend(url, self.home, self._foreign_store, durable=durable)
+        return open_backend(url, self.home, self._plugin_store, durable=durable)
 
-    def _foreign_store(self, scheme: str) -> "StoreSpec":
-        """The record of a store that is not of the house."""
+    def _plugin_store(self, scheme: str) -> "StoreSpec":
+        """The record of a plugin's store."""
         from uwf_core.plugins.scan import STORES
 
         spec: StoreSpec = self.plugins.record(STORES, scheme)
@@ -117,7 +116,7 @@ class Engine:
 
     @cached_property
     def plugins(self) -> "Plugins":
-        """The plugins of this installation; nothing is scanned before it is asked for."""
+        """The plugins of this installation, scanned at the first use."""
         from uwf_core.plugins.load_markers import crashed_loads
         from uwf_core.plugins.plugins import Plugins
         from uwf_core.plugins.tracing import stderr_trace
@@ -132,14 +131,14 @@ class Engine:
 
     @cached_property
     def redactor(self) -> "Redactor":
-        """Takes known secrets out of whatever is stored or printed."""
+        """Replaces known secrets in everything that is stored or printed."""
         from uwf_core.agents.redact import Redactor
         from uwf_core.config.secrets import secrets
 
         return Redactor(secrets(self.settings))
 
     def model_of(self, capabilities: Collection[str]) -> "Model | None":
-        """The default model for an agent that declares to use one; None for every other."""
+        """The default model for an agent with the capability `model`; None for every other."""
         return self.model if "model" in capabilities else None
 
     @cached_property
@@ -150,20 +149,18 @@ class Engine:
 
     @cached_property
     def extract_model(self) -> "Model | None":
-        """The model that extractors get which call one."""
+        """The model for extractors that call one."""
         name = self.settings.model_overrides.get("extract")
         return self.model if name is None else self.settings.model(name)
 
     def agent_env(self, names: Sequence[str]) -> Mapping[str, str]:
-        """The environment of an agent that declares these names: out of the process's own, with
-        what `.env` adds.
-        """
+        """The environment of an agent that declares these names: of the process and `.env`."""
         from uwf_core.api.environment import passed_on
 
         return passed_on(self.settings.environment, (*self.pass_env, *names))
 
     def trusts(self, folder: str) -> bool:
-        """Whether the user trusts a step's working folder, or the repository that it belongs to.
+        """Whether the user trusts the working folder of a step, or its repository.
 
         Raises:
             ConfigError: the list of trusted folders cannot be read.
@@ -176,7 +173,7 @@ class Engine:
         """A published workflow.
 
         Raises:
-            StoreError: it is missing or damaged. UnknownIdError: the node is no workflow.
+            StoreError: it is missing or damaged. UnknownIdError: the node is not a workflow.
         """
         from uwf_core.workflow.definition import read_definition
 
@@ -185,7 +182,7 @@ class Engine:
         return self._definitions[ref]
 
     def agent_catalog(self, folder: str) -> "AgentCatalog":
-        """What the word of an agent can stand for; paths are relative to `folder`."""
+        """The agents that a word can name; paths are relative to `folder`."""
         from uwf_core.agents.choose import AgentCatalog, Alias
         from uwf_core.plugins.scan import AGENTS
 
@@ -207,7 +204,7 @@ class Engine:
         )
 
     def check_agent(self, word: str, folder: str) -> None:
-        """Whether the word of an agent stands for one that may be used.
+        """Check that a word names an agent that may be used.
 
         Raises:
             UsageError: it does not.
@@ -217,7 +214,7 @@ class Engine:
         self.check_plugin(resolve_agent(word, self.agent_catalog(folder)).plugin)
 
     def check_plugin(self, agent: str | None) -> None:
-        """Whether the plugin of an agent may be used, without importing it; None is a command.
+        """Check that the plugin of an agent may be used, without importing it; None is a command.
 
         Raises:
             PluginError: it is unknown, blocked, incompatible or claimed twice.
@@ -226,21 +223,21 @@ class Engine:
         from uwf_core.plugins.scan import AGENTS
 
         if agent is not None:
-            with suppress(PluginBroken):  # that is told as the failure of a step
+            with suppress(PluginBroken):  # reported as the failure of the step
                 self.plugins.found(AGENTS, agent)
 
     def observers(self) -> Iterable[Callable[[object], None]]:
-        """What tells the observers of plugins."""
+        """The observers of plugins."""
         observers = self.plugins.observers(self.report_fault)
         return (observers.notify,) if len(observers) else ()  # type: ignore[return-value]
 
     def report_fault(self, fault: BaseException | str) -> None:
-        """Tell of a fault that does not stop the work."""
+        """Report an error that does not stop the work."""
         if self.on_fault is not None:
             self.on_fault(fault)
 
     def close(self) -> None:
-        """Let go of the store, if it was opened."""
+        """Close the store, if it was opened."""
         if "store" in self.__dict__:
             self.store.close()
 
@@ -256,11 +253,10 @@ def open_engine(
     pass_env: Sequence[str] = (),
     durable: bool = True,
 ) -> Engine:
-    """An engine for a process: its environment, its folder, what its command line says; `beside`
-    another one, whose plugins and schemas it knows.
+    """An engine for a process: its environment, its folder and its options (see `Engine`).
 
     Raises:
-        ConfigError: there is no home.
+        ConfigError: there is no home folder.
     """
     return Engine(
         env=env,

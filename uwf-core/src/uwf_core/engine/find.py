@@ -1,4 +1,4 @@
-"""Threads and steps by the words that people use: an id, a prefix of one, `@last`."""
+"""Find threads and steps by the words of a person: an id, a prefix of one, `@last`."""
 
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,8 @@ SHORTEST_PREFIX = 4
 
 
 def find_thread(engine: "Engine", word: str) -> ThreadId:
-    """The thread that `word` means: its id, a unique prefix (4 characters or more), or `@last`.
-    One whose head is damaged is found as well: whoever reads it will say so.
+    """The thread with this id or unique prefix (4 characters or more), or the newest (`@last`). One
+    with a damaged head is found as well; reading it raises.
 
     Raises:
         UnknownIdError: there is none. AmbiguousIdError: there are several.
@@ -37,7 +37,8 @@ def find_thread(engine: "Engine", word: str) -> ThreadId:
 
 
 def find_step(engine: "Engine", word: str) -> Ref:
-    """The step (or failed attempt, or start) that `word` means; `@last` is the newest thread's.
+    """The step (or failed attempt, or start) with this id or unique prefix; `@last` is the newest
+    thread's.
 
     Raises:
         UnknownIdError: there is none. AmbiguousIdError: there are several.
@@ -54,10 +55,8 @@ def find_step(engine: "Engine", word: str) -> Ref:
         refs = engine.store.find(text, limit=1000)
     steps = [ref for ref in refs if _is_of_chain(engine, ref)]
     if not steps:
-        what = "is no step" if refs else "is not in the store"
-        raise UnknownIdError(
-            f"{word!r} {what}", hint="`uwf step list THREAD` shows the steps of a thread"
-        )
+        what = f"{word!r} is not a step" if refs else f"unknown step {word!r}"
+        raise UnknownIdError(what, hint="next: uwf step list THREAD")
     return Ref(_only([str(ref) for ref in steps], word, "steps"))
 
 
@@ -71,7 +70,7 @@ def _newest(engine: "Engine") -> ThreadId:
     if not found:
         raise UnknownIdError(
             f"there is no thread yet in {engine.store.location()}",
-            hint="`uwf run WORKFLOW -p TEXT` starts one",
+            hint="next: uwf run WORKFLOW -p TEXT",
         )
     return ThreadId(found[0].name.removeprefix(HEADS))
 
@@ -80,22 +79,23 @@ def _check_prefix(word: str, text: str, what: str, length: int) -> None:
     if SHORTEST_PREFIX <= len(text) < length and set(text) <= set(B32):
         return
     raise UnknownIdError(
-        f"{word!r} is no {what} id",
-        hint=f"say its id, {SHORTEST_PREFIX} or more of its first characters, or {LAST}",
+        f"{word!r} is not a {what} id",
+        hint=f"use its id, {SHORTEST_PREFIX} or more of its first characters, or {LAST}",
     )
 
 
 def _unknown_thread(engine: "Engine", word: str) -> UnknownIdError:
     return UnknownIdError(
-        f"there is no thread {word!r} in {engine.store.location()}",
-        hint="`uwf thread list --all` shows all threads",
+        f"unknown thread {word!r} in {engine.store.location()}",
+        hint="next: uwf thread list --all",
     )
 
 
 def _only(names: list[str], word: str, what: str) -> str:
     if len(names) == 1:
         return names[0]
+    shown = ", ".join(names[:3]) + ("" if len(names) <= 3 else ", …")
     raise AmbiguousIdError(
-        f"{word!r} fits several {what}: {', '.join(names[:3])}{'' if len(names) <= 3 else ', …'}",
-        hint="say more of its characters",
+        f"{word!r} matches several {what}: {shown}",
+        hint="use more of its characters",
     )

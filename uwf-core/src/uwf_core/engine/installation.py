@@ -1,4 +1,4 @@
-"""What is installed and configured, for those who want to know before they run anything."""
+"""What is installed and configured, to check before a run."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -27,13 +27,13 @@ _OF_A_FIRST_STEP = (
 
 
 class Installation:
-    """What an engine can use. Nothing of a plugin is imported by asking."""
+    """The agents, models and plugins that an engine can use; queries import no plugin."""
 
     def __init__(self, engine: "Engine") -> None:
         self._engine = engine
 
     def warm_up(self) -> None:
-        """Import now what a first step needs, and look what is installed; nothing of plugins."""
+        """Import what a first step needs, and scan the installation; imports no plugin."""
         for name in _OF_A_FIRST_STEP:
             import_module(name)
         _ = self._engine.redactor
@@ -42,15 +42,15 @@ class Installation:
         self.names("uwf.agents")
 
     def warm_up_to_store(self) -> None:
-        """Import now what storing nodes needs; a further call costs nothing."""
+        """Import what storing nodes needs; a further call costs nothing."""
         import_module("jsonschema_rs")
 
     def names(self, group: str) -> Sequence[str]:
-        """The names that installed distributions announce in a group (`uwf.eval_tasks`), sorted."""
+        """The entry points of a group (such as `uwf.eval_tasks`), sorted."""
         return sorted({each.found.name for each in self._engine.plugins.list((group,))})
 
     def entry_point(self, group: str, name: str) -> str:
-        """What an announced name points to, such as a package.
+        """The target of an entry point, such as a package.
 
         Raises:
             PluginError: it is unknown, blocked, incompatible or claimed twice.
@@ -58,29 +58,28 @@ class Installation:
         return self._engine.plugins.found(group, name).target
 
     def check_agent(self, word: str | None, folder: str | PathLike[str]) -> None:
-        """Whether there is an agent that a word stands for.
+        """Check that a word names an agent that may be used.
 
         Args:
-            word: as after `--agent`; None: what the configuration says.
-            folder: what the path of a program is relative to.
+            word: as after `--agent`; None: the configured agent.
+            folder: the base of the path of a program.
 
         Raises:
-            UsageError: there is none, or it may not be used.
+            UsageError: it does not.
         """
         chosen = self._engine.settings.default_agent if word is None else word
         if chosen is not None:
             self._engine.check_agent(chosen, fspath(folder))
         elif not self._engine.settings.agent_overrides:
             raise ConfigError(
-                "no agent is chosen",
+                "no agent set",
                 where="defaultAgent",
-                hint="say one with --agent NAME or `uwf config set defaultAgent NAME`; "
-                "`uwf agent list` shows what there is",
+                hint="use --agent NAME or `uwf config set defaultAgent NAME`; next: uwf agent list",
             )
 
     def takes_model(self, word: str | None, folder: str | PathLike[str]) -> bool:
-        """Whether an agent has an option `model` of its own, rather than using a model of the
-        configuration; imports the plugin's options.
+        """Whether an agent has an option `model`, instead of a model of the configuration; imports
+        the plugin's options.
 
         Raises:
             UsageError: as `check_agent`. PluginBroken: it cannot be imported.
@@ -100,9 +99,9 @@ class Installation:
         return "model" in getattr(cls, "__dataclass_fields__", {})
 
     def check_model(self, name: str) -> None:
-        """Whether the configuration has a model of this name.
+        """Check that the configuration has a model of this name.
 
         Raises:
-            ConfigError: it has not, or its provider is at fault.
+            ConfigError: it is unknown, or its provider is invalid.
         """
         self._engine.settings.model(name)

@@ -1,4 +1,4 @@
-"""Judges of plugins: loaded, made with their options, and called so that their faults are named."""
+"""Judges of plugins: loaded, created with their options, and called; errors name the judge."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class OpenJudge:
-    """A judge that is ready to be called; it is a `Judge` itself."""
+    """A judge that is ready to be called, itself a `Judge`."""
 
     def __init__(self, engine: "Engine", name: str, made: Judge, options: Any) -> None:
         self._guard = engine.plugins.guard
@@ -26,17 +26,17 @@ class OpenJudge:
         self._options = options
 
     def judge(self, request: JudgeRequest) -> JudgeReply:
-        """The score; the request's options are those that the judge was opened with.
+        """The score, with the options that the judge was opened with.
 
         Raises:
             UwfError: as the judge raised it.
-            InternalFailure: it raised something else, or gave no `JudgeReply`.
+            InternalFailure: it raised another error, or returned something else.
         """
         try:
             with self._guard:
                 reply = self._made.judge(replace(request, options=self._options))
             if not isinstance(reply, JudgeReply):
-                raise TypeError(f"it gave {type(reply).__name__}, no JudgeReply")
+                raise TypeError(f"it returned {type(reply).__name__}, not a JudgeReply")
         except (KeyboardInterrupt, UwfError):
             raise
         except BaseException as fault:
@@ -52,13 +52,12 @@ def open_judge(engine: "Engine", name: str, options: Mapping[str, Any], *, where
     Args:
         engine: whose plugins they are.
         name: the entry point's.
-        options: as JSON says them.
-        where: the place of `options`, for messages.
+        options: as JSON. where: their place, for messages.
 
     Raises:
         PluginError: it is unknown, blocked, incompatible or claimed twice.
-        PluginBroken: it cannot be imported, or makes no judge.
-        ConfigError: the options do not fit.
+        PluginBroken: it cannot be imported, or creates no judge.
+        ConfigError: the options are invalid.
     """
     plugins = engine.plugins
     with plugins.guard:
@@ -71,10 +70,10 @@ def open_judge(engine: "Engine", name: str, options: Mapping[str, Any], *, where
 
 
 def judge_model(engine: "Engine") -> "Model | None":
-    """The model that `modelOverrides.judge` names, None where it names none.
+    """The model of `modelOverrides.judge`, or None.
 
     Raises:
-        ConfigError: there is no such model, or its provider is wrong.
+        ConfigError: the model is unknown, or its provider is invalid.
     """
     alias = engine.settings.model_overrides.get("judge")
     return None if alias is None else engine.settings.model(alias)
@@ -105,7 +104,6 @@ def _made(engine: "Engine", name: str, factory: Any, options: Any) -> Judge:
         ) from fault
     if not isinstance(made, Judge):
         raise PluginBroken(
-            f"the judge {found} is broken: its factory gave {type(made).__name__}, "
-            "which is no Judge"
+            f"the judge {found} is broken: its factory returned {type(made).__name__}, not a Judge"
         )
     return made

@@ -1,4 +1,4 @@
-"""Where a step may work: an output can name any folder, and most are none of its business."""
+"""The working folder of a step: an output can name any folder, so most are rejected."""
 
 import os
 from collections.abc import Sequence
@@ -18,37 +18,37 @@ def named_folder(cwd: str, folder: str) -> str:
     """
     path = Path(cwd, folder)
     if not path.is_dir():
-        raise UsageError(f"the folder {str(path)!r} does not exist", hint="--cwd names a folder")
+        raise UsageError(f"the folder {str(path)!r} does not exist", hint="use --cwd DIR")
     absolute = os.path.normpath(path)
     try:
         absolute.encode()
     except UnicodeEncodeError as error:
         raise UsageError(
-            f"the folder {absolute!r} has a name that is no UTF-8", hint="rename it"
+            f"the name of the folder {absolute!r} is not UTF-8", hint="rename it"
         ) from error
     return absolute
 
 
 def moved_folder(folder: str, old: str, new: str) -> str:
-    """Where `folder` is in a call that replaces the thread's folder `old` by `new`: below the new
-    one if it is below the old one, else where it was.
+    """The place of `folder` if `new` replaces the thread's folder `old`: below the new one if it is
+    below the old one, else unchanged.
     """
     path = Path(folder)  # `..` as it is: a location beside the old folder is one beside the new one
     return str(Path(new, path.relative_to(old))) if path.is_relative_to(old) else folder
 
 
 def working_folder(folder: str, thread_folder: str, allowed: Sequence[str]) -> str:
-    """The working folder of a step: the thread's own as it is; any other without links, so that the
-    folder which was checked is the one that is used.
+    """The working folder of a step: the thread's unchanged, any other without links, so that the
+    checked folder is the one that is used.
 
     Args:
-        folder: what is asked for, absolute.
+        folder: the wanted folder, absolute.
         thread_folder: the thread's folder.
-        allowed: folders that the user allows besides.
+        allowed: `allowedFolders` of the configuration.
 
     Raises:
-        RoutingFailed: there is no such folder, or it is neither in the thread's folder, nor in a
-            worktree of the same repository, nor in one that is allowed; or it is git's own.
+        RoutingFailed: it does not exist, is a folder of git, or is outside of the thread's folder,
+            the worktrees of its repository and `allowed`.
     """
     own, real = Path(thread_folder).resolve(), Path(folder).resolve()
     if not real.is_dir():
@@ -61,8 +61,8 @@ def working_folder(folder: str, thread_folder: str, allowed: Sequence[str]) -> s
         return thread_folder
     if any(part.casefold() == _GIT for part in real.parts):
         raise RoutingFailed(
-            f"the location {folder!r} lies in a .git folder, in which only git may work",
-            hint="change the edge's location or what the role answered",
+            f"the location {folder!r} is in a .git folder, which belongs to git",
+            hint="change the edge's location or the role's output",
         )
     roots = (own, *(Path(each).resolve() for each in allowed))
     if not any(real.is_relative_to(root) for root in roots):
@@ -73,7 +73,7 @@ def working_folder(folder: str, thread_folder: str, allowed: Sequence[str]) -> s
 def _check_repository(real: Path, own: Path) -> None:
     if not is_same_repository(str(real), str(own)):
         raise RoutingFailed(
-            f"the location {str(real)!r} is not allowed: it lies neither in the thread's folder "
+            f"the location {str(real)!r} is not allowed: it is neither in the thread's folder "
             f"{str(own)!r} nor in a worktree of the same git repository",
             hint="name a folder above it in allowedFolders of your configuration (uwf config set "
             "allowedFolders '[DIR]') if roles may work there, then repeat the command",

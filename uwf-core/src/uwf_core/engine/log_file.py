@@ -1,8 +1,8 @@
 """The log: one JSON line for each command that ran or changed something.
 
 Files `uwf.log`, `uwf.log.1`, … under `$UWF_HOME/logs`, 0600 in a folder of 0700. A line is a
-`LogEntry` with the format's version. Whoever writes takes the folder's lock, so that lines stay
-whole and no process rotates a file that another one has just begun.
+`LogEntry` with the format's version. A writer locks the folder, so that
+lines stay whole and no process rotates a file that another one has just created.
 """
 
 # `log` is answered without pathlib, which takes longer than reading the log:
@@ -31,11 +31,11 @@ _TYPES: Final = {
     "id": str, "atMs": int, "command": list, "cwd": str, "thread": str | None, "exitCode": int,
     "durationMs": int, "pid": int, "uwf": str, "error": dict | None,
 }  # fmt: skip
-"""What every entry has, and of what type: a line without is damaged."""
+"""The fields of every entry and their types; a line without them is damaged."""
 
 
 class LoggedError(TypedDict):
-    """Why a command failed, as its error document says it."""
+    """The error of a command, as in its error document."""
 
     code: str
     message: str
@@ -69,9 +69,9 @@ class LogFile:
     """The log of one home.
 
     Args:
-        home: `$UWF_HOME`; made when something is written, never by reading.
-        redact: takes secrets out of a text before it is written.
-        file_bytes: a file that has reached this size is put aside before the next line.
+        home: `$UWF_HOME`; created by writing, never by reading.
+        redact: removes secrets from a text before it is written.
+        file_bytes: the size from which a file is rotated before the next line.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class LogFile:
             ) from error
 
     def entries(self) -> Iterator[LogEntry]:
-        """What was logged, newest first; lines that are damaged or of a newer uwf are left out.
+        """The entries, newest first, without lines that are damaged or of a newer uwf.
 
         Raises:
             StoreError: a file of the log cannot be read.
@@ -117,10 +117,10 @@ class LogFile:
             yield from (entry for line in reversed(lines) if (entry := _entry(line)))
 
     def find(self, word: str) -> LogEntry:
-        """The entry of that id, unique prefix of an id, or `@last`.
+        """The entry with that id or unique prefix of an id, or the newest (`@last`).
 
         Raises:
-            UnknownIdError: there is none. AmbiguousIdError: several begin like this.
+            UnknownIdError: none matches. AmbiguousIdError: several match.
         """
         found = None
         for entry in self.entries():
@@ -172,7 +172,7 @@ class LogFile:
 
 
 def _append_all(file: str, data: bytes) -> None:
-    """Append all of `data`, or nothing: a line cut by a full disk is taken back."""
+    """Append all of `data`, or nothing: a line cut by a full disk is removed."""
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         size = os.fstat(descriptor).st_size

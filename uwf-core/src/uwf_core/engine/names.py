@@ -19,7 +19,7 @@ def check_names(engine: "Engine", values: Values) -> None:
     """Resolve every name in `values`.
 
     Raises:
-        ConfigError: there is no such agent, model or extractor, or it may not be used.
+        ConfigError: an agent, model or extractor is unknown or may not be used.
     """
     for fault in wrong_names(engine, values):
         raise fault
@@ -63,7 +63,7 @@ def _check_options(engine: "Engine", word: str, alias: Any) -> None:
 
 
 def wrong_names(engine: "Engine", values: Values) -> Iterator[ConfigError]:
-    """An error for each name in `values` that stands for nothing, with its key."""
+    """An error for each unknown name in `values`, with its key."""
     for path, value in values:
         for check, name in _names(path, value):
             try:
@@ -75,7 +75,7 @@ def wrong_names(engine: "Engine", values: Values) -> Iterator[ConfigError]:
 
 
 def check_run(run: "Run") -> None:
-    """Resolve what the configuration names for the roles of a workflow and for its extraction.
+    """Resolve every name in the configuration for the roles of a workflow and its extraction.
 
     Raises:
         ConfigError: as `check_names`.
@@ -104,7 +104,7 @@ _Check = Callable[["Engine", str], object]
 
 
 def _names(path: Path, value: Any) -> Iterator[tuple[_Check, str]]:
-    """What one value names, and how that is looked up."""
+    """The names in one value, each with its check."""
     if value is None:
         return
     match path:

@@ -145,8 +145,8 @@ def locked_thread(engine: "Engine", word: str, watch: Watch, cancel: "Cancel") -
 
 
 def nothing_to_run(head: Head) -> Outcome | None:
-    """What exec says of a thread in which it has nothing to run: it is completed, or waits for a
-    person or for an allowance. None where there is something to run.
+    """The outcome of exec if the thread is completed, or waits for a person or for an allowance;
+    None if there is a step to run.
 
     Raises:
         WrongStateError: it is cancelled.
@@ -155,7 +155,7 @@ def nothing_to_run(head: Head) -> Outcome | None:
     if state.status == "cancelled":
         raise WrongStateError(
             f"thread {head.thread} is cancelled",
-            hint=f"`uwf thread fork {head.ref}` goes on from its last step in a new thread",
+            hint=f"to continue from its last step in a new thread: uwf thread fork {head.ref}",
         )
     waits = state.suspension is not None and state.suspension.reason in ("role", "limit")
     if state.status == "completed" or waits:
@@ -173,7 +173,7 @@ def _rest_words(head: Head) -> str:
     words = f"thread {head.thread} is {state_words(head.state)}; nothing is run"
     if waits is None:
         return words
-    return f"{words}: {waits.message}\n`uwf thread show {head.thread}` says how it goes on"
+    return f"{words}: {waits.message}\nnext: uwf thread show {head.thread}"
 
 
 def run_steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:

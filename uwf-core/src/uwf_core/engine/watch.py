@@ -1,21 +1,21 @@
-"""Who is told what goes on: a person at a terminal, a client, observers from plugins."""
+"""The receivers of events and notices: a terminal, a client, observers of plugins."""
 
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
 
 class Watch(Protocol):
-    """Sees a run from outside. Called from any thread; must not raise."""
+    """Gets the events and notices of a run. Called from any thread; must not raise."""
 
     def event(self, event: object) -> None:
         """One of the event records of `uwf_core.api`."""
 
     def notice(self, text: str) -> None:
-        """One line for people: where a workflow came from, a limit that cannot be enforced."""
+        """One line for people, such as the origin of a workflow."""
 
 
 class Silent:
-    """A watch that looks away."""
+    """A watch that ignores everything."""
 
     def event(self, event: object) -> None:
         """Ignore it."""
@@ -25,7 +25,7 @@ class Silent:
 
 
 class Broadcast:
-    """Tells a watch, and the observers of plugins, which are loaded on the first event."""
+    """Sends to a watch, and to the observers of plugins, which are loaded at the first event."""
 
     def __init__(
         self, watch: Watch, observers: Callable[[], Iterable[Callable[[object], None]]]
@@ -35,7 +35,7 @@ class Broadcast:
         self._observers: tuple[Callable[[object], None], ...] | None = None
 
     def event(self, event: object) -> None:
-        """Tell everybody, the person first."""
+        """Send it to the watch, then to the observers."""
         self._watch.event(event)
         if self._observers is None:
             self._observers = tuple(self._load())
@@ -43,7 +43,7 @@ class Broadcast:
             observe(event)
 
     def notice(self, text: str) -> None:
-        """Tell the person alone."""
+        """Send it to the watch alone."""
         self._watch.notice(text)
 
 
@@ -59,11 +59,11 @@ class Listener:
         self._on_notice = on_notice
 
     def event(self, event: object) -> None:
-        """Give it to the function for events."""
+        """Call the function for events."""
         if self._on_event is not None:
             self._on_event(event)
 
     def notice(self, text: str) -> None:
-        """Give it to the function for notices."""
+        """Call the function for notices."""
         if self._on_notice is not None:
             self._on_notice(text)

@@ -1,4 +1,4 @@
-"""Stages 1 to 3 for a command: the word of a workflow, resolved, checked and published."""
+"""Stages 1 to 3 for a command: resolve, check and publish the workflow that a word names."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def resolve_workflow(engine: "Engine", word: str, cwd: str | None = None) -> Resolved:
-    """What the word of a workflow means, seen from `cwd` (the caller's folder if not said).
+    """Resolve the word of a workflow, seen from `cwd` (default: the caller's folder).
 
     Raises:
-        UsageError: blank, or there is none of that name.
+        UsageError: it is blank or unknown.
     """
     settings = engine.settings
     context = ResolveContext(
@@ -32,18 +32,18 @@ def resolve_workflow(engine: "Engine", word: str, cwd: str | None = None) -> Res
 
 
 def trusting(engine: "Engine") -> Callable[[str], bool]:
-    """Whether the user trusts a folder."""
+    """A function that decides whether the user trusts a folder."""
     from uwf_core.config.trust import is_trusted
 
     return lambda folder: is_trusted(engine.home, folder)
 
 
 def find_workflow(engine: "Engine", word: str, watch: Watch) -> Ref:
-    """The published workflow that a word means; a file whose content is new is checked and
-    published first. The registry's names stay as they are.
+    """The published workflow that a word names; a file with new content is checked and published
+    first. The names in the registry do not change.
 
     Raises:
-        UsageError: there is none. DefinitionError: the file has faults.
+        UsageError: it is unknown. DefinitionError: the file has errors.
     """
     resolved = resolve_workflow(engine, word)
     for notice in resolved.notices:
@@ -61,7 +61,7 @@ def publish_file(engine: "Engine", file: str, watch: Watch) -> Ref:
     """Check and publish the workflow in a file; warnings go to the watch.
 
     Raises:
-        DefinitionError: it has faults, all of them in `problems`.
+        DefinitionError: it has errors, all of them in `problems`.
     """
     from uwf_core.workflow.check import check_file
     from uwf_core.workflow.publish import publish

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from uwf_core.cas.store import Store
 
 DAMAGE = "damage"
-"""The tag by which `cas verify` marks a thread: it is no part of the state."""
+"""The tag with which `cas verify` marks a thread; not part of the state."""
 
 
 class Head(NamedTuple):
-    """Where a thread stands: the newest step (or the start), and its state.
+    """The head of a thread: the newest step (or the start), and its state.
 
-    `damage` is what `cas verify` has found, None where nothing is known to be wrong.
+    `damage` is what `cas verify` has found, None if it has found nothing.
     """
 
     thread: ThreadId
@@ -42,7 +42,7 @@ class Head(NamedTuple):
 
     @property
     def at_start(self) -> bool:
-        """Whether no step was taken yet."""
+        """Whether there is no step yet."""
         return self.ref == self.state.start
 
 
@@ -57,14 +57,14 @@ def read_head(store: "Store", thread: ThreadId) -> Head:
     """The head of `thread`; a state of an older fold is folded anew.
 
     Raises:
-        UnknownIdError: there is no such thread.
+        UnknownIdError: the thread is unknown.
         CorruptNodeError: its record is damaged.
     """
     variable = store.variable(head_name(thread))
     if variable is None:
         raise UnknownIdError(
-            f"there is no thread {thread} in {store.location()}",
-            hint="`uwf thread list --all` shows the threads",
+            f"unknown thread {thread} in {store.location()}",
+            hint="next: uwf thread list --all",
         )
     if not is_current(variable.tags):
         state = state_of_thread(store, thread, Ref(variable.value))
@@ -92,15 +92,13 @@ def damaged_head(thread: str, why: ValueError) -> CorruptNodeError:
 
 
 def nodes_present(store: "Store", head: Head) -> bool:
-    """Whether the nodes without which nothing can be done are there: the newest and the
-    workflow.
-    """
+    """Whether the nodes that every command needs are present: the newest and the workflow."""
     needed = {head.ref, Ref(head.state.workflow)}
     return store.present(needed) == needed
 
 
 def move_head(store: "Store", head: Head, ref: Ref, state: ThreadState) -> Head:
-    """Move the head from where `head` saw it, with the state; both or nothing.
+    """Move the head and the state together, if they are still those of `head`.
 
     Raises:
         BusyError: another process moved it in the meantime.
@@ -109,7 +107,7 @@ def move_head(store: "Store", head: Head, ref: Ref, state: ThreadState) -> Head:
 
 
 def mark_head(store: "Store", head: Head, damage: str | None) -> Head:
-    """Mark a thread as damaged, or take the mark away; raises as `move_head`."""
+    """Mark a thread as damaged, or remove the mark; raises as `move_head`."""
     return _moved(store, head, head.ref, head.state, damage)
 
 
@@ -146,8 +144,8 @@ _FOLD = "fold"
 
 
 def to_tags(state: ThreadState) -> dict[str, str]:
-    """The state as tags: text to text. `status` and `workflowName` are tags of their own so that
-    lists can be filtered by them; what is empty is left out.
+    """The state as tags: text to text. `status` and `workflowName` are separate tags, so
+    that lists can filter by them; empty fields are left out.
     """
     tags = {tag: getattr(state, name) for name, tag in _TEXT_TAGS.items()}
     tags[_FOLD] = str(FOLD_VERSION)
@@ -169,12 +167,12 @@ def to_tags(state: ThreadState) -> dict[str, str]:
 
 
 def is_current(tags: Mapping[str, str]) -> bool:
-    """Whether the tags are of today's fold; those of an older one are to be folded anew."""
+    """Whether the tags are of the current fold version; older ones must be folded again."""
     return tags.get(_FOLD) == str(FOLD_VERSION)
 
 
 def from_tags(thread: str, tags: Mapping[str, str]) -> ThreadState:
-    """The state that these tags say.
+    """The state in these tags.
 
     Raises:
         ValueError: they are not the tags of a thread.
@@ -197,7 +195,7 @@ def from_tags(thread: str, tags: Mapping[str, str]) -> ThreadState:
 
 
 def summary_of(tags: Mapping[str, str]) -> ThreadSummary:
-    """What a list shows of the state that these tags say; reads nothing else.
+    """The part of the state in these tags that a list shows.
 
     Raises:
         ValueError: they are not the tags of a thread.
@@ -225,7 +223,7 @@ _NOTHING_USED = Totals.none()
 
 
 def _listed(tags: Mapping[str, str], tag: str, kind: Callable[..., _Kind]) -> "_Kind | None":
-    """The tuple that a tag holds as a list, None where there is no such tag."""
+    """The tuple that a tag holds as a list, None without the tag."""
     return kind(*json.loads(tags[tag])) if tag in tags else None
 
 

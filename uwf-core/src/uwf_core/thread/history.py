@@ -35,26 +35,26 @@ def read_step(store: "Store", ref: Ref) -> Step:
     """The step node `ref`.
 
     Raises:
-        MissingNodeError, CorruptNodeError: it is absent, damaged, or no step.
+        MissingNodeError, CorruptNodeError: it is missing, damaged, or not a step.
     """
     payload = store.get(ref).payload
     if not is_step(payload):
-        raise CorruptNodeError(f"node {ref} is no step")
+        raise CorruptNodeError(f"node {ref} is not a step")
     return Step(ref, payload)
 
 
 def read_start(store: "Store", ref: Ref) -> StartPayload:
-    """The start node `ref`; errors as in `read_step`."""
+    """The start node `ref`; raises as `read_step`."""
     payload = store.get(ref).payload
     if not is_start(payload):
-        raise CorruptNodeError(f"node {ref} is no start of a thread")
+        raise CorruptNodeError(f"node {ref} is not the start of a thread")
     return payload  # type: ignore[no-any-return]
 
 
 def newest_first(store: "Store", head: Ref, start: Ref) -> Iterator[Step]:
-    """The steps from `head` back to the first; nothing where the head is the start.
+    """The steps from `head` back to the first; none if the head is the start.
 
-    Reads a step only when it is asked for, so that a long thread costs what is looked at.
+    Each step is read when it is needed, so that only those that are used cost time.
     """
     ref: str | None = None if head == start else head
     while ref is not None:
@@ -74,7 +74,7 @@ def failure_of(store: "Store", step: Step) -> ErrorPayload | None:
 
 
 def body_of(store: "Store", step: Step) -> str:
-    """The text that the role said beside its output."""
+    """The text beside the output of a step."""
     body = step.payload["body"]
     return "" if body is None else store.text(Ref(body))
 
@@ -86,7 +86,7 @@ def state_of_thread(store: "Store", thread: ThreadId, head: Ref) -> ThreadState:
     """The state of the thread whose newest step (or start) is `head`, from its stored events.
 
     Raises:
-        StoreError: something of it is missing or damaged, or does not belong where it is.
+        StoreError: a node of it is missing, damaged or out of place.
     """
     events = _own_events(store, thread, head)
     if not events or events[0].kind != "started":
@@ -98,16 +98,16 @@ def state_of_thread(store: "Store", thread: ThreadId, head: Ref) -> ThreadState:
 
 
 def inherited_steps(store: "Store", head: Ref) -> list[Event]:
-    """The steps up to `head`, oldest first, as a fork inherits them: none where it is a start.
+    """The steps up to `head`, oldest first, as a fork inherits them; none if it is a start.
 
     Raises:
-        StoreError: something of the chain is missing or damaged.
+        StoreError: a node of the chain is missing or damaged.
     """
     return [Event("step", step.ref, step.payload) for step in reversed(_chain(store, head))]
 
 
 def _own_events(store: "Store", thread: ThreadId, head: Ref) -> list[Event]:
-    """What happened in the thread itself; an attempt that is open comes last."""
+    """The events of the thread itself; an open attempt comes last."""
     events = [
         Event(event_kind(each.name), each.value, _payload(store, each.value, event_kind(each.name)))
         for each in store.variables(events_prefix(thread))
@@ -127,7 +127,7 @@ def _own_events(store: "Store", thread: ThreadId, head: Ref) -> list[Event]:
 def _own_steps(
     store: "Store", thread: ThreadId, chain: Sequence[Step], tried: Sequence[str]
 ) -> Iterator[Event]:
-    """The thread's own steps: those of its chain, and what these name as failed or replaced."""
+    """The steps of the thread itself: of its chain, and those that failed or were replaced."""
     seen = set[str]()
     waiting = [(step.ref, step.payload) for step in chain]
     waiting += [(Ref(ref), read_step(store, Ref(ref)).payload) for ref in tried]
@@ -142,7 +142,7 @@ def _own_steps(
 
 
 def _chain(store: "Store", head: Ref) -> list[Step]:
-    """The steps from `head` back to the first, which must count down to 1 from one start."""
+    """The steps from `head` back to the first, with numbers that count down to 1."""
     if is_start(store.get(head).payload):
         return []
     chain = list(newest_first(store, head, Ref("")))
@@ -150,8 +150,8 @@ def _chain(store: "Store", head: Ref) -> list[Step]:
     for number, step in zip(range(len(chain), 0, -1), chain, strict=True):
         if step.payload["number"] != number or step.payload["start"] != start:
             raise CorruptNodeError(
-                f"the step {step.ref} does not belong where the chain has it",
-                hint="`uwf cas verify` names what is damaged",
+                f"step {step.ref} is out of place in the chain",
+                hint="next: uwf cas verify",
             )
     return chain
 

@@ -1,5 +1,6 @@
-"""Which command is allowed when, and how a thread is shown: with what the lock and the presence of
-nodes say. Pure; the life of a thread is drawn in `thread.state`.
+"""Which commands a thread allows, its limits, and its status as lock and missing nodes show it.
+
+Pure. `thread.state` has a drawing of the states.
 """
 
 from typing import TYPE_CHECKING, TypeVar
@@ -15,15 +16,15 @@ if TYPE_CHECKING:
 Shown = TypeVar("Shown", ThreadState, ThreadSummary)
 
 INTERRUPTED_MESSAGE = "the run was interrupted in the middle of this step"
-_FORK = "`uwf thread fork STEP` goes on from one of its steps in a new thread"
+_FORK = "to continue from one of its steps in a new thread: uwf thread fork STEP"
 
 
 def effective(state: Shown, *, is_running: bool, is_sound: bool = True) -> Shown:
-    """The state as it is to be shown.
+    """The state to show.
 
     Args:
-        state: what is stored.
-        is_running: some process holds the thread's lock now.
+        state: the stored state.
+        is_running: a process holds the thread's lock now.
         is_sound: the head and workflow nodes are present, and `cas verify` has found no damage.
     """
     if not is_sound:
@@ -39,42 +40,41 @@ def effective(state: Shown, *, is_running: bool, is_sound: bool = True) -> Shown
 
 
 def check_present(thread: str, *, is_whole: bool) -> None:
-    """Whether anything can be done to a thread but forgetting it; `is_whole` as in `effective`.
+    """Check that the nodes of a thread's head and workflow are present.
 
     Raises:
-        CorruptNodeError: its head or workflow is absent.
+        CorruptNodeError: one of them is missing.
     """
     if not is_whole:
         raise CorruptNodeError(
-            f"thread {thread} is corrupt: its newest step or its workflow is not in the store",
-            hint=f"`uwf cas verify {thread}` says what is missing; `uwf thread rm {thread}` "
-            "forgets the thread",
+            f"thread {thread} is corrupt: its newest step or its workflow is missing",
+            hint=f"next: uwf cas verify {thread}; to remove the thread: uwf thread rm {thread}",
         )
 
 
 def check_undamaged(damage: str | None, thread: str) -> None:
-    """Whether a thread can be run at all.
+    """Check that `cas verify` has found no damage.
 
     Raises:
-        CorruptNodeError: `cas verify` has found it damaged.
+        CorruptNodeError: it has.
     """
     if damage is not None:
         raise CorruptNodeError(
             f"thread {thread} is damaged: {damage}",
-            hint=f"`uwf cas verify {thread} --repair --from BUNDLE` repairs it; "
-            "`uwf thread fork` goes on from a step that is intact",
+            hint=f"next: uwf cas verify {thread} --repair --from BUNDLE; to continue from an "
+            "intact step: uwf thread fork STEP",
         )
 
 
 def check_resume(state: ThreadState, thread: str) -> None:
-    """Whether `resume` makes sense.
+    """Check that `resume` is possible.
 
     Raises:
         WrongStateError: the thread is idle or cancelled.
     """
     if state.status in ("suspended", "completed"):
         return
-    hint = f"`uwf thread exec {thread}` goes on"
+    hint = f"next: uwf thread exec {thread}"
     if state.status == "cancelled":
         hint = _FORK
     raise WrongStateError(
@@ -84,20 +84,20 @@ def check_resume(state: ThreadState, thread: str) -> None:
 
 
 def check_poke(state: ThreadState, thread: str) -> None:
-    """Whether `poke` makes sense.
+    """Check that `poke` is possible.
 
     Raises:
-        WrongStateError: no step yet, a question is pending, or the state is another one than
-            idle, completed or suspended by a role.
+        WrongStateError: there is no step, a question is pending, or the thread is not idle,
+            completed or suspended by a role.
     """
     if state.suspension is not None and state.suspension.question is not None:
         raise WrongStateError(
             f"thread {thread} waits for an answer",
-            hint=f"`uwf thread resume {thread} --answer …` gives it",
+            hint=f"next: uwf thread resume {thread} --answer FIELD=VALUE",
         )
     by_role = state.suspension is not None and state.suspension.reason == "role"
     if state.status not in ("idle", "completed") and not by_role:
-        hint = f"`uwf thread resume {thread}` goes on"
+        hint = f"next: uwf thread resume {thread}"
         if state.status == "cancelled":
             hint = _FORK
         raise WrongStateError(
@@ -107,34 +107,34 @@ def check_poke(state: ThreadState, thread: str) -> None:
         )
     if state.steps == 0:
         raise WrongStateError(
-            f"thread {thread} has no step to run again",
-            hint=f"`uwf thread exec {thread}` runs the first",
+            f"thread {thread} has no step yet",
+            hint=f"next: uwf thread exec {thread}",
         )
 
 
 def check_cancel(state: ThreadState, thread: str) -> None:
-    """Whether `cancel` makes sense.
+    """Check that `cancel` is possible.
 
     Raises:
-        WrongStateError: the thread is finished already.
+        WrongStateError: the thread is already finished.
     """
     if state.status in FINISHED:
         raise WrongStateError(
-            f"thread {thread} is {state.status} already",
-            hint=f"`uwf thread rm {thread}` forgets it",
+            f"thread {thread} is already {state.status}",
+            hint=f"to remove it: uwf thread rm {thread}",
         )
 
 
 def check_remove(state: ThreadState, thread: str) -> None:
-    """Whether `rm` makes sense.
+    """Check that `rm` is possible.
 
     Raises:
-        WrongStateError: the thread could still go on.
+        WrongStateError: the thread is not finished.
     """
     if state.status not in (*FINISHED, "corrupt"):
         raise WrongStateError(
             f"thread {thread} is {state_words(state)}; only a finished one can be removed",
-            hint=f"`uwf thread cancel {thread}` closes it",
+            hint=f"next: uwf thread cancel {thread}",
         )
 
 

@@ -29,7 +29,7 @@ def attempt_name(thread: ThreadId, attempt: str) -> str:
 
 
 def turns_prefix(thread: ThreadId, attempt: str = "") -> str:
-    """The turns of the attempt under way; gone once they are part of a step."""
+    """The turns of the open attempt; deleted when they are part of a step."""
     return f"{TURNS}{thread}/{attempt}/" if attempt else f"{TURNS}{thread}/"
 
 
@@ -44,12 +44,12 @@ def events_prefix(thread: ThreadId) -> str:
 
 
 def event_name(thread: ThreadId, seq: int, kind: str) -> str:
-    """One event, by its number; the names sort as they happened."""
+    """One event, by its number; the names sort in the order of the events."""
     return f"{EVENTS}{thread}/{seq:08}.{kind}"
 
 
 def event_kind(name: str) -> str:
-    """The kind of event that a name is of."""
+    """The kind of the event with this name."""
     return name.rpartition(".")[2]
 
 
@@ -59,17 +59,17 @@ def ask_name(step: str) -> str:
 
 
 def imported_name(start: str) -> str:
-    """Says of a start node that it came with a bundle."""
+    """The mark of a start node that came with a bundle."""
     return f"{IMPORTED}{start}"
 
 
 def prefixes_of(thread: ThreadId) -> tuple[str, str, str]:
-    """Where a thread's own variables are besides its head."""
+    """The prefixes of a thread's variables besides its head."""
     return attempts_prefix(thread), events_prefix(thread), turns_prefix(thread)
 
 
 def thread_of(name: str) -> ThreadId | None:
-    """The thread that a variable belongs to, None where it is none of a thread's."""
+    """The thread of a variable, None if the variable belongs to no thread."""
     for area in (HEADS, ATTEMPTS, TURNS, EVENTS):
         if name.startswith(area):
             thread = name.removeprefix(area).partition("/")[0]
@@ -78,5 +78,5 @@ def thread_of(name: str) -> ThreadId | None:
 
 
 def lock_name(thread: ThreadId) -> str:
-    """The lock of a thread: whoever holds it may write."""
+    """The lock of a thread, which its writer holds."""
     return f"thread/{thread}"

@@ -6,8 +6,8 @@
               ▼
           cancelled
 
-An event states what it decided (its `next`, whether the session is kept), so `fold` needs no
-workflow, no table of failures, no clock and no configuration. `running` is no stored state: some
+An event contains its decisions (its `next`, whether the session is kept), so `fold` needs no
+workflow, no table of failures, no clock and no configuration. `running` is not stored: a
 process holds the lock now. An attempt that is open while no process holds the lock was
 interrupted.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from uwf_core.api.agent import Usage
 
 FOLD_VERSION: Final = 1
-"""Raised when `fold` gives another state for the same events: older tags are then folded anew."""
+"""Increased when `fold` gives another state for the same events; older tags are folded again."""
 
 
 FIELDS = (
@@ -51,14 +51,14 @@ _ZERO = {name: 0 for name, _ in FIELDS}
 
 
 class Totals(NamedTuple):
-    """Sums over many calls: `known` of what was reported, `unknown` how many calls did not."""
+    """Sums over many calls: `known` of the reported figures, `unknown` counts calls without one."""
 
     known: dict[str, float]
     unknown: dict[str, int]
 
     @classmethod
     def none(cls) -> "Totals":
-        """Nothing used yet."""
+        """No usage yet."""
         return cls({}, {})
 
     def plus(self, usage: UsagePayload) -> "Totals":
@@ -77,7 +77,7 @@ class Totals(NamedTuple):
         return payload  # type: ignore[no-any-return]
 
     def known_sum(self, *names: str) -> float:
-        """The known part of the sum of these fields: what was used at the very least."""
+        """The known part of the sum of these fields: a lower bound of the usage."""
         return sum(self.known.get(name, 0) for name in names)
 
     def is_known(self, *names: str) -> bool:
@@ -86,10 +86,10 @@ class Totals(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something that happened to a thread, as it is stored.
+    """A stored event of a thread.
 
     Attributes:
-        kind: the kind of its node (`thread.types.SCHEMAS`): an event, a step, or an open attempt.
+        kind: the kind of its node (`thread.types.NODES`): an event, a step, or an open attempt.
         ref: its node. payload: as read back from the store.
     """
 
@@ -110,8 +110,8 @@ class RoleSession(NamedTuple):
 
 
 class RoleState(NamedTuple):
-    """What a role has behind it in this thread: how often it has spoken, its newest step, and its
-    session with each agent.
+    """A role in this thread: how many steps it has delivered, its newest step, and its session with
+    each agent.
     """
 
     visits: int = 0
@@ -125,9 +125,7 @@ class RoleState(NamedTuple):
 
 
 class OpenAttempt(NamedTuple):
-    """An attempt that was begun and not ended: under way, or interrupted if no process has the
-    lock.
-    """
+    """An attempt that has not ended: it runs, or was interrupted if no process has the lock."""
 
     number: int
     attempt: int
@@ -153,10 +151,10 @@ class Suspension(NamedTuple):
 
 
 class ThreadState(NamedTuple):
-    """The state; `status` is what is stored, whether the thread runs is the lock's to say.
+    """The state. `status` is the stored one; the lock decides whether the thread runs.
 
     Attributes:
-        seq: how many events it is made of: the number of the next one.
+        seq: the number of its events, and of the next one.
         current_role: the role that the next exec would run, None if there is none.
         agent: the thread's own binding (`thread start --agent`).
         steps: length of the chain; `inherited_steps` of these came with a fork.
@@ -185,7 +183,7 @@ class ThreadState(NamedTuple):
     suspension: Suspension | None = None
 
     def role(self, name: str) -> RoleState:
-        """The state of a role, also of one that has not spoken yet."""
+        """The state of a role, also of one without a step."""
         return self.roles.get(name) or RoleState()
 
     def with_role(self, name: str, state: RoleState) -> "ThreadState":
@@ -229,7 +227,7 @@ def begin(event: Event, inherited: Iterable[Event] = ()) -> ThreadState:
     )
     for step in inherited:
         state = _inherited(state, step)
-    return _arrived(state, payload["next"])
+    return _with_decision(state, payload["next"])
 
 
 def fold(state: ThreadState, event: Event) -> ThreadState:
@@ -251,15 +249,14 @@ def fold(state: ThreadState, event: Event) -> ThreadState:
 
 
 def _inherited(state: ThreadState, step: Event) -> ThreadState:
-    state, number = _spoken(state, step, inherited=True), step.payload["number"]
+    state, number = _delivered(state, step, inherited=True), step.payload["number"]
     return state._replace(steps=number, inherited_steps=number)
 
 
-def _spoken(state: ThreadState, step: Event, *, inherited: bool) -> ThreadState:
-    """A role has spoken once more, unless its step replaces one that is counted.
+def _delivered(state: ThreadState, step: Event, *, inherited: bool) -> ThreadState:
+    """Count a step of a role, unless it replaces one that is counted.
 
-    Of a step that is replaced, the sessions of other agents know what is not there any more, so
-    that they are told the new one.
+    The sessions of other agents know the replaced step, so they get the new one.
     """
     payload, number = step.payload, step.payload["number"]
     role = state.role(payload["role"])
@@ -290,12 +287,12 @@ def _step(state: ThreadState, event: Event) -> ThreadState:
     if payload["failure"] is not None:
         return _tried(state, payload, payload["sessionKept"])
     number = payload["number"]
-    state = _spoken(state, event, inherited=False)._replace(
+    state = _delivered(state, event, inherited=False)._replace(
         steps=number,
         inherited_steps=min(state.inherited_steps, number - 1),  # one may be replaced
         tries=0,
     )
-    return _arrived(state, payload["next"])
+    return _with_decision(state, payload["next"])
 
 
 def _asked(state: ThreadState, event: Event) -> ThreadState:
@@ -305,7 +302,7 @@ def _asked(state: ThreadState, event: Event) -> ThreadState:
 
 
 def _tried(state: ThreadState, payload: Mapping[str, Any], kept: bool) -> ThreadState:
-    """An attempt ended without a step. Where it told no session, the one before it stays."""
+    """An attempt ended without a step. If it has no session, the one before it stays."""
     role, agent = state.role(payload["role"]), payload["agent"]
     session = role.sessions.get(agent)
     if not kept:
@@ -313,16 +310,16 @@ def _tried(state: ThreadState, payload: Mapping[str, Any], kept: bool) -> Thread
     elif payload["session"] is not None and (session is None or session.id != payload["session"]):
         session = RoleSession(payload["session"], session.number if session else 0, False)
     state = state.with_role(payload["role"], role.with_session(agent, session))
-    return _arrived(state._replace(tries=state.tries + 1), payload["next"])
+    return _with_decision(state._replace(tries=state.tries + 1), payload["next"])
 
 
-def _decided(state: ThreadState, event: Event) -> ThreadState:
-    """A limit was reached, the graph did not say what comes next, or the thread was cancelled."""
-    return _arrived(state, event.payload["next"])
+def _decision(state: ThreadState, event: Event) -> ThreadState:
+    """A limit was reached, the graph led nowhere, or the thread was cancelled."""
+    return _with_decision(state, event.payload["next"])
 
 
 def _granted(state: ThreadState, event: Event) -> ThreadState:
-    return _arrived(state._replace(grants=state.grants + 1), event.payload["next"])
+    return _with_decision(state._replace(grants=state.grants + 1), event.payload["next"])
 
 
 def _used(state: ThreadState, usage: Any, duration_ms: int) -> ThreadState:
@@ -331,8 +328,8 @@ def _used(state: ThreadState, usage: Any, duration_ms: int) -> ThreadState:
     )
 
 
-def _arrived(state: ThreadState, to: NextPayload) -> ThreadState:
-    """The state with what an event decided. Only after a failure does exec run a role again."""
+def _with_decision(state: ThreadState, to: NextPayload) -> ThreadState:
+    """The state with the decision of an event. Exec runs a role again only after a failure."""
     status, role, waiting = to["status"], to["role"], None
     if to["reason"] is not None:
         waiting = Suspension(
@@ -347,15 +344,15 @@ _FOLDS: Final[Mapping[str, Callable[[ThreadState, Event], ThreadState]]] = {
     "step": _step,
     "asked": _asked,
     "granted": _granted,
-    "limit": _decided,
-    "unrouted": _decided,
-    "cancelled": _decided,
+    "limit": _decision,
+    "unrouted": _decision,
+    "cancelled": _decision,
 }
 """By the kind of the event. `started` begins a thread: see `begin`."""
 
 
 def differences(stored: ThreadState, folded: ThreadState) -> list[str]:
-    """In what a stored state is not what its events say, field by field; none: it is right."""
+    """The fields in which a stored state differs from the fold of its events."""
     return [
         f"{name} is {mine!r}, not {its!r}"
         for name, mine, its in zip(stored._fields, stored, folded, strict=True)

@@ -22,7 +22,7 @@ AnyRef = Annotated[str, To()]
 
 
 class UsagePayload(TypedDict):
-    """What was used; null is unknown, never 0."""
+    """The usage; null is unknown, never 0."""
 
     turns: int | None
     inputTokens: int | None
@@ -53,7 +53,7 @@ class StartPayload(TypedDict):
 
 
 class NextPayload(TypedDict):
-    """Where an event leads the thread: the role that runs next, the end, or why it waits.
+    """The decision of an event: the role that runs next, the end, or why the thread waits.
 
     `kind` and `until` are those of a failure, `question` a pending question.
     """
@@ -68,7 +68,7 @@ class NextPayload(TypedDict):
 
 
 class PersonPayload(TypedDict):
-    """Who answered, poked, cancelled or granted: `via` names the surface (`cli`, `web`, …)."""
+    """Who answered, poked, cancelled or granted; `via` is the surface (`cli`, `web`, …)."""
 
     user: str
     host: str
@@ -76,7 +76,7 @@ class PersonPayload(TypedDict):
 
 
 class CorrectionPayload(TypedDict):
-    """An output that was sent back: what the agent was told, what it had said, what was wrong."""
+    """A rejected reply: the prompt of the correction, the reply, its errors."""
 
     prompt: Text
     raw: Text
@@ -91,24 +91,24 @@ class WorkspacePayload(TypedDict):
 
 
 class StepPayload(TypedDict):
-    """One role's turn, or a failed attempt at one (its `output` is then an error output).
+    """One turn of a role, or a failed attempt at one (then `output` is an error output).
 
     Attributes:
-        prev: null in the first step. replaces: the step that a poke took the place of.
+        prev: null in the first step. replaces: the step that a poke replaced.
         seq: its number among the events of its thread.
         failure: the kind of a failed attempt's failure, else null.
         sessionKept: whether a later run of the role may continue `session`.
-        next: where it leads the thread.
+        next: its decision.
         body: the text beside the output, as the extractor gave it, null where there is none.
-        edgePrompt: what the moderator asked for. prompt: exactly what the agent got.
-        said: what a person added. answer: a person's answer (JSON). by: who that was.
-        ownSession: whether the prompt was made for a session that knows what was before.
+        edgePrompt: the moderator's instruction. prompt: exactly what the agent got.
+        said: the text of a person. answer: a person's answer (JSON). by: that person.
+        ownSession: whether the prompt was for a session that knows the earlier steps.
         continuation: new, continued, forked, or restarted (the session asked for was lost).
-        mark: where the reply ends in its session, as the agent names that place.
-        extractor: the one that gave the output, null for a typed object.
+        mark: the end of the reply in its session, as the agent names it.
+        extractor: the extractor of the output, null for a typed object.
         child, children, called, calledUsage: threads that it called.
         ancestors: earlier steps at powers of two. artifacts: files by path. skills, toolList: what
-            the agent was given. All null until used.
+            the agent got. All null until used.
     """
 
     thread: str
@@ -161,7 +161,7 @@ class StepPayload(TypedDict):
 
 
 class ProcessPayload(TypedDict):
-    """A process, told from later ones of the same id by its start time."""
+    """A process; its start time distinguishes it from later ones with the same id."""
 
     pid: int
     start: str
@@ -169,13 +169,12 @@ class ProcessPayload(TypedDict):
 
 
 class AttemptPayload(TypedDict):
-    """What is known before an agent starts; replaced when the attempt ends.
+    """The start of an attempt, stored before the agent starts; replaced when the attempt ends.
 
     The variable `@uwf/attempt/<thread>/<number>.<try>` points to it. `seq` is the number of the
-    event that will end it. `instruction` is the edge prompt with what a person added (`said`);
-    `engine` the process that runs it; `marker` is in the environment of everything it starts
-    (`UWF_ATTEMPT`). Once it has failed, `step` has what is known of it; once it has asked,
-    `question`.
+    event that will end it. `instruction` is the edge prompt with the text of a person
+    (`said`); `engine` the process that runs it; `marker` is in the environment of everything it
+    starts (`UWF_ATTEMPT`). `step` refers to its failed step, `question` to its question.
     """
 
     thread: str
@@ -205,7 +204,7 @@ class AttemptPayload(TypedDict):
 
 
 class QuestionPayload(TypedDict):
-    """A question to a person; `form` is the JSON Schema of an answer, as JSON text."""
+    """A question to a person; `form` is the JSON Schema of the answer, as JSON text."""
 
     message: Text
     form: Text
@@ -250,7 +249,7 @@ class GrantedPayload(_EventPayload):
 
 
 class LimitPayload(_EventPayload):
-    """A limit was reached: its name, its value with what was granted, and what was used."""
+    """A limit was reached: its name, its value with what was granted, and the usage."""
 
     limit: str
     value: float
@@ -259,7 +258,7 @@ class LimitPayload(_EventPayload):
 
 
 class UnroutedPayload(_EventPayload):
-    """Nothing could be run: the graph or a working folder is the reason."""
+    """No step could be run, because of the graph or a working folder."""
 
     next: NextPayload
 
@@ -294,7 +293,7 @@ class TurnPayload(TypedDict):
 
 
 class DetailPayload(TypedDict):
-    """What went on inside a step: the session and its turns, in order."""
+    """The session of a step and its turns, in order."""
 
     session: str | None
     turns: list[Annotated[str, To("turn")]]
@@ -326,7 +325,7 @@ NODES: Final[Mapping[str, Any]] = {
 """The nodes of a thread by kind. A change here is a new type: the old one stays readable."""
 
 EVENTS: Final = ("started", "asked", "granted", "limit", "unrouted", "cancelled")
-"""The kinds of nodes that a variable of their own points to (`thread.names.event_name`)."""
+"""The kinds of nodes with a separate variable (`thread.names.event_name`)."""
 
 
 def runs(role: str) -> NextPayload:
