@@ -1,9 +1,10 @@
 """`python -m benchmarks`: measure, print the table."""
 
 import argparse
+import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,6 +45,9 @@ QUICK = Size(
 )
 
 LARGE = 1_000_000
+MEMORY = Path("/dev/shm")
+DURABLE = ("many", "eval")
+"""The benches that also run on a memory file system: without its syncs, uwf's own work is left."""
 
 Bench = Callable[[Path], Iterator[Figure]]
 
@@ -59,14 +63,14 @@ class Peers(NamedTuple):
     eval_seconds: dict[str, float] | None = None
 
 
-def benches(size: Size, peers: Peers) -> dict[str, Bench]:
-    """Every bench by name."""
+def benches(size: Size, peers: Peers, most: float = 0.5) -> dict[str, Bench]:
+    """Every bench by name; `most`: the target of a durable step in steps of LangGraph."""
     return {
         "startup": lambda folder: startup.start_up(folder, size.rounds, size.threads),
         "scan": lambda folder: startup.plugin_scan(folder, size.rounds, 400),
         "plugins": lambda folder: startup.installed_plugins(folder, size.rounds, 50),
         "exec": lambda folder: steps.one_step(folder, size.rounds),
-        "many": lambda folder: steps.many_steps(folder, size.rounds, peers.langgraph_ms),
+        "many": lambda folder: steps.many_steps(folder, size.rounds, peers.langgraph_ms, most),
         "long": lambda folder: steps.long_threads(folder, size.rounds, size.long_thread),
         "store": lambda folder: store.put_and_get(folder, size.nodes),
         "graph": lambda folder: graph.beside_git(folder, size.rounds, size.nodes),
@@ -95,16 +99,31 @@ def main(words: list[str]) -> int:
     size = (QUICK if wanted.quick else FULL)._replace(large=LARGE if wanted.large else 0)
     with tempfile.TemporaryDirectory(prefix="uwf-bench-") as name:
         figures = list(measured(Path(name), size, wanted))
+    if MEMORY.is_dir() and wanted.only in (None, *DURABLE):
+        with tempfile.TemporaryDirectory(prefix="uwf-bench-", dir=MEMORY) as name:
+            os.environ["TMPDIR"] = name  # of the folders of trials
+            found = measured(Path(name), size, wanted, DURABLE, most=1.0)
+            figures += [each._replace(name=f"{each.name}, in memory") for each in found]
     print(table(figures))
     missed = [figure.name for figure in figures if figure.verdict == "MISSED"]
     print(f"\n{len(missed)} missed" + (f": {'; '.join(missed)}" if missed else ""))
     return 1 if wanted.check and missed else 0
 
 
-def measured(parent: Path, size: Size, wanted: argparse.Namespace) -> Iterator[Figure]:
-    """The figures of the benches that are wanted, told on stderr as they come."""
-    for name, bench in benches(size, _peers(parent, size, wanted)).items():
-        if wanted.only in (None, name):
+def measured(
+    parent: Path,
+    size: Size,
+    wanted: argparse.Namespace,
+    names: Sequence[str] | None = None,
+    most: float = 0.5,
+) -> Iterator[Figure]:
+    """The figures of the wanted benches in a folder, named on stderr as they come.
+
+    Args:
+        names: the benches to run; all by default. most: as of `benches`.
+    """
+    for name, bench in benches(size, _peers(parent, size, wanted), most).items():
+        if wanted.only in (None, name) and (names is None or name in names):
             folder = parent / name
             folder.mkdir()
             print(f"bench: {name}", file=sys.stderr, flush=True)

@@ -28,7 +28,9 @@ def one_step(folder: Path, rounds: int) -> Iterator[Figure]:
     yield Figure("peak memory, thread exec", peak_megabytes(case), "MB")
 
 
-def many_steps(folder: Path, rounds: int, langgraph_ms: float | None) -> Iterator[Figure]:
+def many_steps(
+    folder: Path, rounds: int, langgraph_ms: float | None, most: float
+) -> Iterator[Figure]:  # fmt: skip
     """`thread exec -c 50`, for each step: time without the process's own, and syncs."""
     user = User(folder / "many")
     thread = user.thread()
@@ -49,8 +51,8 @@ def many_steps(folder: Path, rounds: int, langgraph_ms: float | None) -> Iterato
         name,
         step_ms / langgraph_ms if langgraph_ms else None,
         "x LangGraph sync",
-        0.5,
-        "" if langgraph_ms else "with --peers",
+        most,
+        f"{langgraph_ms:.2f} ms" if langgraph_ms else "with --peers",
     )
     counted = syncs(cases["many"], folder / "syncs-many")
     yield Figure(f"{name}: syncs", counted and counted / MANY, "syncs", 2.0, _why(counted))
