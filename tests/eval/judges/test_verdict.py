@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uwf_eval.judges.failed import JudgeFailed
-from uwf_eval.judges.verdict import read_verdict
+from uwf_eval.judges.script import read_verdict
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -30,13 +30,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from uwf_core.api.agent import AgentContext, Model
+from uwf_core.api.agent import Model
 from uwf_core.api.extract import Extractor, ExtractProblem, ExtractReply, ExtractRequest
-from uwf_core.api.options import read_options
-from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import EXTRACTORS
 from uwf_testing.contract import KIT_VERSION, Needs, needs
-from uwf_testing.plugin_contract import PluginWithOptionsContract
+from uwf_testing.plugin_contract import CalledPluginContract, check_usage
 
 __all__ = ["KIT_VERSION", "ExtractorContract"]
 
@@ -108,7 +106,7 @@ HOSTILE = (
 """Malformed texts, as agents deliver them."""
 
 
-class ExtractorContract(PluginWithOptionsContract):
+class ExtractorContract(CalledPluginContract):
     """The promises of `Extractor`. The engine validates outputs against their schemas."""
 
     kind = "extractor"
@@ -123,11 +121,6 @@ class ExtractorContract(PluginWithOptionsContract):
         raise NotImplementedError("define a fixture `extractor` that returns the extractor's name")
 
     @pytest.fixture
-    def options(self) -> Mapping[str, Any]:
-        """The extractor's options, as in the configuration."""
-        return {}
-
-    @pytest.fixture
     def model(self) -> Model | None:
         """The model that it may call."""
         return None
@@ -138,41 +131,19 @@ class ExtractorContract(PluginWithOptionsContract):
         return None
 
     @pytest.fixture
-    def plugin_name(self, extractor: str) -> str:
-        """The name of the entry point."""
-        return extractor
-
-    @pytest.fixture
     def extract(
-        self,
-        plugins: Plugins,
-        extractor: str,
-        options: Mapping[str, Any],
-        model: Model | None,
-        tmp_path: Any,
+        self, create: Callable[[], tuple[Any, Any]], model: Model | None
     ) -> Callable[[str], ExtractReply]:
         """Calls a new extractor, which is created as by the engine."""
-        spec = plugins.record(EXTRACTORS, extractor)
-        factory = plugins.attribute(EXTRACTORS, extractor, spec.factory)
-        record = None
-        if spec.options is not None:
-            cls = plugins.attribute(EXTRACTORS, extractor, spec.options)
-            record = read_options(cls, options, where="options")
-        context = AgentContext(name=extractor, state_dir=str(tmp_path / "state"))
 
         def call(raw: str, schema: Mapping[str, Any] = SCHEMA) -> ExtractReply:
-            made = factory(record, context)
+            made, options = create()
             assert isinstance(made, Extractor), f"its factory gave {type(made).__name__}"
-            request = ExtractRequest(raw=raw, schema=schema, model=model, options=record)
+            request = ExtractRequest(raw=raw, schema=schema, model=model, options=options)
             reply: ExtractReply = made.extract(request)
             return reply
 
         return call
-
-    def subject(self, request: pytest.FixtureRequest) -> str:
-        """The extractor's name."""
-        name: str = request.getfixturevalue("extractor")
-        return name
 
     def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
         """Why a clause is skipped: it needs the fixture `write`."""
@@ -273,9 +244,7 @@ class ExtractorContract(PluginWithOptionsContract):
         negative.
         """
         for raw in (HOSTILE[0], HOSTILE[-1]):
-            usage = vars(extract(raw).usage)
-            wrong = [name for name, value in usage.items() if value is not None and value < 0]
-            assert not wrong, f"below 0: {', '.join(wrong)}"
+            check_usage(extract(raw).usage)
 
     def test_two_at_once_stay_apart(
         self, extract: Callable[[str], ExtractReply], write: Write | None

@@ -20,7 +20,7 @@ that must get a lower score; `hopeless`, one that cannot be judged. `options` ar
 options.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import replace
@@ -30,22 +30,19 @@ from typing import Any
 
 import pytest
 
-from uwf_core.api.agent import AgentContext
 from uwf_core.api.judge import Judge, JudgeReply, JudgeRequest
-from uwf_core.api.options import read_options
 from uwf_core.cas.codec import encode
 from uwf_core.errors import PayloadError
-from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import JUDGES
 from uwf_testing.contract import KIT_VERSION, Needs, needs
-from uwf_testing.plugin_contract import PluginWithOptionsContract
+from uwf_testing.plugin_contract import CalledPluginContract, check_usage
 
 __all__ = ["KIT_VERSION", "JudgeContract"]
 
 THREAD = "01JD0000000000000000000000"
 
 
-class JudgeContract(PluginWithOptionsContract):
+class JudgeContract(CalledPluginContract):
     """The promises of `Judge`."""
 
     kind = "judge"
@@ -55,11 +52,6 @@ class JudgeContract(PluginWithOptionsContract):
     def judge(self) -> str:
         """The name of the judge to test."""
         raise NotImplementedError("define a fixture `judge` that returns the judge's name")
-
-    @pytest.fixture
-    def options(self) -> Mapping[str, Any]:
-        """The judge's options, as in the configuration."""
-        return {}
 
     @pytest.fixture
     def trial(self, tmp_path: Path) -> JudgeRequest:
@@ -81,36 +73,16 @@ class JudgeContract(PluginWithOptionsContract):
         return None
 
     @pytest.fixture
-    def plugin_name(self, judge: str) -> str:
-        """The name of the entry point."""
-        return judge
-
-    @pytest.fixture
-    def score(
-        self, plugins: Plugins, judge: str, options: Mapping[str, Any], tmp_path: Path
-    ) -> Callable[[JudgeRequest], JudgeReply]:
+    def score(self, create: Callable[[], tuple[Any, Any]]) -> Callable[[JudgeRequest], JudgeReply]:
         """Calls a new judge, which is created as by the engine."""
-        spec = plugins.record(JUDGES, judge)
-        factory = plugins.attribute(JUDGES, judge, spec.factory)
-        record = None
-        if spec.options is not None:
-            cls = plugins.attribute(JUDGES, judge, spec.options)
-            record = read_options(cls, options, where="options")
-        context = AgentContext(name=judge, state_dir=str(tmp_path / "state"))
 
         def call(request: JudgeRequest) -> JudgeReply:
-            made = factory(record, context)
+            made, options = create()
             assert isinstance(made, Judge), f"its factory gave {type(made).__name__}"
-            wanted = record if request.options is None else request.options
-            whole = replace(request, options=wanted)
-            return made.judge(whole)
+            wanted = options if request.options is None else request.options
+            return made.judge(replace(request, options=wanted))
 
         return call
-
-    def subject(self, request: pytest.FixtureRequest) -> str:
-        """The judge's name."""
-        name: str = request.getfixturevalue("judge")
-        return name
 
     def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
         """Why a clause is skipped: a fixture is missing."""
@@ -172,9 +144,7 @@ class JudgeContract(PluginWithOptionsContract):
         self, score: Callable[[JudgeRequest], JudgeReply], trial: JudgeRequest
     ) -> None:
         """Unknown numbers of the usage are None, and none is negative."""
-        usage = vars(score(trial).usage)
-        wrong = [name for name, value in usage.items() if value is not None and value < 0]
-        assert not wrong, f"below 0: {', '.join(wrong)}"
+        check_usage(score(trial).usage)
 
     def test_the_record_is_left_as_it_was(
         self, score: Callable[[JudgeRequest], JudgeReply], trial: JudgeRequest

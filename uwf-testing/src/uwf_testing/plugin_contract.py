@@ -4,13 +4,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import pytest
 
+from uwf_core.api.agent import AgentContext, Usage
 from uwf_core.api.fields import camel
 from uwf_core.api.options import read_options
 from uwf_core.errors import ConfigError, UwfError
@@ -199,6 +201,44 @@ class PluginWithOptionsContract(PluginContract):
         for each in fields(options_class):
             if each.init:
                 _refused(options_class, {camel(each.name): float("nan")}, camel(each.name))
+
+
+class CalledPluginContract(PluginWithOptionsContract):
+    """A plugin that the engine creates and calls; the fixture named as its kind gives its name."""
+
+    @pytest.fixture
+    def options(self) -> Mapping[str, Any]:
+        """The plugin's options, as in the configuration."""
+        return {}
+
+    @pytest.fixture
+    def plugin_name(self, request: pytest.FixtureRequest) -> str:
+        """The name of the entry point."""
+        return self.subject(request)
+
+    @pytest.fixture
+    def create(
+        self, plugins: Plugins, plugin_name: str, options: Mapping[str, Any], tmp_path: Path
+    ) -> Callable[[], tuple[Any, Any]]:
+        """Creates the plugin as the engine does; returns it with the record of its options."""
+        spec = plugins.record(self.group, plugin_name)
+        factory = plugins.attribute(self.group, plugin_name, spec.factory)
+        record = None
+        if spec.options is not None:
+            cls = plugins.attribute(self.group, plugin_name, spec.options)
+            record = read_options(cls, options, where="options")
+        context = AgentContext(name=plugin_name, state_dir=str(tmp_path / "state"))
+        return lambda: (factory(record, context), record)
+
+    def subject(self, request: pytest.FixtureRequest) -> str:
+        """The plugin's name."""
+        return str(request.getfixturevalue(self.kind))
+
+
+def check_usage(usage: Usage) -> None:
+    """Check that no number is negative; unknown ones are None."""
+    wrong = [name for name, value in vars(usage).items() if value is not None and value < 0]
+    assert not wrong, f"below 0: {', '.join(wrong)}"
 
 
 def _refused(cls: Any, mapping: Mapping[str, Any], key: str) -> None:

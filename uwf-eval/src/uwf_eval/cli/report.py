@@ -1,21 +1,19 @@
 """`uwf-eval report`."""
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from uwf_core.commands import Screen, Session, command
-from uwf_core.errors import ExitCode
+from uwf_core.errors import ExitCode, UsageError
 from uwf_eval.cli.results import results_of
 
 if TYPE_CHECKING:
     from uwf_eval.records import Trial
     from uwf_eval.report.summary import Report
-import os
-from pathlib import Path
-
-from uwf_core.errors import UsageError
 
 FORMATS = ("markdown", "junit", "html")
 _FILE_WIDTH = 100

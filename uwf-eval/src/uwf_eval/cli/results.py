@@ -1,27 +1,20 @@
 """Commands that read stored runs: `list`, `show`, `diff`, `export`."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-from uwf_core.commands import Session, working_folder
-
-if TYPE_CHECKING:
-    from uwf_core.client import Client
-    from uwf_eval.store.results import Results
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from uwf_core.commands import Screen, command
+from uwf_core.commands import Screen, Session, command, working_folder
 from uwf_core.errors import UsageError, WrongStateError
 
 if TYPE_CHECKING:
     from uwf_core.client import Client
     from uwf_eval.records import Run, Trial
+    from uwf_eval.store.results import Results
 
 
 @contextmanager

@@ -18,8 +18,7 @@ from uwf_eval.judges.api import READ_RECORD_ONLY
 from uwf_eval.judges.builtin_judges import builtin_judges, builtin_options, open_builtin_judge
 from uwf_eval.judges.context import JudgeContext
 from uwf_eval.judges.failed import JudgeAborted, JudgeFailed
-from uwf_eval.judges.script import ScriptCall, run_script
-from uwf_eval.judges.verdict import checked_score
+from uwf_eval.judges.script import ScriptCall, checked_score, run_script
 from uwf_eval.records import JudgeResult
 from uwf_eval.task.model import JudgeSpec
 

@@ -10,7 +10,7 @@ from uwf_core.api.record import record
 from uwf_core.commands import Screen, clean
 from uwf_eval.records import Cell, Run, Trial, TrialState
 from uwf_eval.report.configurations import Configurations
-from uwf_eval.report.groups import groups_of
+from uwf_eval.report.groups import by_task, groups_of
 from uwf_eval.report.numbers import NONE, percent, plural, score, utc
 from uwf_eval.report.summary import Line, line_of
 from uwf_eval.report.tables import Heading, Row, Table, table_text
@@ -162,7 +162,7 @@ def _end_of(trial: Trial | None) -> TrialEnd | None:
 
 
 def _tasks(of_a: Sequence[Trial], of_b: Sequence[Trial]) -> Sequence[TaskChange]:
-    groups_a, groups_b = _by_task(of_a), _by_task(of_b)
+    groups_a, groups_b = by_task(of_a), by_task(of_b)
     changes = []
     for task in dict.fromkeys((*groups_a, *groups_b)):
         a = line_of(groups_of(groups_a[task])) if task in groups_a else None
@@ -172,13 +172,6 @@ def _tasks(of_a: Sequence[Trial], of_b: Sequence[Trial]) -> Sequence[TaskChange]
         change = None if before is None or after is None else after - before
         changes.append(TaskChange(task=task, a=a, b=b, score=change))
     return changes
-
-
-def _by_task(trials: Iterable[Trial]) -> Mapping[str, Sequence[Trial]]:
-    groups: dict[str, list[Trial]] = {}
-    for trial in trials:
-        groups.setdefault(trial.cell.task, []).append(trial)
-    return groups
 
 
 def _settings(

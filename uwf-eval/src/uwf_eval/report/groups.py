@@ -100,6 +100,14 @@ def groups_of(trials: Iterable[Trial]) -> list[CaseGroup]:
     return list(found.values())
 
 
+def by_task(trials: Iterable[Trial]) -> Mapping[str, list[Trial]]:
+    """The trials of each task."""
+    found: dict[str, list[Trial]] = {}
+    for trial in trials:
+        found.setdefault(trial.cell.task, []).append(trial)
+    return found
+
+
 class Clustering:
     """Clusters values by task; of one task by case; of one case each value is a cluster."""
 

@@ -10,6 +10,7 @@ from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from uwf_eval.records import Run, Trial
+from uwf_eval.report.groups import by_task
 from uwf_eval.report.numbers import score
 from uwf_eval.report.shares import reason_of
 
@@ -19,11 +20,8 @@ _NOT_XML: Final = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 
 def report_junit(run: Run, trials: Sequence[Trial]) -> str:
     """The document, with its declaration."""
-    groups: dict[str, list[Trial]] = {}
-    for trial in trials:
-        groups.setdefault(trial.cell.task, []).append(trial)
     root = Element("testsuites", {"name": _xml(run.name or run.run), **_counts(trials)})
-    for task, group in groups.items():
+    for task, group in by_task(trials).items():
         suite = SubElement(root, "testsuite", {"name": _xml(task), **_counts(group)})
         for trial in group:
             _case(suite, trial)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from uwf_core.api.fields import camel
 from uwf_core.commands import Screen
 from uwf_eval.records import Run
 from uwf_eval.report.numbers import utc
@@ -16,13 +17,7 @@ _HEADINGS = (
     Heading("States", least=12, rank=1),
     Heading("Tasks", least=8, rank=3),
 )
-_STATES = {
-    "scored": "scored",
-    "failed": "failed",
-    "infraError": "infra error",
-    "tampered": "tampered",
-    "notRun": "not run",
-}
+_STATES = ("scored", "failed", "infra_error", "tampered", "not_run")
 _SHOWN = 3
 
 
@@ -32,20 +27,15 @@ def run_row(run: Run, counts: Mapping[str, int]) -> dict[str, Any]:
     Args:
         run: the run. counts: its started trials in each state.
     """
-    begun = {state: number for state, number in counts.items() if state != "not_run"}
+    begun = {state: counts.get(state, 0) for state in _STATES if state != "not_run"}
+    states = {**begun, "not_run": max(run.trials - sum(begun.values()), 0)}
     return {
         "run": run.run,
         "name": run.name,
         "startedAtMs": run.started_at_ms,
         "finishedAtMs": run.finished_at_ms,
         "trials": run.trials,
-        "states": {
-            "scored": begun.get("scored", 0),
-            "failed": begun.get("failed", 0),
-            "infraError": begun.get("infra_error", 0),
-            "notRun": max(run.trials - sum(begun.values()), 0),
-            "tampered": begun.get("tampered", 0),
-        },
+        "states": {camel(state): number for state, number in states.items()},
         "tasks": [task.name for task in run.tasks],
         "workflows": list(run.workflows),
         "agents": list(run.agents),
@@ -63,7 +53,7 @@ def runs_text(document: Mapping[str, Any], screen: Screen) -> str:
 def _row(each: Mapping[str, Any]) -> Row:
     tasks: Sequence[str] = each["tasks"]
     more = f" +{len(tasks) - _SHOWN}" if len(tasks) > _SHOWN else ""
-    states = [(each["states"][key], word) for key, word in _STATES.items()]
+    states = [(each["states"][camel(state)], state.replace("_", " ")) for state in _STATES]
     return Row((
         each["run"],
         each["name"],

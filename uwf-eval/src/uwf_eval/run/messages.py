@@ -10,12 +10,11 @@ from typing import Any
 
 from uwf_core.api.fields import read_payload, write_record
 from uwf_core.errors import UwfError
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import Trial
 from uwf_eval.run.executor import RunSettings
 from uwf_eval.task.model import Task
 from uwf_eval.task.tree import Entry
-from uwf_eval.trial.folders import TrialFolders
+from uwf_eval.trial.folders import TrialFolders, TrialResult
 
 
 def encode_settings(settings: RunSettings) -> dict[str, Any]:
@@ -50,24 +49,17 @@ def _task_in(message: dict[str, Any]) -> Task:
     return read_payload(Task, {**message, "folder": Path(message["folder"])})
 
 
-class End(NamedTuple):
-    """A finished trial and its folders; None: it has none, or a program may still write there."""
-
-    trial: Trial
-    space: TrialFolders | None
-
-
-def encode_end(end: End) -> dict[str, Any]:
+def encode_end(end: TrialResult) -> dict[str, Any]:
     """Serialize a finished trial."""
     space = None if end.space is None else [str(each) for each in end.space]
     return {"trial": write_record(end.trial), "space": space}
 
 
-def decode_end(message: dict[str, Any]) -> End:
+def decode_end(message: dict[str, Any]) -> TrialResult:
     """Read what `encode_end` wrote."""
     space = message["space"]
     found = None if space is None else TrialFolders._make(map(Path, space))
-    return End(read_payload(Trial, message["trial"]), found)
+    return TrialResult(read_payload(Trial, message["trial"]), found)
 
 
 def encode_error(error: UwfError) -> dict[str, Any]:

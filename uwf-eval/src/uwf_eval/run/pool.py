@@ -19,7 +19,7 @@ from uwf_eval.run import messages
 from uwf_eval.run.executor import Listener, RunSettings
 from uwf_eval.run.worker_process import WorkerMessage, WorkerProcess
 from uwf_eval.trial import verdict
-from uwf_eval.trial.folders import TrialFolders
+from uwf_eval.trial.folders import TrialFolders, TrialResult
 
 _TICK_SECONDS = 0.2
 _STOP_SECONDS = 30.0
@@ -227,9 +227,9 @@ class _Scheduler:
         if worker.numbers:
             trial = self._trials[worker.numbers[0]]
             cancelled = self._cancel.is_set()  # the run itself ended it
-            self._end(messages.End(_interrupted(trial) if cancelled else _lost(trial, words), None))
+            self._end(TrialResult(_interrupted(trial) if cancelled else _lost(trial, words), None))
 
-    def _end(self, end: messages.End) -> None:
+    def _end(self, end: TrialResult) -> None:
         """Store a finished trial while the next one runs, or while the workers end."""
         del self._trials[end.trial.number]
         self._listener.ended(end.trial)

@@ -18,9 +18,10 @@ from uwf_core.client import Client
 from uwf_core.errors import StoreError, UwfError
 from uwf_eval.judges.launcher import hide
 from uwf_eval.records import Trial
-from uwf_eval.run.messages import End, decode_settings, encode_end, encode_error
+from uwf_eval.run.messages import decode_settings, encode_end, encode_error
 from uwf_eval.run.worker_process import encode_line
 from uwf_eval.task.model import Task
+from uwf_eval.trial.folders import TrialResult
 from uwf_eval.trial.thread import WorkflowCache
 from uwf_eval.trial.trial import TrialContext, run_trial
 
@@ -107,10 +108,10 @@ def _run_trials(
     for message in messages:
         planned = read_payload(Trial, message["trial"])
         if context.cancel.is_set():  # not started, so it is unchanged
-            channel.send(end=encode_end(End(planned, None)))
+            channel.send(end=encode_end(TrialResult(planned, None)))
             continue
         result = run_trial(context, tasks[planned.cell.task], planned)
-        channel.send(end=encode_end(End(result.trial, result.space)))
+        channel.send(end=encode_end(result))
         if result.stuck:
             _leave(1)
 

@@ -163,8 +163,7 @@ def wilson_interval(successes: float, trials: float, level: float = 0.95) -> Int
     Raises:
         ValueError: the numbers are not of these ranges.
     """
-    if not 0 < level < 1:
-        raise ValueError(f"a level must be between 0 and 1, not {level}")
+    _check_level(level)
     if not (trials > 0 and 0 <= successes <= trials):
         raise ValueError(f"{successes} successes of {trials} trials are impossible")
     return wilson_around(successes / trials, trials, normal_quantile((1 + level) / 2))

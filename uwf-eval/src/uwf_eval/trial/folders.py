@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 
 from uwf_core.named_tuple import NamedTuple
+from uwf_eval.records import Trial
 from uwf_eval.task.tree import remove_tree
 
 _PREFIX = "uwf-trial-"
@@ -41,6 +42,16 @@ class TrialFolders(NamedTuple):
         """Remove both."""
         remove_tree(self.work)
         remove_tree(self.private)
+
+
+class TrialResult(NamedTuple):
+    """A finished trial and its folders; None: it has none, or a program may still write there.
+    `stuck`: an agent in this process does not stop, so no further trial may start in it.
+    """
+
+    trial: Trial
+    space: TrialFolders | None
+    stuck: bool = False
 
 
 def places(run: str) -> str:

@@ -17,14 +17,13 @@ from uwf_core.api import Cancel
 from uwf_core.api.record import record
 from uwf_core.client import Client
 from uwf_core.errors import AgentStuck
-from uwf_core.named_tuple import NamedTuple
 from uwf_eval.judges.api import Evidence, judge_all, need_folder
 from uwf_eval.records import Trial
 from uwf_eval.task.model import Command, Task, fixture_of
 from uwf_eval.task.tree import TreeError, copy_tree, make_private
 from uwf_eval.trial import tampering, verdict
 from uwf_eval.trial.environment import agent_env, agent_word, command_env, judge_env
-from uwf_eval.trial.folders import TrialFolders, make_folders
+from uwf_eval.trial.folders import TrialFolders, TrialResult, make_folders
 from uwf_eval.trial.thread import (
     IN_MEMORY,
     ThreadRun,
@@ -56,16 +55,6 @@ class TrialContext:
     stamps: Mapping[str, tampering.Stamps]
     cancel: Cancel
     notice: Callable[[str], None]
-
-
-class TrialResult(NamedTuple):
-    """A finished trial and its folders; None: it has none, or a program may still write there.
-    `stuck`: an agent in this process does not stop, so no further trial may start in it.
-    """
-
-    trial: Trial
-    space: TrialFolders | None
-    stuck: bool = False
 
 
 def run_trial(context: TrialContext, task: Task, planned: Trial) -> TrialResult:
