@@ -70,7 +70,7 @@ def test_check_tells_every_fault_and_stores_nothing(call: Call, tmp_path: Path) 
         ("run", 2, "TASK"),
         ("resume @last", 2, "there are no runs"),
         ("run empty", 2, "contains no task.yaml"),
-        ("run broken", 4, "'workflow' is missing"),
+        ("run broken", 4, "missing key 'workflow'"),
         ("rum", 2, "`uwf-eval` has no command 'rum'"),
     ],
 )

@@ -16,7 +16,8 @@ def resolve_model(settings: "Settings", alias: str) -> "Model":
 
     model = settings.models.get(alias)
     if model is None:
-        raise ConfigError(f"unknown model {alias!r}", hint=suggestion(alias, settings.models))
+        hint = suggestion(alias, settings.models) or "configure a model with `uwf setup`"
+        raise ConfigError(f"unknown model {alias!r}", hint=hint)
     if model.name is None or model.provider is None:
         missing = "name" if model.name is None else "provider"
         raise _incomplete(settings, ("models", alias), missing)
