@@ -1,8 +1,8 @@
 """Read a workflow file without a check: its description and its reference.
 
 Only a valid workflow is ever published. So if the store has this reference, a check would
-find nothing new, and starting a thread from a file that did not change costs no check: neither
-pydantic nor jsonschema is loaded.
+find nothing new, and starting a thread from a file that did not change costs no check: jsonschema
+is not loaded.
 """
 
 from typing import Any
