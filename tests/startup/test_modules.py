@@ -1,13 +1,17 @@
 """No command imports more than its level of laziness allows; each runs in a process of its own."""
 
 import sys
+from pathlib import Path
 
 import pytest
 from levels import CALLS, LEVEL_OF, LEVELS, NEVER_BEFORE_A_COMMAND_IS_NAMED, Level
 
+import uwf_core
 from uwf_core.cli.command_table import COMMANDS, Noun
 
 OWN = "uwf_core"
+CORE = Path(uwf_core.__file__).parent
+OWN_MODULES_OF_A_STEP = 141  # the target is 110
 NAMED_BY_A_BUILD = ("_cython_", "_sysconfigdata_")  # of PyYAML's extension, of Python itself
 
 
@@ -81,6 +85,22 @@ def targets(entries):
             yield from targets(entry.rows)
         else:
             yield entry.target.partition(":")[0]
+
+
+def test_a_step_imports_no_more_of_our_own_modules(place, tmp_path):
+    """Each costs a search, a read and a run of its code; packages that hold only a docstring are
+    not counted.
+    """
+    _, modules, _ = place.modules_of(
+        ["thread", "exec", place.words["thread"]], tmp_path / "modules"
+    )
+    code = {
+        f"{OWN}.{'.'.join(path.relative_to(CORE).with_suffix('').parts)}"
+        for path in CORE.rglob("*.py")
+        if path.name != "__init__.py"
+    }
+    print(f"{len(modules & code)} modules of our own")
+    assert len(modules & code) <= OWN_MODULES_OF_A_STEP
 
 
 def test_the_measurement_sees_what_is_imported(place, tmp_path):
