@@ -15,6 +15,7 @@ from tests.faults.scenarios import SCENARIOS, Scene, Words, dying, scene
 from tests.faults.table import Case, Effort
 from tests.faults.world import World, left_over, unsound
 
+from uwf_core.engine import progress
 from uwf_core.process import crash_points
 
 
@@ -60,6 +61,7 @@ def _trace(there: Scene) -> Counter[str]:
     fd = os.memfd_create("points")
 
     def arm() -> None:
+        _keep_at_once()
         crash_points.reach = lambda name: _note(fd, name)
 
     there.world.put(there.home)
@@ -99,7 +101,7 @@ def _usual_seconds(there: Scene) -> float:
 def _die(death: Death) -> str | None:
     there = death.scene.own()
     mine = there.stage()
-    arm = dying(death.where) if death.where else partial(_die_in, death.seconds)
+    arm = partial(_die_at, death.where) if death.where else partial(_die_in, death.seconds)
     ended, acks = mine.play(there.commands, arm)
     if ended.code == 0 and (earlier := death.once_less()):
         return _die(earlier)
@@ -115,6 +117,17 @@ def _litter(world: World, commands: Sequence[Words]) -> str | None:
         return None
     world.play(commands)
     return left_over(world.home, own=False)
+
+
+def _die_at(where: str) -> None:
+    """Let this process be killed at a crash point."""
+    _keep_at_once()
+    dying(where)()
+
+
+def _keep_at_once() -> None:
+    """Keep each turn when it comes: what waits for the next depends on how busy the machine is."""
+    progress.FLUSH_SECONDS = 0.0
 
 
 def _die_in(seconds: float) -> None:
