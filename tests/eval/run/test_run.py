@@ -180,6 +180,22 @@ def test_an_agent_that_kills_the_process_of_its_trial_has_lost_a_trial(
     assert nothing_left(site)
 
 
+def test_a_worker_without_its_reaper_reports_nothing_and_takes_no_other_trial(site: Site) -> None:
+    """The run is stopped meanwhile: however late it notices, the next trial is not lost as well."""
+    reaper = "$(ps -o ppid= -p $(ps -o ppid= -p $PPID))"
+    attack = f"reaper={reaper}; kill -STOP $(ps -o ppid= -p $reaper); kill -9 $reaper; exit 1"
+    site.task(agent=f'test "${{PWD##*-1.1-*}}" || {{ {attack}; }}\n{DONE}')
+    process = site.start("run", "t", "--repeat", "2", "--seed", "3")
+    wait_for(lambda: "\nState:\tT" in Path(f"/proc/{process.pid}/status").read_text())
+    time.sleep(2)  # so that a worker that goes on would have its result told
+    process.send_signal(signal.SIGCONT)
+    out, err = process.communicate(timeout=100)
+    assert json.loads(out)["states"] == {"failed": 1, "scored": 1}, err
+    lost = site.stored()[1][0].failure
+    assert lost is not None and lost.kind == "worker_died"
+    assert nothing_left(site)
+
+
 def test_a_full_disk_ends_a_run_with_an_error_and_loses_nothing(site: Site) -> None:
     noise = "$(head -c 60000 /dev/urandom | base64 -w0)"
     frame = '{"output": "---\\\\n$status: done\\\\n---\\\\n%s"}\\n'

@@ -105,12 +105,17 @@ def _run_trials(
     tasks: Mapping[str, Task],
     channel: _Channel,
 ) -> None:
+    reaper = os.getppid()
     for message in messages:
         planned = read_payload(Trial, message["trial"])
         if context.cancel.is_set():  # not started, so it is unchanged
             channel.send(end=encode_end(TrialResult(planned, None)))
             continue
         result = run_trial(context, tasks[planned.cell.task], planned)
+        if (
+            os.getppid() != reaper
+        ):  # killed, probably by the agent: so what this saw is not a result
+            _leave(1)
         channel.send(end=encode_end(result))
         if result.stuck:
             _leave(1)
