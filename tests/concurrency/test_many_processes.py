@@ -80,7 +80,9 @@ def test_sixteen_processes_on_one_thread_lose_no_step_and_losers_name_the_holder
     assert [row["number"] for row in chain] == list(range(1, len(winners) + 1))
     losers = [call for call in calls if call.code == 75]
     assert all(call.out == "" and call.error["code"] == "busy" for call in losers)
-    named = [re.findall(r"in use by process (\d+)", call.error["message"]) for call in losers]
+    named = [
+        re.findall(r"already running .process (\d+)", call.error["message"]) for call in losers
+    ]
     pids = {str(each[0].pid) for each in by_process}
     assert {pid for found in named for pid in found} <= pids
     # Only whoever lets go or begins in that very moment has no name.

@@ -42,5 +42,10 @@ def refused(type_: str, schema: Mapping[str, Any], found: Sequence[Violation]) -
 
 def held_by(name: str, holder: Holder | None) -> BusyError:
     """The error for a held lock; `holder`: its holder, if known."""
-    who = f"process {holder.pid} on {holder.host}" if holder and holder.pid else "another process"
-    return BusyError(f"{name} is in use by {who}", hint="wait until it is done, or stop it")
+    hint = "wait until it is done, or stop it"
+    return BusyError(f"{name} is in use by {holder_words(holder)}", hint=hint)
+
+
+def holder_words(holder: Holder | None) -> str:
+    """The process that holds a lock, as errors name it; None: not known."""
+    return f"process {holder.pid} on {holder.host}" if holder and holder.pid else "another process"

@@ -11,6 +11,7 @@ from uwf_core.cli.outcome import watch
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, UsageError
+from uwf_core.workflow.file_name import SUFFIXES
 
 if TYPE_CHECKING:
     from uwf_core.workflow.definition import Definition
@@ -215,7 +216,7 @@ def new(session: Session, name: str | None, example: str | None, examples: bool)
         raise UsageError(
             "the name of the workflow is missing", hint="uwf workflow new NAME [--from EXAMPLE]"
         )
-    file = name if name.endswith((".yaml", ".yml")) else f"{name}.yaml"
+    file = name if name.endswith(SUFFIXES) else f"{name}.yaml"
     stem = os.path.basename(file).rpartition(".")[0]  # noqa: PTH119
     _write(file, _starter_text(stem, example))
     document = {"name": stem, "file": os.path.abspath(file)}  # noqa: PTH100

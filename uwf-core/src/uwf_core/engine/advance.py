@@ -22,7 +22,8 @@ from uwf_core.process import crash_points
 from uwf_core.thread.head import Head, move_head
 from uwf_core.thread.lifecycle import INTERRUPTED_MESSAGE
 from uwf_core.thread.names import attempt_name, turns_prefix
-from uwf_core.thread.state import Event, Totals, fold, usage_payload
+from uwf_core.thread.state import Event, fold
+from uwf_core.thread.totals import Totals, usage_payload
 from uwf_core.thread.types import waits
 
 if TYPE_CHECKING:

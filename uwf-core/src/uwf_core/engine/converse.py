@@ -12,7 +12,7 @@ from uwf_core.api.price import priced
 from uwf_core.engine.assemble import fresh_request
 from uwf_core.engine.extraction import extract_output
 from uwf_core.errors import AgentFailure, InvalidOutput, SessionLost, TimedOut
-from uwf_core.extract.correction import correction_text, correction_without_session
+from uwf_core.extract.correction import MAX_CORRECTIONS, correction_text, correction_without_session
 from uwf_core.process import crash_points
 from uwf_core.thread.types import CorrectionPayload
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from uwf_core.agents.redact import Redactor
     from uwf_core.engine.attempt import Attempt
     from uwf_core.engine.run import Run
-
-MAX_CORRECTIONS = 2
 
 
 def run_agent(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> AgentReply:

@@ -13,7 +13,7 @@ from uwf_core.api.events import TurnTaken
 from uwf_core.ids import Ref
 from uwf_core.process import crash_points
 from uwf_core.thread.names import turn_name
-from uwf_core.thread.state import usage_payload
+from uwf_core.thread.totals import usage_payload
 from uwf_core.thread.types import ToolCallPayload, TurnPayload
 
 if TYPE_CHECKING:

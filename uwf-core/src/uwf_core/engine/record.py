@@ -12,7 +12,8 @@ from uwf_core.extract.typed import SUSPEND_SCHEMA
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import apply_edge
 from uwf_core.process import crash_points
-from uwf_core.thread.state import Event, usage_payload
+from uwf_core.thread.state import Event
+from uwf_core.thread.totals import usage_payload
 from uwf_core.thread.types import ErrorPayload, NextPayload, StepPayload, waits
 from uwf_core.workflow.variants import STATUS, SUSPEND
 

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 
 from uwf_core.api.extract import ExtractProblem
 
+MAX_CORRECTIONS = 2
+"""How often an agent may correct a rejected output of one attempt."""
+
 _MOST_PROBLEMS = 20
 _LONGEST_PROBLEM = 1_000
 _LONGEST_REPLY = 32_000

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from uwf_core.errors import RoutingFailed
+from uwf_core.moderator.suspend import message_of_edge, message_of_role
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.types import NextPayload, ends, runs, waits
 from uwf_core.workflow.definition import Definition, Edge
@@ -57,16 +58,14 @@ def apply_edge(
     """
     status = output.get(STATUS)
     if status == SUSPEND:
-        question = _text(output.get("reason")) or f"Role {role!r} needs a person."
-        return Transition("suspended", role, question)
+        return Transition("suspended", role, message_of_role(role, output.get("reason")))
     edge = _edge(definition, role, status)
     data, place = {**output, BODY: body}, f"graph.{role}.{status}"
     prompt = _rendered(edge.prompt, data, f"{place}.prompt")
     if edge.role == END:
         return Transition("completed", None, prompt)
     if edge.role == SUSPEND:
-        question = prompt.strip() or f"Role {role!r} returned {status!r}, which needs a person."
-        return Transition("suspended", role, question)
+        return Transition("suspended", role, message_of_edge(role, status, prompt))
     return _to_role(definition, edge, prompt, data, place)
 
 
@@ -123,7 +122,3 @@ def _to_role(
             "require them in the schema, or add fixed text to the prompt",
         )
     return Transition("idle", role, prompt, location or None)
-
-
-def _text(value: Any) -> str:
-    return value.strip() if isinstance(value, str) else ""

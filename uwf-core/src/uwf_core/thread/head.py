@@ -17,8 +17,8 @@ from uwf_core.thread.state import (
     Suspension,
     ThreadState,
     ThreadSummary,
-    Totals,
 )
+from uwf_core.thread.totals import Totals
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable

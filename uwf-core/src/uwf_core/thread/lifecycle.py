@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from uwf_core.errors import CorruptNodeError, ExitCode, FailureKind, WrongStateError
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.state import TOKEN_FIELDS, Suspension, ThreadState, ThreadSummary
+from uwf_core.thread.state import Suspension, ThreadState, ThreadSummary
+from uwf_core.thread.totals import TOKEN_FIELDS
 from uwf_core.thread.types import FINISHED
 
 if TYPE_CHECKING:

@@ -27,8 +27,10 @@ def thread_lock(store: "Store", thread: ThreadId, now_ms: int) -> Iterator[None]
     try:
         handle = store.lock(lock_name(thread), Holder(own.pid, own.start, hostname(), now_ms))
     except BusyError as error:
+        from uwf_core.cas.refusals import holder_words
+
         raise BusyError(
-            error.message,
+            f"thread {thread} is already running ({holder_words(holder_of(store, thread))})",
             hint=f"`uwf thread wait {thread}` waits for it; `uwf thread stop {thread}` stops it",
         ) from error
     try:

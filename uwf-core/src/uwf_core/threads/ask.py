@@ -23,7 +23,7 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.history import Step, is_step, read_start
 from uwf_core.thread.history import read_step as read_step_node
 from uwf_core.thread.names import ask_name
-from uwf_core.thread.state import usage_payload
+from uwf_core.thread.totals import usage_payload
 from uwf_core.views.read import read_step
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from uwf_core.thread.history import read_start, read_step
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import HEADS, attempts_prefix
-from uwf_core.thread.state import Suspension, ThreadState, ThreadSummary, Totals
+from uwf_core.thread.state import Suspension, ThreadState, ThreadSummary
+from uwf_core.thread.totals import Totals
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder, Variable

@@ -12,7 +12,7 @@ from uwf_core.thread.head import DAMAGE, damaged_head, summary_of
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import running_threads
 from uwf_core.thread.names import HEADS
-from uwf_core.thread.state import Totals
+from uwf_core.thread.totals import Totals
 from uwf_core.thread.types import OPEN, STATUSES
 from uwf_core.views.show import corrupt_row, row_of
 

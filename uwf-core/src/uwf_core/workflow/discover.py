@@ -17,13 +17,12 @@ from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.climb import climb
+from uwf_core.workflow.file_name import INDEX_FILES, SUFFIXES
 from uwf_core.workflow.owner import foreign_error, is_own
 from uwf_core.workflow.variants import NAME
 
 FOLDERS = (".workflow", ".workflows")
 """The folders of a project's workflows; if one folder has both, the former wins."""
-_SUFFIXES = (".yaml", ".yml")
-_INDEX = ("index.yaml", "index.yml")
 
 Source = Literal["reference", "path", "local", "config", "registry"]
 
@@ -127,13 +126,13 @@ def workflows_in(folder: str, project: str) -> list[Found]:
 
 def _stem(entry: str) -> str:
     stem, suffix = os.path.splitext(entry)
-    return stem if suffix in _SUFFIXES else entry
+    return stem if suffix in SUFFIXES else entry
 
 
 def file_of(folder: str, name: str) -> str | None:
     """The file of the workflow `name` directly below `folder`, or None."""
-    candidates = [os.path.join(folder, name + suffix) for suffix in _SUFFIXES]
-    candidates += [os.path.join(folder, name, index) for index in _INDEX]
+    candidates = [os.path.join(folder, name + suffix) for suffix in SUFFIXES]
+    candidates += [os.path.join(folder, name, index) for index in INDEX_FILES]
     return next((file for file in candidates if os.path.isfile(file)), None)
 
 
@@ -151,7 +150,7 @@ def resolve(word: str, context: ResolveContext) -> Resolved:
         )
     if Ref.matches(word) and context.registry.holds(Ref(word)):
         return _by_reference(Ref(word), context)
-    if "/" in word or word.endswith(_SUFFIXES):
+    if "/" in word or word.endswith(SUFFIXES):
         return _by_path(word, context)
     return _by_name(word, context)
 
@@ -167,7 +166,7 @@ def _by_reference(ref: Ref, context: ResolveContext) -> Resolved:
 
 def _by_path(word: str, context: ResolveContext) -> Resolved:
     path = os.path.normpath(os.path.join(context.cwd, word))
-    inside = [os.path.join(path, index) for index in _INDEX]
+    inside = [os.path.join(path, index) for index in INDEX_FILES]
     file = next((each for each in (path, *inside) if os.path.isfile(each)), None)
     if file is None:
         folder, name = os.path.split(path)
@@ -178,7 +177,7 @@ def _by_path(word: str, context: ResolveContext) -> Resolved:
             hint=_near(_stem(name), siblings) or "next: uwf workflow new NAME",
         )
     folder, last = os.path.split(file)
-    name = os.path.basename(folder) if last in _INDEX else _stem(last)
+    name = os.path.basename(folder) if last in INDEX_FILES else _stem(last)
     return Resolved("path", name, None, file, (f"workflow {name} from {file}",))
 
 

@@ -1,9 +1,14 @@
-"""A workflow has the name of its file."""
+"""The names that a workflow's file may have. A workflow has the name of its file."""
 
-from pathlib import Path
+import os  # pathlib is slow to import
+
+SUFFIXES = (".yaml", ".yml")
+INDEX_FILES = tuple("index" + suffix for suffix in SUFFIXES)
+"""The file of a workflow that has a folder of its own, which names it."""
 
 
 def expected_name(file: str) -> str:
     """The required name of the workflow in `file`: the stem, or the folder for `index.yaml`."""
-    path = Path(file)
-    return path.absolute().parent.name if path.stem == "index" else path.stem
+    folder, name = os.path.split(os.path.abspath(file))  # noqa: PTH100
+    stem = os.path.splitext(name)[0]  # noqa: PTH122
+    return os.path.basename(folder) if stem == "index" else stem  # noqa: PTH119

@@ -8,6 +8,7 @@ from pathlib import Path
 from uwf_core.errors import DefinitionError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.path_walk import ENTER, PathOutside
+from uwf_core.workflow.file_name import SUFFIXES
 from uwf_core.workflow.json_source import compose_json
 from uwf_core.workflow.problem import Place, Problem, error_at
 from uwf_core.workflow.source_file import SourceFile, open_included, open_source, reason
@@ -161,7 +162,7 @@ class _Loader:
             text = None if source is None else self._text(tag, file, source.data)
             if source is None or text is None:
                 return tag
-            if file.endswith((".json", ".yaml", ".yml")):
+            if file.endswith((".json", *SUFFIXES)):
                 composed = self._compose(text, file)
                 if composed.node is None:
                     return tag if composed.problems else YamlScalar(Place(file, 1, 1), "", "")
