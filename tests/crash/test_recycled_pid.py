@@ -73,7 +73,7 @@ def test_stop_signals_nobody_where_number_and_start_time_do_not_belong_together(
     process = rig.start_uwf("thread", "exec", thread)
     assert eventually(lambda: "I begin" in rig.said(thread))
     put_in_place_of(rig, process.pid, stranger.pid)
-    with rig.client() as uwf, pytest.raises(BusyError, match="has not stopped"):
+    with rig.client() as uwf, pytest.raises(BusyError, match="did not stop"):
         uwf.stop(thread)
     assert stranger.poll() is None
     assert process.poll() is None

@@ -107,10 +107,10 @@ def test_an_installed_judge_is_asked_with_its_options_and_prints_nothing(ask, be
         ("unmade", "its factory failed: OSError: no disk"),
         ("raises", "KeyError: 'what'"),
         ("exits", "SystemExit"),
-        ("wrong", "it gave float, no JudgeReply"),
+        ("wrong", "it returned float, not a JudgeReply"),
         ("nan", "not within 0 and 1"),
         ("unsayable", "data.a"),
-        ("nojudge", "which is no Judge"),
+        ("nojudge", "its factory returned NoJudge, not a Judge"),
         ("god", "did you mean"),
     ],
 )

@@ -4,7 +4,7 @@ import os  # pathlib is slow to import
 
 SUFFIXES = (".yaml", ".yml")
 INDEX_FILES = tuple("index" + suffix for suffix in SUFFIXES)
-"""The file of a workflow that has a folder of its own, which names it."""
+"""The file of a workflow that is named by its folder."""
 
 
 def expected_name(file: str) -> str:
