@@ -37,7 +37,10 @@ def _run(arguments: list[str]) -> int:
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # an exception may be lost while modules load
-    gc.set_threshold(20_000)  # the default looks for cycles a hundred times while modules load
+    gc.set_threshold(
+        100_000
+    )  # the default looks for cycles a hundred times while modules load, and
+    # a step makes less than half as many objects: it ends before the first search, 4 ms of its 100
     from uwf_core.cli.main import process
     from uwf_core.cli.shutdown import end_process
 
