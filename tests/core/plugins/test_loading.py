@@ -222,7 +222,7 @@ def test_loading_imports_nothing_that_a_step_must_not_pay_for(site: Site) -> Non
 def test_the_trace_shows_each_hook_call_with_its_secrets_taken_out(site: Site) -> None:
     site.agent("one")
     code = (
-        "import os\nfrom uwf_core.plugins.tracing import stderr_trace\n"
+        "import os\nfrom uwf_core.plugins.plugins import stderr_trace\n"
         "trace = stderr_trace(os.environ, lambda line: line.replace('demo_one:Agent', '***'))\n"
         "Plugins(trace=trace).load('uwf.agents', 'one')"
     )

@@ -31,7 +31,7 @@ from uwf_core.plugins.scan import AGENTS, COMMANDS
 def test_a_near_miss_names_what_is_meant_and_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch, word: str, group: str, hint: str | None
 ) -> None:
-    monkeypatch.setattr("uwf_core.plugins.plugins.install_line", lambda name: f"PIP install {name}")
+    monkeypatch.setattr("uwf_core.plugins.repair.install_line", lambda name: f"PIP install {name}")
     assert near_hint(word, ["mock", "human"], (group,)) == hint
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import is_dataclass
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from uwf_core.agents.choose import Choice
@@ -113,6 +112,8 @@ def _open_command(
 
     program = choice.command[0]
     if program.startswith("~"):
+        from pathlib import Path
+
         program = str(Path(program).expanduser())
     argv = (program, *choice.command[1:])
     agent = CommandAgent(argv, choice.capabilities, context, choice.options)

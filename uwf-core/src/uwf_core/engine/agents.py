@@ -1,8 +1,11 @@
 """The agent of a step: chosen by the usual order, opened, and closed again."""
 
+# Loaded by every step: pathlib is not imported for that.
+# ruff: noqa: PTH118
+
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uwf_core.agents.choose import (
@@ -201,7 +204,7 @@ def check_agent(engine: "Engine", choice: Choice) -> None:
 
 def folder_of_agent(home: str, word: str) -> str:
     """The folder for the state of an agent, by the word that chose it."""
-    return str(Path(home, "agents", _file_name(word)))
+    return os.path.join(home, "agents", _file_name(word))
 
 
 def _made_folder(folder: str, home: str) -> str:

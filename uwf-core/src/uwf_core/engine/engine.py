@@ -118,8 +118,7 @@ class Engine:
     def plugins(self) -> "Plugins":
         """The plugins of this installation, scanned at the first use."""
         from uwf_core.plugins.load_markers import crashed_loads
-        from uwf_core.plugins.plugins import Plugins
-        from uwf_core.plugins.tracing import stderr_trace
+        from uwf_core.plugins.plugins import Plugins, stderr_trace
 
         beside = self._beside
         if beside and (beside.home, beside.settings.blocked) == (self.home, self.settings.blocked):

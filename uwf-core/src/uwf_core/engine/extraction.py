@@ -1,8 +1,11 @@
 """Stage 9: validate a typed object, or find the output in a text with the extractors."""
 
+# Loaded by every step: pathlib is not imported for that.
+# ruff: noqa: PTH118
+
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.agents.cleaning import clean_text
@@ -41,7 +44,8 @@ class OpenExtractor:
         self._options = (
             plugins.attribute(EXTRACTORS, name, spec.options)() if spec.options else None
         )
-        context = AgentContext(name=name, state_dir=str(Path(engine.home, "extractors", name)))
+        folder = os.path.join(engine.home, "extractors", name)
+        context = AgentContext(name=name, state_dir=folder)
         with self._guard, _named_failure(self._origin):
             self._made: Extractor = factory(self._options, context)
 

@@ -1,8 +1,10 @@
 """The working folder of a step: an output can name any folder, so most are rejected."""
 
+# Loaded by every step: pathlib is not imported for that.
+# ruff: noqa: PTH112, PTH206
+
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from uwf_core.config.repository import is_same_repository
 from uwf_core.errors import RoutingFailed, UsageError
@@ -16,6 +18,8 @@ def named_folder(cwd: str, folder: str) -> str:
     Raises:
         UsageError: it does not exist, or cannot be stored.
     """
+    from pathlib import Path
+
     path = Path(cwd, folder)
     if not path.is_dir():
         raise UsageError(f"the folder {str(path)!r} does not exist", hint="use --cwd DIR")
@@ -33,6 +37,8 @@ def moved_folder(folder: str, old: str, new: str) -> str:
     """The place of `folder` if `new` replaces the thread's folder `old`: below the new one if it is
     below the old one, else unchanged.
     """
+    from pathlib import Path
+
     path = Path(folder)  # `..` as it is: a location beside the old folder is one beside the new one
     return str(Path(new, path.relative_to(old))) if path.is_relative_to(old) else folder
 
@@ -50,8 +56,8 @@ def working_folder(folder: str, thread_folder: str, allowed: Sequence[str]) -> s
         RoutingFailed: it does not exist, is a folder of git, or is outside of the thread's folder,
             the worktrees of its repository and `allowed`.
     """
-    own, real = Path(thread_folder).resolve(), Path(folder).resolve()
-    if not real.is_dir():
+    own, real = os.path.realpath(thread_folder), os.path.realpath(folder)
+    if not os.path.isdir(real):
         raise RoutingFailed(
             f"the working folder {folder!r} does not exist",
             hint="create it or change the edge's location, then repeat the command; "
@@ -59,22 +65,22 @@ def working_folder(folder: str, thread_folder: str, allowed: Sequence[str]) -> s
         )
     if real == own:
         return thread_folder
-    if any(part.casefold() == _GIT for part in real.parts):
+    if any(part.casefold() == _GIT for part in real.split(os.sep)):
         raise RoutingFailed(
             f"the location {folder!r} is in a .git folder, which belongs to git",
             hint="change the edge's location or the role's output",
         )
-    roots = (own, *(Path(each).resolve() for each in allowed))
-    if not any(real.is_relative_to(root) for root in roots):
+    roots = (own, *map(os.path.realpath, allowed))
+    if not any(os.path.commonpath((real, root)) == root for root in roots):
         _check_repository(real, own)
-    return str(real)
+    return real
 
 
-def _check_repository(real: Path, own: Path) -> None:
-    if not is_same_repository(str(real), str(own)):
+def _check_repository(real: str, own: str) -> None:
+    if not is_same_repository(real, own):
         raise RoutingFailed(
-            f"the location {str(real)!r} is not allowed: it is neither in the thread's folder "
-            f"{str(own)!r} nor in a worktree of the same git repository",
+            f"the location {real!r} is not allowed: it is neither in the thread's folder "
+            f"{own!r} nor in a worktree of the same git repository",
             hint="name a folder above it in allowedFolders of your configuration (uwf config set "
             "allowedFolders '[DIR]') if roles may work there, then repeat the command",
         )

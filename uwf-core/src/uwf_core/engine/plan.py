@@ -1,7 +1,6 @@
 """Stage 5: the head and what a person asks for -> the task of the next step."""
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from uwf_core.engine.location import moved_folder, working_folder
@@ -109,12 +108,21 @@ def _task_of_edge(run: "Run", to: Transition, intent: Intent, purpose: str) -> T
         role=to.role,
         base=to.prompt,
         instruction=with_text(to.prompt, intent.text),
-        cwd=str(Path(run.head.state.cwd, to.location or "")),
+        cwd=_folder_of_edge(run.head.state.cwd, to.location),
         purpose=purpose,
         prev=_prev(run.head),
         replaces=None,
         number=run.head.state.steps + 1,
     )
+
+
+def _folder_of_edge(cwd: str, location: str | None) -> str:
+    """`location` as seen from the thread's folder, which it is without one."""
+    if not location:
+        return cwd
+    from pathlib import Path  # not for every step
+
+    return str(Path(cwd, location))
 
 
 def _task_after_suspension(store: "Store", head: "Head", intent: Intent) -> Task:

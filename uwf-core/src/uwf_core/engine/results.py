@@ -2,10 +2,13 @@
 `$UWF_HOME/runs/<thread>.json`.
 """
 
+# Loaded by every command that shows a thread: pathlib is not imported for that.
+# ruff: noqa: PTH105, PTH108, PTH118
+
 import json
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import UwfError
@@ -71,9 +74,8 @@ def save_run(engine: "Engine", thread: ThreadId, outcome: Outcome) -> None:
 
     The caller holds the thread's lock, so that there is one writer.
     """
-    folder = Path(engine.home, FOLDER)
-    make_folder(str(folder))
-    fresh = folder / f".{thread}.json"
+    make_folder(os.path.join(engine.home, FOLDER))
+    fresh = _file(engine.home, f".{thread}.json")
     error = outcome.error and engine.redactor.value(outcome.error.document()["error"])
     run = {"document": outcome.document, "exitCode": outcome.exit_code, "error": error}
     text = json.dumps(run)
@@ -82,17 +84,17 @@ def save_run(engine: "Engine", thread: ThreadId, outcome: Outcome) -> None:
         with open(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
         crash_points.reach("run-file")
-        fresh.replace(folder / f"{thread}.json")
+        os.replace(fresh, _file(engine.home, f"{thread}.json"))
     except OSError:
-        fresh.unlink(missing_ok=True)  # a full disk must not keep half of it
+        _delete(fresh)  # a full disk must not keep half of it
         raise
 
 
 def read_run(home: str, thread: ThreadId) -> Outcome | None:
     """The outcome of the last run, None if it is unknown."""
     try:
-        text = Path(home, FOLDER, f"{thread}.json").read_text(encoding="utf-8")
-        run = json.loads(text)
+        with open(_file(home, f"{thread}.json"), encoding="utf-8") as file:
+            run = json.load(file)
         error = run["error"] and error_of(run["error"])
         return Outcome(run["document"], run["exitCode"], error)
     except (OSError, ValueError, KeyError, TypeError):
@@ -113,9 +115,18 @@ def error_of(document: Mapping[str, Any]) -> UwfError:
 def forget_run(home: str, thread: ThreadId) -> None:
     """Delete the outcome of the last run, and the draft of a killed process."""
     for name in (f"{thread}.json", f".{thread}.json"):
-        Path(home, FOLDER, name).unlink(missing_ok=True)
+        _delete(_file(home, name))
 
 
-def errors_file(home: str, thread: ThreadId) -> Path:
+def errors_file(home: str, thread: ThreadId) -> str:
     """The file to which the background runs of a thread write their stderr."""
-    return Path(home, FOLDER, f"{thread}.err")
+    return _file(home, f"{thread}.err")
+
+
+def _file(home: str, name: str) -> str:
+    return os.path.join(home, FOLDER, name)
+
+
+def _delete(file: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(file)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.errors import PluginBroken, PluginError, RunInterrupted
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.compatible import api_problem
-from uwf_core.plugins.repair import fit_line, repair_line
 from uwf_core.plugins.scan import AGENTS, CORE, EXTRACTORS, JUDGES, STORES, TOOLS, EntryPoint
 
 if TYPE_CHECKING:
@@ -54,6 +53,8 @@ def broken(found: EntryPoint, cause: str) -> PluginBroken:
 
 def cure(found: EntryPoint, blocked: Collection[str] = ()) -> str:
     """A hint for a broken plugin; `blocked` are the plugins that stay blocked too."""
+    from uwf_core.plugins.repair import repair_line  # for errors only
+
     names = ", ".join(sorted({*blocked, found.name}))
     return (
         f"repair it: {repair_line(found.distribution)}; "
@@ -153,6 +154,8 @@ def records_of(found: EntryPoint, manager: "pluggy.PluginManager") -> tuple[Any,
 
 def incompatible(found: EntryPoint, problem: str) -> PluginError:
     """A plugin that is incompatible with this uwf-core."""
+    from uwf_core.plugins.repair import fit_line  # for errors only
+
     return PluginError(
         f"the plugin {found.name!r} ({found.distribution} {found.version}) "
         f"is incompatible: {problem}",

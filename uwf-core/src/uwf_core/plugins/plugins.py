@@ -1,6 +1,7 @@
 """The plugins of this installation: their status, and loading the one that is needed."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,6 @@ from uwf_core.errors import PluginBroken, PluginError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.compatible import demand_problem, demand_warning
 from uwf_core.plugins.guard import StdoutGuard
-from uwf_core.plugins.repair import install_line
 from uwf_core.plugins.scan import (
     AGENTS,
     COMMANDS,
@@ -48,6 +48,7 @@ _ADAPTERS = {
     (COMMANDS, "eval"): "uwf-eval",
 }
 """The distributions of well-known names, to suggest their installation."""
+TRACE_VARIABLE = "UWF_TRACE_PLUGINS"
 
 
 def near_hint(word: str, known: Collection[str], groups: Collection[str] = GROUPS) -> str | None:
@@ -61,7 +62,10 @@ def near_hint(word: str, known: Collection[str], groups: Collection[str] = GROUP
     Returns:
         None if nothing is similar.
     """
+    # for errors only
     from difflib import get_close_matches
+
+    from uwf_core.plugins.repair import install_line
 
     adapters = {name: adapter for (group, name), adapter in _ADAPTERS.items() if group in groups}
     adapters |= {adapter: adapter for adapter in adapters.values()}
@@ -350,3 +354,20 @@ def _not_ready(plugin: Plugin) -> PluginError:
         f"the {noun} {name!r} ({plugin.found.distribution} {plugin.found.version}) is blocked",
         hint="remove it from plugins.block (uwf config get plugins.block) or UWF_BLOCK_PLUGINS",
     )
+
+
+def stderr_trace(
+    environment: Mapping[str, str], redact: Callable[[str], str]
+) -> Callable[[str], None] | None:
+    """The trace that the environment requests: every hook call with arguments, result and time,
+    on stderr. None if it requests none.
+
+    `redact` removes secrets from a line before it is printed.
+    """
+    if environment.get(TRACE_VARIABLE, "") in ("", "0"):
+        return None
+
+    def write(line: str) -> None:
+        print(f"uwf plugins: {redact(line)}", file=sys.stderr, flush=True)
+
+    return write

@@ -10,11 +10,13 @@ It stores its state in the agent's own folder (`AgentContext.state_dir`):
   written only where its `outputs` differ from call to call.
 """
 
+# Loaded by the steps whose cost is measured: pathlib is not imported for that.
+# ruff: noqa: PTH100, PTH105, PTH113, PTH116, PTH118
+
 import json
 import os
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from zlib import crc32
 
 from uwf_core import __version__
@@ -71,8 +73,8 @@ class MockAgent:
 
     def __init__(self, options: MockOptions, context: AgentContext) -> None:
         self._options = options
-        self._sessions = _Sessions(Path(context.state_dir, "sessions"))
-        self._calls = Path(context.state_dir, "calls")
+        self._sessions = _Sessions(os.path.join(context.state_dir, "sessions"))
+        self._calls = os.path.join(context.state_dir, "calls")
 
     def run(self, request: AgentRequest, sink: TurnSink) -> AgentReply:
         """Play the step of the script.
@@ -151,7 +153,7 @@ class MockAgent:
                 "the mock agent has no script",
                 hint=f"name one: {SCRIPT_VARIABLE}=script.yaml, or the option `script` of an alias",
             )
-        file = str(Path(named).absolute())
+        file = os.path.abspath(named)
         return file, read_script(file)
 
     def _next_play(self, request: AgentRequest) -> Play:
@@ -171,7 +173,7 @@ class MockAgent:
             )
         plays = step.plays()
         key = re.sub(r"\W", "_", request.thread)
-        calls = self._calls / f"{crc32(file.encode()):08x}-{key}-{index}"
+        calls = os.path.join(self._calls, f"{crc32(file.encode()):08x}-{key}-{index}")
         count = _count(calls) if len(plays) > 1 else 0
         play = plays[min(count, len(plays) - 1)]
         if play.question is not None and request.answer is None:
@@ -202,7 +204,7 @@ class MockAgent:
 class _Sessions:
     """The files of the sessions: JSON lines `{instruction, said}`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: str) -> None:
         self._folder = folder
 
     def new(self) -> str:
@@ -213,36 +215,36 @@ class _Sessions:
 
     def size(self, session: str) -> int:
         """The size of the session's file in bytes."""
-        return self._existing(session).stat().st_size
+        return os.stat(self._existing(session)).st_size
 
     def said(self, session: str) -> list[str]:
         """The texts of the session, oldest first."""
-        lines = self._existing(session).read_text(encoding="utf-8").splitlines()
+        lines = _read(self._existing(session)).splitlines()
         return [json.loads(line)["said"] for line in lines]
 
     def add(self, session: str, instruction: str, said: str) -> None:
         """Add an exchange."""
         line = json.dumps({"instruction": instruction, "said": said})
-        with self._existing(session).open("a", encoding="utf-8") as file:
+        with open(self._existing(session), "a", encoding="utf-8") as file:
             file.write(line + "\n")
 
     def fork(self, session: str) -> str:
         """A copy of the session."""
-        text = self._existing(session).read_text(encoding="utf-8")
+        text = _read(self._existing(session))
         forked = self.new()
         _write(self._file(forked), text)
         return forked
 
-    def _existing(self, session: str) -> Path:
+    def _existing(self, session: str) -> str:
         file = self._file(session)
-        if not file.is_file():
+        if not os.path.isfile(file):
             raise SessionLost(f"the mock agent has no session {session!r}", session=session)
         return file
 
-    def _file(self, session: str) -> Path:
+    def _file(self, session: str) -> str:
         if not re.fullmatch(r"[\w-]+", session):
             raise SessionLost(f"{session!r} is not a session of the mock agent")
-        return self._folder / f"{session}.jsonl"
+        return os.path.join(self._folder, f"{session}.jsonl")
 
 
 def _structured(play: Play) -> dict[str, object] | None:
@@ -260,16 +262,22 @@ def _failure(play: Play, session: str) -> AgentFailure:
     return AgentFailure.of(kind, play.fail.message, until_ms=play.fail.until_ms, session=session)
 
 
-def _count(file: Path) -> int:
+def _count(file: str) -> int:
     """The number in a file; 0 if a power cut has emptied it, since nothing is synced here."""
-    text = file.read_text(encoding="ascii", errors="replace") if file.is_file() else ""
+    text = _read(file, "replace") if os.path.isfile(file) else ""
     return int(text) if text.isdecimal() else 0
 
 
-def _write(file: Path, text: str) -> None:
+def _read(file: str, errors: str = "strict") -> str:
+    with open(file, encoding="utf-8", errors=errors) as stream:
+        return stream.read()
+
+
+def _write(file: str, text: str) -> None:
     """Write a small file atomically, readable only by its owner."""
-    make_folder(str(file.parent))
-    part = file.with_name(f".{file.name}.{os.getpid()}")
+    folder, name = os.path.split(file)
+    make_folder(folder)
+    part = os.path.join(folder, f".{name}.{os.getpid()}")
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as stream:
         stream.write(text)
-    part.replace(file)
+    os.replace(part, file)

@@ -28,7 +28,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from uwf_core.api.agent import Turn, Usage
@@ -170,7 +169,8 @@ def read_script(file: str) -> Script:
         BadRequest: it cannot be read, or something in it is wrong.
     """
     try:
-        text = Path(file).read_text(encoding="utf-8")
+        with open(file, encoding="utf-8") as stream:
+            text = stream.read()
     except (OSError, UnicodeDecodeError) as fault:
         raise BadRequest(f"the mock's script {file} cannot be read: {fault}") from fault
     return _script(text, file)

@@ -60,7 +60,7 @@ def run_in_background(
     with ExitStack() as files:
         files.callback(os.close, reader)
         try:
-            errors = errors_file(engine.home, thread)
+            errors = Path(errors_file(engine.home, thread))
             make_folder(str(errors.parent))
             old_bytes = errors.stat().st_size if errors.exists() else 0
             given = {name: _file_of(text, files) for name, text in texts.items() if text}

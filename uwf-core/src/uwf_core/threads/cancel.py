@@ -1,5 +1,6 @@
 """Cancel a thread permanently, or delete a finished one."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uwf_core.api.events import ThreadEnded
@@ -72,5 +73,5 @@ def remove_thread(engine: "Engine", word: str) -> "ThreadDocument":
             for each in store.rows(prefix):
                 store.delete_variable(each)
     forget_run(engine.home, thread)
-    errors_file(engine.home, thread).unlink(missing_ok=True)
+    Path(errors_file(engine.home, thread)).unlink(missing_ok=True)
     return document
