@@ -108,6 +108,8 @@ def test_only_executable_files_count_and_the_first_of_a_name_wins(tmp_path: Path
     (second / "uwf-folder").mkdir()
     linked = second / "uwf-linked"
     linked.symlink_to(mine)
+    (second / "uwf-broken").symlink_to(second / "missing")
+    (second / "uwf-loop").symlink_to("uwf-loop")
     path = os.pathsep.join(map(str, (tmp_path / "missing", first, second)))
     assert agents_on_path(path, ()) == {"uwf-mine": str(mine), "uwf-linked": str(linked)}
 

@@ -31,5 +31,6 @@ def _programs(folder: str) -> Iterator[tuple[str, str]]:
         # Another name could not be given as one word.
         is_word = name.isprintable() and not any(map(str.isspace, name))
         is_agent = is_word and name.startswith(PREFIX) and name != PREFIX
-        if is_agent and entry.is_file() and os.access(entry.path, os.X_OK):
+        # False for a loop of links, at which `entry.is_file` and `Path.is_file` may raise:
+        if is_agent and os.path.isfile(entry.path) and os.access(entry.path, os.X_OK):  # noqa: PTH113
             yield name, entry.path
