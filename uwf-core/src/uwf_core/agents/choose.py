@@ -5,9 +5,11 @@ import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal
 
-from uwf_core.agents.on_path import PREFIX
 from uwf_core.errors import ConfigError, UnknownIdError, UsageError
 from uwf_core.named_tuple import NamedTuple
+
+PREFIX = "uwf-"
+"""The first letters of executables on the PATH that are agents."""
 
 
 class AgentPreferences(NamedTuple):

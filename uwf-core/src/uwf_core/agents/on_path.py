@@ -7,7 +7,7 @@ an agent because it lies in a cloned repository.
 import os
 from collections.abc import Collection, Iterator
 
-PREFIX = "uwf-"
+from uwf_core.agents.choose import PREFIX
 
 
 def agents_on_path(path: str, working_folders: Collection[str]) -> dict[str, str]:

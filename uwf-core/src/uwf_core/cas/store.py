@@ -15,7 +15,6 @@ from uwf_core.cas.codec import decode, encode, encode_telling
 from uwf_core.cas.hashing import META, PRIMITIVES, ref_of, sha256_of
 from uwf_core.cas.records import Node, check_same, damaged, verify_record
 from uwf_core.cas.references import references_in
-from uwf_core.cas.refusals import check_schema, held_by, refused
 from uwf_core.cas.types import KnownType, Types
 from uwf_core.errors import CorruptNodeError, MissingNodeError, PayloadError, StoreError
 from uwf_core.ids import Ref, ref_of_number
@@ -106,8 +105,9 @@ class Store:
         schema = self.schema(Ref(type_))
         known = self.types.of(type_, schema)
         plain = payload if is_plain else known.decode(data)
-        found = () if trusted else known.violations(plain)
-        if found:
+        if not trusted and (found := known.violations(plain)):
+            from uwf_core.cas.refusals import refused  # for errors only
+
             raise refused(type_, schema, found)
         return self._put(Ref(type_), data, known.edges(plain)), plain
 
@@ -133,6 +133,8 @@ class Store:
         if plain is None:
             plain = decode(data)
             if not trusted:
+                from uwf_core.cas.refusals import check_schema  # for schemas of others only
+
                 check_schema(plain)
         self._put(META, data, _EDGES_OF_SCHEMA)
         self._schemas[ref] = plain
@@ -370,6 +372,8 @@ class Store:
         with self._lock:
             handle = self._backend.lock(name, holder)
         if handle is None:
+            from uwf_core.cas.refusals import held_by  # for errors only
+
             raise held_by(name, self.holder(name))
         return self._buffer.locked(handle, holder.since_ms)
 

@@ -59,8 +59,7 @@ def check(session: Session, agent: str, trial: bool) -> int:
 
 
 def _rows(engine: "Engine") -> Iterator[AgentRow]:
-    from uwf_core.agents.choose import resolve_agent
-    from uwf_core.agents.on_path import PREFIX
+    from uwf_core.agents.choose import PREFIX, resolve_agent
     from uwf_core.plugins.scan import AGENTS
 
     default, installed = engine.settings.default_agent, {}

@@ -10,8 +10,7 @@ from uwf_core.config.home import CONFIG_FILE, default_home
 from uwf_core.config.keys import CHOICES, USER_OPTIONS, Leaf, Path, key_text
 from uwf_core.config.trust import is_trusted
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.workflow.climb import climb
-from uwf_core.workflow.owner import foreign_error, is_own
+from uwf_core.workflow.folders import climb, foreign_error, is_own
 
 FOLDER = ".uwf"
 

@@ -186,7 +186,8 @@ class Engine:
         from uwf_core.plugins.scan import AGENTS
 
         def on_path() -> dict[str, str]:
-            from uwf_core.agents.on_path import PREFIX, agents_on_path
+            from uwf_core.agents.choose import PREFIX
+            from uwf_core.agents.on_path import agents_on_path
             from uwf_core.plugins.scan import COMMANDS
 
             found = agents_on_path(self.env.get("PATH", ""), (folder, self.cwd))

@@ -6,7 +6,6 @@
 import os
 from collections.abc import Sequence
 
-from uwf_core.config.repository import is_same_repository
 from uwf_core.errors import RoutingFailed, UsageError
 
 _GIT = ".git"
@@ -77,6 +76,8 @@ def working_folder(folder: str, thread_folder: str, allowed: Sequence[str]) -> s
 
 
 def _check_repository(real: str, own: str) -> None:
+    from uwf_core.config.repository import is_same_repository  # not for every step
+
     if not is_same_repository(real, own):
         raise RoutingFailed(
             f"the location {real!r} is not allowed: it is neither in the thread's folder "

@@ -1,11 +1,27 @@
-"""Check the owner of a folder: files of other users need the user's trust."""
+"""The folders of a project: the way up to its top, and their owners: files of other users need the
+user's trust.
+"""
 
-# Every command that reads settings comes through here, and pathlib is not imported for that.
-# ruff: noqa: PTH116
+# Every command that reads settings comes through here, and pathlib is not imported for that:
+# ruff: noqa: PTH100, PTH116, PTH118, PTH120
 
 import os
+from collections.abc import Iterator
 
 from uwf_core.errors import ConfigError
+
+
+def climb(cwd: str) -> Iterator[str]:
+    """`cwd` and the folders above it, up to the first that holds `.git` (a folder, or the file of
+    a worktree).
+    """
+    folder = os.path.abspath(cwd)
+    while True:
+        yield folder
+        above = os.path.dirname(folder)
+        if above == folder or os.path.lexists(os.path.join(folder, ".git")):
+            return
+        folder = above
 
 
 def is_own(path: str) -> bool:
