@@ -68,3 +68,25 @@ def test_a_fork_leads_where_the_body_led(project: Project) -> None:
     fork = project.uwf("thread", "fork", ran["steps"][0]["step"]).document["thread"]
     again = project.uwf("thread", "exec", fork).document["steps"][0]["step"]
     assert SAID in project.uwf("step", "show", again).document["edgePrompt"]
+
+
+def test_no_secret_in_the_errors_of_an_extractor_is_kept_or_shown(
+    project: Project, tmp_path: Path
+) -> None:
+    """They may quote a model; a rejected reply keeps them, and the agent is sent them."""
+    secret = "sk-of-a-model-1234"
+    plugin = tmp_path / "site" / "demo_last_line.py"
+    plugin.write_text(PLUGIN.replace('"no JSON in the last line"', f'"not JSON: {secret} \\ud800"'))
+    project.env["MY_API_KEY"] = secret
+    project.script([{"role": "developer", "output": "no JSON"} for _ in range(3)])
+    ran = project.uwf("run", "loop", "-p", "The task.")
+    (failed,) = ran.document["steps"]
+    assert failed["failure"]["kind"] == "invalid_output", ran.stdout
+    shown = project.uwf("step", "show", failed["step"]).document
+    assert [each["errors"] for each in shown["corrections"]] == [
+        ["not JSON: [redacted] \ufffd"]
+    ] * 2
+    assert secret not in ran.stdout + ran.stderr
+    files = [file for file in project.home.rglob("*") if file.is_file()]
+    assert files
+    assert not [file for file in files if secret.encode() in file.read_bytes()]

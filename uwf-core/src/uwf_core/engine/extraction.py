@@ -4,7 +4,7 @@
 # ruff: noqa: PTH118
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +62,8 @@ class OpenExtractor:
                 raise TypeError(f"it returned {type(reply).__name__}, not an ExtractReply")
             if not isinstance(reply.output, Mapping | None):
                 raise TypeError(f"its output is {type(reply.output).__name__}, not a mapping")
-            return reply._replace(body=clean_text(reply.body))
+            errors = _each_text(clean_text, reply.errors)
+            return reply._replace(body=clean_text(reply.body), errors=errors)
 
 
 def extract_output(
@@ -94,14 +95,24 @@ def extract_output(
 
 
 def _checked(engine: "Engine", reply: ExtractReply, schema: Mapping[str, Any]) -> ExtractReply:
-    """The reply with output and body as they are stored: redacted once, here, and validated."""
+    """The reply as it is stored, with every text redacted once, here, and a valid output or none.
+
+    The errors of an extractor are stored as well, and may quote the answer of its model.
+    """
     body = engine.redactor.text(reply.body)
     if reply.output is None:
-        return reply._replace(body=body)
+        errors = _each_text(engine.redactor.text, reply.errors)
+        return reply._replace(body=body, errors=errors)
     output = engine.redactor.value(dict(reply.output))
     checked = check_structured(schema, output)._replace(body=body, usage=reply.usage)
     wrong = () if checked.output is None else _problems(engine, schema, checked.output)
     return checked._replace(output=None, errors=wrong) if wrong else checked
+
+
+def _each_text(
+    change: Callable[[str], str], problems: Iterable[ExtractProblem]
+) -> tuple[ExtractProblem, ...]:
+    return tuple(ExtractProblem(change(each.path), change(each.message)) for each in problems)
 
 
 def schema_fault(form: Mapping[str, Any]) -> str | None:
