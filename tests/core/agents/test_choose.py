@@ -139,6 +139,13 @@ def test_an_adapter_that_is_not_installed_comes_with_the_command_that_installs_i
     assert re.search(rf"install .*\b{distribution}\b", hint)
 
 
+def test_the_hint_of_an_unknown_agent_lists_the_known_ones() -> None:
+    few = AgentCatalog(aliases={"mine": Alias(use="mock")}, installed=lambda: ("mock",), folder="/")
+    with pytest.raises(UnknownIdError) as failure:
+        resolve_agent("zzzzzz", few)
+    assert (failure.value.hint or "").startswith("known: mine, mock; ")
+
+
 @pytest.mark.parametrize(
     ("alias", "where", "words"),
     [

@@ -75,7 +75,7 @@ class Choice(NamedTuple):
         plugin: the installed agent's name; None if it is a command.
         command: program and arguments; empty if it is a plugin.
         options: the plugin's options; where: their place in the configuration.
-        capabilities: of a command, as declared; those of a plugin are catalog once it is loaded.
+        capabilities: of a command, as declared; those of a plugin are known once it is loaded.
         env: names of the environment variables that the configuration passes to it.
     """
 
@@ -250,6 +250,6 @@ def _near(word: str, names: Collection[str]) -> str:
     from uwf_core.plugins.plugins import near_hint
     from uwf_core.plugins.scan import AGENTS
 
-    listed = f"catalog: {', '.join(sorted(names))}; " if names else ""
+    listed = f"known: {', '.join(sorted(names))}; " if names else ""
     usual = f"{listed}give a program by its path; next: uwf agent list"
     return near_hint(word, names, (AGENTS,)) or usual
