@@ -15,7 +15,7 @@ STRANGERS = (
     Mutant(
         "redaction",
         "base64 is not looked for",
-        "agents/encodings.py",
+        "api/encodings.py",
         "    for encoded in set(_base64(value)):",
         "    for encoded in set[str]():",
         _REDACT,
@@ -23,7 +23,7 @@ STRANGERS = (
     Mutant(
         "redaction",
         "JSON is not looked for",
-        "agents/encodings.py",
+        "api/encodings.py",
         "{value, *_json(value), *_url(value)}",
         "{value, *_url(value)}",
         _REDACT,
@@ -39,7 +39,7 @@ STRANGERS = (
     Mutant(
         "redaction",
         "a secret is cut in two by a chunk's end",
-        "agents/redact.py",
+        "api/redact.py",
         "max(0, len(folded.text) - self._hold)",
         "len(folded.text)",
         _REDACT,
@@ -47,7 +47,7 @@ STRANGERS = (
     Mutant(
         "redaction",
         "secrets stay in keys",
-        "agents/redact.py",
+        "api/redact.py",
         "name = plain = self.text(key) if isinstance(key, str) else key",
         "name = plain = key",
         _REDACT,
@@ -55,7 +55,7 @@ STRANGERS = (
     Mutant(
         "redaction",
         "short secrets stay",
-        "agents/redact.py",
+        "api/redact.py",
         "SHORTEST = 8\n",
         "SHORTEST = 12\n",
         _REDACT,
@@ -63,7 +63,7 @@ STRANGERS = (
     Mutant(
         "redaction",
         "nothing is redacted",
-        "agents/redact.py",
+        "api/redact.py",
         "        if not self._values:\n            return ()\n",
         "        return ()\n",
         "row: secrets --tiny",

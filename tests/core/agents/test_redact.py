@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uwf_core.agents.encodings import SHORTEST_FOLDED
-from uwf_core.agents.redact import REPLACEMENT, SHORTEST, Redactor
 from uwf_core.agents.secrets import guess
+from uwf_core.api.encodings import SHORTEST_FOLDED
+from uwf_core.api.redact import REPLACEMENT, SHORTEST, Redactor
 from uwf_core.api.secret_names import is_secret_name, secrets_of_environment
 
 ESCAPED = '\\"/n\n<&%\u00e9a'

@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from uwf_core.agents.redact import REPLACEMENT
+from uwf_core.api.redact import REPLACEMENT
 
 
 def guess(text: str) -> str:

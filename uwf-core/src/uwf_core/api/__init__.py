@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 _HOME = {
-    "uwf_core.agents.redact": "Redactor",
     "uwf_core.api.agent": (
         "API_VERSION CAPABILITIES Agent AgentContext AgentReply AgentRequest AgentSpec AskRequest "
         "Call Capability Continuation Model NoSink Price PromptParts Purpose RunLimits ToolCall "
@@ -26,6 +25,7 @@ _HOME = {
     "uwf_core.api.marker": "hookimpl",
     "uwf_core.api.options": "read_options",
     "uwf_core.api.price": "priced",
+    "uwf_core.api.redact": "Redactor",
     "uwf_core.api.secret_names": "is_secret_name secrets_of_environment",
     "uwf_core.api.store": (
         "STORE_API_VERSION Holder LockHandle Record StoreBackend StoreSpec Variable"
@@ -52,7 +52,6 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.
 __all__ = sorted(_MODULE_OF)  # pyright: ignore[reportUnsupportedDunderAll]
 
 if TYPE_CHECKING:
-    from uwf_core.agents.redact import Redactor as Redactor
     from uwf_core.api.agent import *  # noqa: F403
     from uwf_core.api.agent import API_VERSION as API_VERSION
     from uwf_core.api.checks import Check as Check
@@ -65,6 +64,7 @@ if TYPE_CHECKING:
     from uwf_core.api.marker import hookimpl as hookimpl
     from uwf_core.api.options import read_options as read_options
     from uwf_core.api.price import priced as priced
+    from uwf_core.api.redact import Redactor as Redactor
     from uwf_core.api.secret_names import is_secret_name as is_secret_name
     from uwf_core.api.secret_names import secrets_of_environment as secrets_of_environment
     from uwf_core.api.store import *  # noqa: F403

@@ -18,7 +18,7 @@ from uwf_core.thread.types import CorrectionPayload
 
 if TYPE_CHECKING:
     from uwf_core.agents.open import OpenAgent
-    from uwf_core.agents.redact import Redactor
+    from uwf_core.api.redact import Redactor
     from uwf_core.engine.attempt import Attempt
     from uwf_core.engine.run import Run
 

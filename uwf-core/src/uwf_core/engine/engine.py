@@ -15,8 +15,8 @@ from uwf_core.ids import Ref
 
 if TYPE_CHECKING:
     from uwf_core.agents.choose import AgentCatalog
-    from uwf_core.agents.redact import Redactor
     from uwf_core.api.agent import Model
+    from uwf_core.api.redact import Redactor
     from uwf_core.api.store import StoreBackend, StoreSpec
     from uwf_core.cas.store import Store
     from uwf_core.config.settings import Settings
@@ -131,7 +131,7 @@ class Engine:
     @cached_property
     def redactor(self) -> "Redactor":
         """Replaces known secrets in everything that is stored or printed."""
-        from uwf_core.agents.redact import Redactor
+        from uwf_core.api.redact import Redactor
         from uwf_core.config.secrets import secrets
 
         return Redactor(secrets(self.settings))

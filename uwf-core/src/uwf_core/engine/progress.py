@@ -17,8 +17,8 @@ from uwf_core.thread.totals import usage_payload
 from uwf_core.thread.types import ToolCallPayload, TurnPayload
 
 if TYPE_CHECKING:
-    from uwf_core.agents.redact import Redactor
     from uwf_core.api.agent import Turn, Usage
+    from uwf_core.api.redact import Redactor
     from uwf_core.api.store import Variable
     from uwf_core.engine.attempt import Attempt
     from uwf_core.engine.engine import Engine

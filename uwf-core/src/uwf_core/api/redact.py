@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from uwf_core.agents.encodings import Folded, Form
+    from uwf_core.api.encodings import Folded, Form
 
 REPLACEMENT = "[redacted]"
 SHORTEST = 8
@@ -41,7 +41,7 @@ class Redactor:
         """Every form of every value, longest first."""
         if not self._values:
             return ()
-        from uwf_core.agents.encodings import forms_of
+        from uwf_core.api.encodings import forms_of
 
         forms = {form for value in self._values for form in forms_of(value)}
         return tuple(sorted(forms, key=lambda form: (-len(form.text), form)))
@@ -150,7 +150,7 @@ def _parts_of(secret: str) -> Iterator[str]:
 
 
 def _folded(text: str) -> "Folded":
-    from uwf_core.agents.encodings import Folded
+    from uwf_core.api.encodings import Folded
 
     return Folded(text)
 
