@@ -4,6 +4,7 @@ import argparse
 import gc
 import os
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -30,6 +31,9 @@ def main(words: list[str]) -> int:
     )
     parser.add_argument("--tiny", action="store_true", help="as little as makes sense")
     wanted = parser.parse_args(words)
+    # Who starts this in the background may have it ignore Ctrl-C and hang-ups, and so every uwf.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="uwf-faults-", dir=memory) as name:
         folder = Path(name).resolve()

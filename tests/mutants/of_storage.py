@@ -92,6 +92,14 @@ STORAGE = (
     ),
     Mutant(
         "durability",
+        "a new store leaves a file that SQLite could not remove",
+        "stores/database.py",
+        "            _remove_sides(draft)  #",
+        "            pass  #",
+        "row: I/O --scene start",
+    ),
+    Mutant(
+        "durability",
         "a setting that could not be written leaves its draft",
         "config/home.py",
         "            os.unlink(temporary)\n",

@@ -205,6 +205,7 @@ class Database:
         _remove_store(draft)  # left by a process that died here
         try:
             _write_empty(draft)
+            _remove_sides(draft)  # SQLite reports no error if it cannot
             # The log of a removed store must not be read as the log of the new one.
             if os.path.exists(self.path + "-wal"):
                 os.replace(self.path + "-wal", self.path + "-wal.orphan")
@@ -277,7 +278,12 @@ def _has_content(path: str) -> bool:
 
 
 def _remove_store(path: str) -> None:
-    for ending in ("", "-journal", "-wal", "-shm"):
+    _remove(path)
+    _remove_sides(path)
+
+
+def _remove_sides(path: str) -> None:
+    for ending in ("-journal", "-wal", "-shm"):
         _remove(path + ending)
 
 
