@@ -35,7 +35,7 @@ def example_text(example: str, name: str) -> str:
 
     Raises:
         UnknownIdError: there is no such example.
-        UsageError: `name` is no name for a workflow.
+        UsageError: `name` is not valid for a workflow.
     """
     if example not in _names():
         raise UnknownIdError(
