@@ -5,6 +5,7 @@ import json
 import pytest
 
 from uwf_core.cli.command_table import RETIRED
+from uwf_core.config import settings
 
 
 @pytest.mark.parametrize(("words", "replacement"), RETIRED.items(), ids=str)
@@ -118,6 +119,17 @@ def test_a_fault_in_the_configuration_is_told_with_file_and_line(uwf, project):
     assert (answer.code, answer.out) == (2, "")
     assert "config.yaml:2" in answer.error["where"]
     assert "defaultAgent" in answer.error["hint"]
+
+
+def test_many_errors_in_the_configuration_are_reported_from_a_few_reads(uwf, project, monkeypatch):
+    """Each text of the report used to read the wrong file again: minutes for a long one."""
+    project.config("agents:\n" + "".join(f"  a{number}: {{uze: mock}}\n" for number in range(300)))
+    read, reads = settings.load_settings, []
+    monkeypatch.setattr(settings, "load_settings", lambda *a, **k: reads.append(1) or read(*a, **k))
+    answer = uwf("thread", "list", "--format", "json")
+    assert answer.code == 2
+    assert len(answer.error["problems"]) >= 200
+    assert 1 <= len(reads) <= 5
 
 
 def test_a_fault_of_our_own_is_one_line_and_its_traceback_is_in_the_log(uwf, project, monkeypatch):

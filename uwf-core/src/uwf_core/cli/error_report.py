@@ -1,6 +1,6 @@
 """Print errors for people and for programs: what, where, why and a hint; no traceback."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -104,22 +104,30 @@ def redacted(session: Session, value: Any) -> Any:
 
     If the configuration cannot be read, only what looks like a secret is replaced.
     """
+    return _each_text(value, _redaction(session))
+
+
+def _each_text(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, str):
-        return _redact(session, value)
+        return change(value)
     if isinstance(value, dict):
-        return {key: redacted(session, each) for key, each in value.items()}
+        return {key: _each_text(each, change) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [redacted(session, each) for each in value]
+        return [_each_text(each, change) for each in value]
     return value
 
 
-def _redact(session: Session, text: str) -> str:
+def _redaction(session: Session) -> Callable[[str], str]:
+    """How texts of this command are redacted. Found once: it reads the settings each time if
+    they are wrong.
+    """
     from uwf_core.agents.secrets import guess
 
-    if session.opened is not None:
-        try:
-            text = session.opened.redactor.text(text)
-        except Exception:
-            # The settings cannot be read, and an error is being printed already: use patterns only.
-            return guess(text)
-    return guess(text)
+    if session.opened is None:
+        return guess
+    try:
+        redactor = session.opened.redactor
+    except Exception:
+        # The settings cannot be read, and an error is being printed already: use patterns only.
+        return guess
+    return lambda text: guess(redactor.text(text))
