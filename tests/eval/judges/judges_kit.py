@@ -26,7 +26,7 @@ roles:
         summary: {type: string}
       required: [$status, summary]
   reviewer:
-    goal: StepExamination at it.
+    goal: Look at it.
     frontmatter:
       properties:
         $status: {const: approved}

@@ -98,7 +98,7 @@ class TurnBuilder:
             self._has_results = True
             self._replace(_changed(calls[use.id], use))
         else:
-            return  # of a turn that is told already, or never begun
+            return  # its turn was reported already, or never began
         self._tell()
 
     def _begin_use(self, use: ToolUse) -> None:

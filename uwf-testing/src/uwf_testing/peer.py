@@ -54,9 +54,6 @@ ABILITIES: Mapping[str, str] = {
 }
 """What a clause can require of a peer."""
 
-QUERIES = frozenset(("heard", "knows", "offered"))
-"""The abilities that are methods of the peer; all others are the `do` of an act."""
-
 
 @record
 class Act:

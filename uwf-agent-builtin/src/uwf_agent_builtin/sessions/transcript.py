@@ -106,7 +106,7 @@ class Transcript:
                 self.size = self.size.minus(size_of(each)).plus(size_of(short))
 
     def _write(self, line: dict[str, Any]) -> None:
-        # ASCII, so that lone surrogates of a model are no fault here.
+        # ASCII, because a model may write lone surrogates.
         data = json.dumps(line, ensure_ascii=True).encode() + b"\n"
         written = 0
         while written < len(data):

@@ -101,7 +101,7 @@ class Registry:
             raise
         except AgentFailure as fault:
             return Answered(fault.message, True)
-        except Exception as fault:  # a tool of a plugin, or a fault of ours: the model is told
+        except Exception as fault:  # of a plugin's tool or our own: answer the model
             return Answered(f"{name} failed: {type(fault).__name__}: {fault}", True)
         if len(text) > ANSWER_CHARACTERS:
             text = f"{text[:ANSWER_CHARACTERS]}\n[… cut at {ANSWER_CHARACTERS} characters]"

@@ -70,7 +70,7 @@ class KnownType:
         """
         numbers: Any = map(number_of, self._references(payload))
         edges = {self._number, *numbers}
-        if None in edges:  # a text that is no reference
+        if None in edges:  # a text that is not a reference
             _check_form(self._references(payload))
             edges.remove(None)
         return tuple(sorted(edges))

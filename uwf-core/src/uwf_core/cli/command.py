@@ -1,12 +1,12 @@
 """The base of all commands: lazy groups, common options, examples, suggestions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, Final, cast
 
 import click
 
-from uwf_core.cli.command_table import RETIRED, Entry, Noun, Row
+from uwf_core.cli.command_table import RETIRED, Noun
 from uwf_core.cli.session import Session
 from uwf_core.errors import UsageError
 
@@ -228,8 +228,3 @@ def write_lines(formatter: click.HelpFormatter, title: str, lines: Sequence[str]
     formatter.write(f"{title}:\n")
     for line in lines:
         formatter.write(f"  {line}\n")
-
-
-def table_of(entry: Entry) -> Mapping[str, Entry]:
-    """The commands below an entry; none below a command."""
-    return {} if isinstance(entry, Row) else entry.rows

@@ -31,6 +31,20 @@ def agent_option(text: str = "Agent for this call: an alias, a name or a command
     return click.option("--agent", metavar="AGENT", help=text)
 
 
+def start_options(function: Any) -> Any:
+    """The arguments of what creates a thread: run and start."""
+    for option in (
+        agent_option("Agent for the roles of this thread."),
+        click.option(
+            "--cwd", metavar="DIR", help="Working folder of the agents (default: the current one)."
+        ),
+        prompt_option("The task."),
+        click.argument("workflow", metavar="WORKFLOW"),
+    ):
+        function = option(function)
+    return function
+
+
 def run_options(function: Any) -> Any:
     """The options of what runs steps of a thread: exec, resume and poke."""
     for option in (

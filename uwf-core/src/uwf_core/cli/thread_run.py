@@ -8,12 +8,12 @@ import click
 from uwf_core.cli.command import command
 from uwf_core.cli.outcome import print_outcome, running, watch
 from uwf_core.cli.params import (
-    agent_option,
     background_option,
     file_or_text,
     prompt_option,
     prompt_text,
     run_options,
+    start_options,
     step_argument,
     thread_argument,
     until_done_option,
@@ -34,23 +34,10 @@ if TYPE_CHECKING:
     "uwf run ./review.yaml -p @task.md --agent human",
     logged=True,
 )
-@click.argument("workflow", metavar="WORKFLOW")
-@prompt_option("The task.")
-@click.option(
-    "--cwd", metavar="DIR", help="Working folder of the agents (default: the current one)."
-)
-@agent_option("Agent for the roles of this thread.")
+@start_options
 @until_done_option()
 @background_option()
-def run(
-    session: Session,
-    workflow: str,
-    prompt: str,
-    cwd: str | None,
-    agent: str | None,
-    until_done: bool,
-    background: bool,
-) -> int:
+def run(session: Session, until_done: bool, background: bool, **what: Any) -> int:
     """Start a workflow and run it until it ends or suspends.
 
     WORKFLOW is a name, a file or a reference. Stops after 100 steps, with or without --until-done.
@@ -58,7 +45,7 @@ def run(
     from uwf_core.engine.run import RunOptions, exec_thread, outcome_after
     from uwf_core.threads.start import start_thread
 
-    start = start_options(session, workflow, prompt, cwd, agent)
+    start = _new_thread(session, **what)
     options, engine = RunOptions(until_done=True), session.engine
     with running(session) as (live, cancel):
         session.thread = thread = start_thread(engine, start, live)["thread"]
@@ -78,30 +65,24 @@ def run(
     "uwf thread start ./review.yaml -p @task.md --cwd ../project",
     logged=True,
 )
-@click.argument("workflow", metavar="WORKFLOW")
-@prompt_option("The task.")
-@click.option(
-    "--cwd", metavar="DIR", help="Working folder of the agents (default: the current one)."
-)
-@agent_option("Agent for the roles of this thread.")
-def start(session: Session, workflow: str, prompt: str, cwd: str | None, agent: str | None) -> None:
+@start_options
+def start(session: Session, **what: Any) -> None:
     """Create a thread of a workflow. `thread exec` runs it.
 
     WORKFLOW is a name, a file or a reference.
     """
     from uwf_core.threads.start import start_thread
 
-    options = start_options(session, workflow, prompt, cwd, agent)
+    options = _new_thread(session, **what)
     with watch(session) as live:
         started = start_thread(session.engine, options, live)
     session.thread = started["thread"]
     session.emit(started, started_text)
 
 
-def start_options(
+def _new_thread(
     session: Session, workflow: str, prompt: str, cwd: str | None, agent: str | None
 ) -> "StartOptions":
-    """The options of a new thread."""
     from uwf_core.threads.start import StartOptions
 
     return StartOptions(

@@ -48,23 +48,37 @@ def agent_for(run: "Run", task: "Task") -> Choice:
     if task.agent is not None and task.answer is not None:
         choice = _asker(engine, task.agent, task.alias, catalog)
     else:
-        choice = _usual(run, task.role, catalog)
+        choice = usual_agent(
+            engine,
+            catalog,
+            run.definition.name,
+            task.role,
+            thread=run.head.state.agent,
+            flag=run.options.agent,
+        )
         if task.agent not in (None, choice.name) and run.options.agent is None:
             choice = recorded_agent(task.agent, catalog)
     engine.check_plugin(choice.plugin)
     return check_choice(engine.store, run.head.state.start, choice)
 
 
-def _usual(run: "Run", role: str, catalog: AgentCatalog) -> Choice:
-    settings = run.engine.settings
+def usual_agent(
+    engine: "Engine",
+    catalog: AgentCatalog,
+    workflow: str,
+    role: str,
+    *,
+    thread: str | None,
+    flag: str | None = None,
+) -> Choice:
+    """The agent of a role by the usual order: flag, thread, overrides, default."""
     preferences = AgentPreferences(
-        flag=run.options.agent,
-        thread=run.head.state.agent,
-        overrides=settings.agent_overrides,
-        default=settings.default_agent,
+        flag=flag,
+        thread=thread,
+        overrides=engine.settings.agent_overrides,
+        default=engine.settings.default_agent,
     )
-    choice = choose_agent(preferences, catalog, workflow=run.definition.name, role=role)
-    return recordable(run.engine, choice)
+    return recordable(engine, choose_agent(preferences, catalog, workflow=workflow, role=role))
 
 
 def _asker(engine: "Engine", agent: str, alias: str | None, catalog: AgentCatalog) -> Choice:

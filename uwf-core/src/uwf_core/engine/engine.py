@@ -191,7 +191,7 @@ class Engine:
             from uwf_core.plugins.scan import COMMANDS
 
             found = agents_on_path(self.env.get("PATH", ""), (folder, self.cwd))
-            for command in self.plugins.list((COMMANDS,)):  # `uwf-eval` is no agent
+            for command in self.plugins.list((COMMANDS,)):  # `uwf-eval` is a command, not an agent
                 found.pop(PREFIX + command.found.name, None)
             return found
 

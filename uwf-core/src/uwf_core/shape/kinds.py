@@ -63,7 +63,7 @@ class Shape:
         yield from ()
 
     def wrong(self, value: Any, path: Path, reading: Reading) -> Any:
-        """RecordOf a value of a wrong type."""
+        """Record a value of a wrong type."""
         named = next((rule.message for rule in self.rules if rule.names_type), None)
         message = named or f"must be {self.wanted}"
         is_plain = self.is_text and isinstance(value, int | float)

@@ -55,7 +55,7 @@ def _fields_of(cls: Any) -> Iterator[Field]:
 
 
 def _defaults(cls: Any) -> dict[str, Any]:
-    from dataclasses import MISSING, fields  # loaded by whoever made the class
+    from dataclasses import MISSING, fields  # loaded already by the module of the class
 
     return {
         each.name: each.default if each.default_factory is MISSING else each.default_factory()

@@ -3,18 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.agents.choose import (
-    AgentPreferences,
-    Choice,
-    choose_agent,
-    recorded_agent,
-    resolve_agent,
-)
+from uwf_core.agents.choose import Choice, recorded_agent, resolve_agent
 from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import ask_call, fork_call, run_call, speaks_from
 from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, NoSink, RunLimits
 from uwf_core.api.price import priced
-from uwf_core.engine.agents import check_choice, opened_agent, recordable
+from uwf_core.engine.agents import check_choice, opened_agent, recordable, usual_agent
 from uwf_core.engine.find import find_step
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import NeedsAnswer, SessionLost, UsageError, WrongStateError
@@ -93,17 +87,9 @@ def _choose(engine: "Engine", step: Step, start: "StartPayload", word: str | Non
     known = engine.agent_catalog(start["cwd"])
     if word is not None:
         return recordable(engine, resolve_agent(word, known))
-    candidates = AgentPreferences(
-        thread=start["agent"],
-        overrides=engine.settings.agent_overrides,
-        default=engine.settings.default_agent,
-    )
     name = engine.definition(Ref(start["workflow"])).name
-    usual = recordable(
-        engine, choose_agent(candidates, known, workflow=name, role=step.payload["role"])
-    )
-    choice = usual
-    if usual.name != step.payload["agent"]:
+    choice = usual_agent(engine, known, name, step.payload["role"], thread=start["agent"])
+    if choice.name != step.payload["agent"]:
         choice = recorded_agent(step.payload["agent"], known)
     return check_choice(engine.store, step.payload["start"], choice)
 

@@ -66,11 +66,6 @@ def _squeeze(columns: list[Column], widths: dict[str, int], room: int) -> list[C
         columns.remove(victim)
 
 
-def _slack(column: Column, widths: Mapping[str, int]) -> int:
-    """Cells by which a column can still shrink."""
-    return 0 if column.least is None else max(widths[column.key] - column.least, 0)
-
-
 def _line(
     row: Mapping[str, str],
     columns: Sequence[Column],
