@@ -90,18 +90,17 @@ def commands(block: Block) -> list[Command]:
     for number, line in enumerate(block.text.splitlines(), start=block.line + 1):
         if line.startswith("$ "):
             found.append(Command(number, line[2:], []))
-        elif found and not found[-1].expected and _continues(found[-1].text, line):
-            text = line.removeprefix("> ") if line.startswith(">") else line
-            found[-1] = found[-1]._replace(text=found[-1].text + "\n" + text)
+        elif found and not found[-1].expected and line.startswith("> "):
+            raise ExampleError(
+                f"{block.file}:{number}: nobody can paste `> `; end a line with `\\`"
+            )
+        elif found and not found[-1].expected and found[-1].text.endswith("\\"):
+            found[-1] = found[-1]._replace(text=found[-1].text + "\n" + line)
         elif found:
             found[-1].expected.append(line.rstrip())
         else:
             raise ExampleError(f"{block.file}:{number}: a console block begins with `$ command`")
     return found
-
-
-def _continues(text: str, line: str) -> bool:
-    return line == ">" or line.startswith("> ") or text.endswith("\\")
 
 
 @dataclass

@@ -44,10 +44,12 @@ def test_variables_and_the_folder_last_until_the_end_of_the_page(tmp_path):
 
 
 def test_commands_go_on_over_several_lines(tmp_path):
-    run(
-        tmp_path,
-        "```console\n$ echo one \\\n    two\none two\n$ cat <<X\n> three\n> X\nthree\n```\n",
-    )
+    run(tmp_path, "```console\n$ echo one \\\n    two\none two\n```\n")
+
+
+def test_what_a_reader_cannot_paste_is_refused(tmp_path):
+    with pytest.raises(ExampleError, match=r"page.md:3: nobody can paste"):
+        run(tmp_path, "```console\n$ echo 'one\n> two'\n```\n")
 
 
 def test_titled_blocks_are_files(tmp_path):

@@ -49,6 +49,8 @@ def test_every_command_shows_an_example_that_is_a_call_of_it(path):
     assert command.examples
     for example in command.examples:
         assert " ".join(("uwf", *path)) in example or path[-1] == "fork"
+        outside_quotes = re.sub(r"'[^']*'", "", example)
+        assert "$status" not in outside_quotes  # a shell would replace it
 
 
 @pytest.mark.parametrize("path", ALL, ids=" ".join)

@@ -111,6 +111,74 @@ def test_status_in_an_answer_is_a_field_where_the_form_has_it(text: str, answer:
     assert parse_answer(text, form) == answer
 
 
+TYPED = {
+    "oneOf": [
+        {
+            "properties": {
+                "$status": {"const": "done"},
+                "summary": {"type": "string"},
+                "note": {"type": ["string", "null"]},
+                "level": {"enum": ["1", "2"]},
+                "count": {"$ref": "#/$defs/count"},
+                "share": {"type": "number"},
+                "sure": {"type": "boolean"},
+                "files": {"type": "array", "items": {"type": "string"}},
+                "value": {"type": "string"},
+            },
+            "required": ["$status"],
+        },
+        {
+            "properties": {"$status": {"const": "counted"}, "value": {"type": "integer"}},
+            "required": ["$status"],
+        },
+    ],
+    "$defs": {"count": {"type": "integer"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("summary=2026", "2026"),
+        ("summary=true", "true"),
+        ("summary={not JSON", "{not JSON"),
+        ("note=2026", "2026"),
+        ("note=null", None),
+        ("level=2", "2"),
+        ("count=3", 3),
+        ("share=3", 3),
+        ("share=1.5", 1.5),
+        ("sure=true", True),
+        ('files=["a", "b"]', ["a", "b"]),
+        ("value=7", "7"),
+        ("count=three", "three"),  # the check reports it
+        ("summary=a = b", "a = b"),
+    ],
+)
+def test_the_form_decides_the_type_of_a_value(text: str, value: object) -> None:
+    assert parse_answer(f"$status=done\n{text}", TYPED) == {
+        "$status": "done", text.partition("=")[0]: value,
+    }  # fmt: skip
+
+
+def test_the_type_is_that_of_the_variant_with_this_status() -> None:
+    assert parse_answer("value=7\nstatus=counted", TYPED) == {"$status": "counted", "value": 7}
+
+
+def test_a_line_without_a_field_continues_the_text_above() -> None:
+    text = "status=done\nsummary=First:\n\n- see a = b\n- see c\ncount=3"
+    summary = "First:\n\n- see a = b\n- see c"
+    assert parse_answer(text, TYPED) == {"$status": "done", "summary": summary, "count": 3}
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "done", "count=1\ncount=2", "{", "{]", '{"a": 1} b=2', '{"a":' * 99_999]
+)
+def test_what_is_no_answer_is_refused(text: str) -> None:
+    with pytest.raises(PayloadError):
+        parse_answer(text, TYPED)
+
+
 def test_an_answer_reaches_the_agent_that_asked_whatever_the_default_says(
     project: Project, uwf: Client, thread: str
 ) -> None:
@@ -162,10 +230,12 @@ def test_an_answer_needs_no_default_agent(project: Project, thread: str) -> None
 def test_an_answer_to_the_form_of_a_role_that_yielded_reaches_its_agent(
     project: Project, uwf: Client, thread: str
 ) -> None:
-    form = {"properties": {"colour": {"type": "string"}}, "required": ["colour"]}
+    form = {"properties": {"colour": {"type": "string"}, "shade": {}}, "required": ["colour"]}
     suspend = {"reason": "Which colour?", "form": form}
     project.script([{"role": "developer", "suspend": suspend}, DONE])
     uwf.exec(thread)
+    with pytest.raises(PayloadError, match=r"color: is not a field of the form; .*colour"):
+        uwf.resume(thread, answer="colour=blue\ncolor=red")
     assert uwf.resume(thread, answer="colour=blue", agent="human").exit_code == 0
     assert uwf.step(uwf.steps(thread)[-1]["step"])["agent"] == "mock"
 

@@ -139,8 +139,9 @@ def _in_background(
 @command(
     "resume",
     'uwf thread resume @last -p "Use the second option"',
-    'uwf thread resume 01JD8 --answer \'{"$status": "approved"}\'',
-    "uwf thread resume 01JD8 --status approved --answer comments=Thanks",
+    "uwf thread resume @last --status approved",
+    "uwf thread resume 01JD8 --status rejected --answer comments='Too long'",
+    "uwf thread resume 01JD8 --answer @answer.json",
     logged=True,
 )
 @thread_argument()
@@ -150,7 +151,7 @@ def _in_background(
     "answers",
     multiple=True,
     metavar="ANSWER",
-    help="Answer to a pending question: JSON, @file, or field=value (may be repeated).",
+    help="Answer to a pending question: field=value (may be repeated), JSON, or @file.",
 )
 @click.option("--status", metavar="NAME", help="Short for --answer '$status=NAME'.")
 @run_options
@@ -183,14 +184,13 @@ def resume(
 
 def _answer(answers: Sequence[str], status: str | None) -> str | None:
     """The parts of an answer, one per line."""
-    lines = [file_or_text(each, "--answer") for each in answers]
-    if status is not None:
-        if any(line.lstrip().startswith("{") for line in lines):
-            raise UsageError(
-                "--status and an answer in JSON exclude each other",
-                hint="write $status into the JSON, or the other fields as --answer field=value",
-            )
-        lines.append(f"$status={status}")
+    lines = [] if status is None else [f"$status={status}"]
+    lines += [file_or_text(each, "--answer") for each in answers]
+    if len(lines) > 1 and any(line.lstrip().startswith("{") for line in lines):
+        raise UsageError(
+            "an answer in JSON cannot be combined with --status or another --answer",
+            hint="write all fields into the JSON, or each one as --answer field=value",
+        )
     return "\n".join(lines) or None
 
 

@@ -11,6 +11,7 @@ from uwf_core.engine.results import Outcome
 from uwf_core.engine.run import RunOptions, check_step, locked_thread, run_steps
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import DefinitionError, PayloadError, UsageError, WrongStateError
+from uwf_core.extract.source_text import at, type_of, types_of
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.lifecycle import check_poke, check_resume
 from uwf_core.thread.state import Suspension
@@ -110,69 +111,81 @@ def _answer(engine: "Engine", head: "Head", given: str | None) -> dict[str, Any]
     return cleaned
 
 
+_JOINED = ("allOf", "anyOf", "oneOf", "patternProperties", "if")
 _WRITE = "write field=value, a JSON object, or @file with one of these"
 
 
 def parse_answer(text: str, form: Mapping[str, Any]) -> dict[str, Any]:
     """Parse an answer from the command line: a JSON object, or lines of `field=value`.
 
-    A value is JSON if it can be and the form does not require text, else text.
+    A line without a field continues the value above it. The form decides the type of a value: text
+    stays text where the form allows no other type.
 
     Raises:
         PayloadError: it is neither.
     """
-    stripped = text.strip()
-    if stripped.startswith("{"):
-        return _json_answer(stripped)
-    answer: dict[str, Any] = {}
-    for line in filter(str.strip, text.splitlines()):
-        name, equals, value = line.partition("=")
-        if not equals or not name.strip():
-            raise PayloadError(
-                f"{line!r} is not an answer",
-                hint=_WRITE,
-            )
-        field = _field(name.strip(), form)
-        answer[field] = _value(value, field, form)
-    if not answer:
-        raise PayloadError("the answer is empty", hint=_WRITE)
-    return answer
+    if text.lstrip().startswith("{"):
+        return _json_answer(text)
+    texts = _fields(text, form)
+    schema = _schema_of(form, texts.get(STATUS))
+    return {name: _value(value, at(schema, name)) for name, value in texts.items()}
 
 
 def _json_answer(text: str) -> dict[str, Any]:
     try:
         answer = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise PayloadError(f"the answer is not JSON: {error}", hint=_WRITE) from error
-    if not isinstance(answer, dict):
-        raise PayloadError("the answer is not a JSON object", hint=_WRITE)
+    assert isinstance(answer, dict)
     return answer
+
+
+def _fields(text: str, form: Mapping[str, Any]) -> dict[str, str]:
+    """The text of each field."""
+    fields: dict[str, str] = {}
+    name = ""
+    for line in text.strip().splitlines():
+        word, equals, value = line.partition("=")
+        if equals and len(word.split()) == 1:
+            name = _field(word.strip(), form)
+            if name in fields:
+                raise PayloadError(f"the answer has {name!r} twice", hint=_WRITE)
+            fields[name] = value
+        elif name:
+            fields[name] += f"\n{line}"
+        else:
+            raise PayloadError(f"{line!r} is not an answer", hint=_WRITE)
+    if not fields:
+        raise PayloadError("the answer is empty", hint=_WRITE)
+    return fields
 
 
 def _field(name: str, form: Mapping[str, Any]) -> str:
     """The name of the field; `status` is short for `$status` if the form has no field `status`."""
-    if name == "status" and _variants(form) and not any(name in each for each in _shapes(form)):
+    known = _variants(form)
+    if name == "status" and known and not any(name in each.properties for each in known):
         return STATUS
     return name
 
 
-def _value(text: str, name: str, form: Mapping[str, Any]) -> Any:
-    """The text if the form allows only text or if it is not JSON, else the JSON value."""
-    declared = [shape.get(name, {}) for shape in _shapes(form)]
-    if declared and all(each.get("type") == "string" or "const" in each for each in declared):
+def _schema_of(form: Mapping[str, Any], status: str | None) -> Any:
+    """The schema of an answer with this status."""
+    from uwf_core.workflow.local_refs import inline_refs
+
+    fitting = [each.schema for each in _variants(form) if each.status == status]
+    return fitting[0] if fitting else inline_refs(form).schema
+
+
+def _value(text: str, schema: Any) -> Any:
+    """The JSON value if `schema` allows its type, else the text."""
+    allowed = types_of(schema)
+    if allowed == {"string"}:
         return text
     try:
-        return json.loads(text)
-    except ValueError:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
         return text
-
-
-def _shapes(form: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The properties of each variant of an answer."""
-    variants = _variants(form)
-    if variants:
-        return [variant.properties for variant in variants]
-    return [form.get("properties", {})]
+    return text if "string" in allowed and type_of(value) not in allowed else value
 
 
 def _variants(form: Mapping[str, Any]) -> "list[Variant]":
@@ -200,7 +213,7 @@ def check_answer(
         if _variants(form):  # unknown fields of an agent are dropped, those of a person rejected
             found = check_structured(form, answer).errors or unknown_fields(form, answer)
         else:
-            found = violations(form, answer)
+            found = violations(form, answer) or _undeclared(form, answer)
     except PayloadError as error:
         raise PayloadError(
             f"the form of {suspension.role} cannot be used: {error.message}",
@@ -213,3 +226,12 @@ def check_answer(
             f"the answer does not satisfy the form of {suspension.role}: {words}",
             hint="`uwf thread show` prints the form",
         )
+
+
+def _undeclared(form: Mapping[str, Any], answer: Mapping[str, Any]) -> "list[Violation]":
+    """The fields that a form with fields does not have: a misspelt one must not get lost."""
+    known = form.get("properties", {})
+    if not known or {"additionalProperties", "$ref", *_JOINED} & form.keys():
+        return []
+    message = f"is not a field of the form; its fields are: {', '.join(known)}"
+    return [Violation(name, message) for name in answer if name not in known]
