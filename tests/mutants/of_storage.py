@@ -29,7 +29,7 @@ STORAGE = (
     Mutant(
         "durability",
         "the name of a new folder is not synced",
-        "process/private.py",
+        "process/folders.py",
         "        sync_names(above)\n",
         "",
         _STARTED,

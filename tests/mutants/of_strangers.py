@@ -236,7 +236,7 @@ STRANGERS = (
     Mutant(
         "modes",
         "folders are open to everybody",
-        "process/private.py",
+        "process/folders.py",
         "os.mkdir(path, 0o700)",
         "os.mkdir(path, 0o755)",
         _BORDERS,
@@ -293,7 +293,7 @@ STRANGERS = (
     Mutant(
         "config trust",
         "a project's file may set anything",
-        "config/project.py",
+        "config/trust.py",
         "    if project.trusted:",
         "    if True:",
         "tests/core/config/test_trust.py::test_what_could_run_or_redirect_is_ignored_and_told_until_the_folder_is_trusted",

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from uwf_core import api
 from uwf_core.api.agent import Model, Price, PromptParts, RunLimits, ToolCall, Turn, Usage
-from uwf_core.api.fields import FieldFault, read_record, write_record
-from uwf_core.api.options import read_options
+from uwf_core.api.fields import FieldFault, read_options, read_record, write_record
 from uwf_core.errors import ConfigError
 
 WHERE = "agents -> hermes"

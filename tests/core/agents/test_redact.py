@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uwf_core.agents.secrets import guess
 from uwf_core.api.encodings import SHORTEST_FOLDED
-from uwf_core.api.redact import REPLACEMENT, SHORTEST, Redactor
-from uwf_core.api.secret_names import is_secret_name, secrets_of_environment
+from uwf_core.api.environment import is_secret_name, secrets_of_environment
+from uwf_core.api.redact import REPLACEMENT, SHORTEST, Redactor, guess
 
 ESCAPED = '\\"/n\n<&%\u00e9a'
 """What encodings change, and what they make of it."""

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from uwf_core.agents.open import OpenAgent
+from uwf_core.agents.open import AgentThread, OpenAgent
 from uwf_core.agents.supervise import close_call, fork_call, run_call
-from uwf_core.agents.thread import AgentThread
 from uwf_core.api.agent import (
     AgentReply,
     AgentRequest,

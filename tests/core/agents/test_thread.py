@@ -4,7 +4,7 @@ import gc
 import threading
 import time
 
-from uwf_core.agents.thread import AgentThread
+from uwf_core.agents.open import AgentThread
 
 PATIENCE = 60.0
 

@@ -8,8 +8,8 @@ from cli_kit import check_golden
 
 from uwf_core.api.agent import ToolCall, Turn, Usage
 from uwf_core.api.events import StepFailed, StepFinished, StepStarted, ThreadEnded, TurnTaken
+from uwf_core.cli.outcome import LiveWatch, Running
 from uwf_core.cli.render.colours import Screen
-from uwf_core.cli.render.live import LiveWatch, Running
 from uwf_core.cli.session import Session
 
 PLACE = {"thread": "01JD8ZK3QW7V5N2B4C6D8E0F00", "number": 2, "role": "developer"}

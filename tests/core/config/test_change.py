@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from uwf_core.api.secret_names import is_secret_name
+from uwf_core.api.environment import is_secret_name
 from uwf_core.config.change import set_value
 from uwf_core.config.keys import key_text, parse_key
 from uwf_core.config.secrets import secrets

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from uwf_core.api.extract import ExtractRequest
 from uwf_core.extract.frontmatter import FrontmatterExtractor
 from uwf_core.prompt.deliverable import deliverable, example_output
-from uwf_core.prompt.yaml_text import frontmatter
+from uwf_core.prompt.markdown import frontmatter
 from uwf_core.workflow.variants import variants
 
 NAMES = st.text("abcdef_-. $1", min_size=1, max_size=5).filter(

@@ -190,7 +190,7 @@ def test_a_plugin_that_another_process_is_loading_now_did_not_die(site: Site) ->
     site.agent("one", "import subprocess, sys\nsubprocess.run([sys.executable, 'look.py'])\n")
     look = site.folder / "look.py"
     look.write_text(
-        "import json, os\nfrom uwf_core.plugins.load_markers import crashed_loads\n"
+        "import json, os\nfrom uwf_core.plugins.load_guards import crashed_loads\n"
         f"crashed = crashed_loads({str(site.home)!r})\n"
         f"open({str(site.folder / 'seen')!r}, 'w').write(json.dumps(crashed))"
     )

@@ -8,8 +8,17 @@ from jsonschema import Draft202012Validator
 from uwf_core.api.record import record
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.kinds import RecordOf
-from uwf_core.shape.mismatch import ABSENT, MAX_MISMATCHES, Reading, nearest, suggestion
-from uwf_core.shape.rules import NOT_BLANK, To, above, between
+from uwf_core.shape.mismatch import (
+    ABSENT,
+    MAX_MISMATCHES,
+    NOT_BLANK,
+    Reading,
+    To,
+    above,
+    between,
+    nearest,
+    suggestion,
+)
 from uwf_core.shape.shapes import plain, shape_of
 
 

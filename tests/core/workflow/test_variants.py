@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from uwf_core.errors import DefinitionError
-from uwf_core.workflow.local_refs import inline_refs, look_up, written_path
+from uwf_core.workflow.alternatives import inline_refs, look_up, written_path
 from uwf_core.workflow.variants import analyse, variants
 from uwf_core.workflow.yaml_source import parse_yaml
 

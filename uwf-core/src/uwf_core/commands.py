@@ -25,8 +25,7 @@ from uwf_core.cli.render.escape import clean, clean_document
 from uwf_core.cli.render.findings import problem_lines
 from uwf_core.cli.render.table import Column, fields, table
 from uwf_core.cli.session import Session, working_folder
-from uwf_core.cli.shutdown import end_process
-from uwf_core.cli.signals import cancel_on_signals
+from uwf_core.cli.shutdown import cancel_on_signals, end_process
 
 __all__ = [
     "EXIT_CODES",

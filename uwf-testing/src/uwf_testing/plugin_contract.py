@@ -13,8 +13,7 @@ from typing import Any, ClassVar, cast
 import pytest
 
 from uwf_core.api.agent import AgentContext, Usage
-from uwf_core.api.fields import camel
-from uwf_core.api.options import read_options
+from uwf_core.api.fields import camel, read_options
 from uwf_core.errors import ConfigError, UwfError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.plugins import Plugins, Status

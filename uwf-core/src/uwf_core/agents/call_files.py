@@ -15,8 +15,8 @@ from pathlib import Path
 from uwf_core.errors import InternalFailure
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
+from uwf_core.process.folders import make_folder
 from uwf_core.process.identity import ProcessId, hostname
-from uwf_core.process.private import make_folder
 
 _OWNER = "owner.json"
 

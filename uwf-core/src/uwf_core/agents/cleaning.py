@@ -1,16 +1,17 @@
-"""Validate the output of an agent and make it storable. Pure.
+"""Validate the output of an agent and make it storable; the sink that does so while it works.
 
 A NUL or a lone surrogate in a text becomes U+FFFD, as in the node format: neither can be
 an argument of a program or a character of a prompt. Everything else stays unchanged.
 """
 
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
-from uwf_core.api.agent import AgentReply, Turn, Usage
-from uwf_core.api.fields import FieldFault, Path, camel, read_record, shown, write_record
-from uwf_core.api.numbers import LARGEST
+from uwf_core.api.agent import AgentReply, Turn, TurnSink, Usage
+from uwf_core.api.fields import LARGEST, FieldFault, Path, camel, read_record, shown, write_record
 
 _Record = TypeVar("_Record", Turn, AgentReply)
 
@@ -111,3 +112,74 @@ def _clean_mapping(mapping: Mapping[Any, Any], path: Path) -> dict[str, Any]:
 def _whole(key: str, value: int | None, least: int) -> None:
     if value is not None and not least <= value <= LARGEST:
         raise FieldFault((key,), f"is {shown(value)}; expected {least} or more")
+
+
+class WatchedSink:
+    """Passes on to another sink, one call at a time.
+
+    Once closed it drops what still comes: a thread that an agent left behind cannot write into a
+    run that is over. An error of the other sink (a full disk) is kept in `fault`, since it is not
+    an error of the agent.
+    """
+
+    def __init__(self, sink: TurnSink, limit_bytes: int) -> None:
+        self._sink = sink
+        self._lock = threading.Lock()
+        self._left = limit_bytes
+        self._closed = False
+        self.fault: Exception | None = None
+        self.too_large = False
+        self.last_session: str | None = None
+        self.last_life = time.monotonic()
+
+    def turn(self, turn: Turn) -> None:
+        """Pass on a turn, its text made storable."""
+        if not isinstance(turn, Turn):
+            raise TypeError(f"a sink expects a Turn, not {type(turn).__name__}")
+        turn = clean_turn(turn)
+        with self._lock:
+            if self._closed or self.too_large:
+                return
+            self._left -= _size(turn)
+            if self._left < 0:
+                self.too_large = True
+                return
+            self._pass_on(lambda: self._sink.turn(turn))
+
+    def session(self, session: str) -> None:
+        """Pass on the session's id."""
+        if not isinstance(session, str) or not session:
+            raise TypeError(f"a sink expects a session id as text, not {session!r}")
+        session = clean_text(session)
+        with self._lock:
+            if not self._closed:
+                self.last_session = session
+                self._pass_on(lambda: self._sink.session(session))
+
+    def usage(self, usage: Usage) -> None:
+        """Pass on what was used so far."""
+        if not isinstance(usage, Usage):
+            raise TypeError(f"a sink expects a Usage, not {type(usage).__name__}")
+        usage = known_usage(usage)
+        with self._lock:
+            if not self._closed:
+                self._pass_on(lambda: self._sink.usage(usage))
+
+    def close(self) -> None:
+        """Drop all further events."""
+        with self._lock:
+            self._closed = True
+
+    def _pass_on(self, deliver: Callable[[], None]) -> None:
+        self.last_life = time.monotonic()
+        try:
+            deliver()
+        except Exception as fault:
+            self.fault = self.fault or fault
+            raise
+
+
+def _size(turn: Turn) -> int:
+    """The approximate size of a turn in bytes."""
+    calls = sum(len(call.arguments) + len(call.result or "") for call in turn.tool_calls)
+    return len(turn.text) + len(turn.reasoning or "") + calls

@@ -11,7 +11,7 @@ from uwf_core.api.agent import (
     TurnSink,
 )
 from uwf_core.api.extract import NO_USAGE
-from uwf_core.api.marker import hookimpl
+from uwf_core.api.hookspecs import hookimpl
 from uwf_core.errors import BadRequest, NeedsAnswer
 
 

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from uwf_core.agents.cleaning import clean_reply, clean_text, clean_value
+from uwf_core.agents.cleaning import WatchedSink, clean_reply, clean_text, clean_value
 from uwf_core.agents.open import OpenAgent
-from uwf_core.agents.watch import WatchedSink
 from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, Call, NoSink, TurnSink
 from uwf_core.api.fields import FieldFault
 from uwf_core.errors import (

@@ -13,8 +13,7 @@ from typing import Annotated, Any, Literal
 
 from uwf_core.agents.cleaning import clean_turn, clean_value, known_usage
 from uwf_core.api.agent import AgentRequest, AskRequest, Continuation, Turn, Usage
-from uwf_core.api.fields import FieldFault, Path, read_record, shown, write_record
-from uwf_core.api.numbers import integer
+from uwf_core.api.fields import FieldFault, Path, integer, read_record, shown, write_record
 from uwf_core.api.record import record
 
 PROTOCOL = 1

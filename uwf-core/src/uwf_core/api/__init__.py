@@ -14,19 +14,18 @@ _HOME = {
         "Turn TurnSink Usage"
     ),
     "uwf_core.api.checks": "Check CheckRequest CheckResult",
-    "uwf_core.api.environment": "passed_on",
+    "uwf_core.api.environment": "is_secret_name passed_on secrets_of_environment",
     "uwf_core.api.events": (
         "StepFailed StepFinished StepStarted ThreadEnded ThreadStarted TurnTaken"
     ),
     "uwf_core.api.extract": (
         "ExtractProblem ExtractReply ExtractRequest Extractor ExtractorSpec NO_USAGE"
     ),
+    "uwf_core.api.fields": "read_options",
+    "uwf_core.api.hookspecs": "hookimpl",
     "uwf_core.api.judge": "Judge JudgeReply JudgeRequest JudgeSpec",
-    "uwf_core.api.marker": "hookimpl",
-    "uwf_core.api.options": "read_options",
     "uwf_core.api.price": "priced",
     "uwf_core.api.redact": "Redactor",
-    "uwf_core.api.secret_names": "is_secret_name secrets_of_environment",
     "uwf_core.api.store": (
         "STORE_API_VERSION Holder LockHandle Record StoreBackend StoreSpec Variable"
     ),
@@ -57,16 +56,16 @@ if TYPE_CHECKING:
     from uwf_core.api.checks import Check as Check
     from uwf_core.api.checks import CheckRequest as CheckRequest
     from uwf_core.api.checks import CheckResult as CheckResult
+    from uwf_core.api.environment import is_secret_name as is_secret_name
     from uwf_core.api.environment import passed_on as passed_on
+    from uwf_core.api.environment import secrets_of_environment as secrets_of_environment
     from uwf_core.api.events import *  # noqa: F403
     from uwf_core.api.extract import *  # noqa: F403
+    from uwf_core.api.fields import read_options as read_options
+    from uwf_core.api.hookspecs import hookimpl as hookimpl
     from uwf_core.api.judge import *  # noqa: F403
-    from uwf_core.api.marker import hookimpl as hookimpl
-    from uwf_core.api.options import read_options as read_options
     from uwf_core.api.price import priced as priced
     from uwf_core.api.redact import Redactor as Redactor
-    from uwf_core.api.secret_names import is_secret_name as is_secret_name
-    from uwf_core.api.secret_names import secrets_of_environment as secrets_of_environment
     from uwf_core.api.store import *  # noqa: F403
     from uwf_core.api.tool import *  # noqa: F403
     from uwf_core.errors import *  # noqa: F403

@@ -1,8 +1,139 @@
-"""Select the environment variables of a program that a workflow or task names: those that every
-program needs, and those that are declared for it. Pure.
+"""Environment variables: those that hold a secret, by their names, and those that a program gets.
+
+Pure except for `exists`.
 """
 
-from collections.abc import Iterable, Mapping
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+
+SHORTEST = 8
+"""Shorter values occur by chance in ordinary text; they are masked by their name only."""
+
+_SECRET_WORDS = frozenset(
+    [
+        "AUTH",
+        "AUTHORIZATION",
+        "BEARER",
+        "COOKIE",
+        "KEY",
+        "KEYS",
+        "APIKEY",
+        "TOKEN",
+        "SECRET",
+        "SECRETS",
+        "PASSWORD",
+        "PASSWORDS",
+        "PASSWD",
+        "PASSPHRASE",
+        "PASSCODE",
+        "PWD",
+        "PAT",
+        "CREDENTIAL",
+        "CREDENTIALS",
+        "CREDS",
+    ]
+)
+_SECRET_ENDS = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY", "CREDENTIALS")
+"""The ends of compound words: DBPASSWORD, AUTHTOKEN."""
+_HARMLESS_ENDS = frozenset(
+    [
+        "ALG",
+        "ALGORITHM",
+        "AUDIENCE",
+        "BACKEND",
+        "BINDING",
+        "BINDINGS",
+        "COUNT",
+        "DIR",
+        "DIRECTORY",
+        "ENABLED",
+        "ENCODING",
+        "ENDPOINT",
+        "ENV",
+        "EXPIRY",
+        "FIELD",
+        "FILE",
+        "FILENAME",
+        "FOLDER",
+        "FORMAT",
+        "HEADER",
+        "HELPER",
+        "HOME",
+        "HOST",
+        "HOSTNAME",
+        "ISSUER",
+        "LAYOUT",
+        "LENGTH",
+        "LIFETIME",
+        "LIMIT",
+        "MANAGER",
+        "MAP",
+        "MODE",
+        "NAME",
+        "PATH",
+        "POLICY",
+        "PORT",
+        "PREFIX",
+        "PROJECT",
+        "PROMPT",
+        "PROVIDER",
+        "REGION",
+        "SIZE",
+        "SOCK",
+        "SOCKET",
+        "STORE",
+        "SUFFIX",
+        "TIMEOUT",
+        "TTL",
+        "TYPE",
+        "URI",
+        "URL",
+        "USER",
+        "USERNAME",
+        "VERSION",
+    ]
+)
+"""Last words of names that mention a secret but hold none: TOKEN_URL, PASSWORD_STORE_DIR."""
+_FOLDER_NAMES = frozenset(("PWD", "OLDPWD"))
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_USER_INFO = re.compile(r"://[^/?#\s]*@")
+
+
+def secrets_of_environment(
+    env: Mapping[str, str], *, exists: Callable[[str], bool] = os.path.exists
+) -> set[str]:
+    """The values of the variables with secret names.
+
+    A name is secret by a whole word (`OPENAI_API_KEY`, `githubToken`, `DB_PASSWD`; not `MONKEY`),
+    unless its last word makes it harmless (`TOKEN_URL`, `PASSWORD_STORE_DIR`). A value that is an
+    existing path is not a secret.
+    """
+    return {
+        value
+        for name, value in env.items()
+        if len(value) >= SHORTEST
+        and is_secret_name(name, value)
+        and not (value.startswith("/") and exists(value))
+    }
+
+
+def is_secret_name(name: str, value: str = "") -> bool:
+    """Whether a variable of this name holds a secret; an address counts if it names a password."""
+    last = _last_word_of_secret(name)
+    return last is not None and (last not in _HARMLESS_ENDS or bool(_USER_INFO.search(value)))
+
+
+@lru_cache(maxsize=1024)
+def _last_word_of_secret(name: str) -> str | None:
+    """The last word of a name that mentions a secret; None if it mentions none."""
+    if name in _FOLDER_NAMES:
+        return None
+    words = [word.upper() for word in _WORDS.findall(name)]
+    tells = any(word in _SECRET_WORDS or word.endswith(_SECRET_ENDS) for word in words)
+    return words[-1] if tells else None
+
 
 USUAL = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "COLORTERM", "LANG", "LANGUAGE", "LC_*"),

@@ -28,9 +28,12 @@ if TYPE_CHECKING:
     from uwf_core.api.store import StoreSpec
     from uwf_core.api.tool import ToolSpec
 
+
 PROJECT = "uwf"
 
 hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+"""The mark of a hook's implementation."""
 
 
 @hookspec

@@ -37,8 +37,7 @@ from uwf_core.api.agent import (
     Turn,
     Usage,
 )
-from uwf_core.api.fields import FieldFault, read_record, write_record
-from uwf_core.api.options import read_options
+from uwf_core.api.fields import FieldFault, read_options, read_record, write_record
 from uwf_core.api.record import record
 from uwf_core.errors import AgentFailure, ExitCode, FailureKind, NeedsAnswer, UwfError
 from uwf_core.process.cancel import Cancel

@@ -59,7 +59,7 @@ def set_(session: Session, key: str, value: str) -> None:
 def path(session: Session) -> None:
     """Print the paths of your configuration and of the project's."""
     from uwf_core.config.change import config_path
-    from uwf_core.config.project import find_project
+    from uwf_core.config.trust import find_project
 
     engine = session.engine
     project = find_project(engine.home, engine.cwd, engine.env)

@@ -121,7 +121,7 @@ def _redaction(session: Session) -> Callable[[str], str]:
     """How texts of this command are redacted. Found once: it reads the settings each time if
     they are wrong.
     """
-    from uwf_core.agents.secrets import guess
+    from uwf_core.api.redact import guess
 
     if session.opened is None:
         return guess

@@ -12,7 +12,7 @@ from uwf_core.cli.command import Group, write_lines
 from uwf_core.cli.command_table import COMMANDS, Noun
 from uwf_core.cli.error_report import explain, report
 from uwf_core.cli.session import Session, now_ms
-from uwf_core.cli.signals import raise_on_signals
+from uwf_core.cli.shutdown import raise_on_signals
 from uwf_core.errors import AgentStuck, ExitCode, UsageError
 
 _STDERR = 2

@@ -1,18 +1,207 @@
-"""Show a run live, let signals cancel it, print its result."""
+"""Show a run and its result: on stderr one live line on a terminal, plain lines elsewhere; signals
+cancel it; its document on stdout.
+"""
 
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from time import monotonic
+from typing import IO, TYPE_CHECKING, Any
 
 from uwf_core.cli.render import amounts
-from uwf_core.cli.render.colours import Screen, is_terminal, screen_of
-from uwf_core.cli.render.live import LiveWatch
+from uwf_core.cli.render.colours import Screen, fit, is_terminal, screen_of
+from uwf_core.cli.render.escape import clean, one_line
 from uwf_core.cli.session import Session
-from uwf_core.cli.signals import cancel_on_signals
+from uwf_core.cli.shutdown import cancel_on_signals
+from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from uwf_core.engine.results import Outcome
     from uwf_core.process.cancel import Cancel
+
+_CLEAR = "\r\x1b[2K"
+_REFRESH_SECONDS = 0.5
+
+
+class Running(NamedTuple):
+    """The running step as seen so far; seconds are from a monotonic clock."""
+
+    number: int
+    attempt: int
+    role: str
+    agent: str
+    started: float
+    heard: float
+    turns: int = 0
+    tokens: int | None = None
+    said: str = ""
+
+    def line(self, now: float) -> str:
+        """`#3 reviewer · mock · 2 turns · 1.2k tokens · 12s · idle 4s · its last text`."""
+        parts = [f"#{self.number} {self.role}", self.agent]
+        if self.attempt > 1:
+            parts.append(f"attempt {self.attempt}")
+        parts.append(f"{self.turns} turn{'' if self.turns == 1 else 's'}")
+        if self.tokens is not None:
+            parts.append(f"{amounts.count(self.tokens)} tokens")
+        parts.append(f"{now - self.started:.0f}s")
+        if now - self.heard >= 1:
+            parts.append(f"idle {now - self.heard:.0f}s")
+        if self.said:
+            parts.append(self.said)
+        return " · ".join(parts)
+
+    def after_turn(self, turn: Any, now: float) -> "Running":
+        """Add a turn, or update a known one."""
+        tokens = self.tokens
+        used = turn.usage
+        if used is not None and used.output_tokens is not None:
+            tokens = (tokens or 0) + (used.input_tokens or 0) + used.output_tokens
+        said = _last_said(turn) or self.said
+        turns = max(self.turns, turn.index + 1)
+        return self._replace(heard=now, turns=turns, tokens=tokens, said=said)
+
+
+class LiveWatch:
+    """Shows a run's events on `stream`; a `Watch` of the engine.
+
+    Args:
+        refresh: whether one line is redrawn in place; else lines only at the ends of steps.
+        write: prints a whole line (and a line end) on the same stream.
+    """
+
+    def __init__(
+        self, stream: IO[str], screen: Screen, write: Callable[[str], None], *, refresh: bool
+    ) -> None:
+        self._stream = stream
+        self._screen = screen
+        self._write = write
+        self._refresh = refresh
+        self._running: Running | None = None
+        self._lock = threading.RLock()
+        self._stop = threading.Event()
+        self._ticker: threading.Thread | None = None
+
+    def __enter__(self) -> "LiveWatch":
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self._stop.set()
+        with self._lock:
+            self._running = None
+            self._draw()
+
+    def event(self, event: object) -> None:
+        """Show one of the events of a run."""
+        show = _SHOW.get(type(event).__name__)
+        if show is not None:
+            with self._lock:
+                show(self, event)
+
+    def notice(self, text: str) -> None:
+        """A line for people."""
+        with self._lock:
+            self._say(clean(text))
+
+    def _say(self, text: str) -> None:
+        """A line that stays, above the live one."""
+        if self._running:
+            self._redraw("")
+        self._write(text)
+        self._draw()
+
+    def _draw(self) -> None:
+        line = ""
+        if self._running:
+            text = fit(self._running.line(monotonic()), max(self._screen.width - 1, 10))
+            line = self._screen.paint(text, "running")
+        self._redraw(line)
+
+    def _redraw(self, line: str) -> None:
+        if not self._refresh or self._stream.closed:
+            return
+        try:
+            self._stream.write(_CLEAR + line)
+            self._stream.flush()
+        except (OSError, ValueError):  # the terminal has gone; the run continues without it
+            self._refresh = False
+
+    def _tick(self) -> None:
+        while not self._stop.wait(_REFRESH_SECONDS):
+            with self._lock:
+                if self._running:
+                    self._draw()
+
+    def _step_started(self, event: Any) -> None:
+        now = monotonic()
+        self._running = Running(
+            event.number, event.attempt, one_line(event.role), one_line(event.agent), now, now
+        )
+        if not self._refresh:
+            again = f", attempt {event.attempt}" if event.attempt > 1 else ""
+            self._write(f"#{event.number} {one_line(event.role)}: {one_line(event.agent)}{again}")
+        elif self._ticker is None:
+            self._ticker = threading.Thread(target=self._tick, daemon=True)
+            self._ticker.start()
+        self._draw()
+
+    def _turn_taken(self, event: Any) -> None:
+        if self._running:
+            self._running = self._running.after_turn(event.turn, monotonic())
+            self._draw()
+
+    def _step_finished(self, event: Any) -> None:
+        status = one_line(str(event.output.get("$status", "")))
+        used = amounts.usage(_usage_mapping(event.usage))
+        parts = [amounts.duration(event.duration_ms), *([used] if used else [])]
+        self._end(
+            f"#{event.number} {one_line(event.role)}: "
+            f"{self._screen.paint(status, 'ok')} ({', '.join(parts)})" + self._denied(event)
+        )
+
+    def _denied(self, event: Any) -> str:
+        names = ", ".join(map(one_line, event.denials))
+        return f"; {self._screen.paint('denied:', 'warning')} {names}" if names else ""
+
+    def _step_failed(self, event: Any) -> None:
+        kind = self._screen.paint(one_line(event.kind), "error")
+        self._end(f"#{event.number} {one_line(event.role)}: {kind}: {clean(event.message)}")
+
+    def _thread_ended(self, event: Any) -> None:
+        self._end(f"{event.thread}: {self._screen.status(event.status)}")
+
+    def _end(self, text: str) -> None:
+        self._running = None
+        self._redraw("")
+        self._write(text)
+
+
+_SHOW: Mapping[str, Callable[[LiveWatch, Any], None]] = {
+    "StepStarted": LiveWatch._step_started,
+    "TurnTaken": LiveWatch._turn_taken,
+    "StepFinished": LiveWatch._step_finished,
+    "StepFailed": LiveWatch._step_failed,
+    "ThreadEnded": LiveWatch._thread_ended,
+}
+
+
+def _last_said(turn: Any) -> str:
+    if turn.tool_calls:
+        return one_line(turn.tool_calls[-1].name)
+    return one_line(turn.text[-200:])
+
+
+def _usage_mapping(usage: Any) -> dict[str, Any]:
+    return {
+        "turns": usage.turns,
+        "inputTokens": usage.input_tokens,
+        "outputTokens": usage.output_tokens,
+        "cacheReadTokens": usage.cache_read_tokens,
+        "costUsd": usage.cost_usd,
+    }
+
+
+# -- a run and its result --------------------------------------------------------------------------
 
 
 def watch(session: Session) -> LiveWatch:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from uwf_core.config.check import as_config_error, read_settings, settings_text
 from uwf_core.config.edit import with_value
 from uwf_core.config.home import CONFIG_FILE, prepare_home, read_private, write_private
 from uwf_core.config.keys import Path, key_text, shape_at
+from uwf_core.config.settings import as_config_error, read_settings, settings_text
 from uwf_core.config.show import known_path
 from uwf_core.errors import ConfigError, DefinitionError
 from uwf_core.named_tuple import NamedTuple

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 
 from uwf_core.errors import ConfigError
 from uwf_core.process import crash_points
-from uwf_core.process.private import make_lasting_folder, sync_names
-from uwf_core.workflow.folders import is_own
+from uwf_core.process.folders import is_own, make_lasting_folder, sync_names
 
 CONFIG_FILE = "config.yaml"
 ENV_FILE = ".env"

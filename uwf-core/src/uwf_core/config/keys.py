@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.kinds import Shape
-from uwf_core.shape.rules import NOT_BLANK, Names, Rule
+from uwf_core.shape.mismatch import NOT_BLANK, Names, Rule
 from uwf_core.shape.shapes import shape_of
 
 Capability = Literal["continue", "fork", "ask", "stream", "tools", "model"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.api.secret_names import SHORTEST, is_secret_name, secrets_of_environment
+from uwf_core.api.environment import SHORTEST, is_secret_name, secrets_of_environment
 
 if TYPE_CHECKING:
     from uwf_core.config.settings import Settings

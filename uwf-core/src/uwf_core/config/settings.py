@@ -1,10 +1,10 @@
-"""Read the settings of a call: merge the layers, apply trust, keep each value's origin."""
+"""Read the settings of a call: read each file, merge the layers, apply trust, keep origins."""
 
 # Every command comes through here, and pathlib is not imported for that:
 # ruff: noqa: PTH118
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.config.dotenv import decode_dotenv, parse_dotenv
@@ -28,14 +28,17 @@ from uwf_core.config.keys import (
     parse_key,
     shape_at,
 )
-from uwf_core.config.project import ProjectFolder, allowed, find_project
-from uwf_core.errors import ConfigError
+from uwf_core.config.trust import ProjectFolder, allowed, find_project
+from uwf_core.errors import ConfigError, DefinitionError
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.shape.kinds import MapOf, RecordOf, Shape
 from uwf_core.shape.mismatch import Reading
 from uwf_core.shape.shapes import shape_of
 
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model
+    from uwf_core.workflow.problem import Problem
+    from uwf_core.workflow.yaml_source import YamlMapping
 
 
 class Origin(NamedTuple):
@@ -185,7 +188,7 @@ def _read(file: str) -> dict[Path, Leaf]:
     data = read_private(file)
     if data is None:
         return {}
-    from uwf_core.config.check import read_settings
+    from uwf_core.config.settings import read_settings
 
     return read_settings(data, file)
 
@@ -296,3 +299,82 @@ def _settings(
 
 def _given(record: Any) -> dict[str, Any]:
     return {name: value for name, value in record._asdict().items() if value is not None}
+
+
+# -- one file --------------------------------------------------------------------------------------
+
+
+def read_settings(data: bytes, file: str) -> dict[Path, Leaf]:
+    """The values of a settings file, by key.
+
+    Raises:
+        ConfigError: it is not YAML, or has unknown keys or invalid values; see `problems`.
+    """
+    from uwf_core.workflow.yaml_shape import read_shape
+    from uwf_core.workflow.yaml_source import YamlMapping, compose_all
+
+    composed = compose_all(settings_text(data, file), file=file)
+    if composed.node is None and not composed.problems:
+        return {}
+    problems = list(composed.problems)
+    if composed.node is not None:
+        problems += read_shape(Config, composed.node, name="the configuration")[1]
+    if problems:
+        raise config_error(problems, file)
+    assert isinstance(composed.node, YamlMapping)
+    return dict(_leaves(shape_of(Config), composed.node, ()))
+
+
+def _leaves(shape: Shape, mapping: "YamlMapping", path: Path) -> "Iterator[tuple[Path, Leaf]]":
+    """The values that a layer sets as a whole: a record in a mapping by names is one of them.
+
+    A key without a value is unset: the next layer decides.
+    """
+    from uwf_core.workflow.yaml_source import YamlMapping, to_value
+
+    for name, node in mapping.values.items():
+        inner, here = shape.at(name), (*path, name)
+        is_record = isinstance(inner, RecordOf) and isinstance(shape, RecordOf)
+        if isinstance(node, YamlMapping) and (is_record or isinstance(inner, MapOf)):
+            assert inner is not None
+            yield from _leaves(inner, node, here)
+            continue
+        value = to_value(node)
+        if isinstance(value, dict):
+            value = {key: each for key, each in value.items() if each is not None}
+        place = mapping.keys[name].place
+        if value is not None:
+            yield here, Leaf(value, f"{place.file}:{place.line}")
+
+
+def settings_text(data: bytes, file: str) -> str:
+    """The bytes of a settings file as text.
+
+    Raises:
+        ConfigError: they are not UTF-8, or too long.
+    """
+    from uwf_core.workflow.yaml_source import decode
+
+    try:
+        return decode(data, file=file)
+    except DefinitionError as error:
+        raise as_config_error(error) from error
+
+
+def as_config_error(error: DefinitionError) -> ConfigError:
+    """A YAML error as a configuration error."""
+    return ConfigError(error.message, where=error.where, hint=error.hint, problems=error.problems)
+
+
+def config_error(problems: "Sequence[Problem]", file: str) -> ConfigError:
+    """All errors of a file as one; a single error keeps its place and hint."""
+    documents = [problem.document() for problem in problems]
+    first = problems[0]
+    if len(problems) == 1:
+        return ConfigError(
+            first.message, where=str(first.place), hint=first.hint or None, problems=documents
+        )
+    lines = "".join(f"\n  {problem}" for problem in problems)
+    return ConfigError(
+        f"{len(problems)} errors:{lines}", where=file, hint="fix each of them", problems=documents
+    )

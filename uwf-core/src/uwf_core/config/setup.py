@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from uwf_core.config.change import Change, apply_changes, config_path
-from uwf_core.config.check import read_settings
 from uwf_core.config.dotenv import decode_dotenv, parse_dotenv, with_variable
 from uwf_core.config.home import ENV_FILE, read_private, write_private
 from uwf_core.config.keys import Leaf, Path
 from uwf_core.config.providers import PRESETS
+from uwf_core.config.settings import read_settings
 from uwf_core.errors import ConfigError
 from uwf_core.named_tuple import NamedTuple
 

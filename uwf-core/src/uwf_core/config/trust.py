@@ -1,20 +1,30 @@
-"""Which folders the user trusts: `trusted.json` in the home.
+"""Which folders the user trusts, and what a project's settings may set: `trusted.json` in the home,
+`.uwf/config.yaml` of the nearest folder.
 
-Format: `{"version": 2, "folders": {"/real/path": IDENTITY, …}}`. Trusts only that folder, not
-those below it, since a repository may be cloned into a trusted one; and only the content that it
-had then. IDENTITY is `commit:ID`, the first commit of the git repository, which all clones of
-it have and no other repository has; without a repository, `folder:DEVICE:INODE`.
+Format of the list: `{"version": 2, "folders": {"/real/path": IDENTITY, …}}`. Trusts only that
+folder, not those below it, since a repository may be cloned into a trusted one; and only the
+content that it had then. IDENTITY is `commit:ID`, the first commit of the git repository, which
+all clones of it have and no other repository has; without a repository, `folder:DEVICE:INODE`.
 """
 
 # Read on every level: pathlib is not imported for that.
-# ruff: noqa: PTH112, PTH116
+# ruff: noqa: PTH112, PTH116, PTH118
 
 import json
 import os
+from collections.abc import Mapping
 
-from uwf_core.config.home import prepare_home, read_private, write_private
+from uwf_core.config.home import (
+    CONFIG_FILE,
+    default_home,
+    prepare_home,
+    read_private,
+    write_private,
+)
+from uwf_core.config.keys import CHOICES, USER_OPTIONS, Leaf, Path, key_text
 from uwf_core.errors import ConfigError
-from uwf_core.process.git import ask_git
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.process.folders import climb, foreign_error, is_own
 
 _FILE = "trusted.json"
 _VERSION = 2
@@ -86,12 +96,16 @@ def _is_still(real: str, identity: str) -> bool:
     kind, _, commit = identity.partition(":")
     if kind != "commit":
         return _identity(real) == identity
+    from uwf_core.process.git import ask_git  # only where a folder is trusted
+
     # To have the commit is enough, and costs the same for any length of history.
     return ask_git(real, "cat-file", "-e", f"{commit}^{{commit}}") is not None
 
 
 def _first_commit(real: str) -> str | None:
     """The first commit of the repository that the folder is in."""
+    from uwf_core.process.git import ask_git
+
     roots = (ask_git(real, "rev-list", "--max-parents=0", "HEAD") or "").split()
     return roots[-1] if roots else None
 
@@ -102,3 +116,95 @@ def _unreadable(file: str) -> ConfigError:
         where=file,
         hint="remove the file and trust your folders again: uwf config trust DIR",
     )
+
+
+# -- a project's settings --------------------------------------------------------------------------
+
+FOLDER = ".uwf"
+
+
+class ProjectFolder(NamedTuple):
+    """A folder with project settings."""
+
+    folder: str
+    file: str
+    trusted: bool
+
+
+class Allowed(NamedTuple):
+    """The values taken from a project's file, and the ignored keys as text."""
+
+    leaves: dict[Path, Leaf]
+    ignored: tuple[str, ...]
+
+
+def find_project(home: str, cwd: str, env: Mapping[str, str]) -> ProjectFolder | None:
+    """The nearest folder from `cwd` upwards that has settings, except the folder of uwf.
+
+    Raises:
+        ConfigError: it belongs to another user and is not trusted; or the list of trusted folders
+            cannot be read.
+    """
+    own = {os.path.realpath(home)}
+    default = default_home(env)
+    if default is not None:
+        own.add(os.path.realpath(default))
+    for folder in climb(cwd):
+        candidate = os.path.join(folder, FOLDER)
+        file = os.path.join(candidate, CONFIG_FILE)
+        if os.path.lexists(file) and os.path.realpath(candidate) not in own:
+            trusted = is_trusted(home, folder)
+            if not trusted and not (is_own(candidate) and is_own(file)):
+                raise foreign_error(candidate, folder)
+            return ProjectFolder(folder, file, trusted)
+    return None
+
+
+def allowed(project: ProjectFolder, leaves: dict[Path, Leaf]) -> Allowed:
+    """Select the values: all of a trusted project except options that only the user may set,
+    else only choices among what the user has. A cloned repository must not be able to run anything
+    by being there.
+    """
+    if project.trusted:
+        return _without_user_options(leaves)
+    taken = {path: leaf for path, leaf in leaves.items() if _is_choice(project, path, leaf)}
+    ignored = sorted({key_text(_shown(path)) for path in leaves if path not in taken})
+    return Allowed(taken, tuple(ignored))
+
+
+def _without_user_options(leaves: dict[Path, Leaf]) -> Allowed:
+    """All but these options: an agent could extend its permissions in a file that it writes."""
+    taken, ignored = dict(leaves), list[str]()
+    for path, leaf in leaves.items():
+        given = leaf.value.get("options", {}) if path[0] == "agents" else {}
+        names = [name for name in given if name in USER_OPTIONS]
+        if names:
+            options = {name: value for name, value in given.items() if name not in names}
+            taken[path] = Leaf({**leaf.value, "options": options}, leaf.place)
+            ignored += [key_text((*path, "options", name)) for name in names]
+    return Allowed(taken, tuple(ignored))
+
+
+def is_command_line(word: str) -> bool:
+    """Whether an agent's word would run as a command: it has a blank or a path separator."""
+    return "/" in word or any(character.isspace() for character in word)
+
+
+def _is_choice(project: ProjectFolder, path: Path, leaf: Leaf) -> bool:
+    if path[0] not in CHOICES:
+        return False
+    if path[0] in ("defaultAgent", "agentOverrides"):
+        return not is_command_line(leaf.value)
+    if path[0] == "workflowPaths":
+        return all(_is_below(project.folder, each) for each in leaf.value)
+    return True
+
+
+def _is_below(folder: str, path: str) -> bool:
+    root = os.path.realpath(folder)
+    real = os.path.realpath(os.path.join(root, path))
+    return not path.startswith("~") and os.path.commonpath([root, real]) == root
+
+
+def _shown(path: Path) -> Path:
+    return path[:1] if path[0] not in CHOICES else path

@@ -25,7 +25,7 @@ from uwf_core.engine.extraction import OpenExtractor
 from uwf_core.errors import AgentFailure, InternalFailure, UsageError, UwfError
 from uwf_core.plugins.load_guards import interruptible
 from uwf_core.plugins.scan import AGENTS, TOOLS
-from uwf_core.process.private import make_folder
+from uwf_core.process.folders import make_folder
 from uwf_core.thread.names import imported_name
 
 if TYPE_CHECKING:

@@ -117,7 +117,7 @@ class Engine:
     @cached_property
     def plugins(self) -> "Plugins":
         """The plugins of this installation, scanned at the first use."""
-        from uwf_core.plugins.load_markers import crashed_loads
+        from uwf_core.plugins.load_guards import crashed_loads
         from uwf_core.plugins.plugins import Plugins, stderr_trace
 
         beside = self._beside

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.agent import AgentContext
+from uwf_core.api.fields import read_options
 from uwf_core.api.judge import Judge, JudgeReply, JudgeRequest
-from uwf_core.api.options import read_options
 from uwf_core.errors import ConfigError, InternalFailure, PluginBroken, UwfError
 from uwf_core.plugins.scan import JUDGES
 

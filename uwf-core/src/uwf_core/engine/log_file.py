@@ -18,7 +18,7 @@ from typing import Any, Final, NotRequired, TypedDict
 from uwf_core.errors import AmbiguousIdError, StoreError, UnknownIdError
 from uwf_core.ids import b32
 from uwf_core.process import crash_points
-from uwf_core.process.private import make_folder
+from uwf_core.process.folders import make_folder
 
 FORMAT: Final = 1
 FILE_BYTES: Final = 2 * 1024 * 1024

@@ -1,13 +1,18 @@
-"""Nodes of a thread in a store, and its events: payloads in, references or the new head out."""
+"""Nodes of a thread in a store, and its events: payloads in, references or the new head out.
 
-from collections.abc import Mapping
+The JSON Schema of a node and its references follow from the node's typed class.
+"""
+
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.ids import Ref, ThreadId
+from uwf_core.shape.kinds import JsonSchema, Shape
+from uwf_core.shape.shapes import payload_schema, shape_of
 from uwf_core.thread.head import Head, create_head, move_head
 from uwf_core.thread.names import event_name
-from uwf_core.thread.shape import schema_of
 from uwf_core.thread.state import Event, begin, fold
+from uwf_core.thread.types import NODES
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -61,3 +66,29 @@ def _put_event(
     ref, plain = engine.nodes.put_plain(kind, payload)
     engine.store.set_variable(event_name(thread, seq, kind), ref, {}, None)
     return Event(kind, ref, plain)
+
+
+def schema_of(kind: str) -> JsonSchema:
+    """The JSON Schema of a kind of node."""
+    return payload_schema(NODES[kind], f"uwf {kind}")
+
+
+def targets_of(kind: str, payload: Mapping[str, Any]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """The references in a node of `kind`: key, reference, and the kinds it may lead to. None
+    where the kind is not one of `NODES`.
+    """
+    if kind in NODES:
+        shape = shape_of(NODES[kind])
+        for name, value in payload.items():
+            for ref, kinds in _targets(shape.at(name), value):
+                yield name, ref, kinds
+
+
+def _targets(shape: Shape | None, value: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
+    if value is None or shape is None:
+        return
+    if shape.to is not None:
+        yield value, shape.to.kinds
+        return
+    for inner, part in shape.parts(value):
+        yield from _targets(inner, part)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core import __version__
-from uwf_core.agents.secrets import guess
+from uwf_core.api.redact import guess
 from uwf_core.engine.attempt import failed_steps
 from uwf_core.engine.converse import raw_text
 from uwf_core.errors import AgentFailure, FailureKind, RoutingFailed

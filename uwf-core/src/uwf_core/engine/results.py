@@ -15,7 +15,7 @@ from uwf_core.errors import UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
-from uwf_core.process.private import make_folder
+from uwf_core.process.folders import make_folder
 from uwf_core.thread.head import Head
 from uwf_core.thread.state import ThreadState, ThreadSummary
 

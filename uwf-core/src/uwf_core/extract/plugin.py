@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from uwf_core.api.extract import ExtractorSpec
-from uwf_core.api.marker import hookimpl
+from uwf_core.api.hookspecs import hookimpl
 
 
 @hookimpl

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Self, TypeVar
 
 from uwf_core.api.agent import Model
-from uwf_core.api.numbers import integer
+from uwf_core.api.fields import integer
 from uwf_core.errors import AgentFailure, Stalled, Truncated, Unavailable
 from uwf_core.llm.adapt import Quirks, adapted_quirks
 from uwf_core.llm.body import BodyWriter, response_format

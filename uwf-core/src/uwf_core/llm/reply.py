@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from uwf_core.api.agent import ToolCall, Usage
-from uwf_core.api.numbers import LARGEST
+from uwf_core.api.fields import LARGEST
 from uwf_core.errors import EmptyReply, Refused, Truncated, Unavailable
 from uwf_core.llm.chat import ChatReply, Delta
 from uwf_core.llm.failures import ErrorResponse, RequestFailed, failure_from

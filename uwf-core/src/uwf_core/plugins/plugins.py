@@ -305,8 +305,12 @@ class Plugins:
     @contextmanager
     def _loading(self, found: EntryPoint) -> Iterator[None]:
         """Run plugin code: keep a marker and our stdout clean, and remember a failure."""
-        from uwf_core.plugins.load_guards import interruptible, keeps_descriptors, stays_one_process
-        from uwf_core.plugins.load_markers import load_marker
+        from uwf_core.plugins.load_guards import (
+            interruptible,
+            keeps_descriptors,
+            load_marker,
+            stays_one_process,
+        )
         from uwf_core.plugins.loading import cure
 
         try:

@@ -5,8 +5,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from uwf_core.prompt.markdown import fenced
-from uwf_core.prompt.yaml_text import frontmatter
+from uwf_core.prompt.markdown import fenced, frontmatter
 from uwf_core.workflow.variants import STATUS, SUSPEND, Variant, variants
 
 _BEGIN = """\

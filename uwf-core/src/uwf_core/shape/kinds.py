@@ -10,8 +10,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.shape.mismatch import ABSENT, FieldFault, Path, Reading, shown
-from uwf_core.shape.rules import Rule, To
+from uwf_core.shape.mismatch import ABSENT, FieldFault, Path, Reading, Rule, To, shown
 
 JsonSchema = dict[str, Any]
 Build = Callable[[Any], Any]

@@ -1,6 +1,6 @@
-"""Values that do not fit their shape, and the words that report them."""
+"""The rules of a value beyond its type, values that do not fit, and the words that report them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from uwf_core.named_tuple import NamedTuple
@@ -124,3 +124,61 @@ def shown(value: Any) -> str:
         return "a list"
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+# -- what `Annotated` adds to the type of a field --------------------------------------------------
+
+
+class Rule(NamedTuple):
+    """A restriction beyond the type.
+
+    Attributes:
+        message: the predicate of a value that fails. keywords: the rule in JSON Schema, as pairs.
+        names_type: whether the message fits values of a wrong type as well.
+    """
+
+    message: str
+    accepts: Callable[[Any], bool]
+    keywords: tuple[tuple[str, Any], ...] = ()
+    names_type: bool = False
+    code: str = "bad-value"
+    hint: str = ""
+
+
+def above(least: float) -> Rule:
+    """A rule for numbers above `least`."""
+    return Rule(
+        f"must be above {least}", lambda value: value > least, (("exclusiveMinimum", least),)
+    )
+
+
+def between(least: float, most: float) -> Rule:
+    """A rule for numbers from `least` to `most`."""
+    return Rule(
+        f"must be at least {least} and at most {most}",
+        lambda value: least <= value <= most,
+        (("minimum", least), ("maximum", most)),
+    )
+
+
+NOT_BLANK: Final = Rule(
+    "is blank",
+    lambda text: bool(text.strip()),
+    (("minLength", 1),),
+    False,
+    "blank-text",
+    "write a text",
+)
+
+
+class To:
+    """Marks a field of a node as a reference to nodes of these kinds, of any kind without them."""
+
+    def __init__(self, *kinds: str) -> None:
+        self.kinds = kinds
+
+
+class Names(NamedTuple):
+    """What the keys of a mapping identify, for messages: `a provider`."""
+
+    what: str

@@ -31,8 +31,7 @@ from uwf_core.shape.kinds import (
     Shape,
     Unsayable,
 )
-from uwf_core.shape.mismatch import ABSENT
-from uwf_core.shape.rules import Names, Rule, To
+from uwf_core.shape.mismatch import ABSENT, Names, Rule, To
 
 _Object = typing.TypeVar("_Object")
 _SEQUENCES = (list, tuple, set, frozenset, collections.abc.Sequence, collections.abc.Collection)

@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 
 from uwf_core.errors import BusyError, CorruptNodeError, StoreError, StoreVersionError, UwfError
 from uwf_core.process import crash_points
-from uwf_core.process.private import make_lasting_folder, sync, sync_names
+from uwf_core.process.folders import make_lasting_folder, sync, sync_names
 from uwf_core.stores.locks import LockFile, offset_of
 
 VERSION = 2

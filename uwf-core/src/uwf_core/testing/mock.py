@@ -30,7 +30,7 @@ from uwf_core.api.agent import (
     TurnSink,
 )
 from uwf_core.api.extract import NO_USAGE
-from uwf_core.api.marker import hookimpl
+from uwf_core.api.hookspecs import hookimpl
 from uwf_core.api.record import record
 from uwf_core.errors import (
     AgentFailure,
@@ -40,7 +40,7 @@ from uwf_core.errors import (
     NeedsAnswer,
     SessionLost,
 )
-from uwf_core.process.private import make_folder
+from uwf_core.process.folders import make_folder
 from uwf_core.testing.mock_script import Play, Script, read_script
 
 SCRIPT_VARIABLE = "UWF_MOCK_SCRIPT"

@@ -7,7 +7,7 @@ value is null, never left out. Times are integer ms since 1970, durations ms.
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypedDict
 
-from uwf_core.shape.rules import To
+from uwf_core.shape.mismatch import To
 
 Status = Literal["idle", "running", "suspended", "completed", "cancelled", "corrupt"]
 Reason = Literal["role", "failure", "limit", "interrupted"]

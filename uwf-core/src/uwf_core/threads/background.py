@@ -17,8 +17,8 @@ from uwf_core.engine.run import RunOptions, nothing_to_run
 from uwf_core.errors import ExitCode, StoreError, UwfError
 from uwf_core.ids import ThreadId
 from uwf_core.process.detach import start_detached
+from uwf_core.process.folders import make_folder
 from uwf_core.process.own_python import own_python
-from uwf_core.process.private import make_folder
 from uwf_core.thread.head import read_head
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of

@@ -8,13 +8,13 @@ from uwf_core.cas.bundle import Bundle
 from uwf_core.cas.bundle_check import check_nodes, store_of
 from uwf_core.cas.codec import decode, encode
 from uwf_core.cas.hashing import META, PRIMITIVES, ref_of
+from uwf_core.engine.nodes import schema_of, targets_of
 from uwf_core.errors import BundleError, RoutingFailed, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import apply_edge
 from uwf_core.thread.head import Head, head_of
 from uwf_core.thread.history import body_of, newest_first, read_start, state_of_thread
 from uwf_core.thread.names import attempts_prefix, events_prefix, head_name, turns_prefix
-from uwf_core.thread.shape import schema_of, targets_of
 from uwf_core.thread.state import differences
 from uwf_core.thread.types import EVENTS, NODES
 from uwf_core.workflow.definition import WORKFLOW_TYPES, read_definition

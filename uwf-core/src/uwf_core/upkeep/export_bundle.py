@@ -11,7 +11,7 @@ from uwf_core.engine.find import find_thread
 from uwf_core.errors import BundleError, BusyError, UsageError
 from uwf_core.ids import ThreadId
 from uwf_core.process import crash_points
-from uwf_core.process.private import sync_names
+from uwf_core.process.folders import sync_names
 from uwf_core.thread.head import Head, read_head
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import prefixes_of

@@ -12,10 +12,10 @@ from uwf_core.cas.hashing import META, ref_of
 from uwf_core.errors import DefinitionError, PayloadError, UsageError
 from uwf_core.ids import Ref
 from uwf_core.shape.shapes import plain
+from uwf_core.workflow.alternatives import inline_refs
 from uwf_core.workflow.definition import WORKFLOW_TYPE, Workflow
 from uwf_core.workflow.file_name import expected_name
 from uwf_core.workflow.load import load_file
-from uwf_core.workflow.local_refs import inline_refs
 from uwf_core.workflow.source_file import read_text
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar
 from uwf_core.workflow.yaml_shape import read_shape

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from uwf_core.errors import UnknownIdError
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.shape.rules import NOT_BLANK, To, above
+from uwf_core.shape.mismatch import NOT_BLANK, To, above
 from uwf_core.shape.shapes import build
 
 if TYPE_CHECKING:

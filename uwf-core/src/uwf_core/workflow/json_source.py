@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from uwf_core.api.numbers import integer
+from uwf_core.api.fields import integer
 from uwf_core.workflow.problem import Place, error_at
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence, to_value
 from uwf_core.workflow.yaml_source import MAX_DEPTH, Composed, compose_all

@@ -5,7 +5,7 @@ from typing import Any
 from uwf_core.cas.bounds import Budget
 from uwf_core.cas.schemas import schema_problems
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.workflow.local_refs import Path, inline_refs, written_path
+from uwf_core.workflow.alternatives import Path, inline_refs, written_path
 from uwf_core.workflow.problem import Problem, error_at
 from uwf_core.workflow.variants import Analysis, analyse
 from uwf_core.workflow.yaml_nodes import YamlMapping, is_bad_number, to_value

@@ -16,18 +16,20 @@ from uwf_core.workflow.alternatives import (
     MAX_ALTERNATIVES,
     Branch,
     Fragment,
+    Path,
     TooManyAlternatives,
     alternatives,
     as_list,
     as_mapping,
     conjunction,
     expand,
+    inline_refs,
     is_open,
     merged_schemas,
     properties_of,
     required_of,
+    subschemas,
 )
-from uwf_core.workflow.local_refs import Path, inline_refs, subschemas
 
 STATUS = "$status"
 SUSPEND = "$SUSPEND"

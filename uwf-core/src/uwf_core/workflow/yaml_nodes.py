@@ -4,7 +4,7 @@ import math
 import re
 from typing import Any
 
-from uwf_core.api.numbers import LONGEST_INTEGER, integer
+from uwf_core.api.fields import LONGEST_INTEGER, integer
 from uwf_core.workflow.problem import Place
 
 _MAX_EXACT = 2**53 - 1

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from uwf_core.process.private import make_folder
+from uwf_core.process.folders import make_folder
 
 
 def mode(path) -> int:
