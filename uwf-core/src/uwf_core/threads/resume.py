@@ -11,7 +11,7 @@ from uwf_core.engine.results import Outcome
 from uwf_core.engine.run import RunOptions, check_step, locked_thread, run_steps
 from uwf_core.engine.watch import Watch
 from uwf_core.errors import DefinitionError, PayloadError, UsageError, WrongStateError
-from uwf_core.extract.source_text import at, type_of, types_of
+from uwf_core.extract.typed import at, type_of, types_of
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.lifecycle import check_poke, check_resume
 from uwf_core.thread.state import Suspension
@@ -170,7 +170,7 @@ def _field(name: str, form: Mapping[str, Any]) -> str:
 
 def _schema_of(form: Mapping[str, Any], status: str | None) -> Any:
     """The schema of an answer with this status."""
-    from uwf_core.workflow.local_refs import inline_refs
+    from uwf_core.workflow.alternatives import inline_refs
 
     fitting = [each.schema for each in _variants(form) if each.status == status]
     return fitting[0] if fitting else inline_refs(form).schema
