@@ -73,10 +73,14 @@ def project_with(tmp_path, model, use_as=PLUGIN, more=""):
     return project
 
 
+EXTRA = {"reasoning_effort": "high", "provider": {"order": ["a"]}}
+
+
 def configure(project, model, use_as=PLUGIN, more=""):
     project.config(
         f"providers: {{local: {{baseUrl: {model.openai_url}, apiKeyEnv: MODEL_KEY}}}}\n"
-        "models: {scripted: {provider: local, name: scripted-model}}\n"
+        "models: {scripted: {provider: local, name: scripted-model, "
+        f"extra: {json.dumps(EXTRA)}}}}}\n"
         f"defaultModel: scripted\ndefaultAgent: worker\nagents: {{worker: {use_as}}}\n{more}"
     )
 
@@ -205,6 +209,18 @@ def test_the_agent_as_a_command_works_with_the_same_tools_and_the_same_narrowing
         assert outcome.document["done"]
         assert "a + b" in (project.folder / "calc.py").read_text()
         assert set(model.requests[2].tool_names) == {"grep", "read_file", "resolve"}
+
+
+@pytest.mark.parametrize("use_as", [PLUGIN, COMMAND])
+def test_what_the_configuration_adds_for_a_model_is_in_each_request(tmp_path, use_as):
+    with ScriptedModel([DONE, *APPROVE]) as model:
+        project = project_with(tmp_path, model, use_as)
+        assert project.uwf("run", "fix", "-p", "x").exit_code == 0
+        for request in model.requests:
+            assert {key: request.body[key] for key in EXTRA} == EXTRA
+        project.uwf("config", "set", "models.scripted.extra.reasoning_effort", "low")
+        shown = project.uwf("config", "show").document["models"]["scripted"]["extra"]
+        assert shown == {**EXTRA, "reasoning_effort": "low"}
 
 
 def test_wrong_output_is_corrected_in_the_same_session(tmp_path):

@@ -55,6 +55,21 @@ def test_another_process_continues_the_session(desk):
     assert said[1] == "Begin." and said[-2:] == [DONE, "Go on."]
 
 
+def test_thought_signatures_and_reasoning_outlast_the_process(desk):
+    """Gemini rejects a conversation without its signatures, DeepSeek one without its reasoning."""
+    signature = {"extra_content": {"google": {"thought_signature": "c2ln"}}}
+    call = {**use("list_dir"), "extra": signature}
+    server = desk.model(turn(call, reasoning="Look first."), DONE, DONE, DONE)
+    first = in_a_process(desk, server, prompt="Begin.")
+    in_a_process(desk, server, prompt="Go on.", session=first["session"])
+    forked = in_a_process(desk, server, mode="fork", session=first["session"])["session"]
+    in_a_process(desk, server, prompt="In the fork.", session=forked)
+    for request in server.requests[1:]:
+        back = request.messages[2]
+        assert back["tool_calls"][0]["extra_content"] == signature["extra_content"]
+        assert back["reasoning_content"] == "Look first."
+
+
 def test_a_fork_knows_the_same_and_leaves_the_original_alone(desk):
     """The fork is made by another process."""
     server = desk.model(DONE, "---\n$status: done\n---\nForked.", "---\n$status: done\n---\nOwn.")

@@ -71,6 +71,12 @@ def test_all_faults_are_reported_at_once(world: World) -> None:
         ("providers: {p: {apiKeyEnv: not a name}}", "must be the name of an environment variable"),
         ("models: {m: {price: {input: -1}}}", "models.m.price.input must be a number of USD"),
         ("models: {m: {price: {inputs: 1}}}", "unknown key 'inputs' in models.m.price"),
+        ("models: {m: {extra: [x]}}", "models.m.extra must be a mapping"),
+        (
+            "models: {m: {extra: {messages: []}}}",
+            "models.m: extra cannot contain 'messages', which uwf sets",
+        ),
+        ("models: {m: {extra: {top_p: .nan}}}", "models.m: extra cannot be sent as JSON"),
         ("a: 1\na: 2", "duplicate key"),
         ("store: !include x", "tag"),
         ("store: [", "invalid YAML"),

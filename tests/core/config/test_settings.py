@@ -27,7 +27,11 @@ providers:
   openai: {baseUrl: https://api.openai.com/v1, apiKeyEnv: OPENAI_API_KEY}
   mine: {baseUrl: "http://localhost:8000", apiKey: sk-secret-123}
 models:
-  big: {provider: openai, name: gpt-5, price: {input: 1.25, output: 10, cacheRead: 0.125}}
+  big:
+    provider: openai
+    name: gpt-5
+    price: {input: 1.25, output: 10, cacheRead: 0.125}
+    extra: {reasoning_effort: high, provider: {order: [a, b]}}
 agents:
   fast: {use: mock, options: {script: play.yaml, deep: {list: [1, 2]}}}
   shell: {command: my-agent, args: [--quick, ""], capabilities: [continue, ask]}
@@ -62,7 +66,12 @@ def test_every_key_is_read(world: World) -> None:
         "https://api.openai.com/v1", None, "OPENAI_API_KEY"
     )
     assert settings.providers["mine"].api_key == "sk-secret-123"
-    assert settings.models["big"] == ModelSetting("openai", "gpt-5", ModelPrice(1.25, 10, 0.125))
+    assert settings.models["big"] == ModelSetting(
+        "openai",
+        "gpt-5",
+        ModelPrice(1.25, 10, 0.125),
+        {"reasoning_effort": "high", "provider": {"order": ["a", "b"]}},
+    )
     assert settings.agents["fast"] == AgentSetting(
         use="mock", options={"script": "play.yaml", "deep": {"list": [1, 2]}}
     )

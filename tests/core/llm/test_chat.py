@@ -23,6 +23,9 @@ CALLS = {
 }
 
 
+END = {"index": 0, "delta": {}, "finish_reason": "stop"}
+
+
 def chunk(**delta):
     return {"choices": [{"index": 0, "delta": delta}]}
 
@@ -181,6 +184,53 @@ def test_fifty_calls_at_once_come_in_order(serve, question, ask):
 def test_reasoning_by_either_name(serve, question, ask, name):
     _, client = serve(whole({"content": "x", name: "so"}))
     assert ask(client, question).reasoning == "so"
+
+
+GEMINI = {"google": {"thought_signature": "c2ln"}}
+
+
+def test_thought_signatures_and_reasoning_go_back_as_they_came(serve, question, tool, ask):
+    details = [{"type": "reasoning.encrypted", "data": "…", "index": 0}]
+    call = {"name": "read_file", "arguments": {}, "extra": {"extra_content": GEMINI}}
+    turn = {
+        "reasoning": "The file comes first.",
+        "toolCalls": [call, {"name": "grep", "arguments": {}}],
+        "extra": {"reasoning_details": details},
+    }
+    server, client = serve(turn, "done")
+    reply = ask(client, question)
+    results = tuple(
+        Message(role="tool", text="found", tool_call_id=each.id) for each in reply.tool_calls
+    )
+    ask(client, ChatRequest(messages=(*question.messages, reply.message, *results), tools=(tool,)))
+    back = server.requests[1].messages[1]
+    assert back["reasoning_content"] == "The file comes first."
+    assert back["reasoning_details"] == details
+    assert [each.get("extra_content") for each in back["tool_calls"]] == [GEMINI, None]
+    assert "index" not in back["tool_calls"][0]
+
+
+def test_blocks_of_reasoning_are_put_together_from_their_pieces(serve, question):
+    def block(text, **more):
+        return chunk(reasoning_details=[{"type": "reasoning.text", "text": text, **more}])
+
+    pieces = [block("a", index=0), block("b", index=0), block(None, index=0, signature="s")]
+    stream = stream_of(*pieces, block("c", index=1), chunk(content="x"), {"choices": [END]})
+    _, client = serve(stream)
+    extra = client.chat(question, on_delta=lambda _: None).extra
+    assert extra["reasoning_details"] == [
+        {"type": "reasoning.text", "text": "ab", "index": 0, "signature": "s"},
+        {"type": "reasoning.text", "text": "c", "index": 1},
+    ]
+
+
+@pytest.mark.parametrize("value", ["NaN", '["x", {"type": []}, {"type": "thinking"}]', '{"a": 1}'])
+def test_odd_extra_of_a_service_spoils_no_reply(serve, question, value):
+    body = whole({"content": "x", "reasoning_details": "@"})["raw"]["body"].replace('"@"', value)
+    _, client = serve({"raw": {"body": body}}, "y")
+    reply = client.chat(question)
+    messages = (*question.messages, reply.message, *question.messages)
+    assert client.chat(ChatRequest(messages=messages)).text == "y"
 
 
 def test_a_thought_within_the_text_is_kept_apart(serve, question, ask):

@@ -100,6 +100,17 @@ def test_a_service_that_wants_its_reasoning_back(serve):
     assert body_of(server, 1)["messages"][1]["reasoning_content"] == "hm"
 
 
+def test_a_service_that_does_not_take_its_reasoning_back(serve):
+    """The words of DeepSeek's first reasoner, and of services with strict schemas."""
+    refusal = refuses("Please remove the reasoning_content from your message")
+    server, client = serve({"text": "a", "reasoning": "hm"}, refusal, "b", "c")
+    said = client.chat(ChatRequest(messages=ASKED)).message
+    for _ in range(2):
+        client.chat(ChatRequest(messages=(*ASKED, said, *ASKED)))
+    with_it = ["reasoning_content" in body_of(server, n)["messages"][1] for n in (1, 2, 3)]
+    assert with_it == [True, False, False]
+
+
 def test_the_same_refusal_over_and_over_ends(serve):
     server, client = serve({**refuses("bad response_format and temperature"), "repeat": 20})
     with pytest.raises(BadRequest):

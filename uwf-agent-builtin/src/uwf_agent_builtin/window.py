@@ -4,6 +4,7 @@ Old output of tools is left out, oldest first. The task, the format, what was sa
 last turns stay.
 """
 
+import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -37,7 +38,8 @@ class Size(NamedTuple):
 def size_of(message: Message) -> Size:
     """The size of one message."""
     calls = sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
-    return Size(len(message.text) + calls, 1)
+    extra = len(json.dumps(message.extra, ensure_ascii=False)) if message.extra else 0
+    return Size(len(message.text) + calls + extra, 1)
 
 
 def size_of_tools(tools: Sequence[ChatTool]) -> Size:

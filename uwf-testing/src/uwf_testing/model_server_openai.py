@@ -34,6 +34,7 @@ def error_reply(error: ModelError) -> ModelReply:
 def whole_reply(turn: ModelTurn, request: ModelRequest, usage: ModelUsage | None) -> ModelReply:
     """The answer as one document."""
     message: dict[str, Any] = {"role": "assistant", "content": turn.whole_text() or None}
+    message |= turn.extra
     if turn.reasoning:
         message["reasoning_content"] = turn.reasoning
     if turn.refusal:
@@ -53,6 +54,7 @@ def stream_reply(turn: ModelTurn, request: ModelRequest, usage: ModelUsage | Non
     head = _head(request, "chat.completion.chunk")
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
     deltas += [{"reasoning_content": piece} for piece in pieces(turn.reasoning)]
+    deltas += [turn.extra] if turn.extra else []
     deltas += [{"content": piece} for piece in pieces(turn.whole_text())]
     deltas += [{"refusal": piece} for piece in pieces(turn.refusal)]
     for index, call in enumerate(_tool_calls(turn, request)):
@@ -87,6 +89,7 @@ def _tool_calls(turn: ModelTurn, request: ModelRequest) -> list[dict[str, Any]]:
             "id": call.id if call.id is not None else f"call_{request.turn}_{index}",
             "type": "function",
             "function": {"name": call.name, "arguments": call.text()},
+            **call.extra,
         }
         for index, call in enumerate(turn.tool_calls)
     ]

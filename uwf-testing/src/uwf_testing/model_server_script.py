@@ -37,12 +37,14 @@ Place = Literal["start", "headers", "middle"]
 @dataclass(frozen=True, kw_only=True)
 class ModelToolCall:
     """A call of a tool that the model makes. `arguments` as a text is sent as it is, so that it
-    can be no JSON at all; without an `id` it is `call_<turn>_<index>`.
+    can be no JSON at all; without an `id` it is `call_<turn>_<index>`. `extra` are further fields
+    in OpenAI's form, such as Gemini's `extra_content`.
     """
 
     name: str
     arguments: str | dict[str, Any] = field(default_factory=dict)
     id: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
 
     def text(self) -> str:
         """The arguments as text."""
@@ -93,6 +95,7 @@ class ModelTurn:
 
     Attributes:
         text, reasoning, tool_calls: the parts of the answer.
+        extra: further fields of the message in OpenAI's form, such as `reasoning_details`.
         refusal: sent instead of an answer (OpenAI: `refusal`; Anthropic: a text).
         stop_reason: the provider's word as it is sent; None is what fits (`stop`, `tool_calls`,
             `end_turn`, `tool_use`, …).
@@ -110,6 +113,7 @@ class ModelTurn:
     text: str = ""
     reasoning: str = ""
     tool_calls: tuple[ModelToolCall, ...] = ()
+    extra: dict[str, Any] = field(default_factory=dict)
     refusal: str = ""
     stop_reason: str | None = None
     usage: ModelUsage | None = None

@@ -2,9 +2,12 @@
 
     {"v": 1, "type": "session", "id": "…", "createdMs": 0, "forkedFrom": null}
     {"type": "message", "role": "system|user|assistant", "text": "…", "reasoning": "…",
-     "toolCalls": [{"id": "…", "name": "…", "arguments": "…"}]}
+     "toolCalls": [{"id": "…", "name": "…", "arguments": "…"}], "extra": {…}, "service": "…"}
     {"type": "answer", "id": "…", "text": "…", "isError": false}       the result of a call
     {"type": "left_out", "ids": ["…"]}       results left out from then on, to fit into the window
+
+`extra` is what the model's service gets back (thought signatures, reasoning), in its own form, and
+`service` the one that sent it.
 
 A line is written whole, as soon as the thing has happened; what a killed process had begun to write
 is cut off by the next one. A call without an answer was under way when its process died: the next
@@ -74,6 +77,8 @@ class Transcript:
                 {"id": call.id, "name": call.name, "arguments": call.arguments}
                 for call in message.tool_calls
             ]
+        if message.extra:
+            line |= {"extra": message.extra, "service": message.service}
         self._write(line)
         self._append(_sendable(message))
 
@@ -251,6 +256,8 @@ def _message(line: dict[str, Any]) -> Message:
             text=line["text"],
             reasoning=line.get("reasoning", ""),
             tool_calls=calls,
+            extra=line.get("extra", {}),
+            service=line.get("service", ""),
         )
     )
 

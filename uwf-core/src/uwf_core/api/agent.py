@@ -87,7 +87,10 @@ class Price:
 
 @record
 class Model:
-    """A model of the configuration, with its provider. `api_key` is never printed."""
+    """A model of the configuration, with its provider. `api_key` is never printed.
+
+    `extra` are further keys for the body of each request, such as `reasoning_effort`.
+    """
 
     alias: str
     name: str
@@ -95,6 +98,7 @@ class Model:
     base_url: str
     api_key: str | None = field(default=None, repr=False)
     price: Price | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @record

@@ -1,5 +1,6 @@
 """The shape of config.yaml, and the dotted keys of its values."""
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
@@ -41,6 +42,18 @@ def _is_address(text: str) -> bool:
 
 def _must_be(what: str, accepts: Callable[[Any], bool]) -> Rule:
     return Rule(f"must be {what}", accepts, names_type=True)
+
+
+OWN_KEYS = (
+    "model",
+    "messages",
+    "stream",
+    "stream_options",
+    "tools",
+    "tool_choice",
+    "response_format",
+)
+"""What uwf itself writes into the body of a request to a model."""
 
 
 _NO_NUL = Rule("contains a NUL character", lambda text: "\0" not in text)
@@ -91,6 +104,18 @@ class ModelSetting(NamedTuple):
     provider: Annotated[Text | None, "One of `providers`."] = None
     name: Annotated[Text | None, "The name that the provider uses."] = None
     price: Annotated[ModelPrice | None, "USD per million tokens."] = None
+    extra: Annotated[Mapping[str, Any], "Further keys for the body of each request."] = {}
+
+    def conflict(self) -> str | None:
+        """Why `extra` cannot be part of the body of a request."""
+        own = next((key for key in OWN_KEYS if key in self.extra), None)
+        if own is not None:
+            return f"extra cannot contain {own!r}, which uwf sets in each request; remove it"
+        try:
+            json.dumps(self.extra, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as fault:
+            return f"extra cannot be sent as JSON: {fault}"
+        return None
 
 
 class AgentSetting(NamedTuple):

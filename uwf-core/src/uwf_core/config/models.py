@@ -37,6 +37,7 @@ def resolve_model(settings: "Settings", alias: str) -> "Model":
         base_url=provider.base_url,
         api_key=settings.api_key(provider),
         price=None if model.price is None else Price(**model.price._asdict()),
+        extra=model.extra,
     )
 
 

@@ -13,8 +13,9 @@
     limits     limits of time and size, the retry policy, the clock (tests replace it)
     failures   convert a service's error response to a typed failure of `uwf_core.errors`
 
-Internal: body (a request as JSON), reply (a reply from JSON, whole or in events), think
-(reasoning within the text), sse (server-sent events), adapt (what this service does not support),
+Internal: body (a request as JSON), reply (a reply from JSON, whole or in events), echo (what a
+service gets back), think (reasoning within the text), sse (server-sent events), adapt (what this
+service does not support),
 service and exchange (HTTP in a thread that a caller can abandon), address. httpx is imported with
 the first call.
 """

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from uwf_core.llm.chat import ChatRequest, ResponseFormat
+from uwf_core.llm.echo import names_of_extra
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +18,9 @@ class Quirks:
         stream_options: it supports `stream_options`, and so reports the usage of a stream.
         response_format: the best form of structured output that it supports.
         max_tokens: the name of that limit.
-        reasoning_back: it requires the assistant's reasoning (DeepSeek and Kimi, with tools).
+        reasoning_back: it requires the reasoning also of messages that it did not send itself
+            (DeepSeek and Kimi, with tools).
+        unwanted: fields that it sends and does not accept back.
     """
 
     stream_options: bool = True
@@ -26,6 +29,7 @@ class Quirks:
     temperature: bool = True
     parallel_tool_calls: bool = True
     reasoning_back: bool = False
+    unwanted: frozenset[str] = frozenset()
 
 
 _FORMAT = re.compile(r"response_?format|json_?schema|json_?object|structured output", re.IGNORECASE)
@@ -69,4 +73,6 @@ def _fewer(quirks: Quirks, request: ChatRequest, words: str) -> Quirks | None:
     thought = any(message.reasoning for message in request.messages)
     if thought and not quirks.reasoning_back and _WANTS_REASONING.search(words):
         return replace(quirks, reasoning_back=True)
-    return None
+    sent = {name for message in request.messages for name in names_of_extra(message)}
+    named = {name for name in sent - quirks.unwanted if re.search(rf"\b{re.escape(name)}\b", words)}
+    return replace(quirks, unwanted=quirks.unwanted | named) if named else None

@@ -6,10 +6,11 @@ Source: https://platform.openai.com/docs/api-reference/chat/create
 import json
 from typing import Any
 
-from uwf_core.api.agent import ToolCall
+from uwf_core.api.agent import Model, ToolCall
 from uwf_core.llm.adapt import Quirks
 from uwf_core.llm.arguments import ToolArgumentsError, parse_arguments
 from uwf_core.llm.chat import ChatRequest, ChatTool, Message, ResponseFormat
+from uwf_core.llm.echo import echo
 from uwf_core.named_tuple import NamedTuple
 
 
@@ -18,34 +19,42 @@ class BodyWriter:
 
     A conversation grows at its end: messages that the previous request began with are not encoded
     again, so the cost of a turn depends only on its new messages. Thread-safe.
+
+    Args:
+        model: its `extra` is in each body, below what the request asks for.
+        service: names the service with its model, as in `Message.service`.
     """
 
-    def __init__(self) -> None:
-        self._last = _Sent((), False, b"")
+    def __init__(self, model: Model, service: str) -> None:
+        self._model = model
+        self._service = service
+        self._last = _Sent((), (), b"")
 
-    def body(self, model: str, request: ChatRequest, quirks: Quirks, *, stream: bool) -> bytes:
+    def body(self, request: ChatRequest, quirks: Quirks, *, stream: bool) -> bytes:
         """The body of a request. Equal requests give equal bytes, and a longer conversation begins
         with the bytes of the shorter one.
         """
-        messages = self._messages(request.messages, quirks)
-        rest = _encoded(_rest(request, quirks, stream=stream))[1:]
+        messages, name = self._messages(request.messages, quirks), _encoded(self._model.name)
+        rest = _encoded({**self._model.extra, **_rest(request, quirks, stream=stream)})[1:]
         comma = b"" if rest == b"}" else b","
-        return b'{"model":%b,"messages":[%b]%b%b' % (_encoded(model), messages, comma, rest)
+        return b'{"model":%b,"messages":[%b]%b%b' % (name, messages, comma, rest)
 
     def _messages(self, messages: tuple[Message, ...], quirks: Quirks) -> bytes:
         last, count = self._last, len(self._last.messages)
-        grown = last.reasoning == quirks.reasoning_back and messages[:count] == last.messages
+        form = (quirks.reasoning_back, quirks.unwanted)
+        grown = last.form == form and messages[:count] == last.messages
         begun, new = ((last.text,), messages[count:]) if grown and count else ((), messages)
-        text = b",".join((*begun, *(_encoded(_message(each, quirks)) for each in new)))
-        self._last = _Sent(messages, quirks.reasoning_back, text)
+        encoded = (_encoded(_message(each, quirks, self._service)) for each in new)
+        text = b",".join((*begun, *encoded))
+        self._last = _Sent(messages, form, text)
         return text
 
 
 class _Sent(NamedTuple):
-    """The messages of a request and their encoding, with or without the reasoning."""
+    """The messages of a request and their encoding; `form` are the quirks that it depends on."""
 
     messages: tuple[Message, ...]
-    reasoning: bool
+    form: tuple[Any, ...]
     text: bytes
 
 
@@ -76,7 +85,7 @@ def _rest(request: ChatRequest, quirks: Quirks, *, stream: bool) -> dict[str, An
         body[quirks.max_tokens] = request.max_tokens
     if request.temperature is not None and quirks.temperature:
         body["temperature"] = request.temperature
-    return {**body, **request.extra}
+    return body
 
 
 def response_format(request: ChatRequest, quirks: Quirks) -> ResponseFormat | None:
@@ -84,17 +93,19 @@ def response_format(request: ChatRequest, quirks: Quirks) -> ResponseFormat | No
     return quirks.response_format if request.schema is not None else None
 
 
-def _message(message: Message, quirks: Quirks) -> dict[str, Any]:
+def _message(message: Message, quirks: Quirks, service: str) -> dict[str, Any]:
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.text}
     said: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.role != "assistant":
         return said
-    if message.reasoning and quirks.reasoning_back:
-        said["reasoning_content"] = message.reasoning
     if message.tool_calls:
         said["content"] = message.text or None
         said["tool_calls"] = [_call(call) for call in message.tool_calls]
+    if message.extra and message.service == service:
+        echo(said, message, quirks.unwanted)
+    if message.reasoning and quirks.reasoning_back:
+        said.setdefault("reasoning_content", message.reasoning)
     return said
 
 

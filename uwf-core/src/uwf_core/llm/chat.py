@@ -20,7 +20,9 @@ class Message:
 
     Attributes:
         text: the text; the result, if the role is `tool`.
-        reasoning: an assistant's reasoning; sent back only to services that require it.
+        reasoning: an assistant's reasoning, as text.
+        extra: what else the service sent in an assistant's message, in its own form (reasoning,
+            thought signatures: see `echo`); only `service`, which sent it, gets it back.
         tool_calls: an assistant's calls; each needs a `tool` message that answers it.
         tool_call_id: the call that a `tool` message answers.
     """
@@ -30,6 +32,8 @@ class Message:
     reasoning: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    service: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +59,6 @@ class ChatRequest:
             (with the word JSON, without which some services reject the request).
         schema_strict: ask the service to enforce it; OpenAI supports a part of JSON Schema only.
         max_tokens: the limit of the answer.
-        extra: further keys of the body for this service; they override all but the model and
-            the messages.
     """
 
     messages: tuple[Message, ...]
@@ -67,7 +69,6 @@ class ChatRequest:
     schema_strict: bool = False
     max_tokens: int | None = None
     temperature: float | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +80,7 @@ class ChatReply:
             the text or the last call's arguments may be incomplete), …
         usage: of this call only, `turns` 1; None where the service does not report it.
         model: the name that the service reports.
+        extra, service: as in `Message`.
         response_format: how `schema` was sent; None: not in the service's own format.
         attempts: the number of requests.
     """
@@ -91,12 +93,19 @@ class ChatReply:
     model: str | None = None
     response_format: ResponseFormat | None = None
     attempts: int = 1
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    service: str = ""
 
     @property
     def message(self) -> Message:
         """The reply as a message of the conversation."""
         return Message(
-            role="assistant", text=self.text, reasoning=self.reasoning, tool_calls=self.tool_calls
+            role="assistant",
+            text=self.text,
+            reasoning=self.reasoning,
+            tool_calls=self.tool_calls,
+            extra=self.extra,
+            service=self.service,
         )
 
 

@@ -55,7 +55,8 @@ class ChatClient:
         secrets = (model.api_key or "", *(headers or {}).values())
         self._secrets = tuple(each for each in secrets if len(each) >= _SECRET_LENGTH)
         self._quirks = Quirks()
-        self._bodies = BodyWriter()
+        self._name = f"{self._place} {model.name}"
+        self._bodies = BodyWriter(model, self._name)
 
     def chat(
         self,
@@ -155,7 +156,7 @@ class ChatClient:
         post = HttpRequest(
             "POST",
             "/chat/completions",
-            self._bodies.body(self.model.name, request, quirks, stream=stream),
+            self._bodies.body(request, quirks, stream=stream),
             self._limits.idle_seconds if stream else None,
         )
         with self._service.exchange(post, deadline) as response:
@@ -165,7 +166,8 @@ class ChatClient:
                 _read_stream(response, builder, self._place)
             elif not builder.take(_document(response, self._place)):
                 raise RequestFailed(_no_chat(self._place))
-        return replace(builder.finish(), response_format=response_format(request, quirks))
+        form = response_format(request, quirks)
+        return replace(builder.finish(), response_format=form, service=self._name)
 
     def _raise_error(
         self, response: HttpResponse, request: ChatRequest, quirks: Quirks, *, stream: bool

@@ -14,6 +14,7 @@ from uwf_core.api.agent import ToolCall, Usage
 from uwf_core.api.fields import LARGEST
 from uwf_core.errors import EmptyReply, Refused, Truncated, Unavailable
 from uwf_core.llm.chat import ChatReply, Delta
+from uwf_core.llm.echo import ExtraBuilder, extra_of_call
 from uwf_core.llm.failures import ErrorResponse, RequestFailed, failure_from
 from uwf_core.llm.think import ThinkSplitter
 
@@ -33,6 +34,7 @@ class ReplyBuilder:
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
+        self._extra = ExtraBuilder()
         self._calls: list[_ToolCallBuilder] = []
         self._by_index: dict[int, _ToolCallBuilder] = {}
         self._splitter = ThinkSplitter()
@@ -85,6 +87,7 @@ class ReplyBuilder:
             stop_reason=self._stop_reason,
             usage=self._usage,
             model=self._model,
+            extra=self._extra.finish([call.extra for call in self._calls]),
         )
 
     def _choice(self, choice: dict[str, Any]) -> None:
@@ -101,6 +104,7 @@ class ReplyBuilder:
             self.ended = True
 
     def _delta(self, delta: dict[str, Any]) -> None:
+        self._extra.take(delta)
         for name in ("reasoning_content", "reasoning"):
             if thought := _text_of(delta.get(name)):
                 self._grow("reasoning", thought)
@@ -123,6 +127,7 @@ class ReplyBuilder:
         builder = self._builder_of(piece)
         function = piece.get("function")
         arguments = builder.take(piece.get("id"), function if isinstance(function, dict) else {})
+        builder.extra |= extra_of_call(piece)
         index, name = self._calls.index(builder), builder.name or None
         self._emit(Delta(kind="tool_call", text=arguments, index=index, id=builder.id, name=name))
 
@@ -180,6 +185,7 @@ class _ToolCallBuilder:
         self.id: str | None = None
         self.name = ""
         self.arguments: list[str] = []
+        self.extra: dict[str, Any] = {}
 
     def take(self, number: Any, function: dict[str, Any]) -> str:
         """Add a piece; return the piece of the arguments in it."""
