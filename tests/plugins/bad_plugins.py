@@ -93,12 +93,12 @@ BAD = [
     Bad("other_name", GOOD.replace('name="NAME"', 'name="else"'), "returned 'else'"),
     Bad("future", GOOD.replace("make\")]", "make\", api='1.99')]"), "1.99", check=2, exec=2,
         status="incompatible"),
-    Bad("mock", None, "claimed by", check=2, exec=2, status="duplicate"),
+    Bad("mock", None, "is shadowed", check=2, exec=None, status="shadowed"),
     Bad("newer", None, "it needs uwf-core>=99", check=2, exec=2, status="incompatible",
         requires=["uwf-core>=99,<100"]),
     Bad("no_group", None, "did you mean uwf.agents?", exec=2, group="uwf.agent"),
 ]  # fmt: skip
-"""Those that are told of. What is done with `mock` is told under that name."""
+"""Those that are reported. The steps of `mock`, a name of uwf-core, are in `test_names.py`."""
 
 LEAVES_A_FILE_OPEN = Bad("untidy", f"""{GOOD}
 import os

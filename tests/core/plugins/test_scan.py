@@ -69,7 +69,7 @@ def test_a_name_with_a_nul_is_listed_as_broken_and_stops_nothing(site: Site) -> 
         "Plugins(home=HOME_).found('uwf.agents', 't\\0o')",
         check=False,
     )
-    assert "'t\\x00o' broken its name has control characters" in done.stdout
+    assert "'t\\x00o' broken its name 't\\x00o' is invalid" in done.stdout
     assert "PluginBroken" in done.stderr.splitlines()[-1]
 
 

@@ -77,9 +77,15 @@ def test_blocking_one_of_two_claimants_settles_it(site: Site) -> None:
 
 def test_nobody_can_take_the_name_of_a_built_in(site: Site) -> None:
     site.add("other", {"uwf.agents": {"mock": "nowhere"}})
-    error = site.error("load('uwf.agents', 'mock')")
-    assert "uwf-core" in error["message"]
-    assert "other 1.0" in error["message"]
+    records = "[r.factory for r in Plugins().load('uwf.agents', 'mock')]"
+    assert site.value(records) == ["uwf_core.testing.mock:MockAgent"]
+
+
+def test_a_blocked_built_in_does_not_give_its_name_away(site: Site) -> None:
+    site.add("other", {"uwf.agents": {"mock": "nowhere"}})
+    error = site.error("load('uwf.agents', 'mock')", "['uwf-core']")
+    assert "(uwf-core" in error["message"]
+    assert "is blocked" in error["message"]
 
 
 def test_an_unknown_name_is_answered_with_near_misses(site: Site) -> None:

@@ -6,7 +6,7 @@
     │   ├── AmbiguousIdError                 a prefix that fits several
     │   ├── WrongStateError                  the thread is not in a state for this command
     │   ├── ConfigError                      config.yaml, .env, environment, trust
-    │   └── PluginError                      unknown, blocked, incompatible or duplicate plugin
+    │   └── PluginError                      an unknown plugin, or one that is not ready
     ├── DefinitionError             exit 4   a workflow (or other definition) with its problems
     ├── PayloadError                exit 4   a value that is not a valid payload of its type
     ├── StoreError                  exit 1   the store cannot be used

@@ -16,8 +16,9 @@ from uwf_core.api.agent import AgentContext, Usage
 from uwf_core.api.fields import camel, read_options
 from uwf_core.errors import ConfigError, UwfError
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.plugins.plugins import Plugins, Status
+from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import CORE, EntryPoint, normalised
+from uwf_core.plugins.status import Status
 from uwf_testing.contract import Contract
 
 HEAVY = frozenset(

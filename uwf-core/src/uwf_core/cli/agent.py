@@ -61,11 +61,13 @@ def check(session: Session, agent: str, trial: bool) -> int:
 def _rows(engine: "Engine") -> Iterator[AgentRow]:
     from uwf_core.agents.choose import PREFIX, resolve_agent
     from uwf_core.plugins.scan import AGENTS
+    from uwf_core.plugins.status import Status
 
     default, installed = engine.settings.default_agent, {}
     for plugin in engine.plugins.list((AGENTS,)):
-        found = plugin.found
-        installed[found.name] = plugin
+        found, is_shadowed = plugin.found, plugin.status is Status.SHADOWED
+        if not is_shadowed:
+            installed[found.name] = plugin
         yield {
             "name": found.name,
             "kind": "plugin",
@@ -75,7 +77,7 @@ def _rows(engine: "Engine") -> Iterator[AgentRow]:
             "capabilities": None,
             "status": plugin.status.value,
             "reason": plugin.reason or None,
-            "default": found.name == default,
+            "default": found.name == default and not is_shadowed,
         }
     catalog = engine.agent_catalog(engine.cwd)
     for name in sorted(engine.settings.agents):

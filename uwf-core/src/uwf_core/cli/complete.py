@@ -136,7 +136,8 @@ def _agents(engine: "Engine") -> Iterator[tuple[str, str]]:
     from uwf_core.plugins.scan import AGENTS, scan
 
     for found in scan((AGENTS,)):
-        yield found.name, found.distribution
+        if not found.defect:
+            yield found.name, found.distribution
     for alias in engine.settings.agents:
         yield alias, "alias"
     for name in engine.agent_catalog(engine.cwd).on_path():
@@ -145,7 +146,8 @@ def _agents(engine: "Engine") -> Iterator[tuple[str, str]]:
 
 def _plugins(engine: "Engine") -> Iterator[tuple[str, str]]:
     for each in engine.plugins.list():
-        yield each.found.name, f"{each.found.group.removeprefix('uwf.')}, {each.status.value}"
+        if not each.found.defect:
+            yield each.found.name, f"{each.found.group.removeprefix('uwf.')}, {each.status.value}"
 
 
 def _settings(_engine: "Engine") -> Iterator[tuple[str, str]]:

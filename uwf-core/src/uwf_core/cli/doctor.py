@@ -11,8 +11,8 @@ from uwf_core.errors import ExitCode, UwfError
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
-    from uwf_core.plugins.plugins import Plugin
     from uwf_core.plugins.scan import EntryPoint
+    from uwf_core.plugins.status import Plugin
 
 
 @command("doctor", "uwf doctor", "uwf doctor --format json")

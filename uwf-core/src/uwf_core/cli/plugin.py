@@ -10,12 +10,12 @@ from uwf_core.cli.probe import SECONDS, CheckDocument, Probe, failed, probe
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.findings import check_lines
 from uwf_core.cli.session import Session
-from uwf_core.errors import ExitCode, PluginBroken, PluginError
+from uwf_core.errors import ExitCode
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.plugins.describe import Installed
-    from uwf_core.plugins.plugins import Plugin
+    from uwf_core.plugins.status import Plugin
 
 
 @command("list", "uwf plugin list", "uwf plugin list --all")
@@ -43,8 +43,8 @@ def _house() -> list[str]:
 
 def _of_the_house(name: str) -> dict[str, Any]:
     from uwf_core import __version__
-    from uwf_core.plugins.plugins import Plugin, Status
     from uwf_core.plugins.scan import CORE, STORES, Distribution, EntryPoint
+    from uwf_core.plugins.status import Plugin, Status
 
     found = EntryPoint(STORES, name, "", Distribution(CORE, __version__, ()))
     return Plugin(found, Status.READY, "").document()
@@ -62,13 +62,20 @@ def _plugins_text(document: Mapping[str, Any], screen: Screen) -> str:
     ]
     if any(each["reason"] for each in document["plugins"]):
         columns.append(Column("reason", "REASON", least=10, rank=1))
-    rows = [{**each, "reason": each["reason"] or ""} for each in document["plugins"]]
+    rows = [
+        {**each, "name": _visible(each["name"]), "reason": each["reason"] or ""}
+        for each in document["plugins"]
+    ]
     if not rows:
         return "no plugins"
     lines = table(columns, rows, screen)
     if all(each["status"] == "ready" for each in rows):
         return lines
     return f"{lines}\nnext: uwf plugin check NAME"
+
+
+def _visible(name: str) -> str:
+    return name if name.isascii() and name.isprintable() else ascii(name)
 
 
 class CheckedPlugin(TypedDict):
@@ -101,7 +108,7 @@ def check(session: Session, name: str, timeout: float) -> int:
     """Load a plugin in a separate process and check whether it is ready.
 
     NAME is the name of a plugin or a distribution. Exit code 1 if it is broken or one of its checks
-    fails, 2 if it is blocked, incompatible or claimed twice.
+    fails, 2 if it is blocked, incompatible, shadowed or claimed twice.
     """
     engine = session.engine
     plugins = [_checked(engine, each, timeout) for each in engine.plugins.named(name)]
@@ -138,7 +145,7 @@ def _checked(engine: "Engine", plugin: "Plugin", seconds: float) -> CheckedPlugi
 
 def _refused(engine: "Engine", plugin: "Plugin") -> Probe:
     """Why a plugin is not loaded, with a hint."""
-    from uwf_core.plugins.plugins import NOUNS, Status
+    from uwf_core.plugins.plugins import NOUNS
     from uwf_core.plugins.repair import repair_line
 
     found = plugin.found
@@ -146,15 +153,8 @@ def _refused(engine: "Engine", plugin: "Plugin") -> Probe:
         return failed(
             plugin.reason, f"report it to its author, or {repair_line(found.distribution)}"
         )
-    try:
-        engine.plugins.found(found.group, found.name)
-    except (PluginError, PluginBroken) as error:
-        if plugin.status is not Status.BLOCKED:
-            return failed(error.message, error.hint)
-    return failed(
-        plugin.reason,
-        "remove it from plugins.block (uwf config get plugins.block) or UWF_BLOCK_PLUGINS",
-    )
+    error = engine.plugins.refusal(plugin)
+    return failed(error.message, error.hint)
 
 
 def checked_text(document: Mapping[str, Any], screen: Screen) -> str:

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def plugin_commands(own: Collection[str]) -> dict[str, list[EntryPoint]]:
-    """The commands of plugins by name, sorted; the names of uwf's own commands are ignored."""
+    """The commands of plugins by name, sorted; without invalid names and those of `own`."""
     commands: dict[str, list[EntryPoint]] = {}
     for found in scan((COMMANDS,)):
-        if found.name not in own:
+        if not found.defect and found.name not in own:
             commands.setdefault(found.name, []).append(found)
     return commands
 
@@ -24,9 +24,9 @@ def load_plugin_command(session: "Session", name: str) -> "click.Command | None"
     """Import the command of that name; None if no plugin has it.
 
     Raises:
-        PluginError: it is blocked or incompatible, or two distributions claim it.
+        PluginError: it is blocked, shadowed or incompatible, or two distributions claim it.
         PluginBroken: it cannot be imported, or is not a click command.
     """
-    if name not in plugin_commands(()):
+    if all(found.name != name for found in scan((COMMANDS,))):
         return None
     return cast("click.Command", session.engine.plugins.command(name))

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -132,17 +132,12 @@ def _check_name(session: Session, kind: str, name: str) -> None:
 
 
 def _taken(session: Session, group: str) -> Mapping[str, str]:
-    from uwf_core.cli.command_table import COMMANDS as OWN_COMMANDS
-    from uwf_core.plugins.scan import COMMANDS, CORE, STORES
-    from uwf_core.stores.open import HOUSE
+    from uwf_core.plugins.scan import CORE
+    from uwf_core.plugins.status import RESERVED
 
-    own: Sequence[str] = ()
-    if group == COMMANDS:
-        own = tuple(OWN_COMMANDS)
-    elif group == STORES:
-        own = tuple(spec.name for spec in HOUSE)
     installed = (each.found for each in session.engine.plugins.list((group,)))
-    return {**{each.name: each.distribution for each in installed}, **dict.fromkeys(own, CORE)}
+    reserved = dict.fromkeys(RESERVED.get(group, ()), CORE)
+    return {**{each.name: each.distribution for each in installed}, **reserved}
 
 
 def _write(folder: str, files: Mapping[str, str]) -> None:

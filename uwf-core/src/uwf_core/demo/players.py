@@ -12,9 +12,9 @@ from uwf_core.demo.site import Site
 from uwf_core.engine.engine import open_engine
 from uwf_core.errors import UsageError
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.plugins.plugins import Plugin, Status
 from uwf_core.plugins.repair import install_line
 from uwf_core.plugins.scan import AGENTS
+from uwf_core.plugins.status import Plugin, Status
 
 AGENT = "demo"
 BUILTIN = "builtin"

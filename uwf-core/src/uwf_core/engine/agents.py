@@ -249,7 +249,7 @@ def plugin_tools(engine: "Engine") -> "tuple[LoadedTool, ...]":
     A tool that cannot be loaded is reported and left out: the step does not depend on it.
     """
     from uwf_core.api.tool import LoadedTool
-    from uwf_core.plugins.plugins import Status
+    from uwf_core.plugins.status import Status
 
     plugins, loaded = engine.plugins, list[LoadedTool]()
     for plugin in plugins.list((TOOLS,)):

@@ -229,7 +229,7 @@ class Engine:
     def observers(self) -> Iterable[Callable[[object], None]]:
         """The observers of plugins."""
         observers = self.plugins.observers(self.report_fault)
-        return (observers.notify,) if len(observers) else ()  # type: ignore[return-value]
+        return () if observers is None else (observers.notify,)  # type: ignore[return-value]
 
     def report_fault(self, fault: BaseException | str) -> None:
         """Report an error that does not stop the work."""

@@ -55,7 +55,8 @@ def cure(found: EntryPoint, blocked: Collection[str] = ()) -> str:
     """A hint for a broken plugin; `blocked` are the plugins that stay blocked too."""
     from uwf_core.plugins.repair import repair_line  # for errors only
 
-    names = ", ".join(sorted({*blocked, found.name}))
+    own = found.distribution if found.defect else found.name  # an invalid name cannot be written
+    names = ", ".join(sorted({*blocked, own}))
     return (
         f"repair it: {repair_line(found.distribution)}; "
         f"or block it: uwf config set plugins.block '[{names}]'"

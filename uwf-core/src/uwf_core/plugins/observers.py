@@ -51,14 +51,9 @@ class Observers:
         self._on_fault = on_fault
         self._reported: set[Observer] = set()
 
-    def __len__(self) -> int:
-        return len(self._observers)
-
     def notify(self, event: "Event") -> None:
         """Notify every observer; callable from any thread."""
         hook = _HOOKS[type(event).__name__]
-        if not self._observers:
-            return
         for observer in self._observers:
             try:
                 with self._guard:

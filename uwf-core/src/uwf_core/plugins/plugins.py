@@ -3,17 +3,13 @@
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import PluginBroken, PluginError
-from uwf_core.named_tuple import NamedTuple
-from uwf_core.plugins.compatible import demand_problem, demand_warning
 from uwf_core.plugins.guard import StdoutGuard
 from uwf_core.plugins.scan import (
     AGENTS,
     COMMANDS,
-    CORE,
     EVAL_TASKS,
     EXTRACTORS,
     GROUPS,
@@ -26,6 +22,7 @@ from uwf_core.plugins.scan import (
     scan,
     unknown_groups,
 )
+from uwf_core.plugins.status import Plugin, Status, assess
 
 if TYPE_CHECKING:
     from uwf_core.plugins.loading import Trace
@@ -49,6 +46,7 @@ _ADAPTERS = {
 }
 """The distributions of well-known names, to suggest their installation."""
 TRACE_VARIABLE = "UWF_TRACE_PLUGINS"
+_LAST_REASONS = {Status.BLOCKED: 1, Status.SHADOWED: 2}
 
 
 def near_hint(word: str, known: Collection[str], groups: Collection[str] = GROUPS) -> str | None:
@@ -78,73 +76,6 @@ def near_hint(word: str, known: Collection[str], groups: Collection[str] = GROUP
     missing = dict.fromkeys(adapters[name] for name in near if name not in known)
     cures = "".join(f" install {each}: {install_line(each)};" for each in missing)
     return f"did you mean {' or '.join(near)}?{cures.rstrip(';')}"
-
-
-class Status(Enum):
-    """The status of a plugin; all except `BROKEN` are known without importing it."""
-
-    READY = "ready"
-    BLOCKED = "blocked"
-    INCOMPATIBLE = "incompatible"
-    DUPLICATE = "duplicate"
-    BROKEN = "broken"
-
-
-class Plugin(NamedTuple):
-    """An installed plugin with its status; `reason` why it is not ready ("" if it is)."""
-
-    found: EntryPoint
-    status: Status
-    reason: str
-
-    @property
-    def warning(self) -> str | None:
-        """A warning about its requirements on uwf-core, or None."""
-        if self.found.distribution == CORE:
-            return None
-        return demand_warning(self.found.requires)
-
-    def document(self) -> dict[str, Any]:
-        """The plugin as JSON, as `uwf plugin list` shows it."""
-        return {
-            "name": self.found.name,
-            "group": self.found.group,
-            "distribution": self.found.distribution,
-            "version": self.found.version,
-            "status": self.status.value,
-            "reason": self.reason or None,
-        }
-
-
-def assess(installed: Collection[EntryPoint], blocked: Collection[str]) -> list[Plugin]:
-    """Compute the status of each; `blocked` holds names of plugins or of distributions.
-
-    Two distributions that claim one name are duplicates, unless one of them is blocked.
-    """
-    names = set(blocked)
-    distributions = {normalised(name) for name in blocked}
-    claims: dict[tuple[str, str], list[EntryPoint]] = {}
-    for found in installed:
-        if found.name not in names and normalised(found.distribution) not in distributions:
-            claims.setdefault((found.group, found.name), []).append(found)
-    return [_assess(found, claims.get((found.group, found.name), [])) for found in installed]
-
-
-def _assess(found: EntryPoint, claims: list[EntryPoint]) -> Plugin:
-    if found not in claims:
-        return Plugin(found, Status.BLOCKED, "blocked by plugins.block or UWF_BLOCK_PLUGINS")
-    if found.defect:
-        return Plugin(found, Status.BROKEN, found.defect)
-    claimants = sorted(
-        {f"{each.distribution} {each.version}" for each in claims if not each.defect}
-    )
-    if len(claimants) > 1:
-        reason = f"claimed by {' and by '.join(claimants)}; block one of them"
-        return Plugin(found, Status.DUPLICATE, reason)
-    problem = demand_problem(found.requires)
-    if problem is not None:
-        return Plugin(found, Status.INCOMPATIBLE, problem)
-    return Plugin(found, Status.READY, "")
 
 
 class Plugins:
@@ -221,15 +152,17 @@ class Plugins:
             return ready[0].found
         if not candidates:
             raise _unknown(group, name, [plugin.found.name for plugin in plugins])
-        # A blocked claimant is not the reason why the other one is not ready.
-        plugin = next(
-            (each for each in candidates if each.status is not Status.BLOCKED), candidates[0]
-        )
+        # A blocked claimant is not the reason why the other one is not ready, nor is one whose
+        # name is reserved.
+        raise self.refusal(min(candidates, key=lambda each: _LAST_REASONS.get(each.status, 0)))
+
+    def refusal(self, plugin: Plugin) -> PluginError | PluginBroken:
+        """The error for a plugin that is not ready."""
         if plugin.status is Status.BROKEN:
             from uwf_core.plugins.loading import broken
 
-            raise self._broken.get(plugin.found) or broken(plugin.found, plugin.reason)
-        raise _not_ready(plugin)
+            return self._broken.get(plugin.found) or broken(plugin.found, plugin.reason)
+        return _not_ready(plugin)
 
     def load(self, group: str, name: str) -> tuple[Any, ...]:
         """The records that the hook of this plugin returns; one has this name.
@@ -284,13 +217,17 @@ class Plugins:
             raise broken(found, f"{found.target} is not a click command")
         return command
 
-    def observers(self, on_fault: Callable[[str], None]) -> "Observers":
-        """All observers that can be loaded; `on_fault` gets a line for each that cannot."""
+    def observers(self, on_fault: Callable[[str], None]) -> "Observers | None":
+        """All observers that can be loaded; `on_fault` gets a line for each that cannot. None if
+        none is installed.
+        """
+        if not (installed := self.list((OBSERVERS,))):
+            return None
         from uwf_core.plugins.loading import manager_of
         from uwf_core.plugins.observers import Observer, Observers
 
         loaded = []
-        for plugin in self.list((OBSERVERS,)):
+        for plugin in installed:
             if plugin.status is Status.READY:
                 try:
                     with self._loading(plugin.found):
@@ -354,8 +291,14 @@ def _not_ready(plugin: Plugin) -> PluginError:
             f"the {noun} {name!r} is {plugin.reason}",
             hint="uwf config set plugins.block '[<distribution>]'",
         )
+    origin = f"{plugin.found.distribution} {plugin.found.version}"
+    if plugin.status is Status.SHADOWED:
+        return PluginError(
+            f"the {noun} {name!r} ({origin}) is shadowed: {plugin.reason}",
+            hint=f"block it: uwf config set plugins.block '[{plugin.found.distribution}]'",
+        )
     return PluginError(
-        f"the {noun} {name!r} ({plugin.found.distribution} {plugin.found.version}) is blocked",
+        f"the {noun} {name!r} ({origin}) is blocked",
         hint="remove it from plugins.block (uwf config get plugins.block) or UWF_BLOCK_PLUGINS",
     )
 

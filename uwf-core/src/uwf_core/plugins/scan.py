@@ -70,13 +70,24 @@ class EntryPoint:
         self.distribution = by.name
         self.version = by.version
         self.requires = by.requires
-        self.defect = defect or ("" if name.isprintable() else "its name has control characters")
+        self.defect = defect or _name_defect(name)
 
     def __str__(self) -> str:
         return f"{self.name} of {self.distribution} {self.version}"
 
     def __repr__(self) -> str:
         return f"EntryPoint({self.group!r}, {self.name!r}, {self.target!r}, {self.distribution!r})"
+
+
+def _name_defect(name: str) -> str:
+    """Why nobody could type `name`, or it would pass for another one; "" if it is valid."""
+    plain = name.replace("-", "").replace("_", "").replace(".", "")
+    if name.isascii() and name[:1].isalnum() and plain.isalnum():
+        return ""
+    return (
+        f"its name {name!a} is invalid; a name has ASCII letters, digits, `.`, `_` and `-`, "
+        "and starts with a letter or digit"
+    )
 
 
 def normalised(name: str) -> str:

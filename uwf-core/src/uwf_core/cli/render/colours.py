@@ -22,6 +22,7 @@ STYLES: Final[Mapping[str, str]] = {
     "blocked": "2",
     "incompatible": "33",
     "duplicate": "33",
+    "shadowed": "33",
     "broken": "31",
     "valid": "32",
     "invalid": "31",
