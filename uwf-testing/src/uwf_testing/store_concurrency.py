@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
@@ -73,6 +74,48 @@ class ConcurrencyClauses(StoreFixtures):
         another().put(record("the store is there"))
         won = _race(self.racers, processes.race_for_locks, place, self.rounds)
         assert sorted(turn for mine in won for turn in mine) == list(range(self.rounds))
+
+    @needs(capability="shared")
+    def test_a_released_lock_goes_to_exactly_one(
+        self, another: Callable[[], StoreBackend], place: Place
+    ) -> None:
+        """If processes acquire and release one lock again and again, at most one ever holds it."""
+        assert another().set_variable(variable(COUNTER, count="0"), None)
+        clashes = _race(self.racers, processes.take_and_release, place, self.rounds)
+        assert clashes == [0] * self.racers, "two processes held the lock at once"
+
+    @needs(capability="shared")
+    def test_looking_at_a_lock_never_makes_it_fail(
+        self, another: Callable[[], StoreBackend], place: Place
+    ) -> None:
+        """While another process asks for the holder, a free lock can be acquired at any moment."""
+        backend = another()
+        backend.put(record("the store is there"))
+        with _started(processes.look_at_a_lock, place, "@uwf/a") as (child, pipe):
+            for _ in range(self.rounds * 10):
+                assert _received(pipe), "it has looked once more"
+                handle = backend.lock("@uwf/a", holder())
+                assert handle is not None, "a process that only looks at the lock has it"
+                handle.release()
+            child.kill()
+
+    @needs(capability="shared")
+    def test_programs_do_not_inherit_a_lock(
+        self, another: Callable[[], StoreBackend], place: Place
+    ) -> None:
+        """The lock of a killed process is free, even if a program that it started still runs."""
+        backend = another()
+        backend.put(record("the store is there"))
+        holding = processes.hold_a_lock_beside_a_program
+        with _started(holding, place, "@uwf/a") as (child, pipe):
+            program = _received(pipe)
+            child.kill()
+            child.join()
+            try:
+                assert backend.holder("@uwf/a") is None, "the program holds the lock"
+                assert backend.lock("@uwf/a", holder()) is not None
+            finally:
+                os.kill(program, signal.SIGKILL)
 
     @needs(capability="shared")
     def test_many_first_openings_at_once(

@@ -17,12 +17,13 @@ from uwf_testing.contract import KIT_VERSION, Contract  # first: it registers th
 # isort: split
 from uwf_testing.store_concurrency import ConcurrencyClauses
 from uwf_testing.store_nodes import NodeClauses, TransactionClauses
+from uwf_testing.store_places import PlaceClauses
 from uwf_testing.store_variables import LockClauses, VariableClauses
 
 __all__ = ["KIT_VERSION", "Contract", "StoreContract"]
 
 
 class StoreContract(
-    NodeClauses, TransactionClauses, VariableClauses, LockClauses, ConcurrencyClauses
+    NodeClauses, TransactionClauses, VariableClauses, LockClauses, PlaceClauses, ConcurrencyClauses
 ):
     """The promises of `StoreBackend`."""

@@ -116,6 +116,21 @@ class NodeClauses(StoreFixtures):
             for each, at_ms in ((first, 3000), (second, 2000))
         }
 
+    def test_what_was_deleted_is_nowhere(self, backend: StoreBackend) -> None:
+        """No method finds a deleted record, and it can be put again as a new one."""
+        kept, gone = record("kept"), record("gone")
+        backend.put(kept)
+        backend.put(gone)
+        assert backend.delete([gone.ref], 99_000) == 1
+        assert backend.get(gone.ref) is None
+        assert backend.present([kept.ref, gone.ref]) == {kept.ref}
+        assert backend.find("", 10) == [kept.ref]
+        assert list(backend.records()) == list(backend.records(kept.type)) == [kept]
+        assert [ref for ref, *_ in backend.graph()] == [number(kept.ref)]
+        again = gone._replace(created_ms=9000, touched_ms=9000)
+        assert backend.put(again) is None
+        assert backend.get(gone.ref) == again
+
     def test_delete_spares_what_was_touched_since(self, backend: StoreBackend) -> None:
         """`delete` spares records touched since, and returns the number of deleted ones."""
         old, kept = record("old", at_ms=1000), record("kept", at_ms=1000)

@@ -6,6 +6,8 @@ ready and waits.
 
 import os
 import signal
+import subprocess
+import time
 from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
@@ -102,6 +104,47 @@ def hold_a_lock(place: Place, pipe: Connection, name: str) -> None:
     backend = place.open()
     pipe.send(backend.lock(name, holder()) is not None)
     signal.pause()
+
+
+def hold_a_lock_beside_a_program(place: Place, pipe: Connection, name: str) -> None:
+    """Acquire the lock, start a program with every inheritable descriptor, send the program's id,
+    and wait for the kill.
+    """
+    backend = place.open()
+    assert backend.lock(name, holder()) is not None
+    program = subprocess.Popen(("sleep", str(WAIT_SECONDS)), close_fds=False)
+    pipe.send(program.pid)
+    signal.pause()
+
+
+def look_at_a_lock(place: Place, pipe: Connection, name: str) -> None:
+    """Ask for the holder of a lock until the kill, and report each time."""
+    backend = place.open()
+    while True:
+        backend.holder(name)
+        backend.held()
+        pipe.send(True)
+
+
+def take_and_release(
+    place: Place, pipe: Connection, barrier: Barrier, who: int, times: int
+) -> None:
+    """Count up under a lock; send how often another process was counting as well."""
+    del who
+    backend = place.open()
+    barrier.wait(WAIT_SECONDS)
+    clashes = 0
+    for _ in range(times):
+        while (handle := backend.lock(COUNTER, holder())) is None:
+            time.sleep(0.001)
+        before = backend.variable(COUNTER)
+        assert before is not None
+        time.sleep(0.002)  # another process in here would move the counter meanwhile
+        after = variable(COUNTER, count=str(int(before.tags["count"]) + 1))
+        clashes += not backend.set_variable(after, before.checksum)
+        handle.release()
+    pipe.send(clashes)
+    backend.close()
 
 
 def stop_before_the_commit(place: Place, pipe: Connection) -> None:

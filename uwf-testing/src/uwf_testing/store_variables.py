@@ -73,6 +73,16 @@ class VariableClauses(StoreFixtures):
         assert backend.variable("@uwf/a") == each
         assert backend.variables("@uwf/", tags={'"': ["'; --"], "status": ['a","b']}) == [each]
 
+    def test_names_may_be_long(self, backend: StoreBackend) -> None:
+        """Names of variables and locks have no limit; two that differ only at the end differ."""
+        names = [f"@uwf/{'long' * 200}/{number}" for number in range(2)]
+        for name in names:
+            assert backend.set_variable(variable(name), None)
+            assert backend.lock(name, holder()) is not None
+            assert backend.holder(name) == holder()
+        assert [each.name for each in backend.variables("@uwf/long")] == names
+        assert sorted(backend.held()) == names
+
 
 class LockClauses(StoreFixtures):
     """A lock has one holder."""

@@ -3,7 +3,7 @@
 import os
 
 from folders import tmp_path
-from kit_stores.names import IN_MEMORY, SHARED
+from kit_stores.names import BREAKS
 from kit_stores.plugin import spec_of
 
 from uwf_testing.store_contract import StoreContract
@@ -11,6 +11,6 @@ from uwf_testing.store_contract import StoreContract
 __all__ = ["tmp_path"]
 
 part, parts = map(int, os.environ.get("KIT_PART", "0/1").split("/"))
-for name in [*SHARED, *IN_MEMORY][part::parts]:
+for name in [*reversed(BREAKS)][part::parts]:
     members = {"spec": spec_of(name), "url": f"{name}:", "racers": 2, "rounds": 8}
     globals()[f"Test_{name}"] = type(f"Test_{name}", (StoreContract,), members)

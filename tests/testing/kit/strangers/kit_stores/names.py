@@ -21,6 +21,22 @@ IN_MEMORY = {
     "drops_odd_tags": "test_tags_are_any_text",
     "releases_for_others": "test_a_lock_is_held_by_one",
     "locks_by_looking": "test_asking_for_the_holder_never_takes_the_lock",
+    "graphs_what_was_deleted": "test_what_was_deleted_is_nowhere",
+    "records_what_was_deleted": "test_what_was_deleted_is_nowhere",
+    "remembers_the_first_put_of_all": "test_what_was_deleted_is_nowhere",
+    "cuts_long_names": "test_names_may_be_long",
+    "refuses_long_names_of_locks": "test_names_may_be_long",
+    "belongs_to_one_thread": "test_any_thread_can_use_it",
+    "drops_the_edges": "test_a_record_comes_back_in_every_column",
+    "counts_what_it_was_asked_to_delete": "test_delete_spares_what_was_touched_since",
+    "commits_in_spite_of_an_error": "test_all_of_a_transaction_or_nothing",
+    "skips_after_it_has_limited": "test_variables_by_prefix_tags_and_window",
+}
+PERSISTENT = {
+    "ignores_its_url": "test_another_url_is_another_store",
+    "lets_everybody_read": "test_only_the_user_can_read_its_files",
+    "passes_system_errors_on": "test_every_error_is_a_store_error",
+    "gives_no_hint": "test_every_error_is_a_store_error",
 }
 SHARED = {
     "shows_what_is_under_way": "test_others_see_a_transaction_only_when_it_is_over",
@@ -33,5 +49,11 @@ SHARED = {
     "trusts_its_lock_files": "test_a_killed_process_holds_nothing",
     "finishes_what_was_killed": "test_a_writer_killed_before_its_commit_leaves_nothing",
     "is_busy_while_others_write": "test_a_reader_beside_a_writer_sees_whole_transactions",
+    "takes_a_lock_to_look_at_it": "test_looking_at_a_lock_never_makes_it_fail",
+    "passes_locks_on_to_programs": "test_programs_do_not_inherit_a_lock",
+    "unlinks_locks_in_use": "test_a_released_lock_goes_to_exactly_one",
 }
-BREAKS = {**IN_MEMORY, **SHARED}
+BREAKS = {**IN_MEMORY, **PERSISTENT, **SHARED}
+
+ALSO_BREAKS = {"trusts_its_lock_files": {"test_programs_do_not_inherit_a_lock"}}
+"""Their bug is what another clause tests as well."""

@@ -1,13 +1,17 @@
 """Announces them all."""
 
-from kit_stores.names import BREAKS, SHARED
+from kit_stores.names import BREAKS, PERSISTENT, SHARED
 from uwf_core.api import StoreSpec, hookimpl
 
 
 def spec_of(name, summary="for the kit's own test"):
-    shared = frozenset(("persistent", "shared") if name in SHARED else ())
+    capabilities = {"persistent"} if name in PERSISTENT else set()
+    capabilities |= {"persistent", "shared"} if name in SHARED else set()
     return StoreSpec(
-        name=name, summary=summary, factory=f"kit_stores.wrong:{name}", capabilities=shared
+        name=name,
+        summary=summary,
+        factory=f"kit_stores.{'wrong_shared' if capabilities else 'wrong'}:{name}",
+        capabilities=frozenset(capabilities),
     )
 
 

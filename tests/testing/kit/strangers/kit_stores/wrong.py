@@ -1,19 +1,14 @@
-"""The wrong stores: those in memory, and those that several processes share."""
+"""The wrong stores in memory."""
 
 # ruff: noqa: N801 (a class is called as its entry point is)
 
 import contextlib
-import json
-import os
-import pickle
-import random
-import time
-from pathlib import Path
+import threading
 
 from uwf_core.api.store import Holder
 from uwf_core.errors import StoreError
+from uwf_core.ids import number_of
 from uwf_core.stores.memory import MemoryBackend, _MemoryLock
-from uwf_core.stores.sqlite import SqliteBackend
 
 
 class Memory(MemoryBackend):
@@ -146,249 +141,92 @@ class locks_by_looking(Memory):
         return self._held.setdefault(name, Holder(1, "somebody", "somewhere", 0))
 
 
-# -- several processes -----------------------------------------------------------------------------
-
-
-class Shared(SqliteBackend):
-    def __init__(self, url, home):
-        self.home = Path(home)
-        super().__init__(str(self.home / "store.db"), may_make_folder=True)
-
-
-class shows_what_is_under_way(Shared):
-    """Openings in one process see each other's transactions."""
-
-    under_way = {}  # noqa: RUF012
-
-    def put(self, record):
-        if self._in_transaction:
-            self.under_way[record.ref] = (self, record)
-        return super().put(record)
-
-    def get(self, ref):
-        writer, record = self.under_way.get(ref, (self, None))
-        return super().get(ref) if writer is self else record
-
-    @contextlib.contextmanager
-    def transaction(self, durable=True):
-        try:
-            with super().transaction(durable):
-                yield
-        finally:
-            self.under_way.clear()
-
-
-class loses_quick_writes(Shared):
-    """What was written without waiting for the disk is gone when the store is closed."""
+class _KeepsTheDeleted(Memory):
+    """What was deleted is still where a method looks for it."""
 
     def __init__(self, url, home):
         super().__init__(url, home)
-        self.quick, self.is_quick, self.steps = [], False, 0
+        self.gone = {}
 
+    def delete(self, refs, untouched_since_ms):
+        wanted = [self._records[ref] for ref in refs if ref in self._records]
+        count = super().delete([each.ref for each in wanted], untouched_since_ms)
+        if self._undo is None:  # otherwise it may yet be rolled back
+            self.gone.update({each.ref: each for each in wanted if each.ref not in self._records})
+        return count
+
+    def left(self):
+        return [each for ref, each in self.gone.items() if ref not in self._records]
+
+
+class graphs_what_was_deleted(_KeepsTheDeleted):
+    def graph(self):
+        yield from super().graph()
+        yield from ((number_of(each.ref), each.edges, each.touched_ms) for each in self.left())
+
+
+class records_what_was_deleted(_KeepsTheDeleted):
+    def records(self, type=None):
+        yield from super().records(type)
+        yield from self.left()
+
+
+class remembers_the_first_put_of_all(_KeepsTheDeleted):
     def put(self, record):
-        if self.is_quick:
-            self.quick.append(record.ref)
-        return super().put(record)
-
-    @contextlib.contextmanager
-    def transaction(self, durable=True):
-        self.is_quick = not durable
-        self.steps += not durable
-        try:
-            with super().transaction(durable):
-                yield
-        finally:
-            self.is_quick = False
-
-    def close(self):
-        if self.steps == 1:
-            self.delete(self.quick, 10**15)
-            self.quick = []
-        super().close()
+        first = self.gone.get(record.ref, record)
+        return super().put(record._replace(created_ms=first.created_ms))
 
 
-class FileLocks(Shared):
-    """Locks are files with their holder in them; who has died is found by the process id."""
+class cuts_long_names(Memory):
+    def variable(self, name):
+        return super().variable(name[:255])
 
-    exclusive = True
-    trusts = False
+    def set_variable(self, variable, expected):
+        return super().set_variable(variable._replace(name=variable.name[:255]), expected)
 
-    def __init__(self, url, home):
-        super().__init__(url, home)
-        self.mine = []
 
+class refuses_long_names_of_locks(Memory):
     def lock(self, name, holder):
-        if self.holder(name) is not None:
-            return None
-        if not self.exclusive:
-            _meet(self.home, name)
-        file = self.file(name)
-        part = file.with_name(f"{file.name}.{os.getpid()}")
-        part.write_text(json.dumps(holder))
-        try:
-            if self.exclusive:
-                os.link(part, file)
-            else:
-                file.write_text(json.dumps(holder))
-        except FileExistsError:
-            return None
-        finally:
-            part.unlink()
-        handle = FileLock(file)
-        self.mine.append(handle)
-        return handle
-
-    def holder(self, name):
-        return self.holder_in(self.file(name))
-
-    def holder_in(self, file):
-        try:
-            holder = Holder(*json.loads(file.read_text()))
-        except (FileNotFoundError, ValueError):
-            return None
-        if not self.trusts and not _lives(holder.pid):
-            file.unlink(missing_ok=True)
-            return None
-        return holder
-
-    def held(self):
-        files = {file.name[5:].replace("!", "/"): file for file in self.home.glob("lock-*")}
-        found = {name: self.holder_in(file) for name, file in files.items()}
-        return {name: holder for name, holder in found.items() if holder is not None}
-
-    def file(self, name):
-        return self.home / f"lock-{name.replace('/', '!')}"
-
-    def close(self):
-        for handle in self.mine:
-            handle.release()
-        super().close()
+        if len(name) > 255:
+            raise StoreError("the name of the lock is too long")
+        return super().lock(name, holder)
 
 
-class FileLock:
-    def __init__(self, file):
-        self.file = file
-
-    def release(self):
-        if self.file is not None:
-            self.file.unlink(missing_ok=True)
-            self.file = None
-
-
-def _lives(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-def _meet(home, name):
-    """Where processes race for a name, wait until another one is as far as this one; whether this
-    one goes first.
-    """
-    if not name.startswith(("@uwf/race/", "@uwf/lock/")):
-        return True
-    mark = f"met-{name.replace('/', '!')}-"
-    (home / f"{mark}{os.getpid()}").touch()
-    while len(met := sorted(home.glob(f"{mark}*"))) < 2:
-        time.sleep(0.001)
-    return met[0].name == f"{mark}{os.getpid()}"
-
-
-class keeps_locks_when_closed(FileLocks):
-    def close(self):
-        SqliteBackend.close(self)
-
-
-class trusts_its_lock_files(FileLocks):
-    trusts = True
-
-
-class looks_and_then_locks(FileLocks):
-    exclusive = False
-
-
-class checks_and_then_sets(Shared):
-    """Making a variable is no compare-and-set; moving one is."""
-
-    def set_variable(self, variable, expected):
-        if expected is None and self.variable(variable.name) is None:
-            if not _meet(self.home, variable.name):
-                while self.variable(variable.name) is None:
-                    time.sleep(0.001)
-            now = self.variable(variable.name)
-            expected = now.checksum if now else None
-        return super().set_variable(variable, expected)
-
-
-class loses_updates(Shared):
-    """Moving a variable is no compare-and-set; making one is."""
-
-    def set_variable(self, variable, expected):
-        before = self.variable(variable.name)
-        if expected is not None and before is not None and before.checksum == expected:
-            time.sleep(random.random() / 10)
-            expected = self.variable(variable.name).checksum
-        return super().set_variable(variable, expected)
-
-
-class is_made_once_only(Shared):
-    """Whoever opens it while another makes it fails."""
-
+class belongs_to_one_thread(Memory):
     def __init__(self, url, home):
         super().__init__(url, home)
-        ready, making = self.home / "ready", self.home / "making"
-        if ready.exists():
-            return
-        try:
-            making.touch(exist_ok=False)
-        except FileExistsError as error:
-            raise StoreError("somebody is making this store") from error
-        time.sleep(0.2)
-        ready.touch()
-
-
-class finishes_what_was_killed(Shared):
-    """What a killed writer had not committed is written by the next one."""
-
-    def __init__(self, url, home):
-        super().__init__(url, home)
-        self.left = self.home / "under-way"
-        if self.left.exists():
-            record = pickle.loads(self.left.read_bytes())
-            self.left.unlink()
-            self.put(record)
-
-    def put(self, record):
-        if self._in_transaction:
-            self.left.write_bytes(pickle.dumps(record))
-        return super().put(record)
-
-    @contextlib.contextmanager
-    def transaction(self, durable=True):
-        try:
-            with super().transaction(durable):
-                yield
-        finally:
-            self.left.unlink(missing_ok=True)
-
-
-class is_busy_while_others_write(Shared):
-    """Reading fails while another process writes."""
+        self.thread = threading.get_ident()
 
     def get(self, ref):
-        with contextlib.suppress(FileNotFoundError, ValueError):
-            writer = int((self.home / "writer").read_text())
-            if writer != os.getpid() and _lives(writer):
-                raise StoreError("database is locked")
+        if threading.get_ident() != self.thread:
+            raise StoreError("the store was opened in another thread")
         return super().get(ref)
 
+
+class drops_the_edges(Memory):
+    def get(self, ref):
+        record = super().get(ref)
+        return record and record._replace(edges=record.edges[:1])
+
+
+class counts_what_it_was_asked_to_delete(Memory):
+    def delete(self, refs, untouched_since_ms):
+        wanted = list(refs)
+        super().delete(wanted, untouched_since_ms)
+        return len(wanted)
+
+
+class commits_in_spite_of_an_error(Memory):
     @contextlib.contextmanager
     def transaction(self, durable=True):
-        writer = self.home / "writer"
         with super().transaction(durable):
-            writer.write_text(str(os.getpid()))
-            yield
-            time.sleep(0.005)  # so that a reader meets it on a quick disk as well
-            writer.unlink()
+            try:
+                yield
+            except ZeroDivisionError:
+                self._undo.clear()
+                raise
+
+
+class skips_after_it_has_limited(Memory):
+    def variables(self, prefix, *, limit=None, offset=0, **more):
+        return super().variables(prefix, limit=limit, **more)[offset:]
