@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
 from generate.hooks import all_hooks, markdown
 from uwf_core.api import CheckResult, Turn, Usage, hookspecs
-from uwf_core.plugins.compatible import api_problem
+from uwf_core.plugins.status import api_problem
 
 HOOKS = list(all_hooks())
 SAMPLES: dict[str, Any] = {"turn": Turn(index=0, role="assistant", text="said"), "usage": Usage()}

@@ -37,7 +37,7 @@ from uwf_core.errors import (
     TimedOut,
     TooLarge,
 )
-from uwf_core.plugins.guard import StdoutGuard
+from uwf_core.plugins.guards import StdoutGuard
 from uwf_core.process.cancel import Cancel
 
 RequestFor = Callable[..., AgentRequest]

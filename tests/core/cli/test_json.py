@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from uwf_core.cli.render.json_text import MANY, as_json
+from uwf_core.cli.session import MANY, as_json
 
 ROW = {"name": "grün", "none": None, "inner": {"list": [1, 2]}}
 

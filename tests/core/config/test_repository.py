@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from uwf_core.config.repository import is_same_repository, is_trusted_workspace
-from uwf_core.config.trust import trust
+from uwf_core.config.repository import is_same_repository
+from uwf_core.config.trust import is_trusted_workspace, trust
 
 
 def git(folder, *words):

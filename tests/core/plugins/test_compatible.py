@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from packaging.requirements import Requirement
 
-from uwf_core.plugins.compatible import demand_problem, demand_warning
+from uwf_core.plugins.status import demand_problem, demand_warning
 
 releases = st.lists(st.integers(0, 3), min_size=1, max_size=3).map(
     lambda parts: ".".join(map(str, parts))
@@ -46,7 +46,7 @@ def test_what_is_no_demand_is_quoted(text: str) -> None:
 
 def test_the_usual_demand_costs_no_import() -> None:
     code = (
-        "import sys\nfrom uwf_core.plugins.compatible import demand_problem, demand_warning\n"
+        "import sys\nfrom uwf_core.plugins.status import demand_problem, demand_warning\n"
         "assert demand_problem(['uwf-core[llm]>=0.1,<1'], '0.1.0') is None\n"
         "assert demand_problem(['uwf-core[llm]>=0.2,<1'], '0.1.0')\n"
         "assert 'packaging' not in sys.modules"

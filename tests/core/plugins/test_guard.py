@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from uwf_core.plugins.guard import StdoutGuard
+from uwf_core.plugins.guards import StdoutGuard
 
 
 def test_a_stdout_that_was_replaced_is_kept_clean_as_well(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -178,8 +178,8 @@ def test_a_command_must_be_a_click_command(site: Site) -> None:
 def test_if_the_process_dies_in_a_plugin_the_next_command_names_it(site: Site) -> None:
     site.agent("one", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
     assert site.run(RECORDS, check=False).returncode == -signal.SIGKILL
-    crashed = "[str(d) for d in load_markers.crashed_loads(HOME_)]"
-    setup = "from uwf_core.plugins import load_markers"
+    crashed = "[str(d) for d in guards.crashed_loads(HOME_)]"
+    setup = "from uwf_core.plugins import guards"
     (said,) = site.value(crashed, setup)
     assert "demo-one 1.0" in said
     assert "plugins.block" in said
@@ -190,7 +190,7 @@ def test_a_plugin_that_another_process_is_loading_now_did_not_die(site: Site) ->
     site.agent("one", "import subprocess, sys\nsubprocess.run([sys.executable, 'look.py'])\n")
     look = site.folder / "look.py"
     look.write_text(
-        "import json, os\nfrom uwf_core.plugins.load_guards import crashed_loads\n"
+        "import json, os\nfrom uwf_core.plugins.guards import crashed_loads\n"
         f"crashed = crashed_loads({str(site.home)!r})\n"
         f"open({str(site.folder / 'seen')!r}, 'w').write(json.dumps(crashed))"
     )

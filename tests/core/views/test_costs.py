@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.core.engine.conftest import ONE_ROLE
 
-from uwf_core.cli.render.json_text import as_json
+from uwf_core.cli.session import as_json
 from uwf_core.client import ThreadFilter
 from uwf_core.testing.project import Project
 

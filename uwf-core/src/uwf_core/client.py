@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from uwf_core.engine.engine import Engine, open_engine
 from uwf_core.engine.installation import Installation
-from uwf_core.engine.watch import Listener
+from uwf_core.engine.results import Listener
 from uwf_core.ids import Ref
 from uwf_core.process.cancel import Cancel
 from uwf_core.upkeep.node_store import Name, NodeStore

@@ -13,7 +13,7 @@ from uwf_core.api.agent import CAPABILITIES, Agent, AgentContext, AgentSpec
 from uwf_core.api.fields import read_options
 from uwf_core.errors import ConfigError, PluginBroken, UwfError
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.plugins.guard import StdoutGuard
+from uwf_core.plugins.guards import StdoutGuard
 
 _Work = Callable[[], None]
 

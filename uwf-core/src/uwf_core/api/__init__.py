@@ -11,7 +11,7 @@ _HOME = {
     "uwf_core.api.agent": (
         "API_VERSION CAPABILITIES Agent AgentContext AgentReply AgentRequest AgentSpec AskRequest "
         "Call Capability Continuation Model NoSink Price PromptParts Purpose RunLimits ToolCall "
-        "Turn TurnSink Usage"
+        "Turn TurnSink Usage priced"
     ),
     "uwf_core.api.checks": "Check CheckRequest CheckResult",
     "uwf_core.api.environment": "is_secret_name passed_on secrets_of_environment",
@@ -24,7 +24,6 @@ _HOME = {
     "uwf_core.api.fields": "read_options",
     "uwf_core.api.hookspecs": "hookimpl",
     "uwf_core.api.judge": "Judge JudgeReply JudgeRequest JudgeSpec",
-    "uwf_core.api.price": "priced",
     "uwf_core.api.redact": "Redactor",
     "uwf_core.api.store": (
         "STORE_API_VERSION Holder LockHandle Record StoreBackend StoreSpec Variable"
@@ -53,6 +52,7 @@ __all__ = sorted(_MODULE_OF)  # pyright: ignore[reportUnsupportedDunderAll]
 if TYPE_CHECKING:
     from uwf_core.api.agent import *  # noqa: F403
     from uwf_core.api.agent import API_VERSION as API_VERSION
+    from uwf_core.api.agent import priced as priced
     from uwf_core.api.checks import Check as Check
     from uwf_core.api.checks import CheckRequest as CheckRequest
     from uwf_core.api.checks import CheckResult as CheckResult
@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from uwf_core.api.fields import read_options as read_options
     from uwf_core.api.hookspecs import hookimpl as hookimpl
     from uwf_core.api.judge import *  # noqa: F403
-    from uwf_core.api.price import priced as priced
     from uwf_core.api.redact import Redactor as Redactor
     from uwf_core.api.store import *  # noqa: F403
     from uwf_core.api.tool import *  # noqa: F403

@@ -144,7 +144,7 @@ def _schemas_text(document: Mapping[str, Any], screen: Screen) -> str:
 
 
 def _schema_text(document: Mapping[str, Any], _screen: Screen) -> str:
-    from uwf_core.cli.render.json_text import as_json
+    from uwf_core.cli.session import as_json
 
     return as_json(document["schema"])
 

@@ -100,8 +100,8 @@ def _path_text(document: Mapping[str, Any], _screen: Screen) -> str:
 
 
 def _rows_text(document: Mapping[str, Any], screen: Screen) -> str:
-    from uwf_core.cli.render.json_text import as_json
     from uwf_core.cli.render.table import Column, table
+    from uwf_core.cli.session import as_json
 
     columns = (
         Column("key", "KEY", least=12),

@@ -1,12 +1,28 @@
-"""Print errors for people and for programs: what, where, why and a hint; no traceback."""
+"""Report the end of a command: print an error for people and for programs (what, where, why and a
+hint; no traceback), and log the call.
+"""
 
+import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from uwf_core.cli.session import Session
-from uwf_core.errors import ExitCode, RunInterrupted, UsageError, UwfError
+from uwf_core.cli.session import Session, now_ms
+from uwf_core.errors import (
+    BusyError,
+    DefinitionError,
+    ExitCode,
+    PayloadError,
+    RunInterrupted,
+    StoreError,
+    UsageError,
+    UwfError,
+)
+from uwf_core.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from uwf_core.engine.log_file import LogEntry, LoggedError
 
 
 class InternalError(UwfError):
@@ -131,3 +147,84 @@ def _redaction(session: Session) -> Callable[[str], str]:
         # The settings cannot be read, and an error is being printed already: use patterns only.
         return guess
     return lambda text: guess(redactor.text(text))
+
+
+# -- the log ---------------------------------------------------------------------------------------
+
+NOT_LOGGED = (UsageError, DefinitionError, PayloadError, BusyError)
+"""An invalid call changes nothing, not even the log."""
+
+
+class LoggedCall(NamedTuple):
+    """The result of a call: its arguments, its start (ms since 1970), exit code and error."""
+
+    arguments: Sequence[str]
+    started_ms: int
+    code: int
+    error: BaseException | None
+
+
+def write_log(session: Session, call: LoggedCall) -> None:
+    """Log a call that ran or changed something. A log that cannot be written only causes a note,
+    and none if the call failed, since its error must come last.
+    """
+    from uwf_core.engine.log_file import LogFile
+
+    engine = session.opened
+    if engine is None or (call.error and isinstance(explain(call.error), NOT_LOGGED)):
+        return
+    log = LogFile(engine.home, lambda text: str(redacted(session, text)))
+    try:
+        log.append(_entry(session, call))
+    except StoreError as problem:
+        if call.error is None:
+            session.note(f"note: {problem.message} ({problem.where})")
+
+
+def _entry(session: Session, call: LoggedCall) -> "LogEntry":
+    from uwf_core import __version__
+    from uwf_core.engine.log_file import FORMAT, new_id
+
+    return {
+        "version": FORMAT,
+        "id": new_id(call.started_ms),
+        "atMs": call.started_ms,
+        "command": list(call.arguments),
+        "cwd": session.opened.cwd if session.opened else "",
+        "thread": _thread_id(session),
+        "exitCode": call.code,
+        "durationMs": now_ms() - call.started_ms,
+        "pid": os.getpid(),
+        "uwf": __version__,
+        "error": _error(session, call),
+        "traceback": traceback_of(call.error) if call.error else None,
+    }
+
+
+def _thread_id(session: Session) -> str | None:
+    """The thread's id, also where the command had no more than a word for it."""
+    from uwf_core.engine.find import find_thread
+    from uwf_core.ids import ThreadId
+
+    word = session.thread
+    if word is None or session.opened is None or ThreadId.matches(word):
+        return word
+    try:
+        return find_thread(session.opened, word)
+    except UwfError:
+        return word
+
+
+def _error(session: Session, call: LoggedCall) -> "LoggedError | None":
+    if call.error is not None:
+        error = explain(call.error)
+        return {
+            "code": error.code,
+            "message": error.message,
+            "where": error.where,
+            "hint": error.hint,
+        }
+    if session.failure is not None:
+        kind, message = session.failure
+        return {"code": kind, "message": message, "where": None, "hint": None}
+    return None

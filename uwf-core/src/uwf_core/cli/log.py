@@ -1,7 +1,6 @@
-"""The log of past commands: write an entry, `uwf log list`, `uwf log show`."""
+"""The log of past commands: `uwf log list`, `uwf log show`."""
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -10,19 +9,10 @@ import click
 from uwf_core.cli.command import command
 from uwf_core.cli.params import Moment
 from uwf_core.cli.render.colours import Screen
-from uwf_core.cli.session import Session, now_ms
-from uwf_core.errors import (
-    BusyError,
-    DefinitionError,
-    PayloadError,
-    StoreError,
-    UsageError,
-    UwfError,
-)
-from uwf_core.named_tuple import NamedTuple
+from uwf_core.cli.session import Session
 
 if TYPE_CHECKING:
-    from uwf_core.engine.log_file import LogEntry, LogFile, LoggedError
+    from uwf_core.engine.log_file import LogFile
 
 
 @command(
@@ -120,86 +110,3 @@ def _entry_text(document: Mapping[str, Any], screen: Screen) -> str:
         screen,
     )
     return f"{text}\n\n{document['traceback']}" if document.get("traceback") else text
-
-
-NOT_LOGGED = (UsageError, DefinitionError, PayloadError, BusyError)
-"""An invalid call changes nothing, not even the log."""
-
-
-class LoggedCall(NamedTuple):
-    """The result of a call: its arguments, its start (ms since 1970), exit code and error."""
-
-    arguments: Sequence[str]
-    started_ms: int
-    code: int
-    error: BaseException | None
-
-
-def write_log(session: Session, call: LoggedCall) -> None:
-    """Log a call that ran or changed something. A log that cannot be written only causes a note,
-    and none if the call failed, since its error must come last.
-    """
-    from uwf_core.cli.error_report import explain, redacted
-    from uwf_core.engine.log_file import LogFile
-
-    engine = session.opened
-    if engine is None or (call.error and isinstance(explain(call.error), NOT_LOGGED)):
-        return
-    log = LogFile(engine.home, lambda text: str(redacted(session, text)))
-    try:
-        log.append(_entry(session, call))
-    except StoreError as problem:
-        if call.error is None:
-            session.note(f"note: {problem.message} ({problem.where})")
-
-
-def _entry(session: Session, call: LoggedCall) -> "LogEntry":
-    from uwf_core import __version__
-    from uwf_core.cli.error_report import traceback_of
-    from uwf_core.engine.log_file import FORMAT, new_id
-
-    return {
-        "version": FORMAT,
-        "id": new_id(call.started_ms),
-        "atMs": call.started_ms,
-        "command": list(call.arguments),
-        "cwd": session.opened.cwd if session.opened else "",
-        "thread": _thread_id(session),
-        "exitCode": call.code,
-        "durationMs": now_ms() - call.started_ms,
-        "pid": os.getpid(),
-        "uwf": __version__,
-        "error": _error(session, call),
-        "traceback": traceback_of(call.error) if call.error else None,
-    }
-
-
-def _thread_id(session: Session) -> str | None:
-    """The thread's id, also where the command had no more than a word for it."""
-    from uwf_core.engine.find import find_thread
-    from uwf_core.ids import ThreadId
-
-    word = session.thread
-    if word is None or session.opened is None or ThreadId.matches(word):
-        return word
-    try:
-        return find_thread(session.opened, word)
-    except UwfError:
-        return word
-
-
-def _error(session: Session, call: LoggedCall) -> "LoggedError | None":
-    from uwf_core.cli.error_report import explain
-
-    if call.error is not None:
-        error = explain(call.error)
-        return {
-            "code": error.code,
-            "message": error.message,
-            "where": error.where,
-            "hint": error.hint,
-        }
-    if session.failure is not None:
-        kind, message = session.failure
-        return {"code": kind, "message": message, "where": None, "hint": None}
-    return None

@@ -130,7 +130,7 @@ def main(
         code = report(session, explain(error), error, arguments)
     try:
         if session.logged:
-            from uwf_core.cli.log import LoggedCall, write_log
+            from uwf_core.cli.error_report import LoggedCall, write_log
 
             write_log(session, LoggedCall(arguments, started_ms, code, error))
         if not isinstance(error, AgentStuck):

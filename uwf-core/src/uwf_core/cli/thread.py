@@ -10,9 +10,8 @@ from uwf_core.cli.outcome import print_outcome, watch
 from uwf_core.cli.params import quota_option, thread_argument
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
-from uwf_core.cli.render.json_text import as_json
 from uwf_core.cli.render.table import fields
-from uwf_core.cli.session import Session
+from uwf_core.cli.session import Session, as_json
 from uwf_core.errors import DefinitionError
 
 

@@ -3,12 +3,11 @@ folder. A worktree counts only if its repository lists it.
 """
 
 # Read by every step: pathlib is not imported for that.
-# ruff: noqa: PTH118, PTH119, PTH120
+# ruff: noqa: PTH118, PTH120
 
 import os
 import stat
 
-from uwf_core.config.trust import is_trusted
 from uwf_core.named_tuple import NamedTuple
 
 _POINTER_BYTES = 4096
@@ -33,24 +32,6 @@ def find_repository(folder: str) -> Repository | None:
             return None
         top = above
     return Repository(top, _common_folder(top))
-
-
-def is_trusted_workspace(home: str, folder: str) -> bool:
-    """Whether the user trusts `folder`, the top of its working tree, or the main working tree of
-    its repository. A repository within a trusted folder is another one, and not trusted.
-
-    Raises:
-        ConfigError: the list of trusted folders cannot be read.
-    """
-    if is_trusted(home, folder):
-        return True
-    found = find_repository(folder)
-    if found is None:
-        return False
-    tops = {found.top}
-    if found.common is not None and os.path.basename(found.common) == _GIT:
-        tops.add(os.path.dirname(found.common))
-    return any(is_trusted(home, top) for top in tops)
 
 
 def is_same_repository(one: str, other: str) -> bool:

@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.config.dotenv import decode_dotenv, parse_dotenv
 from uwf_core.config.home import (
     CONFIG_FILE,
     ENV_FILE,
@@ -179,6 +178,8 @@ def _environment(home: str, env: Mapping[str, str]) -> dict[str, str]:
     data = read_private(file)
     if data is None:
         return dict(env)
+    from uwf_core.config.dotenv import decode_dotenv, parse_dotenv
+
     added = parse_dotenv(decode_dotenv(data, file), file)
     added.pop("UWF_HOME", None)  # reported already, for the folder of this file
     return {**added, **env}
@@ -186,11 +187,7 @@ def _environment(home: str, env: Mapping[str, str]) -> dict[str, str]:
 
 def _read(file: str) -> dict[Path, Leaf]:
     data = read_private(file)
-    if data is None:
-        return {}
-    from uwf_core.config.settings import read_settings
-
-    return read_settings(data, file)
+    return {} if data is None else read_settings(data, file)
 
 
 def _absolute(leaves: Mapping[Path, Leaf], folder: str, env: Mapping[str, str]) -> dict[Path, Leaf]:

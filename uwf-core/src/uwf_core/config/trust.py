@@ -8,7 +8,7 @@ all clones of it have and no other repository has; without a repository, `folder
 """
 
 # Read on every level: pathlib is not imported for that.
-# ruff: noqa: PTH112, PTH116, PTH118
+# ruff: noqa: PTH112, PTH116, PTH118, PTH119, PTH120
 
 import json
 import os
@@ -39,6 +39,28 @@ def is_trusted(home: str, folder: str) -> bool:
     real = os.path.realpath(folder)
     identity = _folders(home).get(real)
     return identity is not None and _is_still(real, identity)
+
+
+def is_trusted_workspace(home: str, folder: str) -> bool:
+    """Whether the user trusts `folder`, the top of its working tree, or the main working tree of
+    its repository. A repository within a trusted folder is another one, and not trusted.
+
+    Raises:
+        ConfigError: the list of trusted folders cannot be read.
+    """
+    if not _folders(home):
+        return False
+    if is_trusted(home, folder):
+        return True
+    from uwf_core.config.repository import find_repository  # only where a folder is trusted
+
+    found = find_repository(folder)
+    if found is None:
+        return False
+    tops = {found.top}
+    if found.common is not None and os.path.basename(found.common) == ".git":
+        tops.add(os.path.dirname(found.common))
+    return any(is_trusted(home, top) for top in tops)
 
 
 def trusted_folders(home: str) -> list[str]:

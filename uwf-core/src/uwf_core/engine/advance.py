@@ -29,8 +29,8 @@ from uwf_core.thread.types import waits
 if TYPE_CHECKING:
     from uwf_core.engine.documents import FailureDocument, StepResult
     from uwf_core.engine.engine import Engine
+    from uwf_core.engine.results import Watch
     from uwf_core.engine.run import Run
-    from uwf_core.engine.watch import Watch
     from uwf_core.thread.types import AttemptPayload
 
 

@@ -23,7 +23,7 @@ from uwf_core.agents.supervise import close_call
 from uwf_core.api.agent import AgentContext
 from uwf_core.engine.extraction import OpenExtractor
 from uwf_core.errors import AgentFailure, InternalFailure, UsageError, UwfError
-from uwf_core.plugins.load_guards import interruptible
+from uwf_core.plugins.guards import interruptible
 from uwf_core.plugins.scan import AGENTS, TOOLS
 from uwf_core.process.folders import make_folder
 from uwf_core.thread.names import imported_name

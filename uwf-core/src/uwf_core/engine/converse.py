@@ -6,13 +6,11 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from uwf_core.agents.supervise import fork_call, run_call
-from uwf_core.api.agent import AgentReply, AgentRequest
+from uwf_core.api.agent import AgentReply, AgentRequest, priced
 from uwf_core.api.extract import NO_USAGE, ExtractProblem
-from uwf_core.api.price import priced
 from uwf_core.engine.assemble import fresh_request
 from uwf_core.engine.extraction import extract_output
 from uwf_core.errors import AgentFailure, InvalidOutput, SessionLost, TimedOut
-from uwf_core.extract.correction import MAX_CORRECTIONS, correction_text, correction_without_session
 from uwf_core.process import crash_points
 from uwf_core.thread.types import CorrectionPayload
 
@@ -117,6 +115,12 @@ def correct(
         InvalidOutput: the agent has had all of its corrections.
         AgentFailure, NeedsAnswer: as `run_agent`.
     """
+    from uwf_core.extract.correction import (  # not for every step
+        MAX_CORRECTIONS,
+        correction_text,
+        correction_without_session,
+    )
+
     assert attempt.reply is not None and attempt.request is not None
     continuation, raw = attempt.continuation, raw_text(attempt.reply)
     count = len(attempt.corrections) + 1

@@ -117,7 +117,7 @@ class Engine:
     @cached_property
     def plugins(self) -> "Plugins":
         """The plugins of this installation, scanned at the first use."""
-        from uwf_core.plugins.load_guards import crashed_loads
+        from uwf_core.plugins.guards import crashed_loads
         from uwf_core.plugins.plugins import Plugins, stderr_trace
 
         beside = self._beside
@@ -164,7 +164,7 @@ class Engine:
         Raises:
             ConfigError: the list of trusted folders cannot be read.
         """
-        from uwf_core.config.repository import is_trusted_workspace
+        from uwf_core.config.trust import is_trusted_workspace
 
         return is_trusted_workspace(self.home, folder)
 

@@ -14,9 +14,16 @@ from uwf_core.engine.location import named_folder
 from uwf_core.engine.names import check_run
 from uwf_core.engine.nodes import save_event
 from uwf_core.engine.plan import GO_ON, Intent, moderate
-from uwf_core.engine.results import Outcome, ended_by, exec_document, forget_run, save_run
+from uwf_core.engine.results import (
+    Broadcast,
+    Outcome,
+    Watch,
+    ended_by,
+    exec_document,
+    forget_run,
+    save_run,
+)
 from uwf_core.engine.step import run_step
-from uwf_core.engine.watch import Broadcast, Watch
 from uwf_core.errors import (
     AgentFailure,
     ExitCode,

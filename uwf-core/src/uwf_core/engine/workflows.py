@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from uwf_core.engine.watch import Watch
+from uwf_core.engine.results import Watch
 from uwf_core.ids import Ref
 from uwf_core.workflow.content import reference_of
 from uwf_core.workflow.definition import is_workflow

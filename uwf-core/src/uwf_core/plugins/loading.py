@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import PluginBroken, PluginError, RunInterrupted
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.plugins.compatible import api_problem
 from uwf_core.plugins.scan import AGENTS, CORE, EXTRACTORS, JUDGES, STORES, TOOLS, EntryPoint
+from uwf_core.plugins.status import api_problem
 
 if TYPE_CHECKING:
     import pluggy

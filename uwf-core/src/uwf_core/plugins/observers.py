@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from uwf_core.errors import RunInterrupted
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.plugins.guard import StdoutGuard
+from uwf_core.plugins.guards import StdoutGuard
 from uwf_core.plugins.loading import cause_of
 from uwf_core.plugins.scan import EntryPoint
 

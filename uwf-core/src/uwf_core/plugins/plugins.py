@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import PluginBroken, PluginError
-from uwf_core.plugins.guard import StdoutGuard
+from uwf_core.plugins.guards import StdoutGuard
 from uwf_core.plugins.scan import (
     AGENTS,
     COMMANDS,
@@ -242,7 +242,7 @@ class Plugins:
     @contextmanager
     def _loading(self, found: EntryPoint) -> Iterator[None]:
         """Run plugin code: keep a marker and our stdout clean, and remember a failure."""
-        from uwf_core.plugins.load_guards import (
+        from uwf_core.plugins.guards import (
             interruptible,
             keeps_descriptors,
             load_marker,

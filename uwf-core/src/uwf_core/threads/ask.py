@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.agents.choose import Choice, recorded_agent, resolve_agent
 from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import ask_call, fork_call, run_call, speaks_from
-from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, NoSink, RunLimits
-from uwf_core.api.price import priced
+from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, NoSink, RunLimits, priced
 from uwf_core.engine.agents import check_choice, opened_agent, recordable, usual_agent
 from uwf_core.engine.find import find_step
-from uwf_core.engine.watch import Watch
+from uwf_core.engine.results import Watch
 from uwf_core.errors import NeedsAnswer, SessionLost, UsageError, WrongStateError
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple

@@ -7,8 +7,7 @@ from uwf_core.api.events import ThreadEnded
 from uwf_core.engine.advance import recover
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.nodes import save_event
-from uwf_core.engine.results import errors_file, forget_run
-from uwf_core.engine.watch import Broadcast, Watch
+from uwf_core.engine.results import Broadcast, Watch, errors_file, forget_run
 from uwf_core.errors import WrongStateError
 from uwf_core.thread.head import head_of, nodes_present, read_head
 from uwf_core.thread.lifecycle import check_cancel, check_present, check_remove

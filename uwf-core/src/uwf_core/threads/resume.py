@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.cas.schemas import Violation, violations
 from uwf_core.engine.nodes import save_event
 from uwf_core.engine.plan import Intent
-from uwf_core.engine.results import Outcome
+from uwf_core.engine.results import Outcome, Watch
 from uwf_core.engine.run import RunOptions, check_step, locked_thread, run_steps
-from uwf_core.engine.watch import Watch
 from uwf_core.errors import DefinitionError, PayloadError, UsageError, WrongStateError
 from uwf_core.extract.typed import at, type_of, types_of
 from uwf_core.named_tuple import NamedTuple

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from uwf_core.engine.location import named_folder
 from uwf_core.engine.nodes import begin_thread
-from uwf_core.engine.watch import Watch
+from uwf_core.engine.results import Watch
 from uwf_core.engine.workflows import find_workflow
 from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.ids import ThreadId

@@ -1,4 +1,6 @@
-"""Detect and report plugin code that harms the process while it is loaded.
+"""Keep plugin code off our stdout; detect and report what harms the process while it is loaded.
+
+Stdout is only for the result of a command.
 
 Markers "loading X of D" in the home name the plugin if the process dies during its import. A marker
 is a file that its writer keeps locked, so that an unlocked marker is one whose writer crashed.
@@ -13,16 +15,86 @@ import fcntl
 import json
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from types import FrameType
+from typing import TextIO
 
 from uwf_core.errors import AgentInterrupted
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.plugins.loading import broken, cure
 from uwf_core.plugins.scan import EntryPoint
 from uwf_core.process.folders import make_folder
+
+_STDOUT, _STDERR = 1, 2
+
+
+class StdoutGuard:
+    """A context in which all writes to stdout go to stderr.
+
+    Both `sys.stdout` and the file descriptor are diverted, since a plugin may print, keep the
+    stream for its logger, or start a program. Contexts nest, also across threads: the first one
+    diverts, the last one restores.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._depth = 0
+        self._descriptor: int | None = None
+        self._stream: TextIO | None = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._depth += 1
+            if self._depth == 1:
+                self._divert()
+
+    def __exit__(self, *_error: object) -> None:
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0:
+                self._restore()
+
+    def _divert(self) -> None:
+        self._stream = sys.stdout
+        _flush(sys.stdout)
+        self._descriptor = _divert_descriptor()
+        sys.stdout = sys.stderr
+
+    def _restore(self) -> None:
+        _flush(sys.stdout)
+        _flush(self._stream)  # what a plugin wrote to a stream it kept goes to stderr as well
+        if self._stream is not None:
+            sys.stdout = self._stream
+        if self._descriptor is not None:
+            # Plugin code may have closed it; the loader reports that.
+            with contextlib.suppress(OSError):
+                os.dup2(self._descriptor, _STDOUT)
+                os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _divert_descriptor() -> int | None:
+    """Point descriptor 1 to stderr; return a copy of it, None if it was closed."""
+    try:
+        saved = os.dup(_STDOUT)
+    except OSError:  # started without a stdout
+        return None
+    try:
+        os.dup2(_STDERR, _STDOUT)
+    except OSError:  # started without a stderr
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, _STDOUT)
+        os.close(nowhere)
+    return saved
+
+
+def _flush(stream: TextIO | None) -> None:
+    # The code that writes the result reports a closed or broken stream.
+    if stream is not None:
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+
 
 _FOLDER = "loading"
 
@@ -120,13 +192,12 @@ def _take(file: str) -> CrashedLoad | None:
 
 
 _DESCRIPTORS = "/dev/fd"
-_STDERR = 2
-_STANDARD = (0, 1, _STDERR)
+_STANDARD = (0, _STDOUT, _STDERR)
 
 _Opened = dict[int, tuple[int, int]]
 
 
-@contextmanager
+@contextlib.contextmanager
 def interruptible(found: EntryPoint) -> Iterator[None]:
     """Let Ctrl-C end the import of a plugin that hangs, also if signals are only recorded.
 
@@ -149,6 +220,8 @@ def interruptible(found: EntryPoint) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as interruption:
+        from uwf_core.plugins.loading import cure
+
         raise AgentInterrupted(
             f"interrupted while loading {found}", hint=f"if it hangs there, {cure(found)}"
         ) from interruption
@@ -157,7 +230,7 @@ def interruptible(found: EntryPoint) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-@contextmanager
+@contextlib.contextmanager
 def keeps_descriptors(found: EntryPoint) -> Iterator[None]:
     """Report a plugin that closes descriptors that it did not open.
 
@@ -184,6 +257,8 @@ def keeps_descriptors(found: EntryPoint) -> Iterator[None]:
             if after.get(number) != file and (alone or number in _STANDARD)
         )
         if lost:
+            from uwf_core.plugins.loading import broken
+
             numbers = ", ".join(map(str, lost))
             error = broken(found, f"it closed file descriptors that it did not open ({numbers})")
             if lost[-1] not in _STANDARD:
@@ -192,7 +267,7 @@ def keeps_descriptors(found: EntryPoint) -> Iterator[None]:
             raise error
 
 
-@contextmanager
+@contextlib.contextmanager
 def stays_one_process(found: EntryPoint) -> Iterator[None]:
     """End a process that the plugin forked if it returns here: only the parent continues."""
     process = os.getpid()
@@ -200,6 +275,8 @@ def stays_one_process(found: EntryPoint) -> Iterator[None]:
         yield
     finally:
         if os.getpid() != process:
+            from uwf_core.plugins.loading import broken
+
             error = broken(found, "it forks while loading; the second process was ended")
             os.write(2, f"note: {error.message} ({error.hint})\n".encode())
             os._exit(0)
