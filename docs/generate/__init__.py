@@ -7,6 +7,7 @@ PAGES = {
     "hooks": "every hook with its arguments and an example",
     "contracts": "every clause of the conformance kits, and every ability of a scripted peer",
     "formats": "every key of the files and documents that uwf reads",
+    "judges": "the built-in judges of uwf-eval with their options",
     "builtin": "the builtin agent's options and tools, and the services that setup knows",
     "errors": "exit codes, errors and kinds of failure",
     "problems": "the codes of `uwf workflow check`",

@@ -1,14 +1,12 @@
 """The page of the builtin agent: its options, its tools, the services that `uwf setup` knows."""
 
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from typing import Any
 
+from generate.options import options_table
 from generate.tables import table
 from uwf_agent_builtin.options import BuiltinOptions
 from uwf_agent_builtin.tools.registry import BUILTIN_TOOLS
-from uwf_core.api.fields import camel
 from uwf_core.config.providers import PRESETS
 
 INTRODUCTION = """\
@@ -33,39 +31,14 @@ SERVICES = """\
 use `--base-url`.
 """
 
-_ATTRIBUTE = re.compile(r"^    (\w+): ", re.MULTILINE)
-
 
 def markdown() -> str:
     """The whole page."""
-    options = table(["option", "default", "meaning"], _options())
+    options = options_table(BuiltinOptions)
     tools = table(["tool", "arguments", "description for the model"], _tools())
     services = table(["name", "address", "variable of the key"], _services())
     parts = (INTRODUCTION, OPTIONS, options, TOOLS, tools, SERVICES, services)
     return "\n".join(f"{part}\n" for part in parts)
-
-
-def _options() -> Iterator[tuple[str, str, str]]:
-    told = _attributes(BuiltinOptions.__doc__ or "")
-    for each in fields(BuiltinOptions):
-        yield f"`{camel(each.name)}`", _default(each.default), told[each.name]
-
-
-def _attributes(docstring: str) -> dict[str, str]:
-    """What the docstring of a record says of each attribute."""
-    indented = docstring.partition("Attributes:\n")[2].replace("\n    ", "\n")
-    parts = _ATTRIBUTE.split(f"\n{indented.removeprefix('    ')}")[1:]
-    return dict(zip(parts[::2], parts[1::2], strict=True))
-
-
-def _default(value: Any) -> str:
-    match value:
-        case None | ():
-            return "–"
-        case bool():
-            return f"`{str(value).lower()}`"
-        case _:
-            return f"`{value:g}`"
 
 
 def _tools() -> Iterator[tuple[str, str, str]]:

@@ -1,16 +1,16 @@
-"""The page of what `uwf workflow check` finds: every code, read from the source of the checks."""
+"""The page of what `uwf workflow check` finds: each code with a real example.
 
-import ast
-from collections.abc import Iterator
+The examples are the broken workflows of the tests, of which every code has at least one.
+"""
+
 from pathlib import Path
-from typing import NamedTuple
 
-import uwf_core
 from generate.tables import table
+from uwf_core.workflow.check import check_file
+from uwf_core.workflow.codes import CODES
+from uwf_core.workflow.problem import Problem
 
-CORE = Path(uwf_core.__file__).parent
-ROOM, RULES = CORE / "workflow", CORE / "shape" / "rules.py"
-SEVERITIES = {"error_at": "error", "warning_at": "warning"}
+BROKEN = Path(__file__).parents[2] / "tests" / "core" / "workflow" / "broken"
 
 INTRODUCTION = """\
 # What check finds
@@ -19,69 +19,32 @@ INTRODUCTION = """\
 `file:line:column code message` with a hint, or as `problems[]` with `--format json`. Codes are
 stable. Warnings alone leave a workflow valid (exit 0); an error makes it invalid (exit 4).
 
-`…` represents a name: a role, a status, a key.
+The examples are real messages.
 """
-
-
-class Finding(NamedTuple):
-    """One place in the source that reports a problem."""
-
-    code: str
-    severity: str
-    message: str
-    hint: str
 
 
 def markdown() -> str:
     """The whole page."""
-    findings = sorted(set(all_findings()))
-    assert findings, "no problem codes found: have error_at and warning_at been renamed?"
-    rows = [
-        (f"`{finding.code}`", finding.severity, finding.message, finding.hint)
-        for finding in findings
-    ]
-    return INTRODUCTION + "\n" + table(["code", "severity", "message", "hint"], rows)
+    examples = _examples()
+    rows = [(f"`{code}`", CODES[code], *_cells(examples.get(code))) for code in sorted(CODES)]
+    columns = ["code", "meaning", "severity", "example", "hint of the example"]
+    return INTRODUCTION + "\n" + table(columns, rows)
 
 
-def all_findings() -> Iterator[Finding]:
-    """Every call of `error_at` and `warning_at`, and every rule of a shape."""
-    for path in sorted(ROOM.glob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and _name(node.func) in SEVERITIES:
-                finding = _finding(node)
-                if finding is not None:
-                    yield finding
-    for node in ast.walk(ast.parse(RULES.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and _name(node.func) == "Rule":
-            message, _, _, _, code, hint = [*map(_text, node.args), *([""] * 6)][:6]
-            yield Finding(code or "bad-value", "error", f"… {message}", hint)
+def _examples() -> dict[str, Problem]:
+    """A problem of each code, from the file with the fewest problems. The two codes that need a
+    large file have none.
+    """
+    found: dict[str, Problem] = {}
+    checked = [check_file(str(path)).problems for path in sorted(BROKEN.glob("*.yaml"))]
+    for problems in sorted(checked, key=len):
+        for problem in problems:
+            found.setdefault(problem.code, problem)
+    return found
 
 
-def _finding(call: ast.Call) -> Finding | None:
-    given = dict(zip(["place", "code", "message", "hint"], call.args, strict=False))
-    given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
-    code = given.get("code")
-    if not isinstance(code, ast.Constant):
-        return None  # passes on what its caller named
-    message, hint = given.get("message"), given.get("hint")
-    severity = SEVERITIES[_name(call.func)]
-    return Finding(str(code.value), severity, _text(message), _text(hint))
-
-
-def _name(function: ast.expr) -> str:
-    return ast.unparse(function).rsplit(".", 1)[-1]
-
-
-def _text(expression: ast.expr | None) -> str:
-    """A text from the source, with `…` for each value that it fills in."""
-    match expression:
-        case None:
-            return ""
-        case ast.Constant(value=str(text)):
-            return text
-        case ast.JoinedStr(values=parts):
-            return "".join(_text(part) for part in parts)
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _text(left) + _text(right)
-        case _:
-            return "…"
+def _cells(example: Problem | None) -> tuple[str, str, str]:
+    if example is None:
+        return "error", "", ""
+    message, hint = (text.replace(str(BROKEN), "/project") for text in example[-2:])
+    return example.severity, message, hint

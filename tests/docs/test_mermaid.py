@@ -8,9 +8,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from test_pages import pages
-
-from page_examples import blocks
 
 ROOT = Path(__file__).resolve().parents[2]
 MERMAID = Path(os.environ.get("UWF_MERMAID", ""))
@@ -91,14 +88,3 @@ def test_mermaid_reads_names_that_mean_something_to_it(tmp_path):
     file.write_text(HOSTILE, encoding="utf-8")
     graph = graph_of(file, tmp_path)
     assert verdicts((("hostile", graph),)) == {"hostile": None}, graph
-
-
-def test_mermaid_reads_the_drawings_of_the_pages():
-    drawings = tuple(
-        (f"{page.relative_to(ROOT)}:{block.line}", block.text)
-        for page in pages()
-        for block in blocks(page)
-        if block.language == "mermaid"
-    )
-    assert drawings
-    assert {name: fault for name, fault in verdicts(drawings).items() if fault} == {}

@@ -52,13 +52,25 @@ def command(name):
 
 
 def test_a_command_of_another_distribution_is_one_of_ours(site):
-    site.install("uwf-greet", "[uwf.commands]\ngreet = uwf_greet:command\n", GREET)
-    assert "greet       from uwf-greet" in site.uwf("--help").stdout
+    summary = "Summary: Greet people politely.\n"
+    site.install("uwf-greet", "[uwf.commands]\ngreet = uwf_greet:command\n", GREET, summary)
+    assert "greet       Greet people politely\n" in site.uwf("--help").stdout
     done = site.uwf("greet", "you")
     assert (done.exit_code, done.stdout) == (0, "hello you\n")
     assert site.uwf("greet", "--bogus").exit_code == 2
     assert site.uwf("greet", "nobody").exit_code != 0
-    assert "greet\tfrom uwf-greet" in site.uwf("__complete", "fish", "1", "uwf", "gr").stdout
+    completed = site.uwf("__complete", "fish", "1", "uwf", "gr").stdout
+    assert "greet\tGreet people politely\n" in completed
+
+
+def test_examples_name_the_command_as_it_was_called():
+    def shown(*words):
+        command = [sys.executable, "-m", *words, "--help"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    assert "\n  uwf eval run my-task --repeat 5\n" in shown("uwf_core", "eval")
+    assert "\n  uwf eval diff nightly @last\n" in shown("uwf_core", "eval", "diff")
+    assert "uwf-eval diff nightly @last\n" in shown("uwf_eval", "diff")
 
 
 @pytest.mark.parametrize("words", [["eval", "--help"], ["eval"], ["eval", "run", "--help"]])

@@ -143,3 +143,22 @@ def test_what_failed_is_waited_for_with_its_own_code(uwf, project, three):
     ran = uwf("thread", "exec", three[2])
     waited = uwf("thread", "wait", three[2])
     assert (waited.code, waited.document) == (6, ran.document)
+
+
+def test_a_deleted_thread_is_reported_as_deleted(uwf, three):
+    head = uwf("thread", "show", three[0]).document["head"]
+    assert uwf("thread", "rm", three[0]).document == {
+        "thread": three[0],
+        "status": "completed",
+        "steps": 2,
+        "head": head,
+        "removed": True,
+    }
+    text = uwf("thread", "rm", three[1], "--format", "text").out
+    assert text == f"{three[1]} deleted; `uwf cas gc` frees its nodes\n"
+
+
+def test_a_verified_bundle_is_called_ok(uwf, three, tmp_path):
+    file = str(tmp_path / "thread.tar")
+    uwf("thread", "export", three[0], "-o", file)
+    assert uwf("bundle", "verify", file, "--format", "text").out.startswith("bundle OK\n")

@@ -126,6 +126,18 @@ def test_a_thread_with_another_head_comes_only_as_a_new_one(
     assert is_valid(uwf)
 
 
+def test_a_known_thread_can_be_imported_once_more_under_a_new_id(
+    uwf: Client, thread: str, bundle: Path
+) -> None:
+    here = uwf.show(thread)
+    assert uwf.import_bundle(bundle)["imported"] is False
+    took = uwf.import_bundle(bundle, as_new=True)
+    assert (took["imported"], took["added"], took["head"]) == (True, 0, here["head"])
+    assert {row["thread"] for row in uwf.list()} == {thread, took["thread"]}
+    assert uwf.show(thread) == here
+    assert is_valid(uwf)
+
+
 def test_a_dry_run_makes_nothing_not_even_a_store(other: Project, bundle: Path) -> None:
     with other.client() as theirs:
         would = theirs.import_bundle(bundle, dry_run=True)

@@ -72,3 +72,12 @@ def test_what_is_no_task_says_what_one_is(tmp_path: Path, client: Client) -> Non
         assert raised.value.hint is not None and hint in raised.value.hint
     with pytest.raises(UsageError):
         find_task("  ", client, tmp_path)
+
+
+def test_an_error_of_a_task_names_the_file_of_the_user_not_the_copy(
+    tmp_path: Path, client: Client
+) -> None:
+    folder = write(tmp_path / "a", "a")
+    (folder / "task.yaml").write_text(TASK.format("a", "w") + "promt: x\n")
+    checked = take_task(find_task("a", client, tmp_path), tmp_path / "copy")
+    assert [problem.file for problem in checked.problems] == [str(folder / "task.yaml")]

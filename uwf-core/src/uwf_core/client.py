@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         BundleDocument,
         ExecDocument,
         ImportDocument,
+        RemovedDocument,
         StartedDocument,
         StepDocument,
         StepResult,
@@ -57,6 +58,7 @@ __all__ = [
     "Name",
     "NodeStore",
     "Outcome",
+    "RemovedDocument",
     "StartedDocument",
     "StepDocument",
     "StepResult",
@@ -158,8 +160,6 @@ class Client:
         """The typed nodes and names of a program that uses uwf's store."""
         return NodeStore(self._engine)
 
-    # -- workflows -------------------------------------------------------------------------------
-
     def add_workflow(self, file: str | os.PathLike[str]) -> Ref:
         """Check and publish a workflow file and register its name.
 
@@ -182,8 +182,6 @@ class Client:
         from uwf_core.engine.workflows import find_workflow
 
         return find_workflow(self._engine, word, self._watch)
-
-    # -- threads ---------------------------------------------------------------------------------
 
     def start(
         self,
@@ -277,13 +275,11 @@ class Client:
 
         return control.wait_thread(self._engine, thread, timeout_s)
 
-    def remove(self, thread: str) -> ThreadDocument:
+    def remove(self, thread: str) -> RemovedDocument:
         """Remove a finished thread."""
         from uwf_core.threads import cancel
 
         return cancel.remove_thread(self._engine, thread)
-
-    # -- bundles ---------------------------------------------------------------------------------
 
     def export_thread(self, thread: str, file: str | os.PathLike[str]) -> BundleDocument:
         """Write a thread as a bundle. Errors as `uwf thread export`."""
@@ -305,8 +301,6 @@ class Client:
 
         options = ImportOptions(dry_run, as_new)
         return import_bundle(self._engine, str(Path(self._engine.cwd, file)), options)
-
-    # -- reading ---------------------------------------------------------------------------------
 
     def show(self, thread: str) -> ThreadDocument:
         """The status of a thread."""
@@ -370,8 +364,6 @@ class Client:
 
         options = ask.AskOptions(text, agent, fork)
         return ask.ask_step(self._engine, step, options, self._watch, cancel or Cancel())
-
-    # -- judging ---------------------------------------------------------------------------------
 
     def judge(
         self, name: str, options: Mapping[str, Any] | None = None, *, where: str = "options"

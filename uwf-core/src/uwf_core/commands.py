@@ -16,7 +16,7 @@ one document with `session.emit`, lines for people with `session.note`, and give
 the entry point `uwf.commands` is the same `Group`, made once.
 """
 
-from uwf_core.cli.command import Command, Group, command
+from uwf_core.cli.command import Command, Group, command, write_examples, write_lines
 from uwf_core.cli.command_table import Noun, Row
 from uwf_core.cli.main import EXIT_CODES, process
 from uwf_core.cli.render.amounts import ago, count, duration, moment, usage
@@ -53,4 +53,6 @@ __all__ = [
     "table",
     "usage",
     "working_folder",
+    "write_examples",
+    "write_lines",
 ]

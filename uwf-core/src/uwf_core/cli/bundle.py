@@ -36,8 +36,8 @@ def import_(session: Session, file: str, dry_run: bool, as_new: bool) -> None:
 
     Recomputes every reference and SHA-256, and checks every node against its type and the index
     of the thread against its steps. Any error rejects the whole bundle. A thread that exists with
-    the same head stays unchanged; with another head it is rejected, unless --as-new imports it as
-    a fork under a new id. Registered workflow names never change.
+    the same head stays unchanged, with another head it is rejected; --as-new imports either as a
+    fork under a new id. Registered workflow names never change.
     """
     from uwf_core.upkeep.import_bundle import ImportOptions, import_bundle
 
@@ -68,7 +68,11 @@ def verify(session: Session, file: str) -> None:
     """
     from uwf_core.upkeep.import_bundle import verify_bundle
 
-    session.emit(verify_bundle(file), bundle_text)
+    session.emit(verify_bundle(file), _verified_text)
+
+
+def _verified_text(document: Mapping[str, Any], screen: Screen) -> str:
+    return f"bundle OK\n{bundle_text(document, screen)}"
 
 
 def bundle_text(document: Mapping[str, Any], screen: Screen) -> str:

@@ -106,7 +106,7 @@ class Command(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Print the examples, which every command has."""
-        write_lines(formatter, "Example" if len(self.examples) == 1 else "Examples", self.examples)
+        write_examples(formatter, self.examples, ctx)
 
 
 def command(
@@ -220,6 +220,21 @@ def near_miss(word: str, known: Sequence[str]) -> str | None:
 
     close = get_close_matches(word, known, cutoff=0.5)
     return f"did you mean {' or '.join(close)}?" if close else None
+
+
+def write_examples(
+    formatter: click.HelpFormatter, examples: Sequence[str], ctx: click.Context
+) -> None:
+    """Write the section of the examples. One of a plugin's program (`uwf-eval run`) is written as
+    the command of uwf (`uwf eval run`) if it is called so.
+    """
+    lines = []
+    for each in examples:
+        program, _, rest = each.partition(" ")
+        command = program.replace("-", " ", 1)
+        as_called = f"{ctx.command_path} ".startswith(f"{command} ")
+        lines.append(f"{command} {rest}" if as_called else each)
+    write_lines(formatter, "Example" if len(lines) == 1 else "Examples", lines)
 
 
 def write_lines(formatter: click.HelpFormatter, title: str, lines: Sequence[str]) -> None:

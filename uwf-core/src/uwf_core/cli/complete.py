@@ -159,11 +159,9 @@ def _settings(_engine: "Engine") -> Iterator[tuple[str, str]]:
 
 
 def _foreign() -> Candidates:
-    from uwf_core.cli.plugin_commands import plugin_commands
+    from uwf_core.cli.plugin_commands import plugin_commands, summary_of
 
-    return [
-        (name, f"from {found[0].distribution}") for name, found in plugin_commands(COMMANDS).items()
-    ]
+    return [(name, summary_of(found[0])) for name, found in plugin_commands(COMMANDS).items()]
 
 
 _FIXED: Final[Mapping[str, str]] = {

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from uwf_core.cli.command import Group, write_lines
+from uwf_core.cli.command import Group, write_examples, write_lines
 from uwf_core.cli.command_table import COMMANDS, Noun
 from uwf_core.cli.error_report import explain, report
 from uwf_core.cli.session import Session, now_ms
@@ -72,16 +72,16 @@ class Root(Group):
         return near_hint(word, self.list_commands(ctx), (GROUP,)) or super().suggest(ctx, word)
 
     def help_of(self, name: str) -> str:
-        """A command's help line; for a plugin's, its distribution."""
+        """A command's help line; for a plugin's, the summary of its distribution."""
         if name in self.rows:
             return super().help_of(name)
-        from uwf_core.cli.plugin_commands import plugin_commands
+        from uwf_core.cli.plugin_commands import plugin_commands, summary_of
 
-        return f"from {plugin_commands(self.rows)[name][0].distribution}"
+        return summary_of(plugin_commands(self.rows)[name][0])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Examples and the exit codes of every command."""
-        write_lines(formatter, "Examples", EXAMPLES)
+        write_examples(formatter, EXAMPLES, ctx)
         write_lines(formatter, "Exit codes", EXIT_CODES)
 
 

@@ -20,6 +20,12 @@ def plugin_commands(own: Collection[str]) -> dict[str, list[EntryPoint]]:
     return commands
 
 
+def summary_of(command: EntryPoint) -> str:
+    """The help line of a plugin's command: the summary of its distribution, else its name."""
+    summary = "".join(each for each in command.summary if each.isprintable()).strip()
+    return summary.rstrip(".") or f"from {command.distribution}"
+
+
 def load_plugin_command(session: "Session", name: str) -> "click.Command | None":
     """Import the command of that name; None if no plugin has it.
 

@@ -82,7 +82,11 @@ def rm(session: Session, thread: str) -> None:
     from uwf_core.threads.cancel import remove_thread
 
     session.thread = thread
-    session.emit(remove_thread(session.engine, thread), thread_text)
+    session.emit(remove_thread(session.engine, thread), _removed_text)
+
+
+def _removed_text(document: Mapping[str, Any], _screen: Screen) -> str:
+    return f"{document['thread']} deleted; `uwf cas gc` frees its nodes"
 
 
 def thread_text(document: Mapping[str, Any], screen: Screen) -> str:

@@ -218,7 +218,7 @@ def poke(session: Session, thread: str, prompt: str, background: bool, **how: An
     return print_outcome(session, outcome)
 
 
-@command("fork", "uwf step fork 3FQ8K", logged=True)
+@command("fork", "uwf thread fork 3FQ8K", logged=True)
 @step_argument()
 def fork(session: Session, step: str) -> None:
     """Start a new thread that shares the chain up to STEP; copies nothing.

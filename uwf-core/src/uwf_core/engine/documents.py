@@ -87,6 +87,16 @@ class ThreadRow(Standing):
     updatedAtMs: int
 
 
+class RemovedDocument(TypedDict):
+    """A deleted thread: its last status and head, and the number of its steps (0 if corrupt)."""
+
+    thread: str
+    status: str
+    steps: int
+    head: str | None
+    removed: bool
+
+
 class ThreadDocument(ThreadRow):
     """A thread, as `thread show` prints it: a row, its task (null if the thread is corrupt), the
     form of an answer, and the next command.

@@ -36,14 +36,18 @@ class Distribution:
     Attributes:
         name: its own spelling of its name. version: its version.
         requires: its requirements on uwf-core, as texts (`uwf-core>=1,<2`).
+        summary: what it is, in a line.
     """
 
-    __slots__ = ("name", "requires", "version")
+    __slots__ = ("name", "requires", "summary", "version")
 
-    def __init__(self, name: str, version: str, requires: tuple[str, ...]) -> None:
+    def __init__(
+        self, name: str, version: str, requires: tuple[str, ...] = (), summary: str = ""
+    ) -> None:
         self.name = name
         self.version = version
         self.requires = requires
+        self.summary = summary
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
@@ -55,11 +59,13 @@ class EntryPoint:
     Attributes:
         group: one of `GROUPS`. name: what a user types.
         target: `module` or `module:attribute`; "" if the line has none.
-        distribution, version, requires: as in `Distribution`.
+        distribution, version, requires, summary: as in `Distribution`.
         defect: why it can never be loaded; "" if unknown.
     """
 
-    __slots__ = ("defect", "distribution", "group", "name", "requires", "target", "version")
+    __slots__ = (
+        "defect", "distribution", "group", "name", "requires", "summary", "target", "version",
+    )  # fmt: skip
 
     def __init__(
         self, group: str, name: str, target: str, by: Distribution, defect: str = ""
@@ -70,6 +76,7 @@ class EntryPoint:
         self.distribution = by.name
         self.version = by.version
         self.requires = by.requires
+        self.summary = by.summary
         self.defect = defect or _name_defect(name)
 
     def __str__(self) -> str:
@@ -121,7 +128,7 @@ def scan(groups: Container[str] = GROUPS, path: Sequence[str] | None = None) -> 
                 found += [EntryPoint(*section, metadata) for section in sections]
             elif sections:
                 del seen[key]  # the rest of something uninstalled hides nothing
-                by = Distribution(*_name_and_version(stem), ())
+                by = Distribution(*_name_and_version(stem))
                 defect = f"{folder} has no readable {_METADATA[kind]}"
                 remains += [(key, EntryPoint(*section, by, defect)) for section in sections]
     found += [each for key, each in remains if key not in seen]
@@ -179,11 +186,11 @@ def _section_lines(text: str, groups: Container[str]) -> Iterator[tuple[str, str
 
 
 def _read_metadata(file: str) -> Distribution | None:
-    """Name, version and requirements on uwf-core; None if it is not metadata of a distribution."""
+    """What METADATA says of a distribution; None if it does not name one."""
     data = _read(file)
     if data is None:
         return None
-    name = version = ""
+    name = version = summary = ""
     requires = []
     for line in data.decode("utf-8", "replace").splitlines():
         if not line.strip():
@@ -194,9 +201,11 @@ def _read_metadata(file: str) -> Distribution | None:
             name = value
         elif key == "version":
             version = value
+        elif key == "summary":
+            summary = value
         elif key == "requires-dist" and _demands_core(value):
             requires.append(value)
-    return Distribution(name, version, tuple(requires)) if name else None
+    return Distribution(name, version, tuple(requires), summary) if name else None
 
 
 def _demands_core(requirement: str) -> bool:

@@ -18,7 +18,7 @@ from uwf_core.threads.control import stop_run
 from uwf_core.views.show import show_thread
 
 if TYPE_CHECKING:
-    from uwf_core.engine.documents import ThreadDocument
+    from uwf_core.engine.documents import RemovedDocument, ThreadDocument
     from uwf_core.engine.engine import Engine
 
 
@@ -52,7 +52,7 @@ def cancel_thread(engine: "Engine", word: str, watch: Watch) -> "ThreadDocument"
     return show_thread(engine, thread)
 
 
-def remove_thread(engine: "Engine", word: str) -> "ThreadDocument":
+def remove_thread(engine: "Engine", word: str) -> "RemovedDocument":
     """Delete the names of a finished thread; the next `cas gc` deletes its nodes.
 
     Raises:
@@ -73,4 +73,10 @@ def remove_thread(engine: "Engine", word: str) -> "ThreadDocument":
                 store.delete_variable(each)
     forget_run(engine.home, thread)
     Path(errors_file(engine.home, thread)).unlink(missing_ok=True)
-    return document
+    return {
+        "thread": thread,
+        "status": document["status"],
+        "steps": document["steps"],
+        "head": document["head"],
+        "removed": True,
+    }

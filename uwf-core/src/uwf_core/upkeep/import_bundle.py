@@ -47,8 +47,8 @@ def verify_bundle(path: str) -> "BundleDocument":
 def import_bundle(engine: "Engine", path: str, options: ImportOptions) -> "ImportDocument":
     """Import a thread; any error rejects the whole bundle.
 
-    A thread that exists with the same head stays unchanged. With `as_new`, one that exists with
-    another head is imported under a new id, as a fork of the head in the bundle.
+    A thread that exists with the same head stays unchanged, with another head it is rejected.
+    With `as_new`, one that exists is imported under a new id, as a fork of the head in the bundle.
 
     Raises:
         BundleError: a check of the bundle fails.
@@ -97,14 +97,14 @@ def _plan(engine: "Engine", checked: CheckedBundle, options: ImportOptions) -> _
     known = store.variable(head_name(thread))
     if known is None:
         return _Plan(thread, is_new=True, is_fork=False)
+    if options.as_new:
+        return _Plan(ThreadId.new(engine.now_ms()), is_new=True, is_fork=True)
     if known.value == checked.head.ref:
         return _Plan(thread, is_new=False, is_fork=False)
-    if not options.as_new:
-        raise WrongStateError(
-            f"thread {thread} exists with another head ({known.value}, not {checked.head.ref})",
-            hint="--as-new imports it under a new id",
-        )
-    return _Plan(ThreadId.new(engine.now_ms()), is_new=True, is_fork=True)
+    raise WrongStateError(
+        f"thread {thread} exists with another head ({known.value}, not {checked.head.ref})",
+        hint="--as-new imports it under a new id",
+    )
 
 
 def _missing(store: "Store", checked: CheckedBundle) -> int:

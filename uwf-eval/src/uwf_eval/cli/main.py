@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from uwf_core.commands import EXIT_CODES, Group, Noun, Row
+from uwf_core.commands import EXIT_CODES, Group, Noun, Row, write_examples, write_lines
 
 COMMANDS: Final[Mapping[str, Row]] = {
     "run": Row("run:run", "Run tasks and judge every trial"),
@@ -35,11 +35,8 @@ class Root(Group):
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Examples and exit codes."""
-        for title, lines in (("Examples", EXAMPLES), ("Exit codes", EXIT_CODES)):
-            formatter.write_paragraph()
-            formatter.write(f"{title}:\n")
-            for line in lines:
-                formatter.write(f"  {line}\n")
+        write_examples(formatter, EXAMPLES, ctx)
+        write_lines(formatter, "Exit codes", EXIT_CODES)
 
 
 command = Root("eval")

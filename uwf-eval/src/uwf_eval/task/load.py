@@ -115,7 +115,12 @@ def take_task(found: Found, target: Path) -> Checked:
         target = task_top(target, found.place)
     else:
         copy_tree(found.path, target, without=NOT_COPIED)
-    return read_task(Origin(target, found.source, found.place, digest_of_tree(target)))
+    checked = read_task(Origin(target, found.source, found.place, digest_of_tree(target)))
+    problems = (
+        each._replace(file=each.file.replace(str(target), str(found.path), 1))
+        for each in checked.problems
+    )
+    return checked._replace(problems=tuple(problems))  # of the user's files, not of the copy
 
 
 def check_task(found: Found, scratch: Path) -> Checked:

@@ -52,7 +52,12 @@ def _score(amount: float, full: float, zero: float) -> float:
 
 @record
 class CostOptions:
-    """In dollars: the score is 1 up to `full_usd` and 0 from `zero_usd`."""
+    """The limits in dollars.
+
+    Attributes:
+        full_usd: the score is 1 up to this amount.
+        zero_usd: the score is 0 from this amount.
+    """
 
     full_usd: float | None = None
     zero_usd: float | None = None
@@ -76,7 +81,12 @@ class Cost:
 
 @record
 class DurationOptions:
-    """In seconds: the score is 1 up to `full_seconds` and 0 from `zero_seconds`."""
+    """The limits in seconds.
+
+    Attributes:
+        full_seconds: the score is 1 up to this duration.
+        zero_seconds: the score is 0 from this duration.
+    """
 
     full_seconds: float | None = None
     zero_seconds: float | None = None

@@ -33,13 +33,13 @@ class CommandOptions:
     """The command and its score.
 
     Attributes:
-        run: the command; `sh -c` runs it in a copy of the trial's folder.
+        run: the command, required; `sh -c` runs it in a copy of the trial's folder.
         score: `exit`: 1 if the exit code is 0, else 0; `number`: the last match of `pattern` in
             the output, for any exit code.
         pattern: a regular expression; its first group is the number.
         full, zero: the numbers with the scores 1 and 0; linear between them.
-        seconds: the time limit. too_slow: the score of a timeout; without it, the trial counts
-            as 0.
+        seconds: the time limit.
+        too_slow: the score of a timeout; without it, the trial counts as 0.
     """
 
     run: str = ""

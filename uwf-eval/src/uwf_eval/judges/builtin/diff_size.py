@@ -27,8 +27,12 @@ _MOST_SHOWN = 100
 
 @record
 class DiffSizeOptions:
-    """In changed lines: the score is 1 up to `full` and 0 from `zero`. `ignore`: globs of ignored
-    paths, which replace the default ones; `*` also matches `/`.
+    """The limits in changed lines, and the ignored files.
+
+    Attributes:
+        full: the score is 1 up to this number.
+        zero: the score is 0 from this number.
+        ignore: globs of ignored paths, which replace the default ones; `*` also matches `/`.
     """
 
     full: float | None = None

@@ -13,8 +13,10 @@ _INVALID = "invalid_output"
 
 @record
 class ComplianceOptions:
-    """`count`: the share that is the score: outputs that were valid without a correction (`first`),
-    or in the end (`all`).
+    """What is counted.
+
+    Attributes:
+        count: outputs that were valid without a correction (`first`), or in the end (`all`).
     """
 
     count: Literal["first", "all"] = "first"

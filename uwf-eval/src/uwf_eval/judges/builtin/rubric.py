@@ -46,10 +46,10 @@ _DOES_THE_TASK = Criterion(
 
 @record
 class RubricOptions(ModelOptions):
-    """The options of every judge that asks a model, and:
+    """The criteria, and the common options of judges that ask a model.
 
     Attributes:
-        criteria: with unique names.
+        criteria: each with a unique `name`, a `description` and a `weight`.
         points: the most for one criterion.
         files: globs of files in the trial's folder that the model also gets; `*` also matches
             `/`.

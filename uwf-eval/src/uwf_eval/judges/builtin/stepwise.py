@@ -23,7 +23,11 @@ Step = Mapping[str, Any]
 
 @record
 class StepOptions(ModelOptions):
-    """The options of every judge that asks a model. `roles`: to examine; all if empty."""
+    """The roles, and the common options of judges that ask a model.
+
+    Attributes:
+        roles: the roles to examine; all if empty.
+    """
 
     roles: Sequence[str] = ()
 

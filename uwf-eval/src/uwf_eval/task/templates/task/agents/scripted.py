@@ -1,6 +1,6 @@
-"""A stand-in for an agent: plays both roles without a model, so that the task can be tried.
+"""A scripted agent: it plays both roles without a model, so you can try the task.
 
-An agent that is a command gets `--thread ID --role R --prompt TEXT --mode run`, works in the
+A command agent gets `--thread ID --role R --prompt TEXT --mode run`, works in the
 current folder, and prints its reply as the last line: {"output": …}.
 """
 

@@ -1,10 +1,10 @@
 """Is the letter spelled correctly, and is it still the same letter?
 
-A judge is called as `spelling.py <cwd> <thread-id>`: in a copy of the folder that the trial left,
-out of the agent's reach. Its last line on stdout is {"score": 0..1, "data": {…}}. Where it cannot
-judge, it ends with another exit code than 0: that is a judge that failed, and no low score.
+uwf-eval runs `spelling.py <cwd> <thread-id>` in a copy of the trial's folder that no agent can
+change. The last line on stdout is {"score": 0..1, "data": {…}}. A judge that cannot judge exits
+with a code other than 0: the judge failed, and the trial gets no score.
 
-What a judge starts must not share its stdout: give each program its own output, as in
+Programs that a judge starts must not share its stdout: capture their output, as in
     subprocess.run([...], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 """
 

@@ -1,0 +1,32 @@
+"""The pages that are written from the code say something about everything."""
+
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+
+from generate import page
+from uwf_core.workflow.codes import CODES
+from uwf_eval.judges.builtin_judges import builtin_judges
+
+WITHOUT_EXAMPLE = {"too-large", "too-many-problems"}  # each needs a large file
+
+
+def rows_of(name):
+    """The cells of each row of a page's tables."""
+    lines = [line for line in page(name).splitlines() if line.startswith("| `")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+def test_every_code_of_check_has_a_meaning_and_a_real_message():
+    rows = {cells[0].strip("`"): cells for cells in rows_of("problems")}
+    assert rows.keys() == CODES.keys()
+    unexplained = {code for code, cells in rows.items() if not (cells[1] and cells[3])}
+    assert unexplained == WITHOUT_EXAMPLE
+
+
+def test_every_built_in_judge_has_a_section_and_every_option_a_meaning():
+    text = page("judges")
+    assert all(f"\n## {name}\n" in text for name in builtin_judges())
+    assert [cells for cells in rows_of("judges") if not cells[2]] == []
