@@ -31,6 +31,7 @@ from uwf_core.errors import (
     Unavailable,
 )
 from uwf_core.process.cancel import Cancel
+from uwf_core.process.identity import ProcessId
 
 Command = Callable[..., OpenAgent]
 RequestFor = Callable[..., AgentRequest]
@@ -44,7 +45,7 @@ def run(agent: OpenAgent, request: AgentRequest, told: Any) -> dict[str, Any]:
 
 
 def calls_left(tmp_path: Path) -> list[Path]:
-    return list((tmp_path / "state" / "calls").iterdir())
+    return sorted((tmp_path / "state" / "calls").iterdir())
 
 
 def test_the_arguments_are_those_of_the_protocol(
@@ -141,16 +142,17 @@ def test_the_request_is_removed_also_after_a_failure(
 def test_what_a_killed_process_left_is_removed_by_the_next_call(
     command: Command, request_for: RequestFor, told: Any, tmp_path: Path
 ) -> None:
-    left = tmp_path / "state" / "calls" / "left"
-    left.mkdir(parents=True)
-    (left / "request.json").write_text("secret")
-    owner = {"host": os.uname().nodename, "pid": 4_000_000, "start": "1"}
-    (left / "owner.json").write_text(json.dumps(owner))
-    elsewhere = tmp_path / "state" / "calls" / "elsewhere"
-    elsewhere.mkdir()
-    (elsewhere / "owner.json").write_text(json.dumps({**owner, "host": "another machine"}))
+    host = os.uname().nodename
+    made, written, elsewhere, alive = (
+        tmp_path / "state" / "calls" / f"{owner}@left"
+        for owner in (f"4000000@1@{host}", f"4000000@2@{host}", "4000000@1@another machine",
+                      f"{os.getpid()}@{ProcessId.own().start}@{host}")
+    )  # fmt: skip
+    for folder in (made, written, elsewhere, alive):
+        folder.mkdir(parents=True)
+    (written / "request.json").write_text("secret")
     run_call(command("text"), request_for(), told)
-    assert calls_left(tmp_path) == [elsewhere]
+    assert calls_left(tmp_path) == sorted([alive, elsewhere])
 
 
 def test_where_no_files_can_be_written_the_folder_is_named(

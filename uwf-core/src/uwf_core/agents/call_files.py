@@ -1,10 +1,9 @@
 """The folder of one call of a command: the request file it reads, the events file it appends to.
 
 The folder is 0700, the files 0600, and all is removed after the call. The next call removes the
-folder of a killed process, which it finds in `owner.json`.
+folder of a killed process: the folder's name contains its owner, so it has one from the start.
 """
 
-import json
 import os
 import shutil
 import tempfile
@@ -17,8 +16,6 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.process.folders import make_folder
 from uwf_core.process.identity import ProcessId, hostname
-
-_OWNER = "owner.json"
 
 
 class CallFiles(NamedTuple):
@@ -59,18 +56,15 @@ def call_files(state_dir: str, document: bytes) -> Iterator[CallFiles]:
 
 
 def _new_folder(state_dir: str) -> Path:
-    """Create a folder that records its owner."""
+    """Create a folder that names its owner."""
     calls = Path(state_dir, "calls")
     make_folder(str(calls))
     _sweep(calls)
-    folder = Path(tempfile.mkdtemp(dir=calls))
-    owner = {"host": hostname(), **ProcessId.own()._asdict()}
-    try:
-        _write(folder / _OWNER, json.dumps(owner).encode())
-    except OSError:
-        _remove(folder)  # its owner would be unknown
-        raise
-    return folder
+    return Path(tempfile.mkdtemp(prefix=_owned_by(ProcessId.own()), dir=calls))
+
+
+def _owned_by(process: ProcessId) -> str:
+    return f"{process.pid}@{process.start}@{hostname()}@"
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -82,7 +76,7 @@ def _remove(folder: Path) -> None:
     """Remove our own files first: this needs no file descriptor, of which there may be none left.
     Removing the files of the command may fail.
     """
-    for name in ("request.json", "events.jsonl", _OWNER):
+    for name in ("request.json", "events.jsonl"):
         with suppress(OSError):
             (folder / name).unlink()
     try:
@@ -92,10 +86,9 @@ def _remove(folder: Path) -> None:
 
 
 def _sweep(calls: Path) -> None:
-    """Remove the folders whose process is gone; one without a readable owner is being created."""
+    """Remove the folders of processes of this host that are gone."""
     for folder in calls.iterdir():
-        with suppress(OSError, ValueError, TypeError, KeyError):
-            owner = json.loads((folder / _OWNER).read_bytes())
-            here = owner["host"] == hostname()
-            if here and not ProcessId(owner["pid"], owner["start"]).is_alive():
-                _remove(folder)
+        pid, _, rest = folder.name.partition("@")
+        owner = ProcessId(int(pid) if pid.isdecimal() else 0, rest.partition("@")[0])
+        if folder.name.startswith(_owned_by(owner)) and not owner.is_alive():
+            _remove(folder)
