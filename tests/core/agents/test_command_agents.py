@@ -94,6 +94,7 @@ def test_the_request_file_has_everything_in_camel_case(
             "baseUrl": "https://example.com/v1",
             "apiKey": None,
             "price": None,
+            "extra": {},
         },
         "options": {"maxTurns": 3},
         "limits": {
