@@ -86,6 +86,26 @@ def test_a_fork_knows_the_same_and_leaves_the_original_alone(desk):
     assert "In the fork." not in contents(server)
 
 
+def test_a_fork_at_a_mark_knows_what_was_said_up_to_that_reply(desk):
+    server = desk.model(turn(use("list_dir")), DONE, "---\n$status: done\n---\nLate.", DONE)
+    first = desk.agent().run(desk.request(server, prompt="Begin."), desk.sink)
+    desk.agent().run(desk.request(server, prompt="Go on.", session=first.session), desk.sink)
+    forked = desk.agent().fork(first.session, desk.request(server), at=first.mark)
+    reply = desk.agent().run(desk.request(server, prompt="Again.", session=forked), desk.sink)
+    said = contents(server)
+    assert said[1] == "Begin." and said[-2:] == [DONE, "Again."]
+    assert "Go on." not in said
+    assert reply.mark == str(int(first.mark) + 2)
+
+
+@pytest.mark.parametrize("at", ["99", "-1", "x", ""])
+def test_a_mark_that_is_not_in_the_session_is_lost(desk, at):
+    server = desk.model(DONE)
+    first = desk.agent().run(desk.request(server), desk.sink)
+    with pytest.raises(SessionLost):
+        desk.agent().fork(first.session, desk.request(server), at=at)
+
+
 def test_a_question_is_answered_from_the_session(desk):
     server = desk.model(DONE, "Because of the test.")
     first = desk.agent().run(desk.request(server), desk.sink)

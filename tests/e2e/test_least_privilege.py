@@ -130,12 +130,13 @@ def test_a_command_gets_the_default_model_and_its_key_if_it_declares_a_model(
 
 
 def test_a_question_gives_no_more_than_the_step_did(witness: Witness) -> None:
-    with witness.open({"command": str(witness.program), "env": ["AWS_REGION"]}) as uwf:
+    agent = {"command": str(witness.program), "env": ["AWS_REGION"], "capabilities": ["ask"]}
+    with witness.open(agent) as uwf:
         thread = uwf.start("one", "The task.")["thread"]
         uwf.exec(thread)
         uwf.ask(uwf.steps(thread)[1]["step"], "Why?")
     told = witness.last
-    assert told["request"]["mode"] in ("ask", "run")
+    assert told["request"]["mode"] == "ask"
     assert witness.given(told) == USUAL | {"AWS_REGION"}
     assert told["request"]["model"] is None
 

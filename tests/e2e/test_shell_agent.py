@@ -19,7 +19,8 @@ done
 memory=${0%/*}/memory; mkdir -p "$memory"
 grep -q '"protocol": 1' "$UWF_REQUEST" || exit 9
 case $mode in
-  fork) cp "$memory/$session" "$memory/$session-fork"
+  fork) at=$(sed -n 's/^ "at": "\([0-9]*\)".*/\1/p' "$UWF_REQUEST")
+        head -n "$at" "$memory/$session" > "$memory/$session-fork"
         printf '{"sessionId": "%s-fork"}\n' "$session"; exit ;;
   ask) printf '{"output": "%s visits", "sessionId": "%s", "continuation": "continued"}\n' \
          "$(grep -c . "$memory/$session")" "$session"; exit ;;
@@ -38,7 +39,8 @@ case $role in
           esac ;;
 esac
 echo "some noise that is no JSON"
-printf '%s\n' "{\"output\": \"$output\", \"sessionId\": \"$session\", \"usage\": {\"turns\": 1}}"
+printf '%s\n' "{\"output\": \"$output\", \"sessionId\": \"$session\", \"mark\": \"$visits\",
+ \"usage\": {\"turns\": 1}}" | tr -d '\n'
 """
 
 
@@ -71,7 +73,7 @@ def test_a_shell_script_plays_a_workflow_and_each_role_goes_on_in_its_own_sessio
     assert steps[2]["usage"]["inputTokens"] is None, "unknown, and not nothing"
 
     asked = shell.uwf("step", "ask", steps[0]["step"], "-p", "How often?").document
-    assert (asked["answer"], asked["continuation"]) == ("2 visits", "original")
+    assert (asked["answer"], asked["continuation"]) == ("1 visits", "original")
     assert asked["session"] == steps[0]["session"] + "-fork"
 
 

@@ -159,8 +159,8 @@ RUNS = (
         "sessions",
         "a fork continues the session of its parent",
         "thread/state.py",
-        "RoleSession(session, number, inherited)",
-        "RoleSession(session, number, False)",
+        'RoleSession(session, number, inherited, payload["mark"])',
+        'RoleSession(session, number, False, payload["mark"])',
         "tests/core/engine/test_sessions.py::test_a_fork_shares_the_chain_and_forks_the_session_on_first_re_entry",
     ),
     Mutant(

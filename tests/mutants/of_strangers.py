@@ -72,7 +72,7 @@ STRANGERS = (
         "redaction",
         "a session is kept whose name is a secret",
         "engine/converse.py",
-        "run.engine.redactor.text(session) == session",
+        "run.engine.redactor.text(name) == name",
         "True",
         _TOLD + "[session]",
     ),

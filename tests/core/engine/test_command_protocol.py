@@ -10,6 +10,7 @@ import pytest
 from tests.core.engine.conftest import LOOP
 
 from uwf_core.client import Client
+from uwf_core.errors import UsageError
 from uwf_core.testing.project import Project
 
 AGENT = """
@@ -30,7 +31,9 @@ elif words["--mode"] == "ask":
     reply = {"output": "because", "sessionId": session, "continuation": "continued"}
 else:
     replies = json.load(open(os.path.join(folder, "replies")))
-    reply = {"sessionId": session or f"new{number}", **replies[min(number, len(replies) - 1)]}
+    said = replies[min(number, len(replies) - 1)]
+    mark = {"mark": f"after{number}"} if said.get("mark") else {}
+    reply = {"sessionId": session or f"new{number}", **said, **mark}
 print(json.dumps(reply))
 """
 DONE = {"output": "---\n$status: done\n---\nDONE BODY\n"}
@@ -86,9 +89,9 @@ def run(uwf: Client) -> str:
 def test_only_what_is_declared_is_asked_of_it(command: Command) -> None:
     with command.use("", [DONE, REJECTED, DONE, APPROVED]) as uwf:
         thread = run(uwf)
-        answer = uwf.ask(uwf.steps(thread)[1]["step"], "why?")
+        with pytest.raises(UsageError, match="does not declare `ask`"):
+            uwf.ask(uwf.steps(thread)[1]["step"], "why?")
         uwf.exec(uwf.fork(uwf.steps(thread)[2]["step"])["thread"], until_done=True)
-    assert answer["continuation"] == "reconstructed"
     assert {(mode, session) for mode, session, _ in command.modes} == {("run", None)}
     assert "DONE BODY" in command.calls[2]["request"]["prompt"], "it has no memory of its own"
 
@@ -139,8 +142,9 @@ def test_who_can_fork_but_not_continue_begins_afresh_in_a_fork_of_the_thread(
     assert step["continuation"] == "new"
 
 
-def test_who_can_fork_and_continue_goes_on_in_a_fork_and_is_asked_in_one(command: Command) -> None:
-    with command.use("continue, fork, ask", [DONE, REJECTED, DONE, APPROVED]) as uwf:
+def test_an_agent_with_marks_forks_and_is_asked_as_of_the_step(command: Command) -> None:
+    replies = [{**each, "mark": True} for each in (DONE, REJECTED, DONE, APPROVED)]
+    with command.use("continue, fork, ask", replies) as uwf:
         thread = run(uwf)
         asked = [uwf.ask(uwf.steps(thread)[1]["step"], "why?") for _ in range(2)]
         fork = uwf.fork(uwf.steps(thread)[2]["step"])["thread"]
@@ -154,6 +158,64 @@ def test_who_can_fork_and_continue_goes_on_in_a_fork_and_is_asked_in_one(command
         ("fork", "new0", "Fix: no"),
         ("run", "fork7-of-new0", "Fix: no"),
     ]
+    assert [command.calls[at]["request"]["at"] for at in (4, 7)] == ["after0", "after0"]
+
+
+def test_an_agent_without_marks_is_asked_afresh_about_a_step_that_its_session_left_behind(
+    command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its session knows what the role did later; a fork of it would know that, too."""
+    with command.use("continue, fork, ask", [DONE, REJECTED, DONE, APPROVED]) as uwf:
+        thread = run(uwf)
+        old, newest = (uwf.steps(thread)[at]["step"] for at in (1, 3))
+        asked = [uwf.ask(step, "why?")["continuation"] for step in (old, newest)]
+    assert asked == ["reconstructed", "original"]
+    assert command.modes[4:] == [
+        ("ask", None, "why?"),
+        ("fork", "new0", ""),
+        ("ask", "fork5-of-new0", "why?"),
+    ]
+    assert command.calls[5]["request"]["at"] is None
+
+
+@pytest.mark.parametrize(("shared", "knows"), [(2, False), (4, True)])
+def test_an_agent_without_marks_starts_afresh_in_a_fork_whose_session_went_on(
+    command: Command, shared: int, knows: bool
+) -> None:
+    with command.use("continue, fork", [DONE, REJECTED, DONE, REJECTED]) as uwf:
+        thread = uwf.start("loop", "The task.")["thread"]
+        uwf.exec(thread, count=4)
+        fork = uwf.fork(uwf.steps(thread)[shared]["step"])["thread"]
+        command.answer([DONE])
+        uwf.exec(fork)
+        step = uwf.step(uwf.steps(fork)[-1]["step"])
+    assert [mode for mode, _, _ in command.modes[4:]] == (["fork", "run"] if knows else ["run"])
+    assert step["continuation"] == ("forked" if knows else "new")
+    assert ("DONE BODY" in command.calls[-1]["request"]["prompt"]) is not knows
+
+
+def test_a_session_that_an_attempt_has_used_since_is_not_forked_without_a_mark(
+    command: Command,
+) -> None:
+    failed = {"error": {"kind": "crashed", "message": "it broke"}}
+    with command.use("continue, fork, ask", [DONE, REJECTED, failed]) as uwf:
+        thread = uwf.start("loop", "The task.")["thread"]
+        uwf.exec(thread, count=3)
+        first, attempt = uwf.steps(thread)[1]["step"], uwf.show(thread)["hint"]
+        asked = uwf.ask(first, "why?")["continuation"]
+    assert asked == "reconstructed", attempt
+    assert [mode for mode, _, _ in command.modes[3:]] == ["ask"]
+
+
+def test_a_failed_attempt_is_asked_in_its_session(command: Command) -> None:
+    failed = {"error": {"kind": "crashed", "message": "it broke"}}
+    with command.use("continue, fork, ask", [failed, DONE]) as uwf:
+        thread = uwf.start("loop", "The task.")["thread"]
+        attempt = uwf.exec(thread).document["steps"][0]["step"]
+        assert uwf.ask(attempt, "why?")["continuation"] == "original"
+        uwf.exec(thread)
+        assert uwf.steps(thread)[1]["step"] != attempt
+    assert [mode for mode, _, _ in command.modes] == ["run", "fork", "ask", "run"]
 
 
 def test_a_correction_goes_into_the_session_and_says_what_was_wrong(command: Command) -> None:

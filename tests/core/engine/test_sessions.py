@@ -49,6 +49,36 @@ def test_a_fork_shares_the_chain_and_forks_the_session_on_first_re_entry(
     assert {step["session"] for step in steps}.isdisjoint(step["session"] for step in parent)
 
 
+def sessions_of(project: Project) -> dict[str, str]:
+    return {file.stem: file.read_text() for file in project.home.glob("agents/*/sessions/*.jsonl")}
+
+
+def test_a_fork_at_a_step_has_not_seen_later_steps(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    bodies = [{**DONE, "body": f"BODY {number}"} for number in range(3)]
+    project.script([bodies[0], REJECTED, bodies[1], REJECTED, bodies[2], APPROVED])
+    uwf.exec(thread, until_done=True)
+    fork = uwf.fork(uwf.steps(thread)[2]["step"])["thread"]
+    uwf.exec(fork)
+    step = uwf.step(uwf.steps(fork)[-1]["step"])
+    known = sessions_of(project)[step["session"]]
+    assert step["continuation"] == "forked"
+    assert [f"BODY {number}" in known for number in range(3)] == [True, True, False]
+    assert known.count("BODY 1") == 1, "only what the fork itself said"
+
+
+def test_a_question_about_a_step_is_answered_as_of_that_step(
+    project: Project, uwf: Client, thread: str
+) -> None:
+    project.script([{**DONE, "body": "EARLY"}, REJECTED, {**DONE, "body": "LATE"}, APPROVED])
+    uwf.exec(thread, until_done=True)
+    answers = [uwf.ask(uwf.steps(thread)[at]["step"], "What did you say?") for at in (1, 3)]
+    assert [each["continuation"] for each in answers] == ["original", "original"]
+    assert ["EARLY" in each["answer"] for each in answers] == [True, False]
+    assert ["LATE" in each["answer"] for each in answers] == [False, True]
+
+
 def test_a_fork_of_a_start_is_a_fresh_thread(project: Project, uwf: Client, thread: str) -> None:
     project.script([DONE, APPROVED])
     fork = uwf.fork(uwf.steps(thread)[0]["step"])["thread"]

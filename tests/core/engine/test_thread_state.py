@@ -128,7 +128,8 @@ def test_every_field_that_is_wrong_is_named(project: Project, uwf: Client, threa
     for name, value in other.items():
         found = differences(right._replace(**{name: value}), right)
         assert [each.split()[0] for each in found] == [name]
-    other_session = right.role("developer").with_session("mock", RoleSession("another", 1, False))
+    another = RoleSession("another", 1, False, None)
+    other_session = right.role("developer").with_session("mock", another)
     roles = right.with_role("developer", other_session)
     assert differences(roles, right)[0].startswith("roles is ")
     spent = right._replace(totals=right.totals.plus({"turns": 1}))  # type: ignore[typeddict-item]

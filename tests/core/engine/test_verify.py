@@ -200,7 +200,7 @@ def retagged(world: World, change: Callable[[dict[str, str]], None]) -> None:
         ("tries", "0", "tries"),
         ("grants", "3", "grants"),
         ("usage", "[{},{}]", "totals"),
-        ("role.developer", '[9,null,{"mock":["x",1,false]}]', "developer"),
+        ("role.developer", '[9,null,{"mock":["x",1,false,null]}]', "developer"),
         ("seq", "9", "seq"),
         ("workflow", "0" * 13, "workflow"),
         ("start", "0" * 13, "start"),

@@ -69,13 +69,13 @@ class BuiltinAgent:
         task = _Task(request.prompt, request.schema or None, request.tools, options)
         return self._converse(request, task, sink)
 
-    def fork(self, session: str, request: AgentRequest) -> str:
-        """A copy of the session under a new id.
+    def fork(self, session: str, request: AgentRequest, at: str | None = None) -> str:
+        """A copy of the session under a new id, up to the mark `at`.
 
         Raises:
-            SessionLost: the session does not exist.
+            SessionLost: the session or the mark does not exist.
         """
-        return self._sessions.fork(session)
+        return self._sessions.fork(session, at)
 
     def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
         """Answer from the session, or from the record alone; with those of the role's tools that
@@ -231,4 +231,5 @@ def _reply(request: AgentRequest | AskRequest, setting: Setting, delivery: Deliv
         agent_version=__version__,
         stop_reason=delivery.stop_reason,
         denials=delivery.denials,
+        mark=str(transcript.lines),
     )

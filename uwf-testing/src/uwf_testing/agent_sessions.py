@@ -95,6 +95,20 @@ class SessionClauses(AgentFixtures):
         assert any("said before the fork" in text for text in fork), f"the fork knows {fork}"
         assert not any("said in the fork" in text for text in origin), f"the origin knows {origin}"
 
+    @needs("say", "knows", capability="fork")
+    def test_a_fork_at_a_mark_ends_there(self, harness: Harness) -> None:
+        """If a reply has a mark, a fork at it knows nothing that was said later in the session."""
+        first = harness.reply(_ONE, prompt="said before the mark")
+        mark = first.reply.mark
+        if mark is None:
+            pytest.skip(f"{harness.name} returns no marks")
+        harness.reply(_TWO, session=first.session, prompt="said after the mark")
+        forked = harness.fork(first.session, _THREE, at=mark)
+        harness.reply(_THREE, session=forked, prompt="said in the fork")
+        known = "\n".join(harness.peer.knows(forked))
+        assert "said before the mark" in known, f"the fork knows {known!r}"
+        assert "said after the mark" not in known, f"the fork knows {known!r}"
+
     @needs("say", "lost", capability="fork")
     def test_a_session_that_is_gone_cannot_be_forked(self, harness: Harness) -> None:
         """Forking a missing session is `session_lost`."""

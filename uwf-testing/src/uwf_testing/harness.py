@@ -298,11 +298,11 @@ class Harness:
         """The failure of a call: one of `kinds`; by default any kind except `internal`."""
         return failed(self.call(self.request(act, **changes)), act, *kinds)
 
-    def fork(self, session: str, act: Act) -> str:
-        """A fork of the session, made by an agent opened for it."""
+    def fork(self, session: str, act: Act, at: str | None = None) -> str:
+        """A fork of the session, up to the mark `at`, made by an agent opened for it."""
         request = self.request(act)
         with self.opened() as opened:
-            return fork_call(opened, session, request)
+            return fork_call(opened, session, request, at)
 
     # -- what is left ----------------------------------------------------------------------------
 

@@ -59,12 +59,14 @@ class EchoAgent:
             # What shows that it is the old session: how much of it was there.
             proof=f"{len(known)} texts were there" if request.session else None,
             usage=usage,
+            mark=str(len(known) + 2),
         )
 
-    def fork(self, session: str, request: AgentRequest) -> str:
-        """A copy of a session under a new name."""
+    def fork(self, session: str, request: AgentRequest, at: str | None = None) -> str:
+        """A copy of a session under a new name, up to the mark `at`: a number of texts."""
         forked = str(uuid.uuid4())
-        self._keep(forked, self._known(session))
+        known = self._known(session)
+        self._keep(forked, known if at is None else known[: int(at)])
         return forked
 
     def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:

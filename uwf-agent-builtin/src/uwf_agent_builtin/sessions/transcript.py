@@ -45,6 +45,7 @@ class Transcript:
         messages: the conversation as sent to the model; answers are messages of the role `tool`.
         size: of all messages.
         earlier: how many messages there were when it was opened.
+        lines: the number of lines in its file after the first; a fork can end at such a number.
     """
 
     id: str
@@ -52,6 +53,7 @@ class Transcript:
     messages: list[Message] = field(default_factory=list)
     size: Size = field(default_factory=Size)
     earlier: int = 0
+    lines: int = 0
     _ids: set[str] = field(default_factory=set)
     _descriptor: int = -1
 
@@ -116,6 +118,7 @@ class Transcript:
         written = 0
         while written < len(data):
             written += os.write(self._descriptor, data[written:])
+        self.lines += 1
 
     def lock(self) -> None:
         """Open the file for adding; nobody else may add to it meanwhile.
@@ -155,6 +158,7 @@ class Sessions:
             "forkedFrom": forked_from,
         }
         transcript._write(head)
+        transcript.lines = 0
         return transcript
 
     def open(self, session: str) -> Transcript:
@@ -173,17 +177,21 @@ class Sessions:
         transcript.earlier = len(transcript.messages)
         return transcript
 
-    def fork(self, session: str) -> str:
-        """A session that knows the same; its id.
+    def fork(self, session: str, at: str | None = None) -> str:
+        """A session that knows the same, or what was known after `at` lines; its id.
 
         Raises:
-            SessionLost: there is no such session.
+            SessionLost: there is no such session, or it has fewer lines.
         """
         old = Transcript(session, self._existing(session))
-        lines = _lines(old)
+        lines = _lines(old)[1:]
+        if at is not None:
+            if not at.isdecimal() or int(at) > len(lines):
+                raise SessionLost(f"the session {session} has no place {at!r}", session=session)
+            lines = lines[: int(at)]
         forked = self.new(session)
         try:
-            for line in lines[1:]:
+            for line in lines:
                 forked._write(line)
         finally:
             forked.close()
@@ -199,6 +207,7 @@ class Sessions:
 def _load(transcript: Transcript) -> None:
     """Read the file; what a killed process left half written or half done is put right."""
     lines = _lines(transcript, repair=True)
+    transcript.lines = len(lines) - 1
     open_calls: dict[str, None] = {}
     left_out: set[str] = set()
     for line in lines[1:]:

@@ -92,6 +92,7 @@ def agent_reply(reply: CommandReply, ended: Ended) -> AgentReply:
         agent_version=reply.agent_version,
         stop_reason=reply.stop_reason,
         denials=reply.denials,
+        mark=reply.mark,
     )
 
 

@@ -63,14 +63,14 @@ class CommandAgent:
         )
         return agent_reply(reply, ended)
 
-    def fork(self, session: str, request: AgentRequest) -> str:
+    def fork(self, session: str, request: AgentRequest, at: str | None = None) -> str:
         """One call with `--mode fork --session`; the new session's id.
 
         Raises:
             Crashed: it returns none.
         """
         request = request.with_(session=session)
-        reply, ended = self._call("fork", request, _instruction(request), NoSink())
+        reply, ended = self._call("fork", request, _instruction(request), NoSink(), at)
         if not reply.session_id:
             raise Crashed(f"{ended.who} forked a session but returned no sessionId")
         return reply.session_id
@@ -84,14 +84,19 @@ class CommandAgent:
         """Do nothing: no resources stay open between calls."""
 
     def _call(
-        self, mode: Mode, request: AgentRequest | AskRequest, prompt: str, sink: TurnSink
+        self,
+        mode: Mode,
+        request: AgentRequest | AskRequest,
+        prompt: str,
+        sink: TurnSink,
+        at: str | None = None,
     ) -> tuple[CommandReply, Ended]:
         """Run the program once.
 
         Raises:
             AgentFailure, NeedsAnswer: it failed, or reports one of them.
         """
-        document = request_document(mode, request, self._options)
+        document = request_document(mode, request, self._options, at)
         argv = (*self._argv, *_arguments(mode, request, prompt))
         with call_files(self._context.state_dir, document) as files:
             child = request.start_program(argv, env=files.environment())

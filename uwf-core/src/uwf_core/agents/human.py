@@ -45,7 +45,7 @@ class HumanAgent:
             raise NeedsAnswer(request.parts.instruction or request.prompt, request.schema)
         return AgentReply(structured=request.answer, usage=NO_USAGE, stop_reason="answered")
 
-    def fork(self, session: str, request: AgentRequest) -> str:
+    def fork(self, session: str, request: AgentRequest, at: str | None = None) -> str:
         """Never called: a person has no session.
 
         Raises:

@@ -72,14 +72,20 @@ def ask_call(opened: OpenAgent, request: AskRequest, sink: TurnSink) -> AgentRep
     return _checked_reply(reply, opened, request.limits.reply_bytes)
 
 
-def fork_call(opened: OpenAgent, session: str, request: AgentRequest) -> str:
+def fork_call(opened: OpenAgent, session: str, request: AgentRequest, at: str | None = None) -> str:
     """One call of `Agent.fork`: the id of the new session, which differs from `session`.
+
+    `at` is the mark up to which it is copied; an agent without marks need not take the argument.
 
     Raises:
         AgentFailure, NeedsAnswer, AgentStuck: as `run_call`.
     """
     forked = _Supervised(opened, request, NoSink()).result(
-        lambda call, watched: opened.agent.fork(session, call)
+        lambda call, watched: (
+            opened.agent.fork(session, call)
+            if at is None
+            else opened.agent.fork(session, call, at=at)
+        )
     )
     if not isinstance(forked, str) or not forked.strip():
         raise InternalFailure(f"{opened.origin} forked a session and returned {forked!r} as its id")

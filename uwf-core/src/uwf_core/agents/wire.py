@@ -49,6 +49,9 @@ class CommandReply:
     denials: Annotated[tuple[str, ...], "Uses of tools that were denied."] = ()
     continuation: Annotated[Continuation | None, "What became of the session."] = None
     proof: Annotated[str | None, "Why the session is the one that was asked for."] = None
+    mark: Annotated[
+        str | None, "The place in the session after this reply; a fork gets it as `at`."
+    ] = None
 
 
 @record
@@ -68,16 +71,20 @@ class NoJson(ValueError):
         self.cut = cut
 
 
-def request_document(mode: Mode, request: AgentRequest | AskRequest, options: Any) -> bytes:
+def request_document(
+    mode: Mode, request: AgentRequest | AskRequest, options: Any, at: str | None = None
+) -> bytes:
     """The JSON of the file that `UWF_REQUEST` names.
 
-    All fields of the request, besides `protocol`, `mode` and, if the request has none,
-    `options`.
+    All fields of the request, besides `protocol`, `mode`, for a fork `at`, and, if the request has
+    none, `options`.
     """
     fields = {key: item for key, item in write_record(request).items() if key not in _NOT_SENT}
     if request.options is None:
         fields["options"] = write_record(options)
     document = {"protocol": PROTOCOL, "mode": mode, **fields}
+    if mode == "fork":
+        document["at"] = at
     return json.dumps(document, ensure_ascii=True, indent=1).encode()
 
 

@@ -334,6 +334,7 @@ class AgentReply:
         proof: the adapter's evidence that the session was continued or forked; uwf rejects a
             continuation without proof.
         denials: tools that were denied, one text each; not a failure.
+        mark: the place in the session after this reply, if `fork` can copy the session up to there.
     """
 
     text: str | None = None
@@ -346,6 +347,7 @@ class AgentReply:
     agent_version: str | None = None
     stop_reason: str | None = None
     denials: tuple[str, ...] = ()
+    mark: str | None = None
 
 
 @runtime_checkable
@@ -362,11 +364,11 @@ class Agent(Protocol):
     def run(self, request: AgentRequest, sink: TurnSink) -> AgentReply:
         """Play the role in a new session, or continue `request.session`."""
 
-    def fork(self, session: str, request: AgentRequest) -> str:
-        """Copy `session` (capability `fork`); the id of the new session."""
+    def fork(self, session: str, request: AgentRequest, at: str | None = None) -> str:
+        """Copy `session` (capability `fork`), up to the mark `at` of a reply; the new session's id."""
 
     def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
-        """Answer a question in a session (capability `ask`)."""
+        """Answer a question in a session (capability `ask`); permit no tool that changes anything."""
 
     def close(self) -> None:
         """Release all resources. Called once, at the end of the command, also after a failure."""

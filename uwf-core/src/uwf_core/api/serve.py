@@ -61,6 +61,7 @@ class RequestDocument:
     step_number: int = 1
     cwd: str | None = None
     session: str | None = None
+    at: str | None = None
     model: Model | None = None
     options: dict[str, Any] | None = None
     limits: RunLimits = RunLimits()
@@ -129,7 +130,8 @@ def _answered(
     try:
         if call.mode == "fork":
             request = _run_request(document, call, cancel)
-            return {"sessionId": agent.fork(call.session or "", request)}
+            at = {} if document.at is None else {"at": document.at}
+            return {"sessionId": agent.fork(call.session or "", request, **at)}
         if call.mode == "ask":
             return _reply(agent.ask(_ask_request(document, call, cancel), sink))
         return _reply(agent.run(_run_request(document, call, cancel), sink))

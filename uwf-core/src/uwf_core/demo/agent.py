@@ -16,7 +16,6 @@ import json
 import os
 import re
 import runpy
-import shutil
 import subprocess
 import sys
 import uuid
@@ -61,6 +60,12 @@ class DemoSession:
         """Add a line."""
         with self.file.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps(said) + "\n")
+
+    def fork(self, at: str | None) -> "DemoSession":
+        """A copy, of the first `at` lines only."""
+        new, lines = DemoSession(None), self.file.read_text(encoding="utf-8").splitlines(True)
+        new.file.write_text("".join(lines if at is None else lines[: int(at)]), encoding="utf-8")
+        return new
 
     def said(self) -> list[str]:
         """All outputs, oldest first."""
@@ -278,14 +283,14 @@ def play(call: argparse.Namespace) -> dict[str, Any]:
         "sessionId": session.name,
         "usage": {"turns": workspace.turns},
         "agentVersion": "demo",
+        "mark": str(len(session.said())),
     }
 
 
 def fork(call: argparse.Namespace) -> dict[str, Any]:
-    """`--mode fork`: a copy of the session."""
-    old, new = DemoSession(call.session), DemoSession(None)
-    shutil.copyfile(old.file, new.file)
-    return {"sessionId": new.name}
+    """`--mode fork`: a copy of the session, up to the mark `at` of the request."""
+    request = json.loads(Path(os.environ["UWF_REQUEST"]).read_bytes())
+    return {"sessionId": DemoSession(call.session).fork(request["at"]).name}
 
 
 def ask(call: argparse.Namespace) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from uwf_core.engine.progress import Progress
 from uwf_core.ids import Ref
 from uwf_core.prompt.assemble import HISTORY_CHARACTERS, prompt_parts, prompt_text
 from uwf_core.prompt.markdown import step_markdown
+from uwf_core.thread.head import session_rests
 from uwf_core.thread.history import Step, body_of, newest_first, read_start, read_step
 
 if TYPE_CHECKING:
@@ -19,21 +20,31 @@ if TYPE_CHECKING:
     from uwf_core.workflow.definition import Role
 
 
-def usable_session(state: "RoleState", agent: "OpenAgent") -> "RoleSession | None":
+def usable_session(store: "Store", state: "RoleState", agent: "OpenAgent") -> "RoleSession | None":
     """The role's session with this agent, if the agent can use it: its own is continued, an
-    inherited one is forked first.
+    inherited one is forked first, as of the step that the thread shares.
     """
     session = state.sessions.get(agent.name)
     if session is None or "continue" not in agent.capabilities:
         return None
-    return None if session.inherited and "fork" not in agent.capabilities else session
+    if not session.inherited:
+        return session
+    can_fork = "fork" in agent.capabilities and (session.mark or _rests(store, state, session))
+    return session if can_fork else None
+
+
+def _rests(store: "Store", state: "RoleState", session: "RoleSession") -> bool:
+    """Whether an inherited session holds nothing later than the step that the thread shares."""
+    assert state.step is not None
+    step = read_step(store, Ref(state.step))
+    return step.payload["session"] == session.id and session_rests(store, step)
 
 
 def assemble(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> AgentRequest:
     """Stage 6: the request for the task of the attempt, in the session that the agent can use."""
     engine, head, task = run.engine, attempt.head, attempt.task
     role = run.definition.roles[task.role]
-    attempt.known = usable_session(head.state.role(task.role), agent)
+    attempt.known = usable_session(engine.store, head.state.role(task.role), agent)
     attempt.progress = Progress(run, attempt)
     prompt, parts = _prompt(run, attempt, attempt.known)
     return AgentRequest(

@@ -36,6 +36,7 @@ class Attempt:
         request: the request of the current session (6). progress: the sink of the agent's calls.
         payload, variable: the stored start of the attempt, None until `save_prompt`.
         reply: the newest reply, redacted (7, 8). session, continuation, usage: what it used.
+        mark: the place in the session after its newest reply.
         corrections: the replies that were rejected.
         output, body, extractor: the typed output (9).
         turns, loose: the turn nodes, and the names of those that were stored during the run.
@@ -46,8 +47,8 @@ class Attempt:
 
     __slots__ = (
         "body", "choice", "continuation", "corrections", "ended_ms", "error", "extractor",
-        "failure", "head", "known", "loose", "output", "payload", "progress", "reply", "request",
-        "session", "step", "task", "turns", "usage", "variable",
+        "failure", "head", "known", "loose", "mark", "output", "payload", "progress", "reply",
+        "request", "session", "step", "task", "turns", "usage", "variable",
     )  # fmt: skip
 
     task: "Task"
@@ -65,6 +66,7 @@ class Attempt:
         self.variable: Variable | None = None
         self.reply = None
         self.session: str | None = None
+        self.mark: str | None = None
         self.continuation = "new"
         self.usage: Usage | None = None
         self.corrections: tuple[CorrectionPayload, ...] = ()

@@ -33,7 +33,7 @@ def run_agent(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> AgentReply:
     try:
         if known is None or not known.inherited:
             return _call(run, attempt, agent, request)
-        session = fork_call(agent, known.id, _limited(attempt, request))
+        session = fork_call(agent, known.id, _limited(attempt, request), known.mark)
         attempt.progress.session(session)
         reply = _call(run, attempt, agent, request.with_(session=session))
         attempt.continuation = "forked"
@@ -54,20 +54,22 @@ def _call(run: "Run", attempt: "Attempt", agent: "OpenAgent", request: AgentRequ
         reply = run_call(agent, request, progress, progress.flush)
     except BaseException as error:
         attempt.spend(progress.usage_seen)
+        attempt.mark = None
         named = error.session if isinstance(error, AgentFailure) else None
         attempt.session = _keepable(run, named) or progress.session_seen or request.session
         raise
     crash_points.reach("reply")
     attempt.spend(priced(reply.usage, request.model))
     attempt.session = _keepable(run, reply.session)
+    attempt.mark = attempt.session and _keepable(run, reply.mark)
     attempt.continuation = reply.continuation
     return reply
 
 
-def _keepable(run: "Run", session: str | None) -> str | None:
-    """The id of a session if it may be stored: a redacted id would name nothing."""
-    is_clean = session is None or run.engine.redactor.text(session) == session
-    return session if is_clean else None
+def _keepable(run: "Run", name: str | None) -> str | None:
+    """A session or a mark if it may be stored: if redacted, it would name nothing."""
+    is_clean = name is None or run.engine.redactor.text(name) == name
+    return name if is_clean else None
 
 
 def _limited(attempt: "Attempt", request: AgentRequest) -> AgentRequest:

@@ -107,7 +107,7 @@ def _save_step(
         "session": attempt.session,
         "ownSession": given["ownSession"],
         "continuation": attempt.continuation,  # type: ignore[typeddict-item]
-        "mark": None,
+        "mark": attempt.mark,
         "edgePrompt": given["edgePrompt"],
         "prompt": given["prompt"] if request is None else store.put_text(request.prompt),
         "said": given["said"],

@@ -97,7 +97,8 @@ class MockAgent:
             raise _failure(play, session)
         structured = _structured(play)
         text = None if structured is not None else play.text()
-        self._sessions.add(session, request.parts.instruction, text or json.dumps(structured))
+        said = text or json.dumps(structured)
+        mark = self._sessions.add(session, request.parts.instruction, said)
         return AgentReply(
             text=text,
             structured=structured,
@@ -109,15 +110,16 @@ class MockAgent:
             agent_version=__version__,
             stop_reason="end_turn",
             denials=play.denials,
+            mark=mark,
         )
 
-    def fork(self, session: str, request: AgentRequest) -> str:
-        """A copy of the session under a new id.
+    def fork(self, session: str, request: AgentRequest, at: str | None = None) -> str:
+        """A copy of the session under a new id, up to the mark `at`: a number of exchanges.
 
         Raises:
             SessionLost: unknown session.
         """
-        return self._sessions.fork(session)
+        return self._sessions.fork(session, at)
 
     def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
         """The script's `answer`, or the last text of that session.
@@ -222,17 +224,19 @@ class _Sessions:
         lines = _read(self._existing(session)).splitlines()
         return [json.loads(line)["said"] for line in lines]
 
-    def add(self, session: str, instruction: str, said: str) -> None:
-        """Add an exchange."""
+    def add(self, session: str, instruction: str, said: str) -> str:
+        """Add an exchange; the number of exchanges."""
         line = json.dumps({"instruction": instruction, "said": said})
-        with open(self._existing(session), "a", encoding="utf-8") as file:
+        with open(self._existing(session), "a+", encoding="utf-8") as file:
             file.write(line + "\n")
+            file.seek(0)
+            return str(sum(1 for _ in file))
 
-    def fork(self, session: str) -> str:
-        """A copy of the session."""
-        text = _read(self._existing(session))
+    def fork(self, session: str, at: str | None) -> str:
+        """A copy of the session, or of its first `at` exchanges."""
+        lines = _read(self._existing(session)).splitlines(keepends=True)
         forked = self.new()
-        _write(self._file(forked), text)
+        _write(self._file(forked), "".join(lines if at is None else lines[: int(at)]))
         return forked
 
     def _existing(self, session: str) -> str:

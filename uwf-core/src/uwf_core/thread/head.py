@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from uwf_core.errors import CorruptNodeError, UnknownIdError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.history import state_of_thread
+from uwf_core.thread.history import Step, state_of_thread
 from uwf_core.thread.names import HEADS, head_name
 from uwf_core.thread.state import (
     FOLD_VERSION,
+    Event,
     OpenAttempt,
     RoleSession,
     RoleState,
@@ -104,6 +105,15 @@ def move_head(store: "Store", head: Head, ref: Ref, state: ThreadState) -> Head:
         BusyError: another process moved it in the meantime.
     """
     return _moved(store, head, ref, state, head.damage)
+
+
+def session_rests(store: "Store", step: Step) -> bool:
+    """Whether nothing was said in the session of a step since, as far as its own thread knows."""
+    try:
+        head = read_head(store, ThreadId(step.payload["thread"]))
+    except UnknownIdError:  # deleted, or of another store
+        return False
+    return head.state.rests_at(Event("step", step.ref, step.payload))
 
 
 def mark_head(store: "Store", head: Head, damage: str | None) -> Head:

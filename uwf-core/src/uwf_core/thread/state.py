@@ -21,7 +21,7 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.totals import Totals
 from uwf_core.thread.types import NextPayload, Reason, Status
 
-FOLD_VERSION: Final = 1
+FOLD_VERSION: Final = 2
 """Increased when `fold` gives another state for the same events; older tags are folded again."""
 
 
@@ -41,12 +41,14 @@ class Event(NamedTuple):
 class RoleSession(NamedTuple):
     """A session of a role with one agent.
 
-    `number` is the newest step that it knows; `inherited`: the parent of a fork made it.
+    `number` is the newest step that it knows; `inherited`: the parent of a fork made it; `mark` is
+    the place in it after that step.
     """
 
     id: str
     number: int
     inherited: bool
+    mark: str | None
 
 
 class RoleState(NamedTuple):
@@ -130,6 +132,18 @@ class ThreadState(NamedTuple):
         """A copy in which one role's state is `state`."""
         return self._replace(roles={**self.roles, name: state})
 
+    def rests_at(self, step: Event) -> bool:
+        """Whether no call of its role has ended or begun since this step of the thread, so that its
+        session holds nothing later.
+        """
+        role = step.payload["role"]
+        if step.payload["failure"] is not None:
+            return self.attempt is None and bool(self.seq == step.payload["seq"] + 1)
+        tried = self.suspension.role if self.suspension else self.current_role
+        is_tried = self.tries > 0 and tried in (role, None)
+        is_running = self.attempt is not None and self.attempt.role == role
+        return self.role(role).step == step.ref and not is_tried and not is_running
+
 
 class ThreadSummary(NamedTuple):
     """The part of a state that a row of a list shows: read for thousands of threads at once."""
@@ -210,7 +224,7 @@ def _delivered(state: ThreadState, step: Event, *, inherited: bool) -> ThreadSta
         }
         role = role._replace(sessions=known)
     session = payload["session"]
-    own = None if session is None else RoleSession(session, number, inherited)
+    own = None if session is None else RoleSession(session, number, inherited, payload["mark"])
     return state.with_role(payload["role"], role.with_session(payload["agent"], own))
 
 
@@ -248,7 +262,8 @@ def _tried(state: ThreadState, payload: Mapping[str, Any], kept: bool) -> Thread
     if not kept:
         session = None
     elif payload["session"] is not None and (session is None or session.id != payload["session"]):
-        session = RoleSession(payload["session"], session.number if session else 0, False)
+        number = session.number if session else 0
+        session = RoleSession(payload["session"], number, False, None)
     state = state.with_role(payload["role"], role.with_session(agent, session))
     return _with_decision(state._replace(tries=state.tries + 1), payload["next"])
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.agents.choose import Choice, recorded_agent, resolve_agent
 from uwf_core.agents.open import OpenAgent
-from uwf_core.agents.supervise import ask_call, fork_call, run_call, speaks_from
+from uwf_core.agents.supervise import ask_call, fork_call, speaks_from
 from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, NoSink, RunLimits, priced
 from uwf_core.engine.agents import check_choice, opened_agent, recordable, usual_agent
 from uwf_core.engine.find import find_step
@@ -13,6 +13,7 @@ from uwf_core.engine.results import Watch
 from uwf_core.errors import NeedsAnswer, SessionLost, UsageError, WrongStateError
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.thread.head import session_rests
 from uwf_core.thread.history import Step, is_step, read_start
 from uwf_core.thread.history import read_step as read_step_node
 from uwf_core.thread.names import ask_name
@@ -49,11 +50,13 @@ def ask_step(
 ) -> "AnswerDocument":
     """Ask a fork of the session of a step; the session itself stays unchanged.
 
-    The answer is `original` only if the agent proved that it answers from a fork of that session;
-    otherwise a new session got the record of the step, and the answer is `reconstructed`.
+    The answer is `original` only if the agent proved that it answers from a fork of that session as
+    of the step; otherwise a new session got the record of the step, and the answer is
+    `reconstructed`.
 
     Raises:
-        UnknownIdError: unknown step. UsageError: the question is blank, or the agent is a person.
+        UnknownIdError: unknown step. UsageError: the question is blank, or the agent does not
+            declare `ask`: only that capability promises that it changes nothing.
         AgentFailure: the agent failed.
     """
     if not options.text.strip():
@@ -68,6 +71,7 @@ def ask_step(
     start = read_start(engine.store, Ref(step.payload["start"]))
     choice = _choose(engine, step, start, options.agent)
     with opened_agent(engine, choice) as agent:
+        _check_can_answer(agent)
         text = engine.redactor.text(options.text)
         call = _call(engine, step, start, agent, cancel)
         question = _Question(engine, step, agent, text, call)
@@ -79,6 +83,15 @@ def ask_step(
                 hint="ask with --agent NAME",
             ) from error
     return _document(question, reply, session)
+
+
+def _check_can_answer(agent: OpenAgent) -> None:
+    if "ask" not in agent.capabilities:
+        raise UsageError(
+            f"{agent.origin} cannot be asked: it does not declare `ask`, so nothing keeps it from "
+            "changing files",
+            hint="ask with --agent NAME; for a command, see `capabilities` in the guide Agents",
+        )
 
 
 def _choose(engine: "Engine", step: Step, start: "StartPayload", word: str | None) -> Choice:
@@ -125,7 +138,7 @@ def _tools(engine: "Engine", step: Step, start: "StartPayload") -> tuple[str, ..
 
 def _asked(question: _Question, watch: Watch, *, may_fork: bool) -> tuple[AgentReply, str | None]:
     """The reply, and the fork that gave it; None for a new session."""
-    if may_fork and _can_fork(question):
+    if may_fork and _can_fork(question, watch):
         for is_cached, session in _forks(question):
             try:
                 return _ask_in(question, session), session
@@ -135,14 +148,19 @@ def _asked(question: _Question, watch: Watch, *, may_fork: bool) -> tuple[AgentR
     return _ask_fresh(question), None
 
 
-def _can_fork(question: _Question) -> bool:
-    payload, capabilities = question.step.payload, question.agent.capabilities
-    return (
-        payload["session"] is not None
-        and payload["agent"] == question.agent.name
-        and "fork" in capabilities
-        and bool(capabilities & {"ask", "continue"})
+def _can_fork(question: _Question, watch: Watch) -> bool:
+    """Whether the agent can fork its session so that the fork ends at the step."""
+    payload, agent = question.step.payload, question.agent
+    is_its_own = payload["session"] is not None and payload["agent"] == agent.name
+    if not is_its_own or "fork" not in agent.capabilities:
+        return False
+    if payload["mark"] or session_rests(question.engine.store, question.step):
+        return True
+    watch.notice(
+        f"the session of the step holds later turns, and {agent.name} cannot fork it as of the "
+        "step; asking a new one"
     )
+    return False
 
 
 def _forks(question: _Question) -> Iterator[tuple[bool, str]]:
@@ -154,7 +172,8 @@ def _forks(question: _Question) -> Iterator[tuple[bool, str]]:
     session = question.step.payload["session"]
     assert session is not None
     try:
-        forked = fork_call(question.agent, session, _request(question, ""))
+        request = AgentRequest(**question.call, prompt="")
+        forked = fork_call(question.agent, session, request, question.step.payload["mark"])
     except SessionLost:
         return
     if question.engine.redactor.text(forked) != forked:
@@ -168,28 +187,14 @@ def _forks(question: _Question) -> Iterator[tuple[bool, str]]:
 
 
 def _ask_in(question: _Question, session: str) -> AgentReply:
-    """Ask in a session; without proof that the agent used it, it counts as lost."""
-    if "ask" in question.agent.capabilities:
-        request = AskRequest(**question.call, question=question.text, session=session)
-        return ask_call(question.agent, request, NoSink())
-    run = _request(question, question.text).with_(session=session)
-    return run_call(question.agent, run, NoSink())
+    request = AskRequest(**question.call, question=question.text, session=session)
+    return ask_call(question.agent, request, NoSink())
 
 
 def _ask_fresh(question: _Question) -> AgentReply:
     record = read_step(question.engine, question.step.ref)
-    if "ask" in question.agent.capabilities:
-        request = AskRequest(**question.call, question=question.text, record=record)
-        return ask_call(question.agent, request, NoSink())
-    prompt = (
-        "You are asked about an earlier step of another agent. This is its record:\n\n"
-        f"{record}\nAnswer this question about it, and change nothing:\n\n{question.text}\n"
-    )
-    return run_call(question.agent, _request(question, prompt), NoSink())
-
-
-def _request(question: _Question, prompt: str) -> AgentRequest:
-    return AgentRequest(**question.call, prompt=prompt)
+    request = AskRequest(**question.call, question=question.text, record=record)
+    return ask_call(question.agent, request, NoSink())
 
 
 def _document(question: _Question, reply: AgentReply, session: str | None) -> "AnswerDocument":

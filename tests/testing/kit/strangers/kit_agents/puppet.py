@@ -55,8 +55,9 @@ class Sessions:
     def add(self, session, text):
         self.file(session).write_text(json.dumps([*self.texts(session), text]))
 
-    def copy(self, session, new):
-        self.file(new).write_text(json.dumps(self.texts(session)))
+    def copy(self, session, new, at):
+        texts = self.texts(session)
+        self.file(new).write_text(json.dumps(texts if at is None else texts[: int(at)]))
 
 
 class Puppet:
@@ -86,14 +87,15 @@ class Puppet:
             proof=proof,
             usage=said.usage,
             denials=said.denials,
+            mark=str(len(sessions.texts(session))),
         )
 
-    def fork(self, session, request):
+    def fork(self, session, request, at=None):
         sessions = Sessions(request.env["KIT_PEER"])
         if self.act(request)["do"] == "lost" or not sessions.exists(session):
             raise SessionLost(f"there is no session {session}", session=session)
         new = self.new_session(request)
-        sessions.copy(session, new)
+        sessions.copy(session, new, at)
         return new
 
     def ask(self, request, sink):

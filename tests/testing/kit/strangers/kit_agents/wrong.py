@@ -277,8 +277,8 @@ class has_one_session_per_thread(Puppet):
     def new_session(self, request):
         return f"s-{request.thread}"
 
-    def fork(self, session, request):
-        return super().fork(session, request.with_(thread=os.urandom(4).hex()))
+    def fork(self, session, request, at=None):
+        return super().fork(session, request.with_(thread=os.urandom(4).hex()), at)
 
 
 class keeps_the_session_for_itself(Puppet):
@@ -314,8 +314,8 @@ def _twice(usage):
 
 
 class spends_the_session_by_forking(Puppet):
-    def fork(self, session, request):
-        new = super().fork(session, request)
+    def fork(self, session, request, at=None):
+        new = super().fork(session, request, at)
         Path(request.env["KIT_PEER"], f"{session}.spent").touch()
         return new
 
@@ -326,8 +326,8 @@ class spends_the_session_by_forking(Puppet):
 
 
 class _RemembersOrigins(Puppet):
-    def fork(self, session, request):
-        new = super().fork(session, request)
+    def fork(self, session, request, at=None):
+        new = super().fork(session, request, at)
         Path(request.env["KIT_PEER"], f"{new}.origin").write_text(session)
         return new
 
@@ -349,10 +349,15 @@ class asks_the_origin_of_a_fork(_RemembersOrigins):
         return super().ask(request, sink)
 
 
+class forks_the_whole_session_at_a_mark(Puppet):
+    def fork(self, session, request, at=None):
+        return super().fork(session, request)
+
+
 class forks_what_is_gone(Puppet):
-    def fork(self, session, request):
+    def fork(self, session, request, at=None):
         try:
-            return super().fork(session, request)
+            return super().fork(session, request, at)
         except SessionLost:
             return self.new_session(request)
 
