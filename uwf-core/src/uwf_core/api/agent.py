@@ -365,10 +365,10 @@ class Agent(Protocol):
         """Play the role in a new session, or continue `request.session`."""
 
     def fork(self, session: str, request: AgentRequest, at: str | None = None) -> str:
-        """Copy `session` (capability `fork`), up to the mark `at` of a reply; the new session's id."""
+        """Copy `session` (capability `fork`), up to the mark `at` of a reply; the new id."""
 
     def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
-        """Answer a question in a session (capability `ask`); permit no tool that changes anything."""
+        """Answer a question in a session (capability `ask`); permit no tool that changes things."""
 
     def close(self) -> None:
         """Release all resources. Called once, at the end of the command, also after a failure."""
