@@ -18,27 +18,27 @@ EXEC = {
 }
 STEP_RESULT = {
     *("step", "role", "agent", "status", "currentRole", "suspendedRole", "suspendMessage"),
-    *("suspendReason", "done", "durationMs", "usage", "failure"),
+    *("suspendReason", "done", "durationMs", "usage", "failure", "answered"),
 }
 ROW = {
     *("thread", "workflow", "workflowName", "cwd", "head", "status", "currentRole"),
     *("suspendedRole", "suspendMessage", "suspendReason", "done", "steps", "usage", "running"),
     *("startedAtMs", "updatedAtMs"),
 }
-SHOWN = ROW | {"task", "form", "hint"}
+SHOWN = ROW | {"task", "form", "next", "hint"}
 USAGE = {
     *("turns", "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"),
     *("costUsd", "durationMs"),
 }
 STEP_ROW = {
     *("step", "number", "role", "agent", "status", "startedAtMs", "completedAtMs"),
-    *("durationMs", "usage", "attempts", "denials"),
+    *("durationMs", "usage", "attempts", "denials", "answered"),
 }
 STEP = {
     *("step", "thread", "number", "role", "agent", "agentVersion", "engineVersion", "model"),
     *("session", "continuation", "proof", "stopReason", "status", "output", "body", "failure"),
     *("edgePrompt", "cwd", "startedAtMs", "completedAtMs", "durationMs", "usage", "denials"),
-    *("corrections", "previousAttempts", "prev", "replaces", "turns"),
+    *("corrections", "previousAttempts", "prev", "replaces", "answered", "turns"),
 }
 TURN = {
     *("step", "number", "role", "index", "speaker", "text", "reasoning", "toolCalls", "usage"),

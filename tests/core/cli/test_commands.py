@@ -10,7 +10,7 @@ from uwf_core.ids import Ref
 
 STEP_RESULT = {
     "step", "role", "agent", "status", "currentRole", "suspendedRole", "suspendMessage",
-    "suspendReason", "done", "durationMs", "usage", "failure",
+    "suspendReason", "done", "durationMs", "usage", "failure", "answered",
 }  # fmt: skip
 ROW = {
     "thread", "workflow", "workflowName", "cwd", "head", "status", "currentRole", "suspendedRole",
@@ -28,9 +28,9 @@ def test_a_thread_from_start_to_end_in_json(uwf, project):
     assert (first["status"], first["steps"][0]["currentRole"]) == ("idle", "reviewer")
     shown = uwf("thread", "show", "@last").document
     assert (shown["task"], shown["cwd"]) == ("x", str(project.folder))
-    assert set(shown) >= ROW | {"form", "hint"}
+    assert set(shown) >= ROW | {"form", "next", "hint"}
     listed = uwf("thread", "list").document["threads"][0]
-    assert set(listed) == set(shown) - {"task", "form", "hint"}
+    assert set(listed) == set(shown) - {"task", "form", "next", "hint"}
     last = uwf("thread", "exec", "@last", "-c", "5").document
     assert (last["status"], last["done"], len(last["steps"])) == ("completed", True, 1)
     again = uwf("thread", "exec", "@last")

@@ -19,9 +19,15 @@ EVENTS = [
     StepFinished(
         **PLACE, step="2WM89S4EYMP2F", agent="claude-code", output={"$status": "do\x1bne"},
         usage=Usage(turns=3, input_tokens=1200, output_tokens=80), duration_ms=61_000, at_ms=0,
-        denials=("shell\x1b[2J", "fetch"),
+        denials=("shell\x1b[2J", "fetch"), leads_to="reviewer",
     ),
     StepStarted(**PLACE, attempt=1, agent="claude-code", at_ms=0),
+    StepStarted(**PLACE, attempt=2, agent="human", at_ms=0, answers=True),
+    StepFinished(
+        **PLACE, step="0V3ZC9K1M2N4P", agent="human", output={"$status": "again"},
+        usage=Usage(turns=0, cost_usd=0.0), duration_ms=77, at_ms=0, leads_to="dev\x1beloper",
+        back=True,
+    ),
     StepFailed(
         **PLACE, attempt=1, step=None, agent="claude-code", kind="auth",
         message="the key \x1b]0;x\x07 was refused", at_ms=0,
@@ -92,6 +98,9 @@ def test_a_terminal_that_goes_away_at_any_moment_does_not_stop_the_run(events_be
         for event in EVENTS[events_before:]:
             watch.event(event)
         watch.notice("the last line")
-    assert written[-2:] == [f"{PLACE['thread']}: completed", "the last line"]
+    assert written[-2:] == [
+        "#2 developer: ✗ auth: the key \\x1b]0;x\\x07 was refused",
+        "the last line",
+    ]
     session.stderr.close()
     stream.close()

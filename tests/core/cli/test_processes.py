@@ -95,7 +95,7 @@ def test_a_live_line_tells_who_is_at_work_and_leaves_plain_lines(project):
     assert shown.code == 0
     assert "#1 writer · mock · 0 turns" in shown.plain
     assert re.search(r" · idle [1-4]s", shown.plain)
-    final = [line for line in shown.lines if line.startswith("#1 writer: done (")]
+    final = [line for line in shown.lines if line.startswith("#1 writer: done → reviewer (")]
     assert len(final) == 1
 
 

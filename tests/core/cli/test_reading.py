@@ -114,8 +114,8 @@ def test_exec_where_nothing_is_to_be_run_says_so_and_why(uwf, project, three):
     uwf("thread", "exec", three[2])
     asked = uwf("thread", "exec", three[2])
     assert (asked.code, asked.document["status"]) == (3, "suspended")
-    assert "suspended (role); nothing is run: Which one?" in asked.err
-    assert "uwf thread show" in asked.err
+    assert "suspended (role); nothing is run" in asked.err
+    assert asked.document["suspendMessage"] == "Which one?"
 
 
 def test_the_start_of_a_thread_is_listed_and_forked_but_is_no_step(uwf, three):

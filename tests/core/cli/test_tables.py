@@ -59,12 +59,14 @@ THREADS = {"threads": [thread(number, status) for number, status in enumerate(ST
 STEPS = {
     "steps": [
         {"step": "94TZ6D62C8493", "number": 0, "role": "$START", "agent": None, "status": None,
-         "durationMs": None, "attempts": 0, "denials": []},
+         "durationMs": None, "attempts": 0, "denials": [], "answered": False},
         {"step": "2WM89S4EYMP2F", "number": 1, "role": "developer", "agent": "claude-code",
-         "status": "done", "durationMs": 199, "attempts": 1, "denials": []},
+         "status": "done", "durationMs": 199, "attempts": 1, "denials": [], "answered": False},
         {"step": "BYHRRC4X2J4SH", "number": 2, "role": "security-reviewer", "agent": "hermes",
          "status": "needs-clarification", "durationMs": 3_700_000, "attempts": 3,
-         "denials": ["run_command: rm -rf /"]},
+         "denials": ["run_command: rm -rf /"], "answered": False},
+        {"step": "0V3ZC9K1M2N4P", "number": 3, "role": "approver", "agent": "human",
+         "status": "approved", "durationMs": 12, "attempts": 1, "denials": [], "answered": True},
     ]
 }  # fmt: skip
 TURN = {
@@ -103,20 +105,27 @@ STEP = {
     "corrections": [{"prompt": "…", "raw": "…", "errors": ["files: must be a list"]}],
     "previousAttempts": ["7GQ8K1M2N4P5Q"],
     "replaces": None,
+    "answered": False,
     "turns": [TURN],
 }
 FAILED = {
     "thread": THREADS["threads"][0]["thread"],
     "status": "suspended",
+    "suspendReason": "failure",
     "suspendMessage": "the key was refused",
     "steps": [
         {"step": "2WM89S4EYMP2F", "role": "developer", "agent": "hermes", "durationMs": 61_000,
-         "failure": None, "suspendMessage": None},
+         "failure": None, "suspendMessage": None, "answered": False},
         {"step": "7GQ8K1M2N4P5Q", "role": "reviewer", "agent": "hermes", "durationMs": 900,
          "failure": {"kind": "auth", "message": "the key was refused", "until": None},
-         "suspendMessage": "the key was refused"},
+         "suspendMessage": "the key was refused", "answered": False},
     ],
 }  # fmt: skip
+WAITING = {
+    "suspendedRole": "reviewer",
+    "currentRole": "reviewer",
+    "next": [f"uwf thread exec {THREADS['threads'][0]['thread']}"],
+}
 PROBLEMS = [
     {"severity": "error", "code": "unknown-role", "file": "a.yaml", "line": 3, "column": 9,
      "message": "there is no role 'revewer'", "hint": "did you mean reviewer?"},
@@ -144,14 +153,15 @@ SHOWN = {
             "suspended",
             task="Sum it up.",
             form={"type": "object"},
-            hint="`uwf thread resume 01JD8 …`",
+            next=["uwf thread resume 01JD8 --status approved", "uwf thread resume 01JD8 …"],
+            hint="answers approver",
         ),
         screen,
     ),
     "step-list": lambda screen: steps_text(STEPS, screen),
     "step-show": lambda screen: step_text(STEP, screen),
     "step-turns": lambda screen: turns_text({"turns": [TURN]}, screen),
-    "exec": lambda screen: exec_text(FAILED, screen),
+    "exec": lambda screen: exec_text(FAILED, WAITING, screen),
     "answer": lambda screen: answer_text(
         {"answer": "Because.\n", "role": "developer", "agent": "mock", "continuation": "original"},
         screen,
@@ -231,11 +241,13 @@ def test_a_form_says_each_way_to_answer_and_what_its_fields_are():
 
 
 def test_a_thread_that_can_go_on_says_who_is_next_and_how():
-    step = {**FAILED["steps"][0], "currentRole": "reviewer"}
-    shown = exec_text(
-        {**FAILED, "status": "idle", "suspendMessage": None, "steps": [step]}, Screen(80, False)
-    )
-    assert shown.splitlines()[1:] == [
-        f"{FAILED['thread']} idle; next: reviewer",
-        f"next: uwf thread exec {FAILED['thread']}",
+    step = {**FAILED["steps"][0], "answered": True}
+    idle = {"status": "idle", "suspendReason": None, "suspendMessage": None}
+    after = {"suspendedRole": None, "currentRole": "reviewer", "next": ["uwf a", "uwf b"]}
+    shown = exec_text({**FAILED, **idle, "steps": [step]}, after, Screen(80, False))
+    assert shown.splitlines() == [
+        "2WM89S4EYMP2F  developer  hermes  answered",
+        f"{FAILED['thread']} idle: reviewer",
+        "next: uwf a",
+        "  or: uwf b",
     ]

@@ -328,7 +328,9 @@ def test_a_role_that_asks_with_a_form_can_be_answered_or_told(
     uwf.exec(thread)
     shown = uwf.show(thread)
     assert shown["form"] == form
-    assert "--answer" in str(shown["hint"]) and "-p TEXT" in str(shown["hint"])
+    assert [command.partition(thread)[2] for command in shown["next"]] == [
+        " --answer env=<prod|dev>", " -p <text>",
+    ]  # fmt: skip
     with pytest.raises(PayloadError, match="env"):
         uwf.resume(thread, answer="env=test")
     assert uwf.show(thread) == shown

@@ -9,7 +9,7 @@ from uwf_core.client import ThreadFilter
 from uwf_core.testing.project import Project
 from uwf_core.views.thread_list import thread_rows
 
-ONLY_IN_SHOW = {"task", "form", "hint"}
+ONLY_IN_SHOW = {"task", "form", "next", "hint"}
 
 
 @pytest.fixture

@@ -18,7 +18,9 @@ class ThreadStarted(NamedTuple):
 
 
 class StepStarted(NamedTuple):
-    """An attempt at a step begins. `attempt` counts from 1 within the step."""
+    """An attempt at a step begins. `attempt` counts from 1 within the step; `answers`: a person's
+    answer is its input.
+    """
 
     thread: str
     number: int
@@ -26,6 +28,7 @@ class StepStarted(NamedTuple):
     role: str
     agent: str
     at_ms: int
+    answers: bool = False
 
 
 class TurnTaken(NamedTuple):
@@ -38,7 +41,13 @@ class TurnTaken(NamedTuple):
 
 
 class StepFinished(NamedTuple):
-    """A step is stored and the head has moved. `denials`: the tools that the agent was denied."""
+    """A step is stored and the head has moved.
+
+    Attributes:
+        denials: the tools that the agent was denied.
+        leads_to: the role that follows, `$END` or `$SUSPEND`; None: its status leads nowhere.
+        back: whether the edge leads back: to the role itself, or to one nearer to `$START`.
+    """
 
     thread: str
     number: int
@@ -50,6 +59,8 @@ class StepFinished(NamedTuple):
     duration_ms: int
     at_ms: int
     denials: tuple[str, ...] = ()
+    leads_to: str | None = None
+    back: bool = False
 
 
 class StepFailed(NamedTuple):

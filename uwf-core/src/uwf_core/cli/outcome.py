@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.results import Outcome
     from uwf_core.process.cancel import Cancel
 
+_SUSPEND = "$SUSPEND"
 _CLEAR = "\r\x1b[2K"
 _REFRESH_SECONDS = 0.5
 
@@ -35,11 +36,14 @@ class Running(NamedTuple):
     turns: int = 0
     tokens: int | None = None
     said: str = ""
+    answers: bool = False
 
     def line(self, now: float) -> str:
         """`#3 reviewer · mock · 2 turns · 1.2k tokens · 12s · idle 4s · its last text`."""
         parts = [f"#{self.number} {self.role}", self.agent]
-        if self.attempt > 1:
+        if self.answers:
+            parts.append("a person's answer")
+        elif self.attempt > 1:
             parts.append(f"attempt {self.attempt}")
         parts.append(f"{self.turns} turn{'' if self.turns == 1 else 's'}")
         if self.tokens is not None:
@@ -135,10 +139,12 @@ class LiveWatch:
     def _step_started(self, event: Any) -> None:
         now = monotonic()
         self._running = Running(
-            event.number, event.attempt, one_line(event.role), one_line(event.agent), now, now
-        )
+            event.number, event.attempt, one_line(event.role), one_line(event.agent), now, now,
+            answers=event.answers,
+        )  # fmt: skip
         if not self._refresh:
             again = f", attempt {event.attempt}" if event.attempt > 1 else ""
+            again = ", a person's answer" if event.answers else again
             self._write(f"#{event.number} {one_line(event.role)}: {one_line(event.agent)}{again}")
         elif self._ticker is None:
             self._ticker = threading.Thread(target=self._tick, daemon=True)
@@ -151,13 +157,29 @@ class LiveWatch:
             self._draw()
 
     def _step_finished(self, event: Any) -> None:
-        status = one_line(str(event.output.get("$status", "")))
-        used = amounts.usage(_usage_mapping(event.usage))
-        parts = [amounts.duration(event.duration_ms), *([used] if used else [])]
+        answers = self._running is not None and self._running.answers and event.usage.turns == 0
+        used = "answered by a person"
+        if not answers:
+            parts = (
+                amounts.duration(event.duration_ms),
+                amounts.usage(_usage_mapping(event.usage)),
+            )
+            used = ", ".join(filter(None, parts))
         self._end(
-            f"#{event.number} {one_line(event.role)}: "
-            f"{self._screen.paint(status, 'ok')} ({', '.join(parts)})" + self._denied(event)
+            f"#{event.number} {one_line(event.role)}: {self._status(event)} ({used}) {event.step}"
+            + self._denied(event)
         )
+
+    def _status(self, event: Any) -> str:
+        """The role's status and where it leads. A word does not tell good from bad, the graph does:
+        an edge back, or to a person, is amber. Nothing is green.
+        """
+        text = one_line(str(event.output.get("$status", "")))
+        if event.leads_to is None:
+            return text
+        text += f" {'↩' if event.back else '→'} {one_line(event.leads_to)}"
+        is_detour = event.back or event.leads_to == _SUSPEND
+        return self._screen.paint(text, "warning") if is_detour else text
 
     def _denied(self, event: Any) -> str:
         names = ", ".join(map(one_line, event.denials))
@@ -165,10 +187,7 @@ class LiveWatch:
 
     def _step_failed(self, event: Any) -> None:
         kind = self._screen.paint(one_line(event.kind), "error")
-        self._end(f"#{event.number} {one_line(event.role)}: {kind}: {clean(event.message)}")
-
-    def _thread_ended(self, event: Any) -> None:
-        self._end(f"{event.thread}: {self._screen.status(event.status)}")
+        self._end(f"#{event.number} {one_line(event.role)}: ✗ {kind}: {clean(event.message)}")
 
     def _end(self, text: str) -> None:
         self._running = None
@@ -181,14 +200,13 @@ _SHOW: Mapping[str, Callable[[LiveWatch, Any], None]] = {
     "TurnTaken": LiveWatch._turn_taken,
     "StepFinished": LiveWatch._step_finished,
     "StepFailed": LiveWatch._step_failed,
-    "ThreadEnded": LiveWatch._thread_ended,
 }
 
 
 def _last_said(turn: Any) -> str:
     if turn.tool_calls:
         return one_line(turn.tool_calls[-1].name)
-    return one_line(turn.text[-200:])
+    return one_line(turn.text[:200])
 
 
 def _usage_mapping(usage: Any) -> dict[str, Any]:
@@ -199,9 +217,6 @@ def _usage_mapping(usage: Any) -> dict[str, Any]:
         "cacheReadTokens": usage.cache_read_tokens,
         "costUsd": usage.cost_usd,
     }
-
-
-# -- a run and its result --------------------------------------------------------------------------
 
 
 def watch(session: Session) -> LiveWatch:
@@ -218,8 +233,17 @@ def running(session: Session) -> "Iterator[tuple[LiveWatch, Cancel]]":
         yield live, cancel
 
 
-def print_outcome(session: Session, outcome: "Outcome") -> int:
+def print_outcome(
+    session: Session, outcome: "Outcome", *, until_done: bool = False, was_shown: bool = True
+) -> int:
     """Print the document of an outcome; return its exit code.
+
+    Args:
+        session: the call.
+        outcome: the result of its run.
+        until_done: the next command runs until the end as well.
+        was_shown: the steps were shown live on stderr: if the text goes to the same place, it does
+            not repeat them.
 
     Raises:
         UwfError: the error that stopped the run.
@@ -229,23 +253,48 @@ def print_outcome(session: Session, outcome: "Outcome") -> int:
     failure = document["steps"][-1]["failure"] if document["steps"] else None
     if failure is not None:
         session.failure = (failure["kind"], failure["message"])
-    session.emit(document, exec_text)
+    thread = _thread(session, document, until_done) if session.format == "text" else {}
+    if was_shown and session.is_one_stream:
+        session.emit(document, lambda shown, screen: end_text(shown, thread, screen))
+    else:
+        session.emit(document, lambda shown, screen: exec_text(shown, thread, screen))
     if outcome.error is not None:
         raise outcome.error
     return outcome.exit_code
 
 
-def exec_text(document: Mapping[str, Any], screen: Screen) -> str:
-    """The result of `exec`, `run`, `resume`, `poke` and `wait`."""
-    lines = [step_line(each, screen) for each in document["steps"]]
+def _thread(session: Session, document: Mapping[str, Any], until_done: bool) -> dict[str, Any]:
+    """The thread after a run, whose commands run as far as this one."""
+    from uwf_core.cli.render.escape import clean_document
+    from uwf_core.views.show import show_thread
+
+    thread = document["thread"]
+    shown: dict[str, Any] = clean_document(show_thread(session.engine, thread))
+    if until_done and not shown["running"]:
+        far = f"{thread} --until-done"
+        shown["next"] = [command.replace(thread, far, 1) for command in shown["next"]]
+    return shown
+
+
+def exec_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Screen) -> str:
+    """The result of `exec`, `run`, `resume`, `poke` and `wait`, with its steps."""
+    steps = [step_line(each, screen) for each in document["steps"]]
+    return "\n".join([*steps, end_text(document, thread, screen)])
+
+
+def end_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Screen) -> str:
+    """Where a run has led: the status, its role, the message unless it is that of the last step,
+    and the commands of which each continues the thread.
+    """
+    why = f" ({document['suspendReason']})" if document["suspendReason"] else ""
+    role = thread["suspendedRole"] or thread["currentRole"]
+    who = f": {role}" if role else ""
+    lines = [f"{document['thread']} {screen.status(document['status'])}{why}{who}"]
     last = document["steps"][-1] if document["steps"] else None
-    follows = f"; next: {last['currentRole']}" if last and document["status"] == "idle" else ""
-    lines.append(f"{document['thread']} {screen.status(document['status'])}{follows}")
-    if follows:
-        lines.append(screen.paint(f"next: uwf thread exec {document['thread']}", "dim"))
-    if document["suspendMessage"]:
+    if document["suspendMessage"] and not (last and last["failure"]):
         lines.append(document["suspendMessage"])
-        lines.append(screen.paint(f"next: uwf thread show {document['thread']}", "dim"))
+    for number, command in enumerate(thread["next"]):
+        lines.append(screen.paint(f"{'  or:' if number else 'next:'} {command}", "dim"))
     return "\n".join(lines)
 
 
@@ -253,9 +302,14 @@ def step_line(step: Mapping[str, Any], screen: Screen) -> str:
     """One step of an exec: its id, role, agent, time and failure."""
     failure = step["failure"]
     parts = [step["step"] or "–", step["role"] or "–", step["agent"] or "–"]
-    parts.append(amounts.duration(step["durationMs"]))
+    parts.append(took(step))
     if failure:
         until = failure["until"]
         when = "" if until is None else f" (until {amounts.moment(until)})"
         parts.append(screen.paint(f"{failure['kind']}: {failure['message']}{when}", "error"))
     return "  ".join(parts)
+
+
+def took(step: Mapping[str, Any]) -> str:
+    """How long a step took. A person answers outside of uwf, which knows no duration of that."""
+    return "answered" if step["answered"] else amounts.duration(step["durationMs"])

@@ -61,6 +61,14 @@ class Session:
         return screen_of(self.stdout, self.env, self.color)
 
     @property
+    def is_one_stream(self) -> bool:
+        """Whether stdout and stderr go to the same terminal, file or pipe."""
+        try:
+            return os.path.sameopenfile(self.stdout.fileno(), self.stderr.fileno())
+        except (OSError, ValueError):  # one of them is closed, or not a file
+            return False
+
+    @property
     def engine(self) -> "Engine":
         """The engine, opened on first use."""
         if self._engine is None:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from uwf_core.cli.command import command
-from uwf_core.cli.outcome import running
+from uwf_core.cli.outcome import running, took
 from uwf_core.cli.params import (
     agent_option,
     prompt_option,
@@ -114,7 +114,7 @@ def steps_text(document: Mapping[str, Any], screen: Screen) -> str:
     rows = [
         {
             **each,
-            "took": amounts.duration(each["durationMs"]),
+            "took": took(each),
             "denied": ", ".join(each["denials"]),
         }
         for each in document["steps"]
@@ -136,8 +136,9 @@ def step_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("failure", failure and f"{failure['kind']}: {failure['message']}"),
             ("session", _session(document)),
             ("began", amounts.moment(document["startedAtMs"])),
-            ("took", amounts.duration(document["durationMs"])),
-            ("used", amounts.usage(document["usage"])),
+            ("took", None if document["answered"] else took(document)),
+            ("answered", "by a person" if document["answered"] else None),
+            ("used", None if document["answered"] else amounts.usage(document["usage"])),
             ("folder", document["cwd"]),
             ("denied", "\n".join(document["denials"])),
             ("attempts", "\n".join(document["previousAttempts"])),

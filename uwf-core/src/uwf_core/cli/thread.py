@@ -72,7 +72,8 @@ def wait(session: Session, thread: str, timeout: float | None) -> int:
     """Wait for the current run, print its result and exit with its code."""
     from uwf_core.threads.control import wait_thread
 
-    return print_outcome(session, wait_thread(session.engine, thread, timeout_s=timeout))
+    outcome = wait_thread(session.engine, thread, timeout_s=timeout)
+    return print_outcome(session, outcome, was_shown=False)
 
 
 @command("rm", "uwf thread rm 01JD8ZK3", logged=True)
@@ -111,7 +112,8 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("started", amounts.moment(document["startedAtMs"])),
             ("updated", amounts.moment(document["updatedAtMs"])),
             ("head", document["head"]),
-            ("next", document.get("hint")),
+            ("next", "\n".join(document.get("next", ()))),
+            ("hint", document.get("hint")),
         ],
         screen,
     )

@@ -56,7 +56,7 @@ def run(session: Session, until_done: bool, background: bool, **what: Any) -> in
                 outcome = exec_thread(engine, thread, options, live, cancel)
         except UwfError as error:  # the thread exists: report it with the error
             outcome = outcome_after(engine, thread, error)
-    return print_outcome(session, outcome)
+    return print_outcome(session, outcome, until_done=True)
 
 
 @command(
@@ -121,10 +121,11 @@ def exec_(session: Session, thread: str, count: int | None, background: bool, **
         )
     options = RunOptions(count or 1, **how)
     if background:
-        return print_outcome(session, _in_background(session, "exec", thread, options))
+        outcome = _in_background(session, "exec", thread, options)
+        return print_outcome(session, outcome)
     with running(session) as (live, cancel):
         outcome = exec_thread(session.engine, thread, options, live, cancel)
-    return print_outcome(session, outcome)
+    return print_outcome(session, outcome, until_done=options.until_done)
 
 
 def _in_background(
@@ -179,7 +180,7 @@ def resume(
         return print_outcome(session, outcome)
     with running(session) as (live, cancel):
         outcome = resume_thread(session.engine, thread, Input(text, answer), options, live, cancel)
-    return print_outcome(session, outcome)
+    return print_outcome(session, outcome, until_done=options.until_done)
 
 
 def _answer(answers: Sequence[str], status: str | None) -> str | None:
@@ -215,7 +216,7 @@ def poke(session: Session, thread: str, prompt: str, background: bool, **how: An
         return print_outcome(session, outcome)
     with running(session) as (live, cancel):
         outcome = poke_thread(session.engine, thread, text, options, live, cancel)
-    return print_outcome(session, outcome)
+    return print_outcome(session, outcome, until_done=options.until_done)
 
 
 @command("fork", "uwf thread fork 3FQ8K", logged=True)

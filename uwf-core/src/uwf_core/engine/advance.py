@@ -18,11 +18,13 @@ from uwf_core.errors import (
     RoutingFailed,
 )
 from uwf_core.ids import Ref
+from uwf_core.moderator.next import is_back
 from uwf_core.process import crash_points
 from uwf_core.thread.head import Head, move_head
+from uwf_core.thread.history import is_answer
 from uwf_core.thread.lifecycle import INTERRUPTED_MESSAGE
 from uwf_core.thread.names import attempt_name, turns_prefix
-from uwf_core.thread.state import Event, fold
+from uwf_core.thread.state import Event, ThreadState, fold
 from uwf_core.thread.totals import Totals, usage_payload
 from uwf_core.thread.types import waits
 
@@ -106,7 +108,8 @@ def save_unrouted(run: "Run", failure: RoutingFailed, role: str) -> Attempt:
 
 def finished_event(engine: "Engine", attempt: Attempt) -> StepFinished:
     """The event of a step that is stored."""
-    payload = attempt.payload
+    payload, state = attempt.payload, attempt.head.state
+    definition, next_role = engine.definition(Ref(state.workflow)), state.current_role
     assert attempt.step is not None
     return StepFinished(
         thread=payload["thread"],
@@ -119,7 +122,16 @@ def finished_event(engine: "Engine", attempt: Attempt) -> StepFinished:
         duration_ms=attempt.ended_ms - payload["startedAtMs"],
         at_ms=attempt.ended_ms,
         denials=tuple(denials_of(engine, attempt)),
+        leads_to=_leads_to(state),
+        back=next_role is not None and is_back(definition, payload["role"], next_role),
     )
+
+
+def _leads_to(state: ThreadState) -> str | None:
+    """The target of the edge that was taken; None if there is none."""
+    if state.suspension is not None:
+        return "$SUSPEND" if state.suspension.reason == "role" else None
+    return state.current_role or "$END"
 
 
 def _failed_event(engine: "Engine", attempt: Attempt, failure: AgentFailure) -> StepFailed:
@@ -143,10 +155,12 @@ def step_result(engine: "Engine", attempt: Attempt) -> "StepResult":
     state, failure = attempt.head.state, attempt.failure
     if attempt.variable is None:  # nothing could be run
         role, agent, duration, usage = state.suspension and state.suspension.role, None, 0, None
+        answered = False
     else:
         role, agent = attempt.payload["role"], attempt.payload["agent"]
         duration = attempt.ended_ms - attempt.payload["startedAtMs"]
         usage = usage_payload(attempt.total_usage())
+        answered = is_answer(attempt.payload["answer"], usage)
     return {
         "step": attempt.step and attempt.step.ref,
         "role": role,
@@ -155,6 +169,7 @@ def step_result(engine: "Engine", attempt: Attempt) -> "StepResult":
         "durationMs": duration,
         "usage": usage or Totals.none().payload(),
         "failure": None if failure is None else _failure_document(engine, failure),
+        "answered": answered,
     }
 
 

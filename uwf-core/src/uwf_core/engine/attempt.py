@@ -184,6 +184,7 @@ def _announce(run: "Run", attempt: Attempt) -> None:
             role=payload["role"],
             agent=payload["agent"],
             at_ms=payload["startedAtMs"],
+            answers=payload["answer"] is not None,
         )
     )
 

@@ -40,7 +40,7 @@ class Standing(TypedDict):
 
 class StepResult(Standing):
     """One step of a run. `status` is the thread's after it; `step` the stored step or failed
-    attempt, else null.
+    attempt, else null; `answered`: it is the answer of a person.
     """
 
     step: str | None
@@ -49,6 +49,7 @@ class StepResult(Standing):
     durationMs: int
     usage: UsagePayload
     failure: FailureDocument | None
+    answered: bool
 
 
 class ExecDocument(TypedDict):
@@ -99,16 +100,20 @@ class RemovedDocument(TypedDict):
 
 class ThreadDocument(ThreadRow):
     """A thread, as `thread show` prints it: a row, its task (null if the thread is corrupt), the
-    form of an answer, and the next command.
+    form of an answer, the commands of which each continues it (replace what is in <>), and what
+    they do.
     """
 
     task: str | None
     form: dict[str, Any] | None
+    next: list[str]
     hint: str | None
 
 
 class StepRow(TypedDict):
-    """A row of `step list`; the first row is the start (`number` 0, `role` `$START`)."""
+    """A row of `step list`; the first row is the start (`number` 0, `role` `$START`).
+    `answered`: the step is the answer of a person.
+    """
 
     step: str
     number: int
@@ -121,6 +126,7 @@ class StepRow(TypedDict):
     usage: UsagePayload | None
     denials: list[str]
     attempts: int
+    answered: bool
 
 
 class CorrectionDocument(TypedDict):
@@ -146,7 +152,7 @@ class TurnDocument(TypedDict):
 
 
 class StepDocument(TypedDict):
-    """A whole step, as `step show` gives it."""
+    """A whole step, as `step show` gives it. `answered`: it is the answer of a person."""
 
     step: str
     thread: str
@@ -175,6 +181,7 @@ class StepDocument(TypedDict):
     previousAttempts: list[str]
     prev: str | None
     replaces: str | None
+    answered: bool
     turns: list[TurnDocument]
 
 

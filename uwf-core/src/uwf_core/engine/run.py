@@ -123,7 +123,8 @@ def exec_thread(
         rest = nothing_to_run(run.head)
         if rest is None:
             return run.save(run_steps(run, options, GO_ON))
-        run.watch.notice(_rest_words(run.head))
+        state = run.head.state
+        run.watch.notice(f"thread {state.thread} is {state_words(state)}; nothing is run")
         if options.announce is not None:
             _announce(options.announce)
         return run.save(rest)
@@ -173,14 +174,6 @@ def nothing_to_run(head: Head) -> Outcome | None:
 def _announce(descriptor: int) -> None:
     os.write(descriptor, b"running\n")
     os.close(descriptor)
-
-
-def _rest_words(head: Head) -> str:
-    waits = head.state.suspension
-    words = f"thread {head.thread} is {state_words(head.state)}; nothing is run"
-    if waits is None:
-        return words
-    return f"{words}: {waits.message}\nnext: uwf thread show {head.thread}"
 
 
 def run_steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:

@@ -122,3 +122,14 @@ def _to_role(
             "require them in the schema, or add fixed text to the prompt",
         )
     return Transition("idle", role, prompt, location or None)
+
+
+def is_back(definition: Definition, role: str, target: str) -> bool:
+    """Whether an edge leads back: to the role itself, or to one that is nearer to `$START`."""
+    depths = dict.fromkeys((edge.role for edge in definition.graph[START].values()), 1)
+    for name in (found := list(depths)):  # grows: breadth first
+        for edge in definition.graph.get(name, {}).values():
+            if edge.role not in depths:
+                depths[edge.role] = depths[name] + 1
+                found.append(edge.role)
+    return target == role or depths[target] < depths[role]

@@ -8,7 +8,7 @@ from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.names import attempts_prefix, event_kind, events_prefix
 from uwf_core.thread.state import Event, ThreadState, begin, fold
-from uwf_core.thread.types import NODES, ErrorPayload, StartPayload, StepPayload
+from uwf_core.thread.types import NODES, ErrorPayload, StartPayload, StepPayload, UsagePayload
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -77,6 +77,11 @@ def body_of(store: "Store", step: Step) -> str:
     """The text beside the output of a step."""
     body = step.payload["body"]
     return "" if body is None else store.text(Ref(body))
+
+
+def is_answer(answer: str | None, usage: UsagePayload) -> bool:
+    """Whether a step is the answer of a person, without a turn of the agent that asked."""
+    return answer is not None and usage["turns"] == 0
 
 
 _ERROR_KEYS = {"kind", "message", "until"}

@@ -7,7 +7,15 @@ from uwf_core.errors import UnknownIdError, WrongStateError
 from uwf_core.ids import Ref
 from uwf_core.prompt.markdown import fenced, step_markdown
 from uwf_core.thread.head import Head, read_head
-from uwf_core.thread.history import Step, body_of, failure_of, is_step, newest_first, read_start
+from uwf_core.thread.history import (
+    Step,
+    body_of,
+    failure_of,
+    is_answer,
+    is_step,
+    newest_first,
+    read_start,
+)
 from uwf_core.thread.history import read_step as read_step_node
 from uwf_core.thread.lifecycle import effective, state_words
 from uwf_core.thread.lock import holder_of
@@ -138,8 +146,10 @@ def _status(engine: "Engine", head: Head) -> str:
 
 def _step_text(engine: "Engine", step: Step) -> str:
     payload = step.payload
-    seconds = (payload["completedAtMs"] - payload["startedAtMs"]) / 1000
-    facts = f"{step.ref} · {payload['agent']} · {seconds:.1f} s"
+    took = f"{(payload['completedAtMs'] - payload['startedAtMs']) / 1000:.1f} s"
+    if is_answer(payload["answer"], payload["usage"]):
+        took = "answered by a person"
+    facts = f"{step.ref} · {payload['agent']} · {took}"
     failure = failure_of(engine.store, step)
     if failure is not None:
         heading = f"## Step {payload['number']}: {payload['role']}, failed ({failure['kind']})"

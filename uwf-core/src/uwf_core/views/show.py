@@ -2,11 +2,12 @@
 
 import json
 import time
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import status_fields
-from uwf_core.errors import CorruptNodeError
+from uwf_core.errors import CorruptNodeError, DefinitionError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.head import Head, nodes_present, read_head
 from uwf_core.thread.history import read_start, read_step
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
-    """A thread with its task, the form of a pending question and the next command.
+    """A thread with its task, the form of a pending question and the commands that continue it.
 
     Raises:
         UnknownIdError: unknown thread.
@@ -33,7 +34,7 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
         head = read_head(engine.store, thread)
     except CorruptNodeError as error:
         row = corrupt_row(thread, error.message)
-        return {**row, "task": None, "form": None, "hint": _hint(row, None, None)}
+        return {**row, "task": None, "form": None, "next": [], "hint": _hint(row, None, None)}
     holder = holder_of(engine.store, thread)
     is_sound = head.damage is None and nodes_present(engine.store, head)
     state = effective(head.state, is_running=holder is not None, is_sound=is_sound)
@@ -41,10 +42,13 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
     waits = state.suspension if row["status"] == "suspended" else None
     failed = None if waits is None else _failed_attempt(engine, head)
     form = form_of(engine, head, waits)
-    hint = _hint(row, waits, failed)
-    if waits is not None and form is not None:
-        hint = _answer_hint(thread, waits)
-    return {**row, "task": _task(engine, head) if is_sound else None, "form": form, "hint": hint}
+    return {
+        **row,
+        "task": _task(engine, head) if is_sound else None,
+        "form": form,
+        "next": _next(row, waits, form),
+        "hint": _hint(row, waits, failed),
+    }
 
 
 def _task(engine: "Engine", head: Head) -> str:
@@ -117,19 +121,34 @@ def form_of(engine: "Engine", head: Head, suspension: Suspension | None) -> dict
     return form if isinstance(form, dict) else None
 
 
+def _next(
+    row: "ThreadRow", suspension: Suspension | None, form: dict[str, Any] | None
+) -> list[str]:
+    """The commands of which each continues the thread."""
+    resume, go_on = f"uwf thread resume {row['thread']}", f"uwf thread exec {row['thread']}"
+    if suspension is None:
+        follow = {"idle": [go_on], "running": [f"uwf thread wait {row['thread']}"]}
+        return follow.get(row["status"], [])
+    if suspension.reason != "role":
+        return [resume if suspension.reason == "limit" else go_on]
+    ways = [f"{resume} {options}" for options in answer_options(form)] if form else []
+    return ways if suspension.question is not None else [*ways, f"{resume} -p <text>"]
+
+
 def _hint(row: "ThreadRow", suspension: Suspension | None, failed: str | None) -> str | None:
+    """What the next command does, and what else there is."""
     thread = row["thread"]
     match row["status"]:
         case "idle":
-            return f"`uwf thread exec {thread}` runs {row['currentRole']}"
+            return f"runs {row['currentRole']}"
         case "running":
-            return f"`uwf step turns {thread} --live` follows it; `uwf thread wait {thread}` waits"
+            return f"waits for the run; `uwf step turns {thread} --live` follows it"
         case "completed":
             return f"`uwf thread read {thread}` prints all of it"
         case "corrupt":
             return f"`uwf cas verify {thread}` lists what is damaged or missing"
         case "suspended" if suspension is not None:
-            return _suspended_hint(thread, suspension, failed)
+            return _suspended_hint(suspension, failed)
     return None
 
 
@@ -143,18 +162,52 @@ def _failed_attempt(engine: "Engine", head: Head) -> str | None:
     return step
 
 
-def _answer_hint(thread: str, suspension: Suspension) -> str:
-    words = f"`uwf thread resume {thread} --answer field=value` answers; `form` is its JSON Schema"
-    return words if suspension.question is not None else f"{words}; -p TEXT runs without one"
-
-
-def _suspended_hint(thread: str, suspension: Suspension, failed: str | None) -> str:
-    if suspension.reason == "role":
-        return f"`uwf thread resume {thread} -p TEXT` runs {suspension.role} again with that text"
+def _suspended_hint(suspension: Suspension, failed: str | None) -> str:
     if suspension.reason == "limit":
-        return f"`uwf thread resume {thread}` grants the same allowance once more"
-    again = f"`uwf thread exec {thread}` runs {suspension.role} again"
+        return "grants the same allowance once more"
+    if suspension.question is not None:
+        return f"answers {suspension.role}; `form` is the JSON Schema of an answer"
+    again = f"runs {suspension.role} again"
     if suspension.until_ms is not None:
         until = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(suspension.until_ms / 1000))
         again += f", refused until {until}"
     return f"{again}; `uwf step show {failed}` shows the failed attempt" if failed else again
+
+
+_PLACEHOLDERS = {"string": "text", "integer": "number", "number": "number", "boolean": "true|false"}
+
+
+def answer_options(form: Mapping[str, Any]) -> list[str]:
+    """The options of `thread resume` for each way to answer a form.
+
+    A value to fill in is `<text>`: a shell that gets the line unchanged reports a syntax error and
+    runs nothing. The names of a form are quoted, since an agent may have made it.
+    """
+    from shlex import quote
+
+    from uwf_core.workflow.variants import STATUS, variants
+
+    def line(first: str, properties: Mapping[str, Any], required: Iterable[str]) -> str:
+        named = [name for name in required if name != STATUS]
+        filled = [f"{quote(name)}=<{_placeholder(properties.get(name))}>" for name in named]
+        return " ".join(filter(None, [first, *(f"--answer {each}" for each in filled)]))
+
+    try:
+        ways = variants(form)
+    except DefinitionError:  # a form that an agent made need not have statuses
+        properties = form.get("properties", {})
+        return [line("", properties, form.get("required") or properties) or "--answer <JSON>"]
+    return [
+        line(f"--status {quote(way.status)}", way.properties, sorted(way.required)) for way in ways
+    ]
+
+
+def _placeholder(schema: Any) -> str:
+    from uwf_core.prompt.deliverable import flattened, main_type
+    from uwf_core.workflow.variants import NAME
+
+    flat = flattened(schema)
+    choices = flat.get("enum", ())
+    if choices and all(isinstance(each, str) and NAME.match(each) for each in choices):
+        return "|".join(choices)
+    return _PLACEHOLDERS.get(main_type(flat), "JSON")

@@ -6,7 +6,15 @@ from uwf_core.engine.find import find_step, find_thread
 from uwf_core.errors import WrongStateError
 from uwf_core.ids import Ref
 from uwf_core.thread.head import read_head
-from uwf_core.thread.history import Step, body_of, failure_of, is_start, newest_first, read_start
+from uwf_core.thread.history import (
+    Step,
+    body_of,
+    failure_of,
+    is_answer,
+    is_start,
+    newest_first,
+    read_start,
+)
 from uwf_core.thread.types import StepPayload
 from uwf_core.views.turns import turns_of_step
 
@@ -54,6 +62,7 @@ def _start_row(engine: "Engine", ref: Ref) -> "StepRow":
         "usage": None,
         "denials": [],
         "attempts": 0,
+        "answered": False,
     }
 
 
@@ -71,6 +80,7 @@ def _row(engine: "Engine", step: Step) -> "StepRow":
         "usage": payload["usage"],
         "denials": payload["denials"],
         "attempts": len(payload["previousAttempts"]) + 1,
+        "answered": is_answer(payload["answer"], payload["usage"]),
     }
 
 
@@ -113,6 +123,7 @@ def _document(engine: "Engine", step: Step) -> "StepDocument":
         "previousAttempts": payload["previousAttempts"],
         "prev": payload["prev"],
         "replaces": payload["replaces"],
+        "answered": is_answer(payload["answer"], payload["usage"]),
         "turns": turns_of_step(engine, step),
     }
 

@@ -1,0 +1,151 @@
+"""What a person reads at the end of a run: each thing once, and the command that continues it."""
+
+import shlex
+import subprocess
+import sys
+
+import pytest
+from cli_kit import ASKS, WORKFLOW, WROTE, on_terminal
+
+from uwf_core.views.show import answer_options
+
+REJECTED = {"role": "reviewer", "output": {"$status": "rejected", "why": "no"}}
+APPROVED = {"role": "reviewer", "output": {"$status": "approved"}}
+FAILS = {"role": "reviewer", "fail": {"kind": "auth", "message": "the key was refused"}}
+RUN = ["run", "pair", "-p", "x"]
+GREEN, AMBER = "\x1b[32m", "\x1b[33m"
+
+
+def paste(project, command):
+    """Run a line in bash, as a person who pastes it unchanged."""
+    uwf = f"{shlex.quote(sys.executable)} -m uwf_core"
+    done = subprocess.run(
+        ["bash", "-c", f'uwf() {{ {uwf} "$@"; }}; {command}'],
+        cwd=project.folder, env=project.env, capture_output=True, text=True,
+    )  # fmt: skip
+    return done.returncode, done.stderr
+
+
+def commands(shown):
+    """The commands that a run names at its end."""
+    return [
+        line.partition(": ")[2] for line in shown.lines if line.startswith(("next: ", "  or: "))
+    ]
+
+
+@pytest.mark.parametrize("columns", [60, 100])
+def test_a_terminal_shows_each_step_and_each_failure_once(project, columns):
+    project.script([WROTE, FAILS])
+    shown = on_terminal(project, RUN, columns=columns)
+    assert shown.code == 6
+    final = [line for line in shown.lines if line and " · " not in line]
+    assert [line.split(" (")[0] for line in final[1:3]] == [
+        "#1 writer: done → reviewer", "#2 reviewer: ✗ auth: the key was refused",
+    ]  # fmt: skip
+    assert "\n".join(final).count("the key was refused") == 1
+    thread = project.uwf("thread", "list").document["threads"][0]["thread"]
+    assert final[3:] == [
+        f"{thread} suspended (failure): reviewer",
+        f"next: uwf thread exec {thread} --until-done",
+    ]
+
+
+def test_the_text_lists_the_steps_where_the_progress_goes_elsewhere(project):
+    project.script([WROTE, FAILS])
+    done = project.uwf(*RUN, "--format", "text")
+    assert [line.split("  ")[1:3] for line in done.stdout.splitlines()[:2]] == [
+        ["writer", "mock"], ["reviewer", "mock"],
+    ]  # fmt: skip
+    assert done.stdout.count("the key was refused") == 1
+    line = shlex.join([sys.executable, "-m", "uwf_core", *RUN, "--format", "text"])
+    both = subprocess.run(
+        ["bash", "-c", f"{line} 2>&1"], cwd=project.folder, env=project.env, capture_output=True
+    )
+    assert both.stdout.count(b"the key was refused") == 1
+
+
+def test_a_limit_is_named_with_its_value_and_what_was_used(project):
+    project.workflow("pair", WORKFLOW + "limits: {maxSteps: 1}\n")
+    shown = on_terminal(project, RUN)
+    assert shown.code == 5
+    assert "maxSteps 1 is reached (1 used)" in shown.lines
+    (command,) = commands(shown)
+    assert paste(project, command)[0] == 0
+    assert project.uwf("thread", "show", "@last").document["status"] == "completed"
+
+
+def test_no_status_of_a_role_is_green_and_a_way_back_is_amber_with_an_arrow(project):
+    project.script([WROTE, REJECTED, WROTE, APPROVED])
+    raw = on_terminal(project, RUN).raw
+    assert f"#2 reviewer: {AMBER}rejected ↩ writer" in raw
+    for plain in ("#1 writer: done → reviewer (", "#3 writer: done → reviewer (",
+                  "#4 reviewer: approved → $END ("):  # fmt: skip
+        assert plain in raw
+    steps = [line for line in raw.splitlines() if "reviewer: " in line or "writer: " in line]
+    assert not any(GREEN in line for line in steps)
+
+
+def test_a_question_names_every_way_to_answer_it(project):
+    shown = on_terminal(project, [*RUN, "--agent", "human"])
+    assert shown.code == 3
+    thread = project.uwf("thread", "list").document["threads"][0]["thread"]
+    assert shown.lines[-3:] == [
+        f"{thread} suspended (role): writer",
+        "Begin.",
+        f"next: uwf thread resume {thread} --until-done --status done --answer summary=<text>",
+    ]
+    assert paste(project, commands(shown)[0])[0] != 0, "what is in <> must not become the answer"
+    assert project.uwf("thread", "show", thread).document["steps"] == 0
+    answered = commands(shown)[0].replace("<text>", "'It is written.'")
+    assert paste(project, answered)[0] == 3, "the reviewer is asked next"
+    waiting = on_terminal(project, ["thread", "exec", thread])
+    assert [command.partition(thread)[2] for command in commands(waiting)] == [
+        " --status approved", " --status rejected --answer why=<text>",
+    ]  # fmt: skip
+    assert paste(project, commands(waiting)[0])[0] == 0
+    assert project.uwf("thread", "show", thread).document["status"] == "completed"
+
+
+def test_a_role_that_asks_without_a_form_is_answered_with_a_text(project):
+    project.script([ASKS, WROTE])
+    (command,) = commands(on_terminal(project, RUN))
+    assert command.endswith(" --until-done -p <text>")
+    assert paste(project, command)[0] != 0
+
+
+def test_an_answer_reads_as_that_of_a_person(project):
+    project.uwf(*RUN, "--agent", "human")
+    answer = ["thread", "resume", "@last", "--status", "done", "--answer", "summary=s"]
+    shown = on_terminal(project, answer)
+    (line,) = [line for line in shown.lines if line.startswith("#1 writer: done")]
+    assert "(answered by a person)" in line
+    assert "attempt" not in shown.plain and "turns," not in shown.plain
+    assert "answered" in project.uwf("step", "list", "@last", "--format", "text").stdout
+    step = project.uwf("step", "show", "@last", "--format", "text").stdout
+    assert "answered  by a person" in step
+    assert not {"took", "used"} & {line.split(" ")[0] for line in step.splitlines()}
+    assert "human · answered by a person" in project.uwf("thread", "read", "@last").stdout
+
+
+def test_the_beginning_of_a_long_text_stays_in_the_live_line(project):
+    long = "The beginning " + "and more " * 60
+    project.script([{**WROTE, "turns": [long], "delayMs": 700}, APPROVED])
+    assert "· The beginning and more" in on_terminal(project, RUN).plain
+
+
+@pytest.mark.parametrize(
+    ("form", "options"),
+    [
+        ({"properties": {"colour": {"type": "string"}}}, ["--answer colour=<text>"]),
+        ({"properties": {"a": {"type": "integer"}, "b": {}}, "required": ["a"]},
+         ["--answer a=<number>"]),
+        ({"properties": {"x": {"enum": ["low", "high"]}}}, ["--answer x=<low|high>"]),
+        ({"properties": {"x": {"enum": ["$(reboot)", "b"]}}}, ["--answer x=<text>"]),
+        ({"properties": {"$(reboot)": {"type": "boolean"}}},
+         ["--answer '$(reboot)'=<true|false>"]),
+        ({"properties": {"list": {"type": "array"}}}, ["--answer list=<JSON>"]),
+        ({}, ["--answer <JSON>"]),
+    ],
+)  # fmt: skip
+def test_the_options_of_an_answer_follow_the_form_and_run_nothing_of_it(form, options):
+    assert answer_options(form) == options
