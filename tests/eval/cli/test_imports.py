@@ -51,3 +51,18 @@ def test_a_run_and_its_workers_import_nothing_heavy(tmp_path: Path) -> None:
     assert not again & (HEAVY | {"pluggy", "statistics", "uwf_core.engine.step"})
     worker = imported("import uwf_eval.run.worker, uwf_eval.judges.run_judge", tmp_path)
     assert not worker & (HEAVY | {"yaml", "pluggy", "jsonschema_rs", "statistics"})
+
+
+def test_a_worker_judges_without_the_library_that_compiles_schemas(tmp_path: Path) -> None:
+    """It takes 20 ms to load; only a schema that needs it does so."""
+    code = """
+from uwf_eval.judges.run_judge import _checked
+from uwf_eval.run.worker import _warm_client
+from uwf_core.api import JudgeReply
+from uwf_eval.task.model import JudgeSpec
+_warm_client()
+for schema in (None, {"properties": {"a": {"type": "integer"}}}):
+    spec = JudgeSpec(name="any", schema=schema)
+    assert _checked(JudgeReply(score=1.0, data={"a": 1}), spec)
+"""
+    assert "jsonschema_rs" not in imported(code, tmp_path)

@@ -6,7 +6,7 @@ Schemas, and errors with their place.
     raise as_definition_error([error_at(node.place, "bad-value", "what is wrong", "the cure")])
 """
 
-from uwf_core.cas.schemas import CompiledSchema, SchemaProblem, schema_problems
+from uwf_core.cas.schemas import CompiledSchema, SchemaProblem, schema_problems, violations
 from uwf_core.shape.mismatch import suggestion
 from uwf_core.workflow.load import Loaded, load_file
 from uwf_core.workflow.problem import (
@@ -54,5 +54,6 @@ __all__ = [
     "schema_problems",
     "suggestion",
     "to_value",
+    "violations",
     "warning_at",
 ]

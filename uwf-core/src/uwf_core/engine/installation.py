@@ -37,13 +37,8 @@ class Installation:
         for name in _OF_A_FIRST_STEP:
             import_module(name)
         _ = self._engine.redactor
-        self.warm_up_to_store()
         self._engine.store.has("0" * 13)
         self.names("uwf.agents")
-
-    def warm_up_to_store(self) -> None:
-        """Import what storing nodes needs; a further call costs nothing."""
-        import_module("jsonschema_rs")
 
     def names(self, group: str) -> Sequence[str]:
         """The entry points of a group (such as `uwf.eval_tasks`), sorted."""

@@ -4,7 +4,6 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Sequence
-from functools import cache
 from itertools import combinations
 from math import fsum
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 from uwf_core.api import Cancel, JudgeReply, JudgeRequest, Usage
 from uwf_core.api.record import record
-from uwf_core.definitions import CompiledSchema
+from uwf_core.definitions import violations
 from uwf_core.errors import UwfError
 from uwf_eval.judges.api import READ_RECORD_ONLY
 from uwf_eval.judges.builtin_judges import builtin_judges, builtin_options, open_builtin_judge
@@ -209,20 +208,13 @@ def _checked(reply: JudgeReply, spec: JudgeSpec) -> JudgeReply:
     """Validate the score and the data of a reply against the task's schema."""
     if reply.score is not None:
         checked_score(reply.score)
-    schema = CompiledSchema(spec.schema) if spec.schema else _anything()
-    violations = schema.violations(dict(reply.data))
-    if violations:
-        first = violations[0]
+    wrong = violations(spec.schema or {}, dict(reply.data))
+    if wrong:
+        first = wrong[0]
         place = f"data.{first.path}" if first.path else "data"
         hint = "see the judge's `schema` in task.yaml" if spec.schema else None
         raise JudgeFailed(f"{place}: {first.message}", hint=hint)
     return reply
-
-
-@cache
-def _anything() -> CompiledSchema:
-    """The schema of a judge without one: any JSON."""
-    return CompiledSchema({})
 
 
 def _error(fault: UwfError, number: int, spec: JudgeSpec) -> str:

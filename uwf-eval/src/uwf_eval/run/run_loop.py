@@ -45,7 +45,6 @@ class RunLoop:
     def __init__(
         self, main: Client, run: Run, trials: Sequence[Trial], budget: Budget, observer: RunObserver
     ) -> None:
-        self._main = main
         self._results = Results(main)
         self._run = run
         self._left = [each for each in trials if each.state in LEFT]
@@ -96,10 +95,8 @@ class RunLoop:
             self._results.write_pages(self._run.run)
 
     def tick(self, running: Sequence[int]) -> None:
-        """As `Listener.tick`: import the modules for storing while the first trials run."""
+        """As `Listener.tick`."""
         self._observer.tick(running)
-        if not self._stored:
-            self._main.installation.warm_up_to_store()
 
 
 def finished(run: Run, trials: Sequence[Trial]) -> Run:
