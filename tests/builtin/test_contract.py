@@ -36,6 +36,7 @@ class ModelPeer(Peer):
     )
     lacks: ClassVar = {
         "question": "it asks a person by the suspend form, which is an output",
+        "say_answer": "it asks a person by the suspend form, which is an output",
         "crash": OF_PROGRAMS,
         "read_stdin": OF_PROGRAMS,
         "close_stdin": OF_PROGRAMS,

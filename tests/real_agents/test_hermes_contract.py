@@ -43,6 +43,7 @@ class HermesPeer(Peer):
         "usage": "Hermes says 0 of cached tokens where the service says nothing of them; "
         "test_hermes_sessions.py counts",
         "structured": "Hermes answers text",
+        "say_answer": "it asks for permission, and the answer is a choice",
         "offered": "Hermes' tools cannot be narrowed for one call",
         "say_bytes": ACP,
         "read_stdin": ACP,

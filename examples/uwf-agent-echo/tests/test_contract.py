@@ -28,6 +28,7 @@ class CatPeer(Peer):
         "deny": "cat has no tools",
         "offered": "cat has no tools",
         "question": "cat asks nobody",
+        "say_answer": "cat asks nobody",
         "fail": "cat reports errors as plain text only",
         "replaced": "the sessions are the adapter's own files",
         "say_variable": "the stand-in cannot print variables",

@@ -186,7 +186,7 @@ def test_the_table_shows_capabilities_and_every_clause(author_environment, tests
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].startswith("**agent `right`** (kit-agents 1.0) under the agent contract of kit")
-    assert "| `fork` | yes | 3 of 3 hold |" in lines
+    assert "| `fork` | yes | 4 of 4 hold |" in lines
     assert "| text comes back byte for byte | holds |" in lines
     row = "| standard input has an end | not tried: the peer has no 'read_stdin': takes long |"
     assert row in lines

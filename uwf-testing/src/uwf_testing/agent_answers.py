@@ -1,13 +1,16 @@
 """The clauses about the data that an agent transfers: text, usage, turns, files, environment."""
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from uwf_core.api.agent import AgentSpec, Usage
+from uwf_core.errors import AgentInterrupted
+from uwf_core.process.cancel import Cancel
 from uwf_testing.agent_fixtures import AgentFixtures
 from uwf_testing.contract import needs
-from uwf_testing.harness import Harness
+from uwf_testing.harness import PREAMBLE, Harness, StoppingSink, described
 from uwf_testing.peer import Act
 
 ODD_TEXT = (
@@ -63,7 +66,8 @@ class AnswerClauses(AgentFixtures):
         line = "All of this is one prompt. "
         prompt = line * (harness.limits.prompt_bytes // len(line)) + ODD_TEXT + "and this its end"
         harness.reply(Act(do="say", text="heard"), prompt=prompt)
-        assert any(prompt in text for text in harness.peer.heard()), "the whole prompt was not sent"
+        sent = f"{PREAMBLE}{prompt}"
+        assert any(sent in text for text in harness.peer.heard()), "the whole prompt was not sent"
 
     @needs("say")
     def test_a_large_answer_comes_whole(self, harness: Harness) -> None:
@@ -108,6 +112,18 @@ class AnswerClauses(AgentFixtures):
         assert indices == list(range(len(indices))), f"the turns are counted {indices}"
         said = "".join(turn.text for turn in run.sink.last_turns())
         assert "one answer" in said, f"the turns say {said!r}"
+
+    @needs("hang_after", capability="stream")
+    def test_turns_are_reported_while_the_agent_works(self, harness: Harness) -> None:
+        """The sink gets a turn when it happens, not all turns at the end of the call."""
+        _check_told(harness, "turn")
+
+    @needs("hang_after", capability="stream")
+    def test_a_session_is_reported_while_the_agent_works(self, harness: Harness) -> None:
+        """The sink gets the session before the end of the call, so that a killed run keeps it."""
+        if "continue" not in harness.capabilities():
+            pytest.skip(f"{harness.name} does not declare 'continue'")
+        _check_told(harness, "session")
 
     @needs("say", "offered", capability="tools")
     def test_tools_can_be_narrowed(self, harness: Harness) -> None:
@@ -165,6 +181,22 @@ class AnswerClauses(AgentFixtures):
         finally:
             locale.setlocale(locale.LC_ALL, before)
         assert reply.text == EVERY_SCRIPT
+
+
+def _check_told(harness: Harness, what: Literal["turn", "session"]) -> None:
+    """Check that the sink gets it from a call that has answered but does not end; that ends the
+    call here, whatever the machine's speed.
+    """
+    cancel = Cancel()
+    act = Act(do="hang_after", text="the whole answer")
+    sink = StoppingSink(cancel, what)
+    outcome = harness.call(harness.request(act, cancel=cancel), sink)
+    told = sink.turns if what == "turn" else sink.sessions
+    assert told, f"no {what} was reported"
+    if outcome.reply is None:
+        assert cancel.is_set() and isinstance(outcome.error, AgentInterrupted), (
+            f"no {what} was reported before the call ended with {described(outcome.error)}"
+        )
 
 
 def _below(folder: Path) -> list[str]:

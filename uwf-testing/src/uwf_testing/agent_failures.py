@@ -13,6 +13,7 @@ from uwf_testing.contract import needs
 from uwf_testing.harness import Harness, Outcome, described
 from uwf_testing.peer import Act
 
+UNTIL_MS = 1_900_000_000_000
 _STOPPED = (FailureKind.TIMEOUT, FailureKind.STALLED)
 
 
@@ -57,6 +58,15 @@ class FailureClauses(AgentFixtures):
         assert harness.peer.kinds, "the peer can fail, and its `kinds` are empty"
         assert not wrong, "; ".join(wrong)
 
+    @needs("fail")
+    def test_the_end_of_a_limit_is_in_ms_since_1970(self, harness: Harness) -> None:
+        """`until_ms` of a failure is None or milliseconds since 1970, not seconds or a duration."""
+        if "rate_limited" not in harness.peer.kinds:
+            pytest.skip("the peer's `kinds` have no 'rate_limited'")
+        act = Act(do="fail", kind="rate_limited", until_ms=UNTIL_MS)
+        until = harness.failure(act, FailureKind.of("rate_limited")).until_ms
+        assert until is None or 10**11 < until < 10**14, f"it is {until}, not ms since 1970"
+
     @needs("say_bytes")
     def test_bytes_that_are_not_text_break_nothing(self, harness: Harness) -> None:
         """NUL and invalid UTF-8 in an answer are replaced, or are a failure of its kind."""
@@ -91,6 +101,14 @@ class FailureClauses(AgentFixtures):
 
         assert error.form, "the form is empty"
         assert not schema_problems(error.form), "the form is not a JSON Schema"
+
+    @needs("say_answer")
+    def test_the_answer_of_a_person_arrives(self, harness: Harness) -> None:
+        """After a question, the peer gets the answer of the person (`request.answer`)."""
+        answer = {"reason": "ä person permits it"}
+        act = Act(do="say_answer", name="reason")
+        reply = harness.reply(act, answer=answer, purpose="resume").reply
+        assert reply.text == answer["reason"]
 
 
 class TimeClauses(AgentFixtures):

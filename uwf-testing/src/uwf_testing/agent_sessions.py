@@ -2,10 +2,11 @@
 
 import pytest
 
+from uwf_core.agents.supervise import speaks_from
 from uwf_core.errors import AgentFailure, FailureKind
 from uwf_testing.agent_fixtures import AgentFixtures
 from uwf_testing.contract import needs
-from uwf_testing.harness import Harness, Replied, described
+from uwf_testing.harness import PREAMBLE, Harness, Replied, described
 from uwf_testing.peer import Act
 
 _ONE = Act(do="say", text="the first answer")
@@ -34,6 +35,24 @@ class SessionClauses(AgentFixtures):
         known = "\n".join(harness.peer.knows(first.session))
         assert "the first prompt" in known
         assert "the second prompt" in known
+
+    @needs("say", "heard", capability="continue")
+    def test_a_prompt_to_a_session_arrives_whole(self, harness: Harness) -> None:
+        """A continued session gets the whole prompt, too, not only its instruction."""
+        first = _started(harness)
+        harness.reply(_TWO, session=first.session, prompt="the second prompt")
+        sent = f"{PREAMBLE}the second prompt"
+        assert any(sent in text for text in harness.peer.heard()), "the whole prompt was not sent"
+
+    @needs("say", "knows", capability="continue")
+    def test_a_session_keeps_every_message(self, harness: Harness) -> None:
+        """The third call of a session continues the second one, not the first one again."""
+        first = harness.reply(_ONE, prompt="the first prompt")
+        harness.reply(_TWO, session=first.session, prompt="the second prompt")
+        harness.reply(_THREE, session=first.session, prompt="the third prompt")
+        known = "\n".join(harness.peer.knows(first.session))
+        missing = [each for each in ("first", "second", "third") if f"the {each} p" not in known]
+        assert not missing, f"the session lost its {' and '.join(missing)} prompt"
 
     @needs("say", capability="continue")
     def test_a_new_session_is_a_new_one(self, harness: Harness) -> None:
@@ -127,6 +146,32 @@ class SessionClauses(AgentFixtures):
         text = "  The answer: ä \U0001f680\n\n"
         reply = harness.answer(Act(do="say", text=text), "Why?", session=session).reply
         assert reply.text == text
+
+    @needs("say", "knows", capability="ask")
+    def test_a_question_is_asked_in_its_session(self, harness: Harness) -> None:
+        """The question goes to the session that it is for, with all that was said there."""
+        if "fork" not in harness.capabilities():
+            pytest.skip(f"{harness.name} does not declare 'fork'")
+        first = harness.reply(_ONE, prompt="said before the question")
+        session = harness.fork(first.session, _TWO)
+        reply = harness.answer(_TWO, "Why did you?", session=session).reply
+        assert speaks_from(reply, session), "it does not prove that the session answers"
+        known = "\n".join(harness.peer.knows(reply.session or session))
+        assert "said before the question" in known, "another session was asked"
+        assert "Why did you?" in known, "the session was not asked"
+
+    @needs("say", "offered", capability="ask")
+    def test_a_question_narrows_the_tools_as_well(self, harness: Harness) -> None:
+        """With `tools`, a question offers the model no others."""
+        if "tools" not in harness.capabilities():
+            pytest.skip(f"{harness.name} does not declare 'tools'")
+        harness.reply(_ONE)
+        offered = sorted(harness.peer.offered())
+        for tools in (tuple(offered[:1]), ()):
+            session = _session_to_ask(harness)
+            harness.answer(_TWO, "Why?", session=session, tools=tools)
+            others = sorted(set(harness.peer.offered()) - set(tools))
+            assert not others, f"the question offers {', '.join(others)} as well"
 
     @needs("say", "knows", capability="ask")
     def test_a_question_to_a_fork_leaves_the_session_alone(self, harness: Harness) -> None:

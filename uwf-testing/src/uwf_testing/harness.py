@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import pytest
 
@@ -33,6 +33,7 @@ from uwf_core.errors import AgentFailure, FailureKind
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import AGENTS
+from uwf_core.process.cancel import Cancel
 from uwf_core.process.identity import ProcessId
 from uwf_core.process.leftovers import ATTEMPT_VARIABLE, end_leftovers, leftovers
 from uwf_testing.peer import Act, Peer
@@ -47,6 +48,8 @@ SCHEMA: Mapping[str, Any] = {
     "required": ["$status"],
 }
 PROMPT = "Answer as instructed."
+PREAMBLE = "Every prompt of the kit begins with these instructions.\n\n"
+"""The part of a prompt that is not its instruction."""
 
 
 class KitLimits(NamedTuple):
@@ -107,6 +110,26 @@ class RecordingSink:
     def last_turns(self) -> list[Turn]:
         """The last state of each turn."""
         return list({turn.index: turn for turn in self.turns}.values())
+
+
+class StoppingSink(RecordingSink):
+    """A sink that cancels the call as soon as it gets a turn, or a session."""
+
+    def __init__(self, cancel: Cancel, wanted: Literal["turn", "session"]) -> None:
+        super().__init__()
+        self._cancel, self._wanted = cancel, wanted
+
+    def turn(self, turn: Turn) -> None:
+        """Record it."""
+        super().turn(turn)
+        if self._wanted == "turn":
+            self._cancel.set("the kit got a turn")
+
+    def session(self, session: str) -> None:
+        """Record it."""
+        super().session(session)
+        if self._wanted == "session":
+            self._cancel.set("the kit got the session")
 
 
 class Outcome(NamedTuple):
@@ -177,16 +200,16 @@ class Harness:
         }
 
     def request(self, act: Act, **changes: Any) -> AgentRequest:
-        """A request in which the peer plays `act`."""
+        """A request in which the peer plays `act`; `prompt` is its instruction."""
         self._count += 1
-        prompt = changes.pop("prompt", f"{PROMPT} (call {self._count})")
+        instruction = changes.pop("prompt", f"{PROMPT} (call {self._count})")
         request = AgentRequest(
             thread=THREAD,
             role="writer",
             step_number=self._count,
             cwd=str(self.workspace),
-            prompt=prompt,
-            parts=PromptParts(instruction=prompt),
+            prompt=f"{PREAMBLE}{instruction}",
+            parts=PromptParts(instructions=PREAMBLE.strip(), instruction=instruction),
             schema=SCHEMA,
             limits=self.run_limits(self.limits.call_seconds),
             env=self.environment(),
@@ -281,10 +304,12 @@ class Harness:
         finally:
             close_call(opened, grace_seconds=self.limits.grace_seconds)
 
-    def call(self, request: AgentRequest | AskRequest) -> Outcome:
+    def call(
+        self, request: AgentRequest | AskRequest, sink: RecordingSink | None = None
+    ) -> Outcome:
         """The outcome of one call of a new agent."""
         with self.opened() as opened:
-            return outcome_of(opened, request)
+            return outcome_of(opened, request, sink)
 
     def reply(self, act: Act, **changes: Any) -> Replied:
         """The reply of a call that must succeed."""
@@ -320,9 +345,11 @@ class Harness:
             end_leftovers(self.marker, grace_seconds=0.0)
 
 
-def outcome_of(opened: OpenAgent, request: AgentRequest | AskRequest) -> Outcome:
+def outcome_of(
+    opened: OpenAgent, request: AgentRequest | AskRequest, sink: RecordingSink | None = None
+) -> Outcome:
     """The outcome of one call of an open agent."""
-    sink = RecordingSink()
+    sink = sink or RecordingSink()
     started = time.monotonic()
     try:
         if isinstance(request, AskRequest):

@@ -33,7 +33,8 @@ ABILITIES: Mapping[str, str] = {
     "say_variable": "answers the environment variable `name`, or `unset`",
     "deny": "is denied a tool, then answers `text`",
     "question": "asks a person `text` before it can continue",
-    "fail": "fails with `kind`, one of the peer's `kinds`",
+    "say_answer": "gets a person's answer to its question, and says the field `name` of it",
+    "fail": "fails with `kind`, one of the peer's `kinds`; a limit ends at `until_ms`",
     "missing": "does not exist: no such program, no listening service",
     "crash": "ends with the exit code `code` and without an answer",
     "garbage": "answers in a wrong format",
@@ -67,6 +68,7 @@ class Act:
     code: int = 1
     kind: str = ""
     name: str = ""
+    until_ms: int | None = None
 
     def document(self) -> dict[str, Any]:
         """The act as JSON, for a scripted program; the bytes are `dataBase64`."""

@@ -48,10 +48,9 @@ class EchoAgent:
         known = self._known(request.session)
         session = request.session or str(uuid.uuid4())
         sink.session(session)
-        prompt = request.prompt if request.session is None else request.parts.instruction
-        text, usage = self._said(request, prompt or request.prompt)
+        text, usage = self._said(request, request.prompt)
         sink.turn(Turn(index=0, role="assistant", text=text))
-        self._keep(session, [*known, prompt, text])
+        self._keep(session, [*known, request.prompt, text])
         return AgentReply(
             text=_completed(text, request) if self._options.complete else text,
             session=session,

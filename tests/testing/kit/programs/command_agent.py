@@ -26,19 +26,21 @@ def main() -> None:
         session = new_session([])
     event(session=session)
     remember(session, text)
-    narrowed = request.get("tools") or TOOLS
+    narrowed = TOOLS if request.get("tools") is None else request["tools"]
     offered = [name for name in TOOLS if name in narrowed]
     with open(peer("offered.json"), "w", encoding="utf-8") as file:
         json.dump(offered, file)
-    return play(act, session)
+    return play(act, session, request)
 
 
-def play(act: dict, session: str) -> None:
+def play(act: dict, session: str, request: dict) -> None:
     do, text = act["do"], act["text"]
     if do in ("spawn", "spawn_and_say") and os.fork() == 0:
         os.setsid()
         time.sleep(20)
-    if do == "write":
+    if do == "say_answer":
+        text = request["answer"][act["name"]]
+    elif do == "write":
         with open(act["name"], "w", encoding="utf-8") as file:
             file.write(text)
     elif do == "say_variable":
@@ -77,7 +79,9 @@ FAULTS = {
     "question": lambda act: reply(
         error={"kind": "needs_answer", "message": act["text"], "form": FORM}
     ),
-    "fail": lambda act: reply(error={"kind": act["kind"], "message": "as it was told"}),
+    "fail": lambda act: reply(
+        error={"kind": act["kind"], "message": "as it was told", "until": act["until_ms"]}
+    ),
     "crash": crash,
     "garbage": lambda act: print("<html>this is no JSON</html>"),
     "cut": cut,

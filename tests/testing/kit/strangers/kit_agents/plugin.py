@@ -1,6 +1,6 @@
 """Announces them all."""
 
-from kit_agents.names import CAPABILITIES, NAMES
+from kit_agents.names import ABOUT_SESSIONS, CAPABILITIES, NAMES
 from uwf_core.api import AgentSpec, hookimpl
 
 
@@ -10,7 +10,7 @@ def uwf_agents():
         AgentSpec(
             name=name,
             summary="for the kit's own test",
-            factory=f"kit_agents.wrong:{name}",
+            factory=f"kit_agents.{'wrong_sessions' if name in ABOUT_SESSIONS else 'wrong'}:{name}",
             capabilities=CAPABILITIES,
         )
         for name in NAMES

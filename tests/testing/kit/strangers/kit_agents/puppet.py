@@ -55,6 +55,9 @@ class Sessions:
     def add(self, session, text):
         self.file(session).write_text(json.dumps([*self.texts(session), text]))
 
+    def cut(self, session, length):
+        self.file(session).write_text(json.dumps(self.texts(session)[:length]))
+
     def copy(self, session, new, at):
         texts = self.texts(session)
         self.file(new).write_text(json.dumps(texts if at is None else texts[: int(at)]))
@@ -77,6 +80,8 @@ class Puppet:
         self.tell_session(sink, session)
         self.hear(sessions, session, request)
         self.offer(request)
+        if act["do"] == "hang_after":
+            self.tell_early(sink, Said(act["text"]))
         said = self.play(act, request)
         self.tell_turns(sink, said)
         return AgentReply(
@@ -100,6 +105,8 @@ class Puppet:
 
     def ask(self, request, sink):
         self.heard(request, f"{request.record}\n{request.question}")
+        self.hear_question(Sessions(request.env["KIT_PEER"]), request)
+        self.offer(request)
         text = self.play(self.act(request), request).text
         if request.session is None:
             return AgentReply(text=text)
@@ -132,6 +139,10 @@ class Puppet:
         sessions.add(session, request.prompt)
         self.heard(request, request.prompt)
 
+    def hear_question(self, sessions, request):
+        if request.session is not None:
+            sessions.add(request.session, request.question)
+
     def heard(self, request, text):
         with Path(request.env["KIT_PEER"], "heard.jsonl").open("a") as file:
             file.write(json.dumps(text) + "\n")
@@ -142,6 +153,9 @@ class Puppet:
 
     def tell_session(self, sink, session):
         sink.session(session)
+
+    def tell_early(self, sink, said):
+        self.tell_turns(sink, said)
 
     def tell_turns(self, sink, said):
         sink.turn(Turn(index=0, role="assistant", text=said.text or ""))
@@ -175,8 +189,15 @@ class Puppet:
     def do_question(self, act, request):
         raise NeedsAnswer(act["text"], {"type": "object", "properties": {"yes": {}}})
 
+    def do_say_answer(self, act, request):
+        return Said(request.answer[act["name"]])
+
     def do_fail(self, act, request):
-        raise AgentFailure.of(FailureKind.of(act["kind"]), "the peer says so")
+        kind = FailureKind.of(act["kind"])
+        raise AgentFailure.of(kind, "the peer says so", until_ms=self.until_ms(act))
+
+    def until_ms(self, act):
+        return act["until_ms"]
 
     def do_missing(self, act, request):
         request.run_program(("no-such-program-anywhere",))

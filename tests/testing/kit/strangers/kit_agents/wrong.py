@@ -3,7 +3,7 @@
 # ruff: noqa: N801 (a class is called as its entry point is)
 
 import base64
-import contextlib
+import json
 import os
 import subprocess
 import sys
@@ -13,13 +13,13 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from kit_agents.puppet import LEAVES_ITS_SESSION, Puppet, Said, Sessions
+from kit_agents.puppet import LEAVES_ITS_SESSION, Puppet, Said
 from uwf_core.api import (
     AgentFailure,
     AuthRefused,
     Crashed,
+    NeedsAnswer,
     Refused,
-    SessionLost,
     Turn,
     Unavailable,
     Usage,
@@ -99,10 +99,37 @@ class tells_no_turns(Puppet):
     def tell_turns(self, sink, said):
         pass
 
+    def tell_early(self, sink, said):
+        super().tell_turns(sink, said)
+
+
+class tells_turns_at_the_end(Puppet):
+    def tell_early(self, sink, said):
+        pass
+
+
+class tells_the_session_at_the_end(Puppet):
+    def tell_session(self, sink, session):
+        self.kept = session
+
+    def tell_turns(self, sink, said):
+        super().tell_turns(sink, said)
+        sink.session(self.kept)
+
+    def tell_early(self, sink, said):
+        super().tell_turns(sink, said)
+
+
+class sends_only_the_instruction(Puppet):
+    def hear(self, sessions, session, request):
+        if request.session is None:
+            request = request.with_(prompt=request.parts.instruction)
+        super().hear(sessions, session, request)
+
 
 class offers_every_tool(Puppet):
     def offer(self, request):
-        super().offer(request.with_(tools=None))
+        super().offer(request.with_(tools=None) if hasattr(request, "prompt") else request)
 
 
 class fails_at_a_denial(Puppet):
@@ -163,6 +190,8 @@ class speaks_for_the_silent(Puppet):
 
 class knows_one_kind_of_failure(Puppet):
     def do_fail(self, act, request):
+        if act["kind"] == "rate_limited":
+            return super().do_fail(act, request)
         raise AuthRefused("something failed")
 
 
@@ -179,6 +208,31 @@ class cuts_at_the_limit(Puppet):
 class refuses_instead_of_asking(Puppet):
     def do_question(self, act, request):
         raise Refused("a permission is missing")
+
+
+class asks_for_no_schema(Puppet):
+    def do_question(self, act, request):
+        raise NeedsAnswer(act["text"], {"type": "yes or no"})
+
+
+class never_passes_an_answer_on(Puppet):
+    def do_say_answer(self, act, request):
+        return Said(request.prompt)
+
+
+class passes_an_answer_on_as_json(Puppet):
+    def do_say_answer(self, act, request):
+        return Said(json.dumps(request.answer[act["name"]]))
+
+
+class gives_the_end_of_a_limit_in_seconds(Puppet):
+    def until_ms(self, act):
+        return act["until_ms"] and act["until_ms"] // 1000
+
+
+class gives_the_length_of_a_limit(Puppet):
+    def until_ms(self, act):
+        return 60_000
 
 
 # -- time and processes --------------------------------------------------------------------------
@@ -250,127 +304,6 @@ class insists_on_writing(Puppet):
             child.stdin.write(request.prompt.encode())
             child.stdin.flush()
         return Said(act["text"])
-
-
-# -- sessions ------------------------------------------------------------------------------------
-
-
-class remarks_that_it_continues(Puppet):
-    def run(self, request, sink):
-        reply = super().run(request, sink)
-        again = reply.continuation == "continued"
-        return replace(reply, text=f"{reply.text}\n(continued)") if again else reply
-
-
-class shows_no_proof(Puppet):
-    def session(self, request, act, sessions):
-        session, continuation, _ = super().session(request, act, sessions)
-        return session, continuation, None
-
-
-class continues_another_one(Puppet):
-    def hear(self, sessions, session, request):
-        super().hear(sessions, session if request.session is None else "another", request)
-
-
-class has_one_session_per_thread(Puppet):
-    def new_session(self, request):
-        return f"s-{request.thread}"
-
-    def fork(self, session, request, at=None):
-        return super().fork(session, request.with_(thread=os.urandom(4).hex()), at)
-
-
-class keeps_the_session_for_itself(Puppet):
-    def tell_session(self, sink, session):
-        pass
-
-
-class crashes_where_a_session_is_gone(Puppet):
-    def run(self, request, sink):
-        try:
-            return super().run(request, sink)
-        except SessionLost as error:
-            raise Crashed("no such session") from error
-
-
-class takes_a_new_session_for_the_old_one(Puppet):
-    """The worst of all: what the peer began anew is passed off as the session asked for."""
-
-    def session(self, request, act, sessions):
-        if act["do"] == "replaced":
-            return request.session, "continued", "the peer said nothing else"
-        return super().session(request, act, sessions)
-
-
-class adds_usage_up(Puppet):
-    def do_usage(self, act, request):
-        said = super().do_usage(act, request)
-        return said if request.session is None else said._replace(usage=_twice(said.usage))
-
-
-def _twice(usage):
-    return usage.plus(usage)
-
-
-class spends_the_session_by_forking(Puppet):
-    def fork(self, session, request, at=None):
-        new = super().fork(session, request, at)
-        Path(request.env["KIT_PEER"], f"{session}.spent").touch()
-        return new
-
-    def session(self, request, act, sessions):
-        if Path(request.env["KIT_PEER"], f"{request.session}.spent").exists():
-            raise SessionLost("it was forked")
-        return super().session(request, act, sessions)
-
-
-class _RemembersOrigins(Puppet):
-    def fork(self, session, request, at=None):
-        new = super().fork(session, request, at)
-        Path(request.env["KIT_PEER"], f"{new}.origin").write_text(session)
-        return new
-
-    def tell_origin(self, request, text):
-        with contextlib.suppress(FileNotFoundError):
-            origin = Path(request.env["KIT_PEER"], f"{request.session}.origin").read_text()
-            Sessions(request.env["KIT_PEER"]).add(origin, text)
-
-
-class tells_the_origin_of_a_fork(_RemembersOrigins):
-    def hear(self, sessions, session, request):
-        super().hear(sessions, session, request)
-        self.tell_origin(request, request.prompt)
-
-
-class asks_the_origin_of_a_fork(_RemembersOrigins):
-    def ask(self, request, sink):
-        self.tell_origin(request, request.question)
-        return super().ask(request, sink)
-
-
-class forks_the_whole_session_at_a_mark(Puppet):
-    def fork(self, session, request, at=None):
-        return super().fork(session, request)
-
-
-class forks_what_is_gone(Puppet):
-    def fork(self, session, request, at=None):
-        try:
-            return super().fork(session, request, at)
-        except SessionLost:
-            return self.new_session(request)
-
-
-class trims_answers_to_questions(Puppet):
-    def ask(self, request, sink):
-        reply = super().ask(request, sink)
-        return replace(reply, text=reply.text.strip())
-
-
-class pretends_to_remember(Puppet):
-    def ask(self, request, sink):
-        return replace(super().ask(request, sink), continuation="continued")
 
 
 # -- manners -------------------------------------------------------------------------------------
