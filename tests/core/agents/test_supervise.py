@@ -37,7 +37,7 @@ from uwf_core.errors import (
     TimedOut,
     TooLarge,
 )
-from uwf_core.plugins.guards import StdoutGuard
+from uwf_core.plugins.guards import PluginGuard
 from uwf_core.process.cancel import Cancel
 
 RequestFor = Callable[..., AgentRequest]
@@ -72,7 +72,7 @@ def agent(run: Run, *capabilities: str) -> OpenAgent:
         None,
         "scripted",
         "the agent 'scripted'",
-        StdoutGuard(),
+        PluginGuard(),
         AgentThread("scripted"),
     )
 

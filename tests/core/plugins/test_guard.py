@@ -7,14 +7,14 @@ import threading
 
 import pytest
 
-from uwf_core.plugins.guards import StdoutGuard
+from uwf_core.plugins.guards import PluginGuard
 
 
 def test_a_stdout_that_was_replaced_is_kept_clean_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     stdout, stderr = io.StringIO(), io.StringIO()
     monkeypatch.setattr(sys, "stdout", stdout)
     monkeypatch.setattr(sys, "stderr", stderr)
-    with StdoutGuard():
+    with PluginGuard():
         print("plugin")
     print("ours")
     assert stdout.getvalue() == "ours\n"
@@ -22,7 +22,7 @@ def test_a_stdout_that_was_replaced_is_kept_clean_as_well(monkeypatch: pytest.Mo
 
 
 def test_guards_nest_and_stdout_is_back_after_the_last(capfd: pytest.CaptureFixture[str]) -> None:
-    guard = StdoutGuard()
+    guard = PluginGuard()
     with guard:
         with guard:
             os.write(1, b"inner ")
@@ -34,14 +34,14 @@ def test_guards_nest_and_stdout_is_back_after_the_last(capfd: pytest.CaptureFixt
 
 
 def test_stdout_is_back_after_an_exception(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ValueError), StdoutGuard():
+    with pytest.raises(ValueError), PluginGuard():
         raise ValueError
     os.write(1, b"ours")
     assert capfd.readouterr().out == "ours"
 
 
 def test_guards_of_several_threads_overlap_in_any_order(capfd: pytest.CaptureFixture[str]) -> None:
-    guard = StdoutGuard()
+    guard = PluginGuard()
     entered, leave = threading.Event(), threading.Event()
 
     def first() -> None:
@@ -66,6 +66,6 @@ def test_guards_of_several_threads_overlap_in_any_order(capfd: pytest.CaptureFix
 def test_a_process_keeps_its_descriptors(capfd: pytest.CaptureFixture[str]) -> None:
     before = set(os.listdir("/dev/fd"))  # noqa: PTH208 (names, not paths)
     for _ in range(5):
-        with StdoutGuard():
+        with PluginGuard():
             pass
     assert set(os.listdir("/dev/fd")) == before  # noqa: PTH208

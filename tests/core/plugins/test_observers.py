@@ -8,16 +8,17 @@ from uwf_core.api import hookimpl
 
 @hookimpl
 def uwf_thread_ended(event):
-    print("told of", event.thread, event.status)
+    print(f"told of {{event.thread}} {{event.status}}\\n", end="")
     {more}
 """
 NOTIFY = """
 from uwf_core.api import ThreadEnded
 faults = []
-observers = Plugins().observers(faults.append)
+observers = Plugins().observers(faults.append, 60)
 event = ThreadEnded(thread="T", workflow="W", workflow_name="w", status="completed", at_ms=1)
 for _ in range(2):
     observers.notify(event)
+observers.close()
 print(json.dumps(faults))
 """
 
@@ -42,7 +43,7 @@ def test_an_observer_that_raises_is_reported_once_and_the_others_are_told(site: 
     done = site.run(NOTIFY)
     assert done.stderr.count("told of T completed") == 4
     assert done.stdout.count("ValueError: no") == 1
-    assert "a of watch-a 1.0 failed in uwf_thread_ended" in done.stdout
+    assert "a of watch-a 1.0: uwf_thread_ended failed" in done.stdout
 
 
 def test_an_observer_that_exits_is_reported_and_stops_nothing(site: Site) -> None:

@@ -64,7 +64,7 @@ def test_a_name_with_a_nul_is_listed_as_broken_and_stops_nothing(site: Site) -> 
     done = site.run(
         "for each in Plugins(home=HOME_).list():\n"
         "    print(repr(each.found.name), each.status.value, each.reason)\n"
-        "list(Plugins(home=HOME_).observers(print)._observers)\n"
+        "Plugins(home=HOME_).observers(print, 60)\n"
         "Plugins(home=HOME_).found('uwf.agents', 'one')\n"
         "Plugins(home=HOME_).found('uwf.agents', 't\\0o')",
         check=False,

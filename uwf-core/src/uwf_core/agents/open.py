@@ -13,7 +13,7 @@ from uwf_core.api.agent import CAPABILITIES, Agent, AgentContext, AgentSpec
 from uwf_core.api.fields import read_options
 from uwf_core.errors import ConfigError, PluginBroken, UwfError
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.plugins.guards import StdoutGuard
+from uwf_core.plugins.guards import PluginGuard
 
 _Work = Callable[[], None]
 
@@ -118,14 +118,14 @@ def open_agent(
         distribution: the plugin's distribution and version (`uwf-agent-hermes 1.2`), for messages.
         load_attribute: imports a `module:attribute` for the plugin of a name (with the markers that
             `Plugins.attribute` keeps); default: a plain import.
-        guard: the `StdoutGuard` of the process (`Plugins.guard`); default: a new one.
+        guard: the `PluginGuard` of the process (`Plugins.guard`); default: a new one.
 
     Raises:
         ConfigError: the options are invalid.
         PluginBroken: the plugin cannot be imported or creates no agent.
         AgentFailure: raised by the plugin's factory.
     """
-    guard = guard or StdoutGuard()
+    guard = guard or PluginGuard()
     if choice.plugin is None:
         return _open_command(choice, context, guard)
     name = choice.plugin

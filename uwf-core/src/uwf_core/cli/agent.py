@@ -53,7 +53,9 @@ def check(session: Session, agent: str, trial: bool) -> int:
 
     engine = session.engine
     choice = resolve_agent(agent, engine.agent_catalog(engine.cwd))
-    document = agent_readiness(engine, choice, trial=trial)
+    words = [choice.word, *(["trial"] if trial else [])]
+    answer = None if choice.plugin is None else _probed(engine, choice.plugin, words)
+    document = readiness(engine, choice, answer)
     session.emit(document, readiness_text)
     return ExitCode.DONE if document["ready"] else ExitCode.AGENT
 
@@ -144,12 +146,9 @@ class Readiness(TypedDict):
     checks: list[CheckDocument]
 
 
-def agent_readiness(engine: "Engine", choice: "Choice", *, trial: bool = False) -> Readiness:
-    """Load the agent in a child process, or look for its program; run its checks.
-
-    With `trial` its checks may send a request to the model.
-    """
-    if choice.plugin is None:
+def readiness(engine: "Engine", choice: "Choice", found: Probe | None) -> Readiness:
+    """The state of an agent: of a plugin by its probe, of a command (None) by its program."""
+    if choice.plugin is None or found is None:
         problem = command_problem(choice)
         return {
             "agent": choice.word,
@@ -162,7 +161,6 @@ def agent_readiness(engine: "Engine", choice: "Choice", *, trial: bool = False) 
             "hint": problem and "correct its `command` in the configuration, or install it",
             "checks": [],
         }
-    found = _probed(engine, choice.plugin, [choice.word, *(["trial"] if trial else [])])
     faults = [each for each in found["checks"] if each["state"] == "error"]
     return {
         "agent": choice.word,

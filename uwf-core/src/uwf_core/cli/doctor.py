@@ -4,12 +4,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.cli.command import command
-from uwf_core.cli.probe import CheckDocument, Probe, probe
+from uwf_core.cli.probe import SECONDS, CheckDocument, Probe, probe
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, UwfError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from uwf_core.agents.choose import Choice
     from uwf_core.engine.engine import Engine
     from uwf_core.plugins.scan import EntryPoint
     from uwf_core.plugins.status import Plugin
@@ -34,26 +37,66 @@ def _text(document: Mapping[str, Any], screen: Screen) -> str:
 
 
 Checks = Iterator[CheckDocument]
-_AT_ONCE = 4
-"""How many plugins are loaded at the same time."""
+_AT_ONCE = 8
+"""How many plugins are loaded at the same time; one that hangs uses its whole time limit."""
+
+
+class _Probes:
+    """Loads plugins in child processes, several at a time; leaving it early ends them."""
+
+    def __init__(self) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        from uwf_core.process.cancel import Cancel
+
+        self._cancel = Cancel()
+        self._threads = ThreadPoolExecutor(_AT_ONCE)
+
+    def start(
+        self, engine: "Engine", found: "EntryPoint", agent: Sequence[str] = ()
+    ) -> "Future[Probe]":
+        """Start `probe`."""
+        return self._threads.submit(probe, engine, found, SECONDS, agent, self._cancel)
+
+    def __enter__(self) -> "_Probes":
+        return self
+
+    def __exit__(self, kind: object, *_error: object) -> None:
+        if kind is not None:
+            self._cancel.set("interrupted")
+        self._threads.shutdown(cancel_futures=kind is not None)
 
 
 def examine(engine: "Engine") -> list[CheckDocument]:
-    """Run all checks, one after the other."""
+    """Run all checks. The child processes run beside the checks in this process."""
     checks: list[CheckDocument] = []
-    for name, look in _LOOKS.items():
-        try:
-            checks += look(engine)
-        except (UwfError, OSError) as error:
-            checks.append(_check(name, "error", str(error), getattr(error, "hint", None)))
+    with _Probes() as probes:
+        begun = [(name, _begun(name, look, engine, probes)) for name, look in _LOOKS.items()]
+        for name, results in begun:
+            try:
+                checks += results
+            except (UwfError, OSError) as error:
+                checks.append(_failed(name, error))
     return checks
+
+
+def _begun(name: str, look: "Look", engine: "Engine", probes: _Probes) -> Checks:
+    """Start the child processes of a check; iterating over the result runs the rest."""
+    try:
+        return look(engine, probes)
+    except (UwfError, OSError) as error:
+        return iter((_failed(name, error),))
+
+
+def _failed(name: str, error: UwfError | OSError) -> CheckDocument:
+    return _check(name, "error", str(error), getattr(error, "hint", None))
 
 
 def _check(name: str, state: str, message: str, hint: str | None = None) -> CheckDocument:
     return {"name": name, "state": state, "message": message, "hint": hint}
 
 
-def _python(_engine: "Engine") -> Checks:
+def _python(_engine: "Engine", _probes: _Probes) -> Checks:
     import platform
     import sqlite3
 
@@ -66,7 +109,7 @@ def _python(_engine: "Engine") -> Checks:
     )
 
 
-def _platform(_engine: "Engine") -> Checks:
+def _platform(_engine: "Engine", _probes: _Probes) -> Checks:
     import sys
 
     if sys.platform == "darwin":
@@ -81,7 +124,7 @@ def _platform(_engine: "Engine") -> Checks:
         yield _check("platform", "ok", sys.platform)
 
 
-def _home(engine: "Engine") -> Checks:
+def _home(engine: "Engine", _probes: _Probes) -> Checks:
     from pathlib import Path
 
     from uwf_core.config.home import open_to_others
@@ -95,19 +138,19 @@ def _home(engine: "Engine") -> Checks:
         yield _check("home", "ok", str(home))
 
 
-def _config(engine: "Engine") -> Checks:
+def _config(engine: "Engine", _probes: _Probes) -> Checks:
     settings = engine.settings
     yield _check("configuration", "ok", "valid")
     for notice in settings.notices:
         yield _check("configuration", "warning", notice)
 
 
-def _store(engine: "Engine") -> Checks:
+def _store(engine: "Engine", _probes: _Probes) -> Checks:
     engine.store.variable("@uwf/doctor/none")
     yield _check("store", "ok", engine.store.location())
 
 
-def _libraries(engine: "Engine") -> Checks:
+def _libraries(engine: "Engine", _probes: _Probes) -> Checks:
     from uwf_core.plugins.describe import dependencies
     from uwf_core.plugins.repair import repair_line
     from uwf_core.plugins.scan import CORE
@@ -129,27 +172,15 @@ def _libraries(engine: "Engine") -> Checks:
             yield _check("libraries", "ok", versions)
 
 
-def _probes(engine: "Engine", plugins: Sequence["Plugin"]) -> dict["EntryPoint", Probe]:
-    """Load each plugin and run its checks; several at a time, since one may hang."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    from uwf_core.process.cancel import Cancel
-
-    cancel = Cancel()
-    ready = [plugin.found for plugin in plugins if plugin.status.value == "ready"]
-    with ThreadPoolExecutor(_AT_ONCE) as threads:
-        try:
-            answers = threads.map(lambda found: probe(engine, found, cancel=cancel), ready)
-            return dict(zip(ready, answers, strict=True))
-        except BaseException:
-            cancel.set("interrupted")
-            threads.shutdown(cancel_futures=True)
-            raise
-
-
-def _plugins(engine: "Engine") -> Checks:
+def _plugins(engine: "Engine", probes: _Probes) -> Checks:
     plugins = engine.plugins.list()
-    answers = _probes(engine, plugins)
+    ready = [plugin.found for plugin in plugins if plugin.status.value == "ready"]
+    return _plugin_checks(plugins, {found: probes.start(engine, found) for found in ready})
+
+
+def _plugin_checks(
+    plugins: Sequence["Plugin"], answers: Mapping["EntryPoint", "Future[Probe]"]
+) -> Checks:
     for plugin in plugins:
         found, state = plugin.found, plugin.status.value
         name = f"{found.group.removeprefix('uwf.')} {found.name}"
@@ -161,7 +192,7 @@ def _plugins(engine: "Engine") -> Checks:
             by = f"{found.distribution} {found.version}"
             yield _check(name, "error", f"{by} is {state}: {plugin.reason}", hint)
             continue
-        answer = answers[found]
+        answer = answers[found].result()
         if answer["problem"] is not None:
             yield _check(name, "error", answer["problem"], answer["hint"])
             continue
@@ -175,22 +206,31 @@ def _plugins(engine: "Engine") -> Checks:
             yield {**each, "name": f"{name}: {each['name']}"}
 
 
-def _agent(engine: "Engine") -> Checks:
+def _agent(engine: "Engine", probes: _Probes) -> Checks:
     from uwf_core.agents.choose import resolve_agent
-    from uwf_core.cli.agent import agent_readiness
+    from uwf_core.plugins.scan import AGENTS
 
     word = engine.settings.default_agent
     if word is None:
         hint = "uwf config set defaultAgent NAME; uwf agent list"
-        yield _check("default agent", "warning", "not set", hint)
-        return
+        return iter((_check("default agent", "warning", "not set", hint),))
     choice = resolve_agent(word, engine.agent_catalog(engine.cwd), source="defaultAgent")
-    ready = agent_readiness(engine, choice)
+    if choice.plugin is None:
+        return _agent_check(engine, choice, None)
+    found = engine.plugins.found(AGENTS, choice.plugin)
+    return _agent_check(engine, choice, probes.start(engine, found, [word]))
+
+
+def _agent_check(engine: "Engine", choice: "Choice", answer: "Future[Probe] | None") -> Checks:
+    from uwf_core.cli.agent import readiness
+
+    word = choice.word
+    ready = readiness(engine, choice, None if answer is None else answer.result())
     state = "ok" if ready["ready"] else "error"
     yield _check("default agent", state, f"{word}: {ready['reason'] or 'ready'}", ready["hint"])
 
 
-def _names(engine: "Engine") -> Checks:
+def _names(engine: "Engine", _probes: _Probes) -> Checks:
     from uwf_core.config.show import settings_values
     from uwf_core.engine.names import wrong_names
 
@@ -199,7 +239,8 @@ def _names(engine: "Engine") -> Checks:
         yield _check("names", "error", str(fault), fault.hint)
 
 
-_LOOKS: Mapping[str, Callable[["Engine"], Checks]] = {
+Look = Callable[["Engine", _Probes], Checks]
+_LOOKS: Mapping[str, Look] = {
     "uwf": _python,
     "platform": _platform,
     "home": _home,

@@ -14,6 +14,7 @@ from uwf_core.errors import (
     DefinitionError,
     ExitCode,
     PayloadError,
+    PluginBroken,
     RunInterrupted,
     StoreError,
     UsageError,
@@ -23,6 +24,7 @@ from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from uwf_core.engine.log_file import LogEntry, LoggedError
+    from uwf_core.plugins.scan import EntryPoint
 
 
 class InternalError(UwfError):
@@ -31,8 +33,10 @@ class InternalError(UwfError):
     code = "internal"
 
 
-def explain(problem: BaseException) -> UwfError:
-    """Convert any exception to an error with a message, a place and a hint."""
+def explain(problem: BaseException, plugin: "EntryPoint | None" = None) -> UwfError:
+    """Convert any exception to an error with a message, a place and a hint; `plugin` is the
+    command of a plugin that raised it.
+    """
     if isinstance(problem, UwfError):
         return problem
     # Python 3.11 wraps an interrupt while a class is created in a RuntimeError.
@@ -42,6 +46,12 @@ def explain(problem: BaseException) -> UwfError:
         return RunInterrupted("interrupted")
     if isinstance(problem, click.ClickException):
         return _usage(problem)
+    if plugin is not None:
+        return PluginBroken(
+            f"the command {plugin.name!r} ({plugin.distribution} {plugin.version}) failed: "
+            f"{type(problem).__name__}: {problem}".rstrip(": "),
+            hint="report it to its author with the traceback that --debug prints",
+        )
     if isinstance(problem, OSError):
         return UwfError(problem.strerror or str(problem), where=_file_of(problem))
     return InternalError(
@@ -217,7 +227,7 @@ def _thread_id(session: Session) -> str | None:
 
 def _error(session: Session, call: LoggedCall) -> "LoggedError | None":
     if call.error is not None:
-        error = explain(call.error)
+        error = explain(call.error, session.plugin)
         return {
             "code": error.code,
             "message": error.message,

@@ -127,7 +127,7 @@ def main(
             if not (session.interrupted or isinstance(problem, KeyboardInterrupt)):
                 raise
             error = KeyboardInterrupt()  # jsonschema_rs makes a panic of one while it loads
-        code = report(session, explain(error), error, arguments)
+        code = report(session, explain(error, session.plugin), error, arguments)
     try:
         if session.logged:
             from uwf_core.cli.error_report import LoggedCall, write_log

@@ -35,4 +35,6 @@ def load_plugin_command(session: "Session", name: str) -> "click.Command | None"
     """
     if all(found.name != name for found in scan((COMMANDS,))):
         return None
-    return cast("click.Command", session.engine.plugins.command(name))
+    command = session.engine.plugins.command(name)
+    session.plugin = session.engine.plugins.found(COMMANDS, name)
+    return cast("click.Command", command)

@@ -14,6 +14,7 @@ from uwf_core.errors import UsageError
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
+    from uwf_core.plugins.scan import EntryPoint
 
 
 _READER_LEFT = (errno.EPIPE, errno.EIO)
@@ -31,6 +32,7 @@ class Session:
         logged: whether this call gets a log entry.
         thread: the thread that the call is about, once known, for the log.
         interrupted: whether Ctrl-C or SIGTERM came.
+        plugin: the command of a plugin that runs, None if it is one of uwf.
         failure: kind and message of the failure that a run ended with, for the log.
     """
 
@@ -43,6 +45,7 @@ class Session:
         self.logged = False
         self.thread: str | None = None
         self.interrupted = False
+        self.plugin: EntryPoint | None = None
         self.failure: tuple[str, str] | None = None
         self.stdout: TextIO = _writable(sys.stdout)
         self.stderr: TextIO = _writable(sys.stderr)

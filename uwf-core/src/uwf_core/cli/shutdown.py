@@ -13,12 +13,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import Final
 
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode
 from uwf_core.process.cancel import Cancel
 
 _STDOUT, _STDERR = 1, 2
+_end_now: Final = os._exit  # kept here, since it raises in our code too while a plugin's runs
 _PATIENCE_SECONDS = 2.0
 
 
@@ -99,7 +101,7 @@ def cancel_on_signals(session: Session) -> Iterator[Cancel]:
 
     def stop(number: int, _frame: FrameType | None) -> None:
         if cancel.is_set():
-            os._exit(ExitCode.INTERRUPTED)
+            _end_now(ExitCode.INTERRUPTED)
         cancel.set("interrupted by Ctrl-C" if number == signal.SIGINT else "stopped by a signal")
 
     # A signal that we inherit as ignored stays ignored: nohup, and a shell's `&`.

@@ -24,7 +24,7 @@ from uwf_core.api.agent import AgentContext
 from uwf_core.engine.extraction import OpenExtractor
 from uwf_core.errors import AgentFailure, InternalFailure, UsageError, UwfError
 from uwf_core.plugins.guards import interruptible
-from uwf_core.plugins.scan import AGENTS, TOOLS
+from uwf_core.plugins.scan import AGENTS, EXTRACTORS, TOOLS
 from uwf_core.process.folders import make_folder
 from uwf_core.thread.names import imported_name
 
@@ -137,19 +137,21 @@ def check_choice(store: "Store", start: str, choice: Choice) -> Choice:
 
 
 @contextmanager
-def opened_agent(engine: "Engine", choice: Choice) -> Iterator[OpenAgent]:
-    """Open the agent, and close it at the end.
+def opened_agent(engine: "Engine", choice: Choice, seconds: float | None) -> Iterator[OpenAgent]:
+    """Open the agent within `seconds` (None: the limit of the configuration), and close it at the
+    end.
 
     Raises:
         UsageError: it is blocked, incompatible or claimed twice.
-        PluginBroken, AgentFailure: it cannot be created.
+        PluginBroken, AgentFailure: it cannot be created, or not in time.
     """
     plugins = engine.plugins
     found = None if choice.plugin is None else plugins.found(AGENTS, choice.plugin)
     folder = _made_folder(folder_of_agent(engine.home, choice.word), engine.home)
     if found is not None and engine.agent_options:
         choice = choice._replace(options={**choice.options, **engine.agent_options})
-    with nullcontext() if found is None else interruptible(found):
+    limit = float(seconds or engine.settings.limits.run_seconds)
+    with nullcontext() if found is None else interruptible(found, limit):
         agent = open_agent(
             choice,
             lambda name: plugins.record(AGENTS, name),
@@ -175,8 +177,9 @@ class OpenPlugins:
         self._extractors: list[OpenExtractor] | None = None
         self._stack = ExitStack()
 
-    def agent(self, choice: Choice) -> OpenAgent:
+    def agent(self, choice: Choice, seconds: float | None) -> OpenAgent:
         """The chosen agent; the extractors are opened first, so that its work is not in vain.
+        `seconds` is as in `opened_agent`.
 
         Raises:
             UsageError: a plugin is unknown, blocked, incompatible or claimed twice.
@@ -185,7 +188,9 @@ class OpenPlugins:
         _ = self.extractors
         key = choice.word, choice.name
         if key not in self._agents:
-            self._agents[key] = self._stack.enter_context(opened_agent(self._engine, choice))
+            self._agents[key] = self._stack.enter_context(
+                opened_agent(self._engine, choice, seconds)
+            )
         return self._agents[key]
 
     @property
@@ -193,12 +198,18 @@ class OpenPlugins:
         """The extractors of the configuration, in their order."""
         if self._extractors is None:
             names = self._engine.settings.extractors
-            self._extractors = [OpenExtractor(self._engine, name) for name in names]
+            self._extractors = [_opened_extractor(self._engine, name) for name in names]
         return self._extractors
 
     def close(self) -> None:
         """Close the agents."""
         self._stack.close()
+
+
+def _opened_extractor(engine: "Engine", name: str) -> OpenExtractor:
+    found = engine.plugins.found(EXTRACTORS, name)
+    with interruptible(found, engine.settings.limits.run_seconds):
+        return OpenExtractor(engine, name)
 
 
 def check_agent(engine: "Engine", choice: Choice) -> None:
@@ -207,8 +218,14 @@ def check_agent(engine: "Engine", choice: Choice) -> None:
     Raises:
         ConfigError: the options are invalid.
     """
-    plugins = engine.plugins
-    with suppress(AgentFailure), plugins.guard:
+    plugins, seconds = engine.plugins, engine.settings.limits.run_seconds
+    if choice.plugin is None:
+        return
+    with (
+        suppress(AgentFailure),
+        interruptible(plugins.found(AGENTS, choice.plugin), seconds),
+        plugins.guard,
+    ):
         check_options(
             choice,
             lambda name: plugins.record(AGENTS, name),

@@ -5,7 +5,7 @@
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.config.settings import Settings
     from uwf_core.engine.nodes import Nodes
+    from uwf_core.plugins.observers import Observers
     from uwf_core.plugins.plugins import Plugins
     from uwf_core.workflow.definition import Definition
 
@@ -226,10 +227,9 @@ class Engine:
             with suppress(PluginBroken):  # reported as the failure of the step
                 self.plugins.found(AGENTS, agent)
 
-    def observers(self) -> Iterable[Callable[[object], None]]:
-        """The observers of plugins."""
-        observers = self.plugins.observers(self.report_fault)
-        return () if observers is None else (observers.notify,)  # type: ignore[return-value]
+    def observers(self) -> "Observers | None":
+        """The observers of plugins, imported now; None if none is installed."""
+        return self.plugins.observers(self.report_fault, self.settings.limits.run_seconds)
 
     def report_fault(self, fault: BaseException | str) -> None:
         """Report an error that does not stop the work."""

@@ -7,7 +7,7 @@ that keeps it for `thread wait`, `$UWF_HOME/runs/<thread>.json`.
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,6 +22,7 @@ from uwf_core.thread.state import ThreadState, ThreadSummary
 if TYPE_CHECKING:
     from uwf_core.engine.documents import ExecDocument, Standing, StepResult
     from uwf_core.engine.engine import Engine
+    from uwf_core.plugins.observers import Event, Observers
 
 
 class Watch(Protocol):
@@ -45,22 +46,30 @@ class Silent:
 
 
 class Broadcast:
-    """Sends to a watch, and to the observers of plugins, which are loaded at the first event."""
+    """Sends to a watch, and to the observers of plugins, which `load` imports."""
 
-    def __init__(
-        self, watch: Watch, observers: Callable[[], Iterable[Callable[[object], None]]]
-    ) -> None:
+    def __init__(self, watch: Watch, observers: "Callable[[], Observers | None]") -> None:
         self._watch = watch
         self._load = observers
-        self._observers: tuple[Callable[[object], None], ...] | None = None
+        self._is_loaded = False
+        self._observers: Observers | None = None
 
-    def event(self, event: object) -> None:
+    def load(self) -> None:
+        """Import the observers, unless that was done."""
+        if not self._is_loaded:
+            self._is_loaded = True
+            self._observers = self._load()
+
+    def event(self, event: "Event") -> None:
         """Send it to the watch, then to the observers."""
         self._watch.event(event)
-        if self._observers is None:
-            self._observers = tuple(self._load())
-        for observe in self._observers:
-            observe(event)
+        if self._observers is not None:
+            self._observers.notify(event)
+
+    def close(self) -> None:
+        """Wait until the observers have handled every event."""
+        if self._observers is not None:
+            self._observers.close()
 
     def notice(self, text: str) -> None:
         """Send it to the watch alone."""

@@ -83,7 +83,7 @@ class Run(NamedTuple):
 
     engine: "Engine"
     head: Head
-    watch: Watch
+    watch: Broadcast
     cancel: "Cancel"
     plugins: OpenPlugins
     options: RunOptions = RunOptions()
@@ -148,8 +148,11 @@ def locked_thread(engine: "Engine", word: str, watch: Watch, cancel: "Cancel") -
         check_present(thread, is_whole=nodes_present(engine.store, head))
         check_undamaged(head.damage, thread)
         head = recover(engine, head, watch)
-        with closing(OpenPlugins(engine)) as plugins:
-            yield Run(engine, head, Broadcast(watch, engine.observers), cancel, plugins)
+        with (
+            closing(OpenPlugins(engine)) as plugins,
+            closing(Broadcast(watch, engine.observers)) as broadcast,
+        ):
+            yield Run(engine, head, broadcast, cancel, plugins)
 
 
 def nothing_to_run(head: Head) -> Outcome | None:

@@ -40,8 +40,10 @@ def run_step(run: "Run", intent: "Intent") -> Attempt:
     engine, attempt = run.engine, Attempt(run.head)
     attempt.task = moderate(run, intent)  # 5
     attempt.choice = agent_for(run, attempt.task)
+    run.watch.load()  # the time of the step begins afterwards
     try:
-        agent = run.plugins.agent(attempt.choice)
+        role = run.definition.roles[attempt.task.role]
+        agent = run.plugins.agent(attempt.choice, role.timeout)
         attempt.request = assemble(run, attempt, agent)  # 6
         save_prompt(run, attempt)
         notice_tools(run, attempt, agent)

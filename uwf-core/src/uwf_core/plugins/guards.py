@@ -1,4 +1,4 @@
-"""Keep plugin code off our stdout; detect and report what harms the process while it is loaded.
+"""Keep plugin code off our stdout and from ending the process; detect and report what harms it.
 
 Stdout is only for the result of a command.
 
@@ -17,20 +17,22 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import TextIO
+from typing import Final, NoReturn, TextIO
 
-from uwf_core.errors import AgentInterrupted
+from uwf_core.errors import AgentInterrupted, TimedOut
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.scan import EntryPoint
 from uwf_core.process.folders import make_folder
 
 _STDOUT, _STDERR = 1, 2
+end_process_now: Final = os._exit
+"""`os._exit` itself, which also works within a guard."""
 
 
-class StdoutGuard:
-    """A context in which all writes to stdout go to stderr.
+class PluginGuard:
+    """A context in which all writes to stdout go to stderr, and `os._exit` raises SystemExit.
 
     Both `sys.stdout` and the file descriptor are diverted, since a plugin may print, keep the
     stream for its logger, or start a program. Contexts nest, also across threads: the first one
@@ -39,29 +41,48 @@ class StdoutGuard:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._depth = 0
+        self._depths: dict[int, int] = {}
+        self._forgotten: set[int] = set()
         self._descriptor: int | None = None
         self._stream: TextIO | None = None
 
     def __enter__(self) -> None:
+        thread = threading.get_ident()
         with self._lock:
-            self._depth += 1
-            if self._depth == 1:
-                self._divert()
+            if thread not in self._forgotten:
+                if not self._depths:
+                    self._divert()
+                self._depths[thread] = self._depths.get(thread, 0) + 1
 
     def __exit__(self, *_error: object) -> None:
+        thread = threading.get_ident()
         with self._lock:
-            self._depth -= 1
-            if self._depth == 0:
-                self._restore()
+            if thread not in self._forgotten:
+                self._depths[thread] -= 1
+                self._leave(thread, self._depths[thread])
+
+    def forget(self, thread: int) -> None:
+        """Leave every context of a thread (its `ident`) that does not return from plugin code."""
+        with self._lock:
+            self._forgotten.add(thread)
+            if thread in self._depths:
+                self._leave(thread, 0)
+
+    def _leave(self, thread: int, depth: int) -> None:
+        if depth == 0:
+            del self._depths[thread]
+        if not self._depths:
+            self._restore()
 
     def _divert(self) -> None:
+        os._exit = _exit_of_plugin(os.getpid())  # type: ignore[assignment]
         self._stream = sys.stdout
         _flush(sys.stdout)
         self._descriptor = _divert_descriptor()
         sys.stdout = sys.stderr
 
     def _restore(self) -> None:
+        os._exit = end_process_now
         _flush(sys.stdout)
         _flush(self._stream)  # what a plugin wrote to a stream it kept goes to stderr as well
         if self._stream is not None:
@@ -72,6 +93,17 @@ class StdoutGuard:
                 os.dup2(self._descriptor, _STDOUT)
                 os.close(self._descriptor)
             self._descriptor = None
+
+
+def _exit_of_plugin(process: int) -> Callable[[int], NoReturn]:
+    """What `os._exit` is for plugin code: this process continues, its forks end."""
+
+    def leave(status: int) -> NoReturn:
+        if os.getpid() != process:
+            end_process_now(status)
+        raise SystemExit(status)
+
+    return leave
 
 
 def _divert_descriptor() -> int | None:
@@ -191,18 +223,26 @@ def _take(file: str) -> CrashedLoad | None:
         os.close(descriptor)
 
 
+OBSERVER_THREAD = "uwf observer "
+"""How the names of the observers' threads begin."""
 _DESCRIPTORS = "/dev/fd"
 _STANDARD = (0, _STDOUT, _STDERR)
 
 _Opened = dict[int, tuple[int, int]]
 
 
+class _Overdue(KeyboardInterrupt):
+    """The time limit of `interruptible`, which ends plugin code as Ctrl-C does."""
+
+
 @contextlib.contextmanager
-def interruptible(found: EntryPoint) -> Iterator[None]:
-    """Let Ctrl-C end the import of a plugin that hangs, also if signals are only recorded.
+def interruptible(found: EntryPoint, seconds: float | None = None) -> Iterator[None]:
+    """Let Ctrl-C and a time limit end the import of a plugin that hangs, also if signals are only
+    recorded. Only in the main thread, since other threads get no signals.
 
     Raises:
         AgentInterrupted: it was interrupted; the message names the plugin.
+        TimedOut: it took longer than `seconds`.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -218,7 +258,17 @@ def interruptible(found: EntryPoint) -> Iterator[None]:
     for number in before:
         signal.signal(number, stop)
     try:
-        yield
+        with contextlib.nullcontext() if seconds is None else _alarm(seconds):
+            yield
+    except _Overdue as overdue:
+        if seconds is None:
+            raise
+        from uwf_core.plugins.loading import cure
+
+        raise TimedOut(
+            f"{found} was not ready within {round(seconds, 1):g} s",
+            hint=f"raise the role's `timeout` or `limits -> runSeconds`, or {cure(found)}",
+        ) from overdue
     except KeyboardInterrupt as interruption:
         from uwf_core.plugins.loading import cure
 
@@ -228,6 +278,22 @@ def interruptible(found: EntryPoint) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    """Raise `_Overdue` in the context once `seconds` have passed."""
+
+    def ring(_number: int, _frame: FrameType | None) -> None:
+        raise _Overdue
+
+    handler = signal.signal(signal.SIGALRM, ring)
+    timer = signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        signal.signal(signal.SIGALRM, handler)
 
 
 @contextlib.contextmanager
@@ -244,7 +310,7 @@ def keeps_descriptors(found: EntryPoint) -> Iterator[None]:
         PluginBroken: a standard stream is gone.
     """
     before = _opened()
-    alone = threading.active_count() == 1
+    alone = _is_alone()
     spare = os.dup(_STDERR) if _STDERR in before else None
     try:
         yield
@@ -263,8 +329,21 @@ def keeps_descriptors(found: EntryPoint) -> Iterator[None]:
             error = broken(found, f"it closed file descriptors that it did not open ({numbers})")
             if lost[-1] not in _STANDARD:
                 os.write(_STDERR, f"error: {error.message}\n  hint: {error.hint}\n".encode())
-                os._exit(error.exit_code)
+                end_process_now(error.exit_code)
             raise error
+
+
+def _is_alone() -> bool:
+    """Whether no other thread can open or close files meanwhile: none of an observer does, and
+    what starts one waits until it is loaded.
+    """
+    current = threading.current_thread()
+    others = [
+        each
+        for each in threading.enumerate()
+        if each is not current and not each.name.startswith(OBSERVER_THREAD)
+    ]
+    return len(others) == (1 if current.name.startswith(OBSERVER_THREAD) else 0)
 
 
 @contextlib.contextmanager
@@ -279,7 +358,7 @@ def stays_one_process(found: EntryPoint) -> Iterator[None]:
 
             error = broken(found, "it forks while loading; the second process was ended")
             os.write(2, f"note: {error.message} ({error.hint})\n".encode())
-            os._exit(0)
+            end_process_now(0)
 
 
 def _mend(before: _Opened, after: _Opened, spare: int | None) -> None:

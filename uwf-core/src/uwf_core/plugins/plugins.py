@@ -3,10 +3,11 @@
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import PluginBroken, PluginError
-from uwf_core.plugins.guards import StdoutGuard
+from uwf_core.plugins.guards import PluginGuard
 from uwf_core.plugins.scan import (
     AGENTS,
     COMMANDS,
@@ -25,6 +26,8 @@ from uwf_core.plugins.scan import (
 from uwf_core.plugins.status import Plugin, Status, assess
 
 if TYPE_CHECKING:
+    import pluggy
+
     from uwf_core.plugins.loading import Trace
     from uwf_core.plugins.observers import Observers
 
@@ -94,7 +97,7 @@ class Plugins:
         home: str | None = None,
         trace: "Trace | None" = None,
     ) -> None:
-        self.guard = StdoutGuard()
+        self.guard = PluginGuard()
         self._blocked = frozenset(blocked)
         self._home = home
         self._trace = trace
@@ -217,27 +220,33 @@ class Plugins:
             raise broken(found, f"{found.target} is not a click command")
         return command
 
-    def observers(self, on_fault: Callable[[str], None]) -> "Observers | None":
-        """All observers that can be loaded; `on_fault` gets a line for each that cannot. None if
-        none is installed.
+    def observers(self, on_fault: Callable[[str], None], seconds: float) -> "Observers | None":
+        """All observers that can be loaded, None if none is installed.
+
+        Args:
+            on_fault: gets one line for each that fails, now or later.
+            seconds: the time limit of a run; an import or a hook call gets no more.
         """
         if not (installed := self.list((OBSERVERS,))):
             return None
-        from uwf_core.plugins.loading import manager_of
-        from uwf_core.plugins.observers import Observer, Observers
+        from uwf_core.plugins.observers import OBSERVER_SECONDS, Observer, Observers
 
-        loaded = []
+        seconds, ready = min(seconds, OBSERVER_SECONDS), list[EntryPoint]()
         for plugin in installed:
             if plugin.status is Status.READY:
-                try:
-                    with self._loading(plugin.found):
-                        manager = manager_of(plugin.found, self._trace)
-                    loaded.append(Observer(plugin.found, manager))
-                except PluginBroken as error:
-                    on_fault(f"{error.message} ({error.hint})")
+                ready.append(plugin.found)
             elif plugin.status is not Status.BLOCKED:
                 on_fault(f"the observer {plugin.found} is {plugin.status.value}: {plugin.reason}")
-        return Observers(loaded, self.guard, on_fault)
+        return Observers(
+            Observer(found, partial(self._manager, found), self.guard, seconds, on_fault)
+            for found in ready
+        )
+
+    def _manager(self, found: EntryPoint) -> "pluggy.PluginManager":
+        from uwf_core.plugins.loading import manager_of
+
+        with self._loading(found):
+            return manager_of(found, self._trace)
 
     @contextmanager
     def _loading(self, found: EntryPoint) -> Iterator[None]:

@@ -70,7 +70,7 @@ def ask_step(
     step = read_step_node(engine.store, ref)
     start = read_start(engine.store, Ref(step.payload["start"]))
     choice = _choose(engine, step, start, options.agent)
-    with opened_agent(engine, choice) as agent:
+    with opened_agent(engine, choice, None) as agent:
         _check_can_answer(agent)
         text = engine.redactor.text(options.text)
         call = _call(engine, step, start, agent, cancel)

@@ -1,5 +1,6 @@
 """Cancel a thread permanently, or delete a finished one."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,9 @@ def cancel_thread(engine: "Engine", word: str, watch: Watch) -> "ThreadDocument"
         status="cancelled",
         at_ms=now,
     )
-    Broadcast(watch, engine.observers).event(ended)
+    with closing(Broadcast(watch, engine.observers)) as broadcast:
+        broadcast.load()
+        broadcast.event(ended)
     return show_thread(engine, thread)
 
 
