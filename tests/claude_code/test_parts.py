@@ -254,15 +254,16 @@ def test_a_continuation_is_proven_by_what_the_transcript_held_and_holds(tmp_path
     plan = sessions.plan(ONE)
     assert plan.arguments() == ["--resume", ONE]
     write_transcript(tmp_path, ONE, said(1), said(2), said(3))
-    assert "2 entries" in plan.proof(tmp_path, ONE)
+    after = find_transcript(tmp_path, ONE)
+    assert "2 entries" in plan.proof(after, ONE)
     with pytest.raises(SessionLost):
-        plan.proof(tmp_path, TWO)
+        plan.proof(after, TWO)
     write_transcript(tmp_path, ONE, said(7), said(8), said(9))
     with pytest.raises(SessionLost):
-        plan.proof(tmp_path, ONE)
+        plan.proof(find_transcript(tmp_path, ONE), ONE)
     file.unlink()
     with pytest.raises(SessionLost):
-        plan.proof(tmp_path, ONE)
+        plan.proof(find_transcript(tmp_path, ONE), ONE)
 
 
 @pytest.mark.parametrize("session", [TWO, "", "*", "../../etc/passwd", "a/b"])
@@ -279,18 +280,50 @@ def test_a_session_in_which_nothing_was_said_is_no_session(tmp_path):
 
 def test_a_fork_remembers_its_origin_until_it_is_made(tmp_path):
     write_transcript(tmp_path, ONE, said(1), {"type": "cost-state", "totalCostUSD": 0.25})
-    forked = Sessions(tmp_path / "state", tmp_path).fork(ONE)
+    forked = Sessions(tmp_path / "state", tmp_path).fork(ONE, None)
+    write_transcript(tmp_path, ONE, said(1), {"type": "cost-state", "totalCostUSD": 0.25}, said(2))
     again = Sessions(tmp_path / "state", tmp_path)
     plan = again.plan(forked)
-    assert plan.arguments() == ["--resume", ONE, "--fork-session", "--session-id", forked]
+    place = ["--resume", ONE, "--resume-session-at", said(1)["uuid"]]
+    assert plan.arguments() == [*place, "--fork-session", "--session-id", forked]
     assert plan.ledger.cost_usd == 0.25
-    assert again.plan(again.fork(forked)).resumes == ONE  # a fork of one that is not made yet
-    write_transcript(tmp_path, forked, said(1), said(2))
-    assert ONE in plan.proof(tmp_path, forked)
+    unmade = again.plan(again.fork(forked, None))  # a fork of one that is not made yet
+    assert (unmade.resumes, unmade.at) == (ONE, said(1)["uuid"])
+    write_transcript(tmp_path, forked, said(1), said(3))
+    assert ONE in plan.proof(find_transcript(tmp_path, forked), forked)
     again.made(plan)
     assert again.plan(forked).arguments() == ["--resume", forked]
     with pytest.raises(SessionLost):
-        again.fork(TWO)
+        again.fork(TWO, None)
+
+
+def test_a_fork_that_knows_what_was_said_later_is_not_accepted(tmp_path):
+    sessions = Sessions(tmp_path / "state", tmp_path)
+    write_transcript(tmp_path, ONE, said(1), said(2))
+    plan = sessions.plan(sessions.fork(ONE, said(1)["uuid"]))
+    write_transcript(tmp_path, plan.session, said(1), said(2), said(3))
+    with pytest.raises(SessionLost, match="after"):
+        plan.proof(find_transcript(tmp_path, plan.session), plan.session)
+    with pytest.raises(SessionLost, match="no entry"):
+        sessions.fork(ONE, said(9)["uuid"])
+
+
+def test_a_fork_needs_only_what_leads_to_its_place(tmp_path):
+    """A branch that the program has left, and an agent that the model started, are not copied."""
+    inner = {**said(3), "isSidechain": True}
+    lines = [said(1), {**said(2), "parentUuid": said(1)["uuid"]}, inner]
+    lines.append({**said(4), "parentUuid": said(1)["uuid"]})
+    write_transcript(tmp_path, ONE, *lines)
+    found = find_transcript(tmp_path, ONE)
+    assert found.last == said(4)["uuid"]
+    assert found.until(found.last) == {said(1)["uuid"], said(4)["uuid"]}
+    assert found.after(said(2)["uuid"]) == {said(3)["uuid"], said(4)["uuid"]}
+
+
+def test_the_memory_that_all_sessions_share_is_off_unless_the_option_allows_it():
+    name = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
+    assert environment(ClaudeCodeOptions(), {name: "0"})[name] == "1"
+    assert name not in environment(ClaudeCodeOptions(memory=True), {})
 
 
 def test_the_environment_is_that_of_the_call_without_an_outer_session():

@@ -5,11 +5,11 @@ import os
 from pathlib import Path
 
 import pytest
-from claude_code_peer import NEWER, OLDER, QUIET
+from claude_code_peer import NEWER, OLDER, QUIET, tool
 
 from uwf_agent_claude_code.agent import ClaudeCodeAgent
 from uwf_agent_claude_code.options import ClaudeCodeOptions
-from uwf_core.api import AgentContext, AgentFailure, AgentRequest, RunLimits
+from uwf_core.api import AgentContext, AgentFailure, AgentRequest, AskRequest, RunLimits
 from uwf_testing.harness import RecordingSink
 from uwf_testing.model_server import ScriptedModel
 
@@ -52,7 +52,19 @@ class Desk:
         own.mkdir()
         (own / "settings.json").write_text(json.dumps({"enableAllProjectMcpServers": True}))
 
-    def run(self, url, prompt="do it", **more):
+    def run(self, url, prompt="do it", options=None, **more):
+        request = AgentRequest(**self._call(url), prompt=prompt, **more)
+        return self._agent(options or {}).run(request, self.told)
+
+    def ask(self, url, options=None, **more):
+        request = AskRequest(**self._call(url), question="Why?", **more)
+        return self._agent(options or {}).ask(request, self.told)
+
+    def _agent(self, options):
+        context = AgentContext(name="it", state_dir=str(self.root / "state"))
+        return ClaudeCodeAgent(ClaudeCodeOptions(command=self.program, **options), context)
+
+    def _call(self, url):
         env = {
             "PATH": os.defpath,
             "HOME": str(self.root / "home"),
@@ -60,16 +72,14 @@ class Desk:
             "ANTHROPIC_BASE_URL": url,
             **QUIET,
         }
-        request = AgentRequest(
-            **{"thread": "t", "role": "r", "step_number": 1, "prompt": prompt, **more},
-            cwd=str(self.work),
-            env=env,
-            limits=RunLimits(seconds=60.0, grace_seconds=1.0),
-        )
-        context = AgentContext(name="it", state_dir=str(self.root / "state"))
-        return ClaudeCodeAgent(ClaudeCodeOptions(command=self.program), context).run(
-            request, self.told
-        )
+        return {
+            "thread": "t",
+            "role": "r",
+            "step_number": 1,
+            "cwd": str(self.work),
+            "env": env,
+            "limits": RunLimits(seconds=60.0, grace_seconds=1.0),
+        }
 
 
 @pytest.fixture(params=[OLDER, NEWER])
@@ -115,3 +125,35 @@ def test_a_file_that_a_prompt_mentions_is_not_read(desk, tools):
         desk.run(model.anthropic_url, prompt, tools=tools, session=reply.session, trusted=True)
     assert "@inside.txt" in heard(model)
     assert "SECRET" not in heard(model)
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_what_another_role_noted_in_its_memory_is_not_read_unless_allowed(desk, allowed):
+    settings = json.dumps({"autoMemoryEnabled": True})
+    options = {"memory": allowed, "settings": settings}
+    with ScriptedModel(["said"] * 9) as model:
+        desk.run(model.anthropic_url, options=options)
+        (transcript,) = (desk.root / "home" / ".claude").glob("projects/*/*.jsonl")
+        memory = transcript.parent / "memory" / "MEMORY.md"
+        memory.parent.mkdir(exist_ok=True)
+        memory.write_text("- NOTED BY ANOTHER ROLE\n")
+        desk.run(model.anthropic_url, options=options)
+    assert ("NOTED BY ANOTHER ROLE" in heard(model)) is allowed
+
+
+def test_a_question_runs_no_command_and_writes_no_file_whatever_the_options_allow(desk):
+    """The session has used these tools before, and the model tries them again."""
+    act = [
+        {"toolCalls": [*tool("Bash", command=desk.leave(name))["toolCalls"]]}
+        for name in ("run", "ask")
+    ]
+    write = tool("Write", file_path=str(desk.root / "ran-write"), content="x")
+    options = {"allowed_tools": ("Bash", "Write"), "add_dir": (str(desk.root),)}
+    with ScriptedModel([act[0], "done", act[1], write, "Because."], side_text="A title") as model:
+        url = model.anthropic_url
+        reply = desk.run(url, options=options)
+        asked = desk.ask(url, options=options, session=reply.session)
+        offered = set(model.requests[-1].tool_names)
+    assert (asked.text, asked.session) == ("Because.", reply.session)
+    assert desk.ran() == ["run"]
+    assert offered & {"Read", "Grep", "Glob"} and not offered & {"Bash", "Write", "Edit", "Agent"}

@@ -98,7 +98,8 @@ def conversation(request):
 
 
 def test_a_rejection_goes_back_into_the_session_that_wrote(project):
-    with ScriptedModel([*turns(project), "Because."], side_text="A title") as model:
+    forked = {"text": "---\n$status: done\nlines: 1\n---\nI mended it differently."}
+    with ScriptedModel([*turns(project), "Because.", forked], side_text="A title") as model:
         project.env["ANTHROPIC_BASE_URL"] = model.anthropic_url
         done = project.uwf("run", "./.workflow/three.yaml", "-p", "THE TASK", seconds=110)
         assert done.exit_code == 0, done.stderr
@@ -107,15 +108,20 @@ def test_a_rejection_goes_back_into_the_session_that_wrote(project):
         before = {name: file.read_bytes() for name, file in transcripts(project).items()}
         question = ("step", "ask", steps[1]["step"], "-p", "Why so?")
         answer = project.uwf(*question, seconds=60)
+        as_of_two = conversation(model.requests[-1])
+        after = transcripts(project)
+        fork = project.uwf("thread", "fork", steps[2]["step"]).document["thread"]
+        again = project.uwf("thread", "exec", fork, seconds=60).document["steps"][0]
+        as_of_three = conversation(model.requests[-1])
     assert [step["role"] for step in steps] == [
         *("planner", "developer", "reviewer", "developer", "reviewer")
     ]
     assert (project.folder / "hello.txt").read_text() == "hello, world"
 
-    again = conversation(asked[6])
-    assert "Mend it: greet the world" in again
-    assert "I wrote it." in again, "the second acp_process knows the first"
-    assert "Write hello.txt (THE DEVELOPER)." in again
+    known = conversation(asked[6])
+    assert "Mend it: greet the world" in known
+    assert "I wrote it." in known, "the second acp_process knows the first"
+    assert "Write hello.txt (THE DEVELOPER)." in known
     for request in asked[4:6]:
         assert (
             "I wrote it."
@@ -135,7 +141,11 @@ def test_a_rejection_goes_back_into_the_session_that_wrote(project):
 
     assert answer.exit_code == 0, answer.stderr
     assert (answer.document["answer"], answer.document["continuation"]) == ("Because.", "original")
-    after = transcripts(project)
+    for known in (as_of_two, as_of_three):
+        assert "I wrote it." in known
+        assert "I mended it." not in known, "what happened later"
+    assert "Mend it: greet the world" not in as_of_two
+    assert project.uwf("step", "show", again["step"]).document["continuation"] == "forked"
     assert {name: after[name].read_bytes() for name in before} == before, "nothing else changed"
     assert len(after) == len(before) + 1
     assert [path for path in (project.home.parent / "tmp").iterdir() if path.is_file()] == []

@@ -67,15 +67,16 @@ class ClaudeCodeAgent:
         schema = wrapped(request.schema) if options.structured and request.schema else None
         return self._converse(request, _Task(request.prompt, schema, narrowed(request.tools)), sink)
 
-    def fork(self, session: str, request: AgentRequest) -> str:
-        """The id of a new session that will know what `session` knows, once it is spoken in.
+    def fork(self, session: str, request: AgentRequest, at: str | None = None) -> str:
+        """The id of a new session that will know what `session` knows, or knew at the mark `at`,
+        once it is spoken in.
 
         Raises:
-            SessionLost: there is no record of `session`.
+            SessionLost: there is no record of `session`, or of the mark.
         """
         env = environment(self._options_of(request), request.env)
         self._make_folder()
-        return Sessions(self._state, config_folder(env)).fork(session)
+        return Sessions(self._state, config_folder(env)).fork(session, at)
 
     def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
         """Answer in the session, or from the record alone, with those of the role's tools that

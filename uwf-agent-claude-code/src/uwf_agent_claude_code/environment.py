@@ -41,6 +41,8 @@ def environment(options: ClaudeCodeOptions, given: Mapping[str, str]) -> dict[st
     """The program's whole environment: the call's, and what the options say."""
     kept = {name: value for name, value in given.items() if name not in _OF_AN_OUTER_SESSION}
     found = {**_UNLESS_SAID, **kept}
+    if not options.memory:
+        found["CLAUDE_CODE_DISABLE_AUTO_MEMORY"] = "1"
     if options.config_folder is not None:
         own, home = options.config_folder, kept.get("HOME") or str(Path.home())
         found["CLAUDE_CONFIG_DIR"] = home + own[1:] if own.startswith("~/") else own

@@ -8,6 +8,7 @@ _OURS = frozenset(
     (
         *("-p", "--print", "--output-format", "--input-format", "--verbose"),
         *("-r", "--resume", "-c", "--continue", "--session-id", "--fork-session"),
+        "--resume-session-at",
         *("--no-session-persistence", "--json-schema", "--tools", "--replay-user-messages"),
         *("--bg", "--background", "--cloud", "--worktree", "-w", "--from-pr"),
     )
@@ -36,6 +37,8 @@ class ClaudeCodeOptions:
         config_folder: its folder (`CLAUDE_CONFIG_DIR`); None leaves it to the environment, else
             `~/.claude`. Sessions lie there.
         environment: variables to add to the program's environment.
+        memory: let it read and write its auto-memory, which all sessions in a folder share, so what
+            one role notes there reaches other roles and threads.
         structured: let it deliver a typed object (`--json-schema`) in place of text with
             frontmatter. The step then has no text beside its fields.
         timeout: seconds for one call of the agent; the session is kept.
@@ -54,6 +57,7 @@ class ClaudeCodeOptions:
     extra_arguments: tuple[str, ...] = ()
     config_folder: str | None = None
     environment: dict[str, str] = field(default_factory=dict, repr=False)
+    memory: bool = False
     structured: bool = False
     timeout: float | None = None
 

@@ -7,6 +7,7 @@ from uwf_agent_claude_code.outcome import failure_of_result, failure_without_res
 from uwf_agent_claude_code.schemas import unwrapped
 from uwf_agent_claude_code.sessions import Plan
 from uwf_agent_claude_code.stream import Stream
+from uwf_agent_claude_code.transcripts import find_transcript
 from uwf_agent_claude_code.usage import usage_of
 from uwf_core.api import AgentFailure, AgentReply, EmptyReply, End, ProgramResult, Usage
 
@@ -36,7 +37,8 @@ def reply_of(run: Run, plan: Plan, usage: Usage, folder: Path, *, is_typed: bool
     result = stream.result
     if result is None or not result.is_success:
         raise _failure(run, plan)
-    proof = plan.proof(folder, result.session)
+    transcript = find_transcript(folder, plan.session)
+    proof = plan.proof(transcript, result.session)
     structured = None
     if is_typed and result.structured is not None:
         structured = unwrapped(result.structured)
@@ -55,6 +57,7 @@ def reply_of(run: Run, plan: Plan, usage: Usage, folder: Path, *, is_typed: bool
         agent_version=None if stream.init is None else stream.init.version,
         stop_reason=result.stop_reason,
         denials=result.denials,
+        mark=None if transcript is None else transcript.last,
     )
 
 
