@@ -77,7 +77,7 @@ STORAGE = (
     Mutant(
         "durability",
         "no transaction is durable",
-        "cas/store.py",
+        "cas/variables.py",
         "transaction(durable and self._durable)",
         "transaction(False)",
         _STEPPED,
@@ -265,10 +265,18 @@ STORAGE = (
     Mutant(
         "digests",
         "the checksum of a name is not looked at",
-        "cas/store.py",
-        "(found.name != name or not variables.is_intact(found))",
+        "cas/variables.py",
+        "(found.name != name or not is_intact(found))",
         "found.name != name",
         "tests/core/cas/test_variables.py::test_a_variable_that_is_not_what_its_checksum_says_is_never_returned",
+    ),
+    Mutant(
+        "digests",
+        "the checksums of a list are not looked at",
+        "cas/hashing.py",
+        "if [xxh3_128_digest(text) for text, _ in found] != [",
+        "if None in [",
+        "tests/core/stores/test_sqlite_damage.py::test_one_damaged_thread_does_not_hide_the_others",
     ),
     Mutant(
         "digests",

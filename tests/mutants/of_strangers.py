@@ -204,8 +204,8 @@ STRANGERS = (
         "prefix lookup",
         "LIKE decides what a name begins with",
         "stores/queries.py",
-        '["name >= ?", "name < ?"]',
-        """["name LIKE ? || '%'", "name < ?"]""",
+        "WHERE name {above} ? AND",
+        "WHERE name LIKE ? || '%' AND",
         _BORDERS,
     ),
     Mutant(

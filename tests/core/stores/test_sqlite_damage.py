@@ -44,6 +44,8 @@ def contents(store):
         found[name] = attempt(lambda name=name: store.variable(name))
     for each in attempt(lambda: store.variables_lenient("@uwf/")[0], []):
         found[f"listed {each.name}"] = each
+    for text in attempt(lambda: store.variable_texts("@uwf/")[0], []):
+        found[f"text of {text.partition(chr(0))[0]}"] = text
     for each in attempt(lambda: store.variables("", tags={"status": ["idle"]}, limit=5), []):
         found[f"listed {each.name}"] = each
     for ref, edges, _ in attempt(lambda: list(store.edges()), []):
@@ -197,6 +199,9 @@ def test_one_damaged_thread_does_not_hide_the_others(open_store, tmp_path):
     intact, damaged = store.variables_lenient("@uwf/thread/")
     assert sorted(damaged) == [f"@uwf/thread/{number}" for number in (3, 4, 5, 6)]
     assert len(intact) == 8
+    texts, again = store.variable_texts("@uwf/thread/")
+    assert [text.split("\0")[0] for text in texts] == [each.name for each in intact]
+    assert again == damaged
 
 
 def test_damage_that_sqlite_quotes_in_no_unicode_is_told_as_damage(open_store, tmp_path):

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from tests.core.engine.conftest import ONE_ROLE
 
+from uwf_core.cas.store import Store
 from uwf_core.cli.session import as_json
 from uwf_core.client import ThreadFilter
+from uwf_core.stores.sqlite import open_sqlite
 from uwf_core.testing.project import Project
 
 CALLS_OF_A_ROW = 11
@@ -70,3 +72,20 @@ def test_a_step_more_of_a_thread_takes_few_calls(project: Project):
         short = shown()
         uwf.exec(thread, count=30)
     assert (shown() - short) / 30 <= CALLS_OF_A_STEP
+
+
+def test_the_last_page_of_a_long_list_costs_as_little_as_the_first(tmp_path):
+    """SQLite's own steps, counted."""
+    backend = open_sqlite("sqlite:store.db", str(tmp_path))
+    store = Store(backend, lambda: 1000)
+    node = store.put_text("x")
+    with store.transaction():
+        for number in range(4000):
+            store.set_variable(f"@uwf/thread/{number:04}", node, {"status": "idle"}, None)
+    counts = []
+    for after in ("@uwf/thread/4000", "@uwf/thread/0100"):
+        counts.append(0)
+        count = lambda: counts.append(counts.pop() + 1)  # noqa: E731
+        backend._database.reader().set_progress_handler(count, 100)
+        store.variable_texts("@uwf/thread/", after=after, limit=50, descending=True)
+    assert counts[1] <= counts[0] + 1

@@ -1,11 +1,15 @@
 """A list of threads shows each exactly as `thread show` does, whatever state it is in."""
 
 import json
+import sqlite3
+from contextlib import closing
+from typing import Any
 
 import pytest
 from tests.core.engine.conftest import ONE_ROLE
 
-from uwf_core.client import ThreadFilter
+from uwf_core.client import Client, ThreadFilter
+from uwf_core.ids import number_of
 from uwf_core.testing.project import Project
 from uwf_core.views.thread_list import thread_rows
 
@@ -26,6 +30,12 @@ def project(tmp_path):
     return project
 
 
+def shown(uwf: Client, rows: list[Any]) -> list[Any]:
+    """What `thread show` says of the threads of these rows."""
+    found = [uwf.show(row["thread"]) for row in rows]
+    return [{key: each[key] for key in each if key not in ONLY_IN_SHOW} for each in found]
+
+
 def test_every_row_is_the_document_of_its_thread_without_what_a_list_leaves_out(project: Project):
     with project.client() as uwf:
         fresh, one, failed, cancelled = (
@@ -37,7 +47,33 @@ def test_every_row_is_the_document_of_its_thread_without_what_a_list_leaves_out(
         rows = [json.loads(row) for row in thread_rows(uwf._engine, ThreadFilter(all=True))]
         assert [row["thread"] for row in rows] == [cancelled, failed, one, fresh]
         assert [row["status"] for row in rows] == ["cancelled", "suspended", "idle", "idle"]
-        for row in rows:
-            shown = uwf.show(row["thread"])
-            assert list(row) == [key for key in shown if key not in ONLY_IN_SHOW]
-            assert row == {key: shown[key] for key in row}
+        assert list(map(list, rows)) == list(map(list, shown(uwf, rows)))
+        assert rows == shown(uwf, rows)
+
+
+@pytest.mark.parametrize("store", ["sqlite:store.db", "memory:"])
+def test_threads_that_differ_in_figures_alone_each_show_their_own(project: Project, store: str):
+    """In a folder, of a workflow and with a role whose names look like a template."""
+    project.env["UWF_STORE"] = store
+    project.script([{"role": "worker", "output": {"$status": "again"}}], repeat=True)
+    folder = project.folder / '100 %s "%d"'
+    folder.mkdir()
+    with project.client() as uwf:
+        for steps in (0, 1, 2, 0, 2, 1):
+            thread = uwf.start("one-role", "a task", cwd=str(folder))["thread"]
+            uwf.exec(thread, count=steps) if steps else None
+        rows = uwf.list()
+        assert [row["steps"] for row in rows] == [1, 2, 0, 2, 1, 0]
+        assert rows == shown(uwf, rows)
+        assert uwf.list(ThreadFilter(workflow="one-role")) == rows
+
+
+def test_a_thread_without_its_newest_node_is_corrupt_and_its_neighbours_are_not(project: Project):
+    with project.client() as uwf:
+        first, lost, last = (uwf.start("one-role", f"task {n}")["thread"] for n in range(3))
+        head = uwf.show(lost)["head"]
+    with closing(sqlite3.connect(project.home / "store.db")) as file, file:
+        file.execute("DELETE FROM node WHERE ref = ?", (number_of(head),))
+    with project.client() as uwf:
+        found = {row["thread"]: row["status"] for row in uwf.list()}
+    assert found == {first: "idle", lost: "corrupt", last: "idle"}

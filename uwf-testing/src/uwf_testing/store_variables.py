@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from uwf_core.api.store import StoreBackend, Variable
-from uwf_core.cas.hashing import META
+import pytest
+
+from uwf_core.api.store import StoreBackend, TextBackend, Variable
+from uwf_core.cas.hashing import META, variable_text
 from uwf_testing.contract import needs
 from uwf_testing.store_fixtures import StoreFixtures
 from uwf_testing.store_records import holder, variable
@@ -62,6 +64,7 @@ class VariableClauses(StoreFixtures):
         assert names(after="@uwf/thread/09") == ["10", "11"]
         assert names(after="@uwf/thread/02", descending=True) == ["01", "00", "/-"]
         assert names(after="@uwf/thread/02", offset=3, limit=1) == ["06"]
+        assert names(after="@uwf/other") == names(after="@uwf/z", descending=True)[::-1] == names()
         assert names(tags={"status": []}) == names(tags={"role": ["none"]}) == names(limit=0) == []
         assert len(backend.variables("")) == 15
 
@@ -82,6 +85,22 @@ class VariableClauses(StoreFixtures):
             assert backend.holder(name) == holder()
         assert [each.name for each in backend.variables("@uwf/long")] == names
         assert sorted(backend.held()) == names
+
+    def test_variables_as_texts(self, backend: StoreBackend) -> None:
+        """The optional `variable_texts` returns what each checksum covers, in the requested
+        window.
+        """
+        if not isinstance(backend, TextBackend):
+            pytest.skip("the backend has no variable_texts, which is optional")
+        each = [variable(f"@uwf/t/{number}", at_ms=number, b="\n", a="é") for number in range(6)]
+        each.append(variable("@uwf/t/bare"))
+        for one in (*each, variable("@uwf/u")):
+            backend.set_variable(one, None)
+        texts = [(variable_text(*one[:-1]).encode(), one.checksum) for one in each]
+        assert backend.variable_texts("@uwf/t/") == texts
+        assert backend.variable_texts("@uwf/t/", after="@uwf/t/3", limit=2) == texts[4:6]
+        assert backend.variable_texts("@uwf/t/", after="@uwf/t/3", descending=True) == texts[2::-1]
+        assert backend.variable_texts("@uwf/none/") == []
 
 
 class LockClauses(StoreFixtures):

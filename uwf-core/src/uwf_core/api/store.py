@@ -177,3 +177,24 @@ class BatchBackend(Protocol):
 
         Returns the records that existed before, by reference.
         """
+
+
+@runtime_checkable
+class TextBackend(Protocol):
+    """An optional extension of a `StoreBackend`: variables without a value for each column, for
+    long lists. Without it the core calls `variables`.
+    """
+
+    def variable_texts(
+        self,
+        prefix: str,
+        *,
+        after: str | None = None,
+        limit: int | None = None,
+        descending: bool = False,
+    ) -> list[tuple[bytes, bytes]]:
+        """As `variables`; each as the text that its checksum covers, and the checksum.
+
+        The text is name, value, `created_ms`, `updated_ms`, then the key and the value of each
+        tag, sorted by key; all joined by NUL, in UTF-8. Damaged variables may be any values.
+        """

@@ -5,7 +5,7 @@ meta-schema's node types itself and has no prefix. XXH64 is a name, not a proof:
 one reference can be made in a millisecond, hence the digest.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -71,18 +71,29 @@ def has_digests(type_: str, data: bytes, ref: str, sha256: bytes) -> tuple[bool,
     return ref_text(xxh64_intdigest(hashed)) == ref, _sha256()(hashed).digest() == sha256
 
 
+def variable_text(
+    name: str, value: str, tags: Mapping[str, str], created_ms: int, updated_ms: int
+) -> str:
+    """All columns of a variable, joined by NUL (which none may hold)."""
+    columns = (name, value, str(created_ms), str(updated_ms))
+    return "\0".join((*columns, *chain.from_iterable(sorted(tags.items()))))
+
+
 def variable_checksum(
     name: str, value: str, tags: Mapping[str, str], created_ms: int, updated_ms: int
 ) -> bytes:
-    """16 bytes of XXH3 over all columns of a variable, joined by NUL (which none may hold).
-
-    Finds damage, proves nothing against an attacker.
+    """16 bytes of XXH3 over the text of a variable. Finds damage, proves nothing against an
+    attacker.
     """
-    parts = (
-        name,
-        value,
-        str(created_ms),
-        str(updated_ms),
-        *chain.from_iterable(sorted(tags.items())),
-    )
-    return xxh3_128_digest("\0".join(parts).encode("utf-8", "surrogatepass"))
+    text = variable_text(name, value, tags, created_ms, updated_ms)
+    return xxh3_128_digest(text.encode("utf-8", "surrogatepass"))
+
+
+def checked_texts(found: Sequence[tuple[bytes, bytes]]) -> list[str] | None:
+    """Texts of variables, given with their checksums; None if one does not match."""
+    try:
+        if [xxh3_128_digest(text) for text, _ in found] != [checksum for _, checksum in found]:
+            return None
+        return [text.decode() for text, _ in found]
+    except (TypeError, UnicodeDecodeError):  # damage has turned a text into something else
+        return None

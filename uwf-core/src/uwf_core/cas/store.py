@@ -3,19 +3,17 @@
 The backend stores bytes. CBOR, validation, digests, collisions and references are only here.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from threading import RLock
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
-from uwf_core.api.store import Holder, LockHandle, Record, StoreBackend, Variable
-from uwf_core.cas import variables
-from uwf_core.cas.buffer import Buffer
+from uwf_core.api.store import Holder, LockHandle, Record, StoreBackend
 from uwf_core.cas.codec import decode, encode, encode_telling
 from uwf_core.cas.hashing import META, PRIMITIVES, ref_of, sha256_of
 from uwf_core.cas.records import Node, check_same, damaged, verify_record
 from uwf_core.cas.references import references_in
 from uwf_core.cas.types import KnownType, Types
+from uwf_core.cas.variables import VariableStore
 from uwf_core.errors import CorruptNodeError, MissingNodeError, PayloadError, StoreError
 from uwf_core.ids import Ref, ref_of_number
 
@@ -23,7 +21,7 @@ _EDGES_OF_TEXT = KnownType(PRIMITIVES["string"], {}).edges("")
 _EDGES_OF_SCHEMA = KnownType(META, {}).edges({})
 
 
-class Store:
+class Store(VariableStore):
     """Immutable nodes, and variables that move. Usable from several threads at once.
 
     Args:
@@ -36,53 +34,9 @@ class Store:
         self, backend: StoreBackend, now_ms: Callable[[], int], types: Types | None = None,
         *, durable: bool = True,
     ) -> None:  # fmt: skip
-        self._backend = backend
-        self._durable = durable
-        self._now_ms = now_ms
-        self._lock = RLock()
-        self._durability: bool | None = None
+        super().__init__(backend, now_ms, durable)
         self.types = types or Types()
         self._schemas = self.types.schemas
-        self._buffer = Buffer(backend)
-
-    # -- transactions ----------------------------------------------------------------------------
-
-    @contextmanager
-    def transaction(self, durable: bool = True) -> Iterator[None]:
-        """All writes within become visible and durable together, or none.
-
-        One within another joins it. `durable=False` does not wait for the disk: what it wrote
-        survives kill -9, and reaches the disk with the next durable commit.
-
-        Raises:
-            ValueError: a durable one within one that is not; nothing could keep that promise.
-        """
-        with self._lock:
-            if self._durability is not None:
-                if durable and not self._durability:
-                    raise ValueError("a durable transaction within one that is not durable")
-                yield
-                return
-            self._durability = durable
-            try:
-                with self._backend.transaction(durable and self._durable):
-                    yield
-                    self._buffer.flush()
-            except BaseException:
-                self._buffer.clear()
-                raise
-            finally:
-                self._durability = None
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """The current transaction, or a new durable one."""
-        with self._lock:
-            if self._durability is not None:
-                yield
-            else:
-                with self.transaction():
-                    yield
 
     # -- putting nodes ---------------------------------------------------------------------------
 
@@ -250,16 +204,6 @@ class Store:
         self._schemas[ref] = schema
         return schema
 
-    def has(self, ref: str) -> bool:
-        """Whether the node exists; does not read its content."""
-        return bool(self.present((ref,)))
-
-    def present(self, refs: Collection[str]) -> set[str]:
-        """Those of `refs` that exist; does not read their content."""
-        with self._lock:
-            self._buffer.flush()
-            return self._backend.present(refs)
-
     def find(self, prefix: str, limit: int) -> list[Ref]:
         """References that begin with `prefix` (any case), sorted, at most `limit`."""
         with self._lock:
@@ -294,72 +238,6 @@ class Store:
             removed = self._backend.delete(refs, untouched_since_ms)
             self._buffer.clear()
         return removed
-
-    # -- variables -------------------------------------------------------------------------------
-
-    def variable(self, name: str) -> Variable | None:
-        """The variable, its checksum verified, or None.
-
-        Raises:
-            CorruptNodeError: the stored row is damaged.
-        """
-        with self._lock:
-            found = self._backend.variable(name)
-        if found is not None and (found.name != name or not variables.is_intact(found)):
-            raise variables.damaged(name)
-        return found
-
-    def variables(self, prefix: str, **choice: Any) -> list[Variable]:
-        """As `StoreBackend.variables`, each checksum verified.
-
-        Raises:
-            CorruptNodeError: a row is damaged; `variables_lenient` skips it instead.
-        """
-        found, broken = self.variables_lenient(prefix, **choice)
-        if broken:
-            raise variables.damaged(broken[0])
-        return found
-
-    def variables_lenient(self, prefix: str, **choice: Any) -> tuple[list[Variable], list[str]]:
-        """Like `variables`, but returns damaged rows separately: (intact, damaged)."""
-        found = self.rows(prefix, **choice)
-        intact = [each for each in found if variables.is_intact(each)]
-        if len(intact) == len(found):
-            return intact, []
-        return intact, [each.name for each in found if not variables.is_intact(each)]
-
-    def rows(self, prefix: str, **choice: Any) -> list[Variable]:
-        """As `StoreBackend.variables`, **unchecked**."""
-        with self._lock:
-            return self._backend.variables(prefix, **choice)
-
-    def set_variable(
-        self, name: str, value: str, tags: Mapping[str, str], expected: Variable | None
-    ) -> Variable:
-        """Move a name: compare-and-set against `expected` (None: it must not exist yet).
-
-        Raises:
-            BusyError: another process moved it; nothing has changed.
-            MissingNodeError: the node `value` is unknown.
-            PayloadError: the name, the value or a tag is invalid.
-        """
-        new = variables.following(name, value, tags, expected, self._now_ms())
-        with self._writing():
-            if not (self.is_fresh(value) or self.has(value)):
-                raise MissingNodeError(f"{name} cannot refer to the unknown node {value}")
-            if not self._backend.set_variable(new, expected.checksum if expected else None):
-                raise variables.moved(name)
-        return new
-
-    def delete_variable(self, variable: Variable) -> None:
-        """Remove a name, if it still is as `variable` says.
-
-        Raises:
-            BusyError: another process moved or removed it; nothing has changed.
-        """
-        with self._writing():
-            if not self._backend.delete_variable(variable.name, variable.checksum):
-                raise variables.moved(variable.name)
 
     # -- locks -----------------------------------------------------------------------------------
 

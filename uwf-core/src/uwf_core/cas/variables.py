@@ -1,11 +1,15 @@
-"""Names that move: their form, their checksum, their errors."""
+"""Variables: their form, their checksum, their errors, and the part of the Store for them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from threading import RLock
+from typing import Any
 
-from uwf_core.api.store import Variable
-from uwf_core.cas.hashing import variable_checksum
-from uwf_core.errors import BusyError, CorruptNodeError, PayloadError
+from uwf_core.api.store import StoreBackend, TextBackend, Variable
+from uwf_core.cas.buffer import Buffer
+from uwf_core.cas.hashing import checked_texts, variable_checksum, variable_text
+from uwf_core.errors import BusyError, CorruptNodeError, MissingNodeError, PayloadError
 from uwf_core.ids import Ref
 
 _NAME = re.compile(r"@[a-zA-Z][a-zA-Z0-9]*(?:/[a-zA-Z0-9._-]+)+")
@@ -78,3 +82,144 @@ def damaged(name: str) -> CorruptNodeError:
 def moved(name: str) -> BusyError:
     """The error for a compare-and-set that came too late."""
     return BusyError(f"another process changed {name} meanwhile", hint="read it again and repeat")
+
+
+class VariableStore:
+    """Variables over any backend: each is checked when it is read, and moves by compare-and-set."""
+
+    def __init__(self, backend: StoreBackend, now_ms: Callable[[], int], durable: bool) -> None:
+        self._backend = backend
+        self._texts = backend if isinstance(backend, TextBackend) else None
+        self._durable = durable
+        self._now_ms = now_ms
+        self._lock = RLock()
+        self._durability: bool | None = None
+        self._buffer = Buffer(backend)
+
+    # -- transactions ----------------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(self, durable: bool = True) -> Iterator[None]:
+        """All writes within become visible and durable together, or none.
+
+        One within another joins it. `durable=False` does not wait for the disk: what it wrote
+        survives kill -9, and reaches the disk with the next durable commit.
+
+        Raises:
+            ValueError: a durable one within one that is not; nothing could keep that promise.
+        """
+        with self._lock:
+            if self._durability is not None:
+                if durable and not self._durability:
+                    raise ValueError("a durable transaction within one that is not durable")
+                yield
+                return
+            self._durability = durable
+            try:
+                with self._backend.transaction(durable and self._durable):
+                    yield
+                    self._buffer.flush()
+            except BaseException:
+                self._buffer.clear()
+                raise
+            finally:
+                self._durability = None
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """The current transaction, or a new durable one."""
+        with self._lock:
+            if self._durability is not None:
+                yield
+            else:
+                with self.transaction():
+                    yield
+
+    # -- variables -------------------------------------------------------------------------------
+
+    def variable(self, name: str) -> Variable | None:
+        """The variable, its checksum verified, or None.
+
+        Raises:
+            CorruptNodeError: the stored row is damaged.
+        """
+        with self._lock:
+            found = self._backend.variable(name)
+        if found is not None and (found.name != name or not is_intact(found)):
+            raise damaged(name)
+        return found
+
+    def variables(self, prefix: str, **choice: Any) -> list[Variable]:
+        """As `StoreBackend.variables`, each checksum verified.
+
+        Raises:
+            CorruptNodeError: a row is damaged; `variables_lenient` skips it instead.
+        """
+        found, broken = self.variables_lenient(prefix, **choice)
+        if broken:
+            raise damaged(broken[0])
+        return found
+
+    def variables_lenient(self, prefix: str, **choice: Any) -> tuple[list[Variable], list[str]]:
+        """Like `variables`, but returns damaged rows separately: (intact, damaged)."""
+        found = self.rows(prefix, **choice)
+        intact = [each for each in found if is_intact(each)]
+        if len(intact) == len(found):
+            return intact, []
+        return intact, [each.name for each in found if not is_intact(each)]
+
+    def variable_texts(self, prefix: str, **choice: Any) -> tuple[list[str], list[str]]:
+        """As `variables_lenient`, each intact one as its text (`hashing.variable_text`)."""
+        if self._texts is not None and not choice.pop("tags", None):
+            with self._lock:
+                found = self._texts.variable_texts(prefix, **choice)
+            texts = checked_texts(found)
+            if texts is not None:
+                return texts, []
+        intact, broken = self.variables_lenient(prefix, **choice)
+        return [variable_text(*each[:-1]) for each in intact], broken
+
+    def rows(self, prefix: str, **choice: Any) -> list[Variable]:
+        """As `StoreBackend.variables`, **unchecked**."""
+        with self._lock:
+            return self._backend.variables(prefix, **choice)
+
+    def set_variable(
+        self, name: str, value: str, tags: Mapping[str, str], expected: Variable | None
+    ) -> Variable:
+        """Move a name: compare-and-set against `expected` (None: it must not exist yet).
+
+        Raises:
+            BusyError: another process moved it; nothing has changed.
+            MissingNodeError: the node `value` is unknown.
+            PayloadError: the name, the value or a tag is invalid.
+        """
+        new = following(name, value, tags, expected, self._now_ms())
+        with self._writing():
+            if not (self._buffer.is_fresh(value, self._now_ms()) or self.has(value)):
+                raise MissingNodeError(f"{name} cannot refer to the unknown node {value}")
+            if not self._backend.set_variable(new, expected.checksum if expected else None):
+                raise moved(name)
+        return new
+
+    def delete_variable(self, variable: Variable) -> None:
+        """Remove a name, if it still is as `variable` says.
+
+        Raises:
+            BusyError: another process moved or removed it; nothing has changed.
+        """
+        with self._writing():
+            if not self._backend.delete_variable(variable.name, variable.checksum):
+                raise moved(variable.name)
+
+    # -- presence of nodes -----------------------------------------------------------------------
+
+    def has(self, ref: str) -> bool:
+        """Whether the node exists; does not read its content."""
+        return bool(self.present((ref,)))
+
+    def present(self, refs: Collection[str]) -> set[str]:
+        """Those of `refs` that exist; does not read their content."""
+        with self._lock:
+            self._buffer.flush()
+            return self._backend.present(refs)

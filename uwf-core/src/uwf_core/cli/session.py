@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -115,7 +115,7 @@ class Session:
     def emit_rows(self, key: str, rows: list[str], text: Callable[[Any, Screen], str]) -> None:
         """Like `emit`, for `{key: rows}`, where each row is JSON already."""
         if self.format == "json" and self._is_wide and len(rows) > MANY:
-            self.write(self._safe("{\n" + lines_of_rows(key, rows) + "\n}"))
+            self._print(map(self._safe, _parts_of_rows(key, rows)))
         else:
             self.emit({key: json.loads(f"[{','.join(rows)}]")}, text)
 
@@ -159,8 +159,11 @@ class Session:
         Raises:
             OSError: writing failed for another reason, such as a full disk.
         """
+        self._print((text if text.endswith("\n") or not text else text + "\n",))
+
+    def _print(self, parts: Iterable[str]) -> None:
         try:
-            self.stdout.write(text if text.endswith("\n") or not text else text + "\n")
+            self.stdout.writelines(parts)
             self.stdout.flush()
         except OSError as error:
             self.stdout = self._nowhere(self.stdout)
@@ -247,7 +250,20 @@ def as_json(value: Any, *, ascii_only: bool = False, compact: bool = False) -> s
 
 def lines_of_rows(key: str, rows: Iterable[str]) -> str:
     """A list whose rows are JSON already, one per line."""
-    return f"  {json.dumps(key)}: [\n    " + ",\n    ".join(rows) + "\n  ]"
+    return f"  {json.dumps(key)}: [\n    {_BETWEEN.join(rows)}\n  ]"
+
+
+def _parts_of_rows(key: str, rows: Sequence[str]) -> Iterator[str]:
+    """The document of `lines_of_rows` alone, in parts: copies of the whole of 10,000 threads took a
+    tenth of the command's time.
+    """
+    yield f"{{\n  {json.dumps(key)}: [\n    "
+    for at in range(0, len(rows), MANY):
+        yield (_BETWEEN if at else "") + _BETWEEN.join(rows[at : at + MANY])
+    yield "\n  ]\n}\n"
+
+
+_BETWEEN = ",\n    "
 
 
 def _has_many(value: Any) -> bool:

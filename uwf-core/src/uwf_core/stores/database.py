@@ -25,6 +25,7 @@ _APPLICATION = 0x75776673
 """PRAGMA application_id of our files: "uwfs"."""
 
 _BUSY_SECONDS = 60.0
+_PAGE_BYTES = 8192
 _LOG_PAGES = 512
 """The size at which the log is copied into the file: 4 MB, which takes a millisecond to read."""
 
@@ -101,11 +102,15 @@ class Database:
 
         The last connection that closes would copy the log into the file and wait twice for the
         disk: too much for a process that has written one step. While the reader is open, the
-        writer is not the last; and the reader may not write. The log is copied when it is long.
+        writer is not the last; and the reader may not write. The log is copied when it is long,
+        and one of a huge transaction goes: every later command would read all of it.
         """
         if self._writer is not None:
             if self._durable:
-                with suppress(sqlite3.Error):  # then closing copies the log: slower, and as safe
+                with suppress(sqlite3.Error, OSError):  # then closing copies the log: as safe
+                    if os.stat(self.path + "-wal").st_size > 2 * _LOG_PAGES * _PAGE_BYTES:
+                        self._writer.execute("PRAGMA busy_timeout = 0")
+                        self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
                     self._reader = self._reader or _connected(self.path, "ro")
                     self._reader.execute("SELECT 1 FROM node LIMIT 1").fetchone()
             self._writer.close()
@@ -224,7 +229,7 @@ def _write_empty(path: str) -> None:
     """Create an empty store, written but not synced."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     with closing(_connected(path, "rw")) as connection:
-        connection.execute("PRAGMA page_size = 8192")
+        connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
         connection.execute("PRAGMA synchronous = OFF")  # it is synced once, when complete
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(

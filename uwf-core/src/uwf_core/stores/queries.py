@@ -3,23 +3,26 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from uwf_core.ids import number_of
-from uwf_core.stores.rows import VARIABLE_COLUMNS
-
 BATCH = 500
 """The maximum number of values in one statement."""
 
 
 def query(
-    prefix: str, statuses: Collection[str] | None, after: str | None, descending: bool
+    columns: str,
+    prefix: str,
+    statuses: Collection[str] | None,
+    after: str | None,
+    descending: bool,
 ) -> tuple[str, list[Any]]:
     """Rows by name; with statuses, one ordered walk over the index of each, merged."""
-    conditions = ["name >= ?", "name < ?"]
-    values: list[Any] = [prefix, prefix + "\U0010ffff"]
-    if after is not None:
-        conditions.append("name < ?" if descending else "name > ?")
-        values.append(after)
-    one = f"SELECT {VARIABLE_COLUMNS} FROM variable WHERE " + " AND ".join(conditions)
+    low, high, above = prefix, prefix + "\U0010ffff", ">="
+    # One bound on each side: SQLite would seek by one of two, and visit every row up to the other.
+    if after is not None and descending:
+        high = min(high, after, key=str.encode)
+    elif after is not None and after.encode() >= low.encode():
+        low, above = after, ">"
+    values: list[Any] = [low, high]
+    one = f"SELECT {columns} FROM variable WHERE name {above} ? AND name < ?"
     order = " ORDER BY name DESC" if descending else " ORDER BY name"
     if statuses is None:
         return one + order, values
@@ -34,18 +37,10 @@ def has_tags(tags: Mapping[str, str], wanted: Mapping[str, Collection[str]]) -> 
     return all(tags.get(key) in values for key, values in wanted.items())
 
 
-def batches(refs: Iterable[str]) -> Iterator[list[int]]:
-    """References as numbers, in batches for one statement; invalid ones are skipped."""
-    batch: list[int] = []
-    for ref in refs:
-        number = number_of(ref)
-        if number is not None:
-            batch.append(number)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+def batches(numbers: Iterable[int | None]) -> Iterator[list[int]]:
+    """Numbers of references in batches for one statement; None, an invalid one, is skipped."""
+    valid = [number for number in numbers if number is not None]
+    return (valid[at : at + BATCH] for at in range(0, len(valid), BATCH))
 
 
 def marks(batch: Sequence[Any]) -> str:

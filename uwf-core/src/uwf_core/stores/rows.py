@@ -21,6 +21,12 @@ RECORD_COLUMNS_OF_SMALL = RECORD_COLUMNS.replace(
 """The same, without data that is too large to load in batches."""
 
 VARIABLE_COLUMNS = "name, value, status, tags, created, updated, checksum"
+TEXT_COLUMNS = (
+    "name || char(0) || value || char(0) || created || char(0) || updated"
+    " || CASE WHEN length(tags) THEN char(0) || tags ELSE '' END, checksum"
+)
+"""`hashing.variable_text`, which SQLite joins in a third of the time, and its checksum."""
+
 HOLDER_COLUMNS = "offset, name, pid, start, host, since"
 
 GRAPH_COLUMNS = "type, ref, created, touched, guard, edges"

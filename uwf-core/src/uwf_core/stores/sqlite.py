@@ -29,6 +29,7 @@ from uwf_core.stores.rows import (
     HOLDER_COLUMNS,
     RECORD_COLUMNS,
     RECORD_COLUMNS_OF_SMALL,
+    TEXT_COLUMNS,
     VARIABLE_COLUMNS,
     Row,
 )
@@ -146,10 +147,11 @@ class SqliteBackend:
 
     def present(self, refs: Collection[str]) -> set[str]:
         """Those of `refs` that are stored."""
+        names = {number_of(ref): ref for ref in refs}
         found: set[str] = set()
-        for batch in batches(refs):
+        for batch in batches(names):
             sql = f"SELECT ref FROM node WHERE ref IN ({marks(batch)})"
-            found.update(ref_of_number(row[0]) for row in self._rows(sql, batch))
+            found.update(names[number] for (number,) in self._rows(sql, batch))
         return found
 
     def put(self, record: Record) -> Record | None:
@@ -237,7 +239,7 @@ class SqliteBackend:
         """Delete those of `refs` that were not touched since."""
         removed = 0
         with self._writing() as connection:
-            for batch in batches(refs):
+            for batch in batches(map(number_of, refs)):
                 sql = f"DELETE FROM node WHERE created + touched < ? AND ref IN ({marks(batch)})"
                 removed += connection.execute(sql, (untouched_since_ms, *batch)).rowcount
         return removed
@@ -261,7 +263,7 @@ class SqliteBackend:
     ) -> list[Variable]:
         """Variables by prefix and tags, sorted by name; `status` is the tag with an index."""
         wanted = tags or {}
-        sql, values = query(prefix, wanted.get("status"), after, descending)
+        sql, values = query(VARIABLE_COLUMNS, prefix, wanted.get("status"), after, descending)
         with self._lock, self._database.store_errors:
             connection = self._database.reader()
             if connection is None:
@@ -270,6 +272,19 @@ class SqliteBackend:
             if wanted:
                 found = filter(lambda each: has_tags(each.tags, wanted), found)
             return list(islice(found, offset, None if limit is None else offset + limit))
+
+    def variable_texts(
+        self,
+        prefix: str,
+        *,
+        after: str | None = None,
+        limit: int | None = None,
+        descending: bool = False,
+    ) -> list[tuple[bytes, bytes]]:
+        """Variables by prefix, each as one text."""
+        sql, values = query(TEXT_COLUMNS, prefix, None, after, descending)
+        found: Any = self._rows(f"{sql} LIMIT ?", (*values, -1 if limit is None else limit))
+        return found  # type: ignore[no-any-return]
 
     def set_variable(self, variable: Variable, expected: bytes | None) -> bool:
         """Compare-and-set."""

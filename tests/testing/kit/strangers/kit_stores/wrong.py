@@ -4,6 +4,7 @@
 
 import contextlib
 import threading
+from itertools import chain
 
 from uwf_core.api.store import Holder
 from uwf_core.errors import StoreError
@@ -123,6 +124,14 @@ class drops_odd_tags(Memory):
     def set_variable(self, variable, expected):
         tags = {key: value for key, value in variable.tags.items() if key}
         return super().set_variable(variable._replace(tags=tags), expected)
+
+
+class joins_tags_as_they_came(Memory):
+    def variable_texts(self, prefix, **window):
+        return [
+            ("\0".join(map(str, chain(each[:2], each[3:5], *each.tags.items()))).encode(), each[-1])
+            for each in self.variables(prefix, **window)
+        ]
 
 
 class _Careless(_MemoryLock):
