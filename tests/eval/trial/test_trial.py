@@ -10,7 +10,8 @@ from tests.core.cas.collisions import colliding_texts
 from trial_kit import DONE
 
 from uwf_core.cas.hashing import PRIMITIVES
-from uwf_core.client import Client
+from uwf_core.client import Client, ThreadFilter
+from uwf_core.upkeep.verify import Scope, verify
 
 LOOP = """\
 version: 1
@@ -49,6 +50,21 @@ def test_a_trial_that_reaches_its_end_is_scored_and_its_thread_is_in_the_main_st
         shown = main.show(trial.thread)
         assert (shown["head"], shown["status"]) == (trial.head, "completed")
         assert main.read(trial.thread)
+
+
+def test_threads_of_trials_stay_out_of_a_persons_list(table: Any, tmp_path: Path) -> None:
+    with Client.open(env=table.env, cwd=table.root) as main:
+        own = main.start(str(table.folder / "flow.yaml"), "a task of a person")["thread"]
+        trial = table.trial()
+        both = ThreadFilter(all=True, trials=True)
+        assert trial.thread > own, "the trial's thread is newer"
+        assert main.show("@last")["thread"] == own
+        assert [row["thread"] for row in main.list(ThreadFilter(all=True))] == [own]
+        assert [row["thread"] for row in main.list(both)] == [trial.thread, own]
+        main.export_thread(trial.thread, tmp_path / "trial.tar")
+        main.import_bundle(tmp_path / "trial.tar", as_new=True)
+        assert len(main.list(ThreadFilter(all=True))) == 2, "an imported copy is a person's"
+        assert not verify(main._engine, Scope()).problems
 
 
 def test_a_trial_whose_thread_the_main_store_refuses_has_no_score(table: Any) -> None:

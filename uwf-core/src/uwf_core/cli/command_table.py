@@ -76,6 +76,7 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         (
             *(
                 "--all",
+                "--trials",
                 "--status=status",
                 "--after=text",
                 "--before=text",

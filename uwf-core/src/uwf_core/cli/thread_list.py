@@ -31,6 +31,7 @@ from uwf_core.errors import UsageError
     "--offset", type=click.IntRange(min=0), default=0, metavar="N", help="Skip the first N."
 )
 @click.option("--workflow", metavar="W", help="Only threads of this workflow (name or reference).")
+@click.option("--trials", is_flag=True, help="Also show threads of the trials of uwf-eval.")
 def list_(
     session: Session,
     everything: bool,
@@ -40,6 +41,7 @@ def list_(
     limit: int | None,
     offset: int,
     workflow: str | None,
+    trials: bool,
 ) -> None:
     """List threads, newest first; finished ones only with --all or --status."""
     from uwf_core.views.thread_list import ThreadFilter, thread_rows
@@ -52,6 +54,7 @@ def list_(
         limit=limit,
         offset=offset,
         workflow=workflow,
+        trials=trials,
     )
     session.emit_rows("threads", thread_rows(session.engine, chosen), threads_text)
 

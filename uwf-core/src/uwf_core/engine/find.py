@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from uwf_core.errors import AmbiguousIdError, UnknownIdError
 from uwf_core.ids import B32, Ref, ThreadId
+from uwf_core.thread.head import TRIAL
 from uwf_core.thread.history import is_start, is_step
 from uwf_core.thread.names import HEADS, head_name
 
@@ -66,13 +67,17 @@ def _is_of_chain(engine: "Engine", ref: Ref) -> bool:
 
 
 def _newest(engine: "Engine") -> ThreadId:
-    found = engine.store.rows(HEADS, limit=1, descending=True)
-    if not found:
-        raise UnknownIdError(
-            f"there is no thread yet in {engine.store.location()}",
-            hint="next: uwf run WORKFLOW -p TEXT",
-        )
-    return ThreadId(found[0].name.removeprefix(HEADS))
+    """The newest thread that is not one of a trial."""
+    after, limit = None, 1
+    while found := engine.store.rows(HEADS, after=after, limit=limit, descending=True):
+        for head in found:
+            if TRIAL not in head.tags:
+                return ThreadId(head.name.removeprefix(HEADS))
+        after, limit = found[-1].name, 512
+    raise UnknownIdError(
+        f"there is no thread yet in {engine.store.location()}",
+        hint="next: uwf run WORKFLOW -p TEXT",
+    )
 
 
 def _check_prefix(word: str, text: str, what: str, length: int) -> None:

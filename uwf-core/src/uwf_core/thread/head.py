@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 DAMAGE = "damage"
 """The tag with which `cas verify` marks a thread; not part of the state."""
+TRIAL = "trial"
+"""The tag of the thread of a trial, which lists and `@last` leave out; not part of the state. The
+next event removes it: then a person works with the thread.
+"""
 
 
 class Head(NamedTuple):

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from uwf_core.api.store import Record
 from uwf_core.engine.find import find_thread
 from uwf_core.ids import ref_of_number
+from uwf_core.thread.head import TRIAL
+from uwf_core.thread.names import HEADS
 from uwf_core.upkeep.export_bundle import own_variables
 
 if TYPE_CHECKING:
@@ -35,10 +37,13 @@ def copy_nodes(
     return len(records) - len(there)
 
 
-def copy_thread(source: "Engine", target: "Engine", word: str, *, durable: bool = True) -> None:
+def copy_thread(
+    source: "Engine", target: "Engine", word: str, *, trial: str | None = None, durable: bool = True
+) -> None:
     """Copy a thread that is not running, with all that it reaches and its own variables.
 
-    `durable`: as in a transaction of the target.
+    `trial`: marks it in the target as the thread of this trial, which lists and `@last` leave out
+    until it runs again. `durable`: as in a transaction of the target.
 
     Raises:
         BusyError: it is running, or exists in the target already.
@@ -49,7 +54,8 @@ def copy_thread(source: "Engine", target: "Engine", word: str, *, durable: bool 
         roots = [each.value for each in variables]
         copy_nodes(source.store, target.store, roots, durable=durable)
         for each in variables:
-            target.store.set_variable(each.name, each.value, each.tags, None)
+            mark = {TRIAL: trial} if trial and each.name.startswith(HEADS) else {}
+            target.store.set_variable(each.name, each.value, {**each.tags, **mark}, None)
 
 
 def _closure(

@@ -112,11 +112,14 @@ class NodeStore:
 
         return copy_nodes(self._engine.store, target._engine.store, refs)
 
-    def copy_thread(self, thread: str, target: "NodeStore", *, durable: bool = True) -> None:
+    def copy_thread(
+        self, thread: str, target: "NodeStore", *, trial: str | None = None, durable: bool = True
+    ) -> None:
         """Copy a thread that is not running to another store, completely or not at all.
 
         Args:
             thread: its id. target: the other store.
+            trial: the trial that it belongs to there; lists leave it out.
             durable: False: do not wait for the disk. The copy survives kill -9, and is on the disk
                 no later than the next write to the target.
 
@@ -125,4 +128,4 @@ class NodeStore:
         """
         from uwf_core.upkeep.copy_nodes import copy_thread
 
-        copy_thread(self._engine, target._engine, thread, durable=durable)
+        copy_thread(self._engine, target._engine, thread, trial=trial, durable=durable)

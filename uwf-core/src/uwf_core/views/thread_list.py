@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from uwf_core.api.store import Variable
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.head import DAMAGE, damaged_head, summary_of
+from uwf_core.thread.head import DAMAGE, TRIAL, damaged_head, summary_of
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import running_threads
 from uwf_core.thread.names import HEADS
@@ -44,7 +44,9 @@ _VARYING = {
 
 
 class ThreadFilter(NamedTuple):
-    """Which threads to list. Times are ms since 1970, exclusive; `statuses` win over `all`."""
+    """Which threads to list. Times are ms since 1970, exclusive; `statuses` win over `all`.
+    `trials`: also those of uwf-eval's trials.
+    """
 
     all: bool = False
     statuses: Sequence[str] = ()
@@ -53,6 +55,7 @@ class ThreadFilter(NamedTuple):
     limit: int | None = None
     offset: int = 0
     workflow: str | None = None
+    trials: bool = False
 
 
 ALL = ThreadFilter(all=True)
@@ -90,7 +93,8 @@ def _rows(engine: "Engine", wanted: ThreadFilter) -> Iterator[str]:
         if wanted.after_ms is not None:
             found = takewhile(partial(_began_after, wanted.after_ms), found)
         heads = list(found)
-        rows = _rows_of(engine, heads, statuses, running)
+        shown = heads if wanted.trials else [head for head in heads if not head[0].is_trial]
+        rows = _rows_of(engine, shown, statuses, running)
         yield from rows if not damaged else _merged(rows, damaged, statuses)
         if len(heads) < len(texts) or len(texts) + len(damaged) < size:
             return
@@ -167,6 +171,7 @@ class _Layout:
     def __init__(self, tags: Sequence[str]) -> None:
         places = {name: index for index, name in enumerate(_COLUMNS)}
         places |= {tag: len(_COLUMNS) + 1 + 2 * index for index, tag in enumerate(tags)}
+        self.is_trial = TRIAL in places
         self.is_plain = places.keys() >= _NEEDED and _SPECIAL.isdisjoint(places)
         self.status, self.workflow = places.get("status", 0), places.get("workflow", 0)
         self._usage = places.get("usage")

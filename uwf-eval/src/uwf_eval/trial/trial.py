@@ -262,7 +262,8 @@ class _TrialRun:
         assert self.client is not None and self.done.thread is not None
         try:
             nodes = self.context.main.nodes
-            self.client.nodes.copy_thread(self.done.thread, nodes, durable=False)
+            trial = f"{self.done.run}/{self.done.number}"
+            self.client.nodes.copy_thread(self.done.thread, nodes, trial=trial, durable=False)
         except Exception as error:
             return verdict.of_error(error, "store")
         self.is_imported = True
