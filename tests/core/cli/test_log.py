@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from cli_kit import WROTE
 
 from uwf_core.engine.log_file import FORMAT, KEPT_FILES, LogFile, new_id
 from uwf_core.errors import AmbiguousIdError, StoreError, UnknownIdError
@@ -139,6 +140,16 @@ def test_commands_that_run_things_are_logged_and_readers_are_not(uwf, project):
     assert (logged[0]["thread"], logged[0]["exitCode"]) == (thread, 0)
     assert logged[0]["id"] in uwf("log", "list", "--format", "text").out
     assert "run pair" in uwf("log", "show", "@last", "--format", "text").out
+
+
+def test_a_background_run_is_logged_as_somebody_would_type_it(uwf, project):
+    project.script([WROTE])
+    thread = uwf("thread", "start", "pair", "-p", "x").document["thread"]
+    uwf("thread", "exec", thread, "--background")
+    uwf("thread", "wait", thread)
+    logged = uwf("log", "list", "--thread", thread).document["entries"]
+    assert ["thread", "exec", thread] in [each["command"] for each in logged]
+    assert "announce" not in uwf("log", "list", "--format", "text").out
 
 
 def test_the_log_is_narrowed_to_a_thread_and_a_time(uwf, project):

@@ -199,7 +199,7 @@ def _entry(session: Session, call: LoggedCall) -> "LogEntry":
         "version": FORMAT,
         "id": new_id(call.started_ms),
         "atMs": call.started_ms,
-        "command": list(call.arguments),
+        "command": _as_typed(call.arguments),
         "cwd": session.opened.cwd if session.opened else "",
         "thread": _thread_id(session),
         "exitCode": call.code,
@@ -209,6 +209,15 @@ def _entry(session: Session, call: LoggedCall) -> "LogEntry":
         "error": _error(session, call),
         "traceback": traceback_of(call.error) if call.error else None,
     }
+
+
+def _as_typed(arguments: Sequence[str]) -> list[str]:
+    """The words of a command; those of a background run without what only its parent passes."""
+    words = list(arguments)
+    if "--announce" in words:
+        at = words.index("--announce")
+        words[at - 2 : at + 2] = []  # after `--format json`; see `threads.background`
+    return words
 
 
 def _thread_id(session: Session) -> str | None:

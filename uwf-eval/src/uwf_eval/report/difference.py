@@ -228,6 +228,7 @@ def difference_text(found: Difference, screen: Screen) -> str:
         "\n".join(heads),
         table_text(_settings_table(found), screen) or "all settings are equal",
         table_text(_tasks_table(found), screen),
+        _same_tasks(found),
         table_text(_trials_table(found), screen),
         f"{plural(found.changed, 'trial')} changed, {found.same:,} unchanged",
         screen.paint(f"next: uwf-eval compare {found.a.run} {found.b.run}", "dim"),
@@ -250,11 +251,20 @@ def _tasks_table(found: Difference) -> Table:
         Heading("Passed B", "number", rank=1),
     )
     rows = []
-    for each in found.tasks:
+    for each in filter(_differs, found.tasks):
         change = NONE if each.score is None else f"{each.score:+.2f}"
         shares = _passed(each.a), _passed(each.b)
         rows.append(Row((each.task, _mean(each.a), _mean(each.b), change, *shares)))
     return Table("Tasks", headings, rows)
+
+
+def _differs(task: TaskChange) -> bool:
+    return task.score != 0 or _passed(task.a) != _passed(task.b)
+
+
+def _same_tasks(found: Difference) -> str:
+    same = [task.task for task in found.tasks if not _differs(task)]
+    return f"{plural(len(same), 'task')} with equal scores" if same else ""
 
 
 def _mean(line: Line | None) -> str:
