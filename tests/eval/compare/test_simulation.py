@@ -17,8 +17,7 @@ from scipy import stats
 from uwf_core.api import Usage
 from uwf_eval.compare.compare import compare
 from uwf_eval.records import Trial
-from uwf_eval.statistics.difference import paired_difference
-from uwf_eval.statistics.intervals import cluster_mean, wilson_interval
+from uwf_eval.statistics.intervals import cluster_mean, paired_difference, wilson_interval
 
 REPEATS = 3
 RATES = np.linspace(0.05, 0.95, 19)

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from uwf_core.api import Cancel, Model, Price
 from uwf_core.client import Client
 from uwf_core.testing.project import Project
-from uwf_eval.judges.api import Evidence, judge_all
+from uwf_eval.judges.api import Evidence
+from uwf_eval.judges.run_judge import judge_all
 from uwf_eval.task.model import Case, JudgeSpec, Task
 
 WORKFLOW = """

@@ -8,10 +8,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from uwf_eval.statistics.difference import correlation, paired_difference, square_and_add
 from uwf_eval.statistics.intervals import (
     bounded_interval,
     cluster_mean,
+    correlation,
+    paired_difference,
+    square_and_add,
     student_interval,
     wilson_interval,
 )

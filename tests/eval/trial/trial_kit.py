@@ -13,6 +13,7 @@ from uwf_core.api import Cancel
 from uwf_core.client import Client
 from uwf_eval.plan.matrix import Matrix, Published, planned
 from uwf_eval.records import Trial
+from uwf_eval.run.executor import RunSettings
 from uwf_eval.task.model import Task, fixture_digest
 from uwf_eval.task.read import Origin, read_task
 from uwf_eval.trial.tampering import stamps
@@ -67,11 +68,14 @@ class Table:
             )
             context = TrialContext(
                 main=main,
-                folder=self.private,
+                settings=RunSettings(
+                    folder=self.private,
+                    cwd=self.root,
+                    env=self.env,
+                    tasks=[task],
+                    stamps={task.name: stamps(task.folder)},
+                ),
                 templates=WorkflowCache(main),
-                cwd=self.root,
-                env=self.env,
-                stamps={task.name: stamps(task.folder)},
                 cancel=self.cancel,
                 notice=self.notices.append,
             )

@@ -22,14 +22,14 @@ def _run(arguments: list[str]) -> int:
     import gc
 
     gc.set_threshold(20_000)  # the default looks for cycles a hundred times while modules load
-    from uwf_eval.run import prespawn
+    from uwf_eval.run import worker_process
 
-    prespawn.begin(arguments)
+    worker_process.begin(arguments)
     from uwf_core.commands import end_process, process
     from uwf_eval.cli.main import Root
 
     code = process(arguments, lambda: Root("uwf-eval"))
-    prespawn.end()
+    worker_process.end()
     return end_process(code)
 
 

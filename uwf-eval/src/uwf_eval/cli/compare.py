@@ -45,9 +45,7 @@ _EXAMPLES: Final = (
     help="Unit of comparison. With case the result holds for these tasks only.",
 )  # fmt: skip
 @click.option(
-    "--by",
-    type=click.Choice(DIMENSIONS),
-    help="Compare two of these in one run (--run).",
+    "--by", type=click.Choice(DIMENSIONS), help="Compare two of these in one run (--run)."
 )
 @click.option("--run", "word", metavar="RUN", help="Run for --by; @last by default.")
 @click.option(

@@ -85,9 +85,7 @@ def diff(session: Session, before: str, after: str, trials: int) -> None:
 
 
 @command(
-    "export",
-    "uwf-eval export @last/3 -o trial.tar",
-    "uwf-eval export nightly -o nightly-trials",
+    "export", "uwf-eval export @last/3 -o trial.tar", "uwf-eval export nightly -o nightly-trials"
 )
 @click.argument("what", metavar="TRIAL|RUN")
 @click.option(

@@ -40,7 +40,7 @@ def _seed(_context: Any, _parameter: Any, value: int | None) -> int:
 @click.option("--keep", is_flag=True, help="Keep the folders of the trials.")
 def run(session: Session, tasks: tuple[str, ...], keep: bool, **options: Any) -> int:
     """Run tasks and judge every trial."""
-    from uwf_eval.run.prespawn import first_worker
+    from uwf_eval.run.worker_process import first_worker
 
     # Start it before the other imports: its own imports take as long.
     with first_worker(working_folder(), session.env) as worker:
@@ -65,7 +65,7 @@ def run(session: Session, tasks: tuple[str, ...], keep: bool, **options: Any) ->
 @click.option("--keep", is_flag=True, help="Keep the folders of the trials.")
 def resume(session: Session, run: str, jobs: int, budget: str | None, keep: bool) -> int:
     """Run the remaining trials of a run, and those with an infrastructure error."""
-    from uwf_eval.run.prespawn import first_worker
+    from uwf_eval.run.worker_process import first_worker
 
     with first_worker(working_folder(), session.env) as worker:
         from uwf_eval.cli.run_command import budget_of, conduct

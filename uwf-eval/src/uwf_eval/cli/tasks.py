@@ -14,7 +14,7 @@ from uwf_core.errors import ExitCode
 @click.argument("task", metavar="TASK")
 def new(session: Session, task: str) -> None:
     """Create an example task, without a model and a key. TASK is a new folder."""
-    from uwf_eval.task.starter import write_starter
+    from uwf_eval.task.load import write_starter
 
     folder = Path(os.path.normpath(Path(working_folder(), task)))
     write_starter(folder)

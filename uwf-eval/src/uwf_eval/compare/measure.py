@@ -8,8 +8,7 @@ from uwf_eval.compare.pairs import Pair
 from uwf_eval.compare.records import CompareOptions, Measured, Metric, Plan
 from uwf_eval.records import Trial
 from uwf_eval.report.estimates import tokens_of
-from uwf_eval.statistics.difference import SAME, paired_difference
-from uwf_eval.statistics.intervals import Estimate, bounded_interval, mean, student_interval
+from uwf_eval.statistics.intervals import SAME, estimate, mean, paired_difference
 from uwf_eval.statistics.power import Aim, Case, repeats_needed, spread, tasks_needed
 
 
@@ -69,8 +68,10 @@ def weigh(metric: Metric, pairs: Sequence[Pair], options: CompareOptions) -> Met
     differences = [right - left for left, right in zip(means_a, means_b, strict=True)]
     bounded = is_bounded(metric)
     effect = paired_difference(means_a, means_b, options.level, bounded=bounded)
-    a = _estimate(means_a, [len(a) for each in cases for a, _ in each], metric, options)
-    b = _estimate(means_b, [len(b) for each in cases for _, b in each], metric, options)
+    trials_a = sum(len(a) for each in cases for a, _ in each)
+    trials_b = sum(len(b) for each in cases for _, b in each)
+    a = estimate(means_a, trials_a, options.level, bounded=bounded)
+    b = estimate(means_b, trials_b, options.level, bounded=bounded)
     measured = Measured(
         metric=metric,
         tasks=len(cases),
@@ -102,18 +103,6 @@ def _cases(
 def _values(metric: Metric, trials: Iterable[Trial]) -> list[float]:
     values = [value_of(metric, trial) for trial in trials]
     return [value for value in values if value is not None]
-
-
-def _estimate(
-    means: Sequence[float], counts: Sequence[int], metric: Metric, options: CompareOptions
-) -> Estimate:
-    interval = bounded_interval if is_bounded(metric) else student_interval
-    return Estimate(
-        mean=mean(means),
-        interval=interval(means, options.level),
-        groups=len(means),
-        values=sum(counts),
-    )
 
 
 def _margin(mean_a: float, bounded: bool, options: CompareOptions) -> float | None:

@@ -1,4 +1,4 @@
-"""The interface to the judges: their input, and the function that runs all judges of a task."""
+"""The interface to the judges: their input, and what is wrong with a judge of a task."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -9,7 +9,6 @@ from uwf_core.api import Cancel, Model
 from uwf_core.api.record import record
 from uwf_core.client import Client
 from uwf_core.named_tuple import NamedTuple
-from uwf_eval.records import JudgeResult
 from uwf_eval.task.model import JudgeSpec, Task
 
 READ_RECORD_ONLY: Final = frozenset(
@@ -78,14 +77,3 @@ def judge_problems(spec: JudgeSpec, folder: Path) -> Sequence[JudgeProblem]:
 def need_folder(task: Task) -> bool:
     """Whether any judge of the task reads more than the record."""
     return any(judge.builtin not in READ_RECORD_ONLY for judge in task.judges)
-
-
-def judge_all(task: Task, evidence: Evidence) -> list[JudgeResult]:
-    """Run every judge of the task in order. The error of a judge is in its result, and never stops
-    the others.
-    """
-    from uwf_eval.judges.context import JudgeContext
-    from uwf_eval.judges.run_judge import run_judge
-
-    context = JudgeContext(task, evidence)
-    return [run_judge(context, spec) for spec in task.judges]

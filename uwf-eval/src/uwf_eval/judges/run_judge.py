@@ -1,4 +1,4 @@
-"""Runs one judge of a trial: repetitions, time limits, failures."""
+"""Runs the judges of a trial: repetitions, time limits, failures."""
 
 import shutil
 import threading
@@ -13,13 +13,13 @@ from uwf_core.api import Cancel, JudgeReply, JudgeRequest, Usage
 from uwf_core.api.record import record
 from uwf_core.definitions import violations
 from uwf_core.errors import UwfError
-from uwf_eval.judges.api import READ_RECORD_ONLY
+from uwf_eval.judges.api import READ_RECORD_ONLY, Evidence
 from uwf_eval.judges.builtin_judges import builtin_judges, builtin_options, open_builtin_judge
 from uwf_eval.judges.context import JudgeContext
 from uwf_eval.judges.failed import JudgeAborted, JudgeFailed
 from uwf_eval.judges.script import ScriptCall, checked_score, run_script
 from uwf_eval.records import JudgeResult
-from uwf_eval.task.model import JudgeSpec
+from uwf_eval.task.model import JudgeSpec, Task
 
 _NEEDS_FOLDER = frozenset(("command",))
 """Built-in judges that run or change something in the trial's folder."""
@@ -34,6 +34,14 @@ class _Said:
     replies: list[JudgeReply]
     error: str | None
     aborted: bool = False
+
+
+def judge_all(task: Task, evidence: Evidence) -> list[JudgeResult]:
+    """Run every judge of the task in order. The error of a judge is in its result, and never stops
+    the others.
+    """
+    context = JudgeContext(task, evidence)
+    return [run_judge(context, spec) for spec in task.judges]
 
 
 def run_judge(context: JudgeContext, spec: JudgeSpec) -> JudgeResult:

@@ -13,14 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from uwf_core.api import (
-    Cancel,
-    ProcessLimits,
-    Program,
-    ProgramResult,
-    Unavailable,
-    run_program,
-)
+from uwf_core.api import Cancel, ProcessLimits, Program, ProgramResult, Unavailable, run_program
 from uwf_core.api.record import record
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.judges.failed import JudgeAborted, JudgeFailed, check_alone, check_end, said

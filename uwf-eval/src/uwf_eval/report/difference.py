@@ -81,11 +81,7 @@ class Difference:
 
 
 def difference(
-    a: Run,
-    of_a: Sequence[Trial],
-    b: Run,
-    of_b: Sequence[Trial],
-    listed: int = 200,
+    a: Run, of_a: Sequence[Trial], b: Run, of_b: Sequence[Trial], listed: int = 200
 ) -> Difference:
     """Compare run a and its trials with run b."""
     places_a, places_b = _places(of_a, of_b)

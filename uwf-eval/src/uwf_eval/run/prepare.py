@@ -1,7 +1,7 @@
 """Prepares a run from its request: every error in it is reported here, before the first trial."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields
 from pathlib import Path
 from typing import cast
@@ -56,21 +56,19 @@ class Prepared:
     cwd: Path
 
 
-def prepare(
-    client: Client, request: Request, run: str, folder: RunFolder, notice: Callable[[str], None]
-) -> Prepared:
-    """Prepare a new run.
+def prepare(client: Client, request: Request, run: str, folder: RunFolder) -> Prepared:
+    """Prepare a new run. Warnings of its tasks are left to `uwf-eval check`.
 
     Args:
         client: of the main store. run: the run's id.
-        folder: for the copies of the tasks. notice: gets lines for the user.
+        folder: for the copies of the tasks.
 
     Raises:
         UsageError: unknown task, workflow, agent or model.
         DefinitionError: a task or a workflow is not valid.
         TreeError: a task cannot be copied.
     """
-    tasks = list(_tasks(client, request, folder, notice))
+    tasks = list(_tasks(client, request, folder))
     agents: Sequence[str | None] = list(dict.fromkeys(request.agents)) or [None]
     models: Sequence[str | None] = list(dict.fromkeys(request.models)) or [None]
     _check_choices(client, request, tasks, agents)
@@ -87,10 +85,7 @@ def prepare(
         },
     )
     return Prepared(
-        run=_run(request, run, matrix),
-        tasks=tasks,
-        trials=planned(matrix, run),
-        cwd=request.cwd,
+        run=_run(request, run, matrix), tasks=tasks, trials=planned(matrix, run), cwd=request.cwd
     )
 
 
@@ -122,16 +117,11 @@ def _run_task(task: Task) -> RunTask:
     return RunTask(**{each.name: getattr(task, each.name) for each in fields(RunTask)})
 
 
-def _tasks(
-    client: Client, request: Request, folder: RunFolder, notice: Callable[[str], None]
-) -> Iterator[Task]:
+def _tasks(client: Client, request: Request, folder: RunFolder) -> Iterator[Task]:
     seen: dict[str, str] = {}
     for index, word in enumerate(request.tasks):
         found = find_task(word, client, request.cwd)
-        checked = take_task(found, folder.task(index))
-        task = checked.require()
-        for problem in checked.problems:
-            notice(str(problem))
+        task = take_task(found, folder.task(index)).require()
         if task.name in seen:
             raise UsageError(
                 f"{seen[task.name]!r} and {word!r} have the same name {task.name!r}",
@@ -180,10 +170,7 @@ def _distinct(published: Sequence[Published]) -> Sequence[Published]:
 
 def _own_workflow(client: Client, task: Task) -> Published:
     """A task's own workflow."""
-    file = workflow_file(task)
-    if file is None:
-        return _published(client, task.workflow, task.workflow)
-    return _published(client, str(file), task.workflow)
+    return _published(client, str(workflow_file(task) or task.workflow), task.workflow)
 
 
 def _published(client: Client, word: str, shown: str) -> Published:
@@ -197,26 +184,20 @@ def reload_tasks(run: Run, folder: RunFolder) -> Sequence[Task]:
     Raises:
         UwfError: a copy is missing or was changed.
     """
-    tasks = []
-    for index, known in enumerate(run.tasks):
-        tasks.append(_reloaded(known, folder.task(index)))
-    return tasks
+    return [_reloaded(known, folder.task(index)) for index, known in enumerate(run.tasks)]
 
 
 def _reloaded(known: RunTask, folder: Path) -> Task:
     if not folder.is_dir():
-        raise UwfError(
-            f"the run's copy of task {known.name!r} is missing",
-            where=str(folder),
-            hint="start a new run with `uwf-eval run`",
-        )
+        raise _unusable(known, folder, "is missing")
     top = task_top(folder, known.place)
     digest = digest_of_tree(top)
     if digest != known.digest:
-        raise UwfError(
-            f"the run's copy of task {known.name!r} was changed",
-            where=str(top),
-            hint="start a new run with `uwf-eval run`",
-        )
+        raise _unusable(known, top, "was changed")
     origin = Origin(top, cast(Source, known.source), known.place, digest)
     return read_task(origin, again=True).require()
+
+
+def _unusable(known: RunTask, folder: Path, why: str) -> UwfError:
+    message = f"the run's copy of task {known.name!r} {why}"
+    return UwfError(message, where=str(folder), hint="start a new run with `uwf-eval run`")

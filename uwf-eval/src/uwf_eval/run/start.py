@@ -84,7 +84,7 @@ def start_run(client: Client, request: Request, services: RunServices) -> RunOut
     begun = False
     with folder.held():
         try:
-            prepared = prepare(client, request, run, folder, _nothing)
+            prepared = prepare(client, request, run, folder)
             folder.write_cwd(request.cwd)
             Results(client).save_run(prepared.run, prepared.trials)
             begun = True
@@ -144,7 +144,3 @@ def _run_trials(
     if not any(each.state in LEFT for each in trials) and not services.keep:
         folder.remove()
     return RunOutcome(run, trials, stopped)
-
-
-def _nothing(_text: str) -> None:
-    """Ignore warnings of tasks: `uwf-eval check` shows them."""

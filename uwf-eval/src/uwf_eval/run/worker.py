@@ -86,11 +86,8 @@ def _serve(messages: Iterator[Mapping[str, Any]], channel: _Channel, cancel: Can
         with Client.open(env=settings.env, cwd=settings.cwd, beside=warm) as main_client:
             context = TrialContext(
                 main=main_client,
-                folder=settings.folder,
+                settings=settings,
                 templates=WorkflowCache(main_client),
-                cwd=settings.cwd,
-                env=settings.env,
-                stamps=settings.stamps,
                 cancel=cancel,
                 notice=lambda text: channel.send(notice=text),
             )

@@ -3,14 +3,16 @@ worker before all other imports.
 """
 
 import json
+import os
 import threading
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, Final, Self
 
 from uwf_core.api import ChildProgram, ProcessLimits, Program, own_python, start_program
+from uwf_core.errors import UwfError
 from uwf_core.named_tuple import NamedTuple
 
 _LIMITS: Final = ProcessLimits(total_seconds=None, output_bytes=1 << 31)
@@ -84,3 +86,34 @@ class WorkerProcess:
 def encode_line(**message: Any) -> bytes:
     """Serialize a message."""
     return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+# -- the first worker of a run ---------------------------------------------------------------------
+# It starts before all other imports: its own take as long as everything that a run does before its
+# first trial.
+
+_RUNS = (["run"], ["resume"])
+_begun: list[WorkerProcess] = []
+
+
+def begin(words: Sequence[str]) -> None:
+    """Start a worker if these arguments of `uwf-eval` look like a run."""
+    if list(words[:1]) not in _RUNS or {"-h", "--help"} & set(words):
+        return
+    with suppress(OSError, UwfError):  # the run then starts one itself, and reports the error
+        _begun.append(WorkerProcess(os.getcwd(), os.environ))  # noqa: PTH109 (pathlib takes long to load)
+
+
+def first_worker(cwd: str, env: Mapping[str, str]) -> WorkerProcess:
+    """The worker of `begin`, else a new one.
+
+    Raises:
+        UwfError: no worker can be started.
+    """
+    return _begun.pop() if _begun else WorkerProcess(cwd, env)
+
+
+def end() -> None:
+    """Stop the worker of `begin` if no run has taken it."""
+    while _begun:
+        _begun.pop().child.stop()

@@ -47,9 +47,7 @@ def unpack(archive: Path, target: Path) -> None:
     except (tarfile.TarError, EOFError, gzip.BadGzipFile, UnicodeError) as error:
         remove_tree(target)
         raise ArchiveError(
-            f"not a complete tar archive: {error}",
-            where=str(archive),
-            hint="create it again",
+            f"not a complete tar archive: {error}", where=str(archive), hint="create it again"
         ) from error
     except (ArchiveError, OSError) as error:
         remove_tree(target)

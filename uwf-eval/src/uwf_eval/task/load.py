@@ -1,7 +1,7 @@
-"""Find a task: a folder, a tar archive, or the name of an installed one.
+"""Find a task: a folder, a tar archive, or the name of an installed one; write a first one.
 
 A run uses a copy that is made when it starts, so nobody who edits the task meanwhile, and no agent
-that finds it, changes a trial.
+that finds it, changes a trial. The first task runs as it is, without a model and a key.
 """
 
 import os
@@ -12,6 +12,7 @@ from typing import Final
 from uwf_core.client import Client
 from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.named_tuple import NamedTuple
+from uwf_eval.task.check import NAME, NAME_HINT
 from uwf_eval.task.model import Source
 from uwf_eval.task.read import TASK_FILE, Checked, Origin, read_task
 from uwf_eval.task.tree import CACHE, copy_tree, digest_of_tree
@@ -41,10 +42,7 @@ def find_task(word: str, client: Client, cwd: Path) -> Found:
         UsageError: blank, or nothing is there. PluginError: the name is claimed twice, …
     """
     if not word.strip():
-        raise UsageError(
-            "the task name is blank",
-            hint="name a folder, an archive or a task",
-        )
+        raise UsageError("the task name is blank", hint="name a folder, an archive or a task")
     path = Path(os.path.normpath(cwd / Path(word).expanduser()))
     if path.name == TASK_FILE and path.is_file():
         path = path.parent
@@ -150,3 +148,28 @@ def task_top(folder: Path, place: str) -> Path:
             hint="pack the task's folder: tar -czf task.tar.gz -C TASK .",
         )
     return folder
+
+
+_TEMPLATE: Final = Path(__file__).with_name("templates") / "task"
+
+
+def write_starter(folder: Path) -> None:
+    """Write a task into a folder that is not there yet, or empty; its name is the task's.
+
+    Raises:
+        UsageError: the folder holds something, cannot be written, or its name is none for a task.
+    """
+    if not NAME.match(folder.name):
+        raise UsageError(f"{folder.name!r} is not a valid task name", hint=NAME_HINT)
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise UsageError(
+                "the folder is not empty", where=str(folder), hint="choose another folder"
+            )
+        copy_tree(_TEMPLATE, folder, without=NOT_COPIED)
+        folder.chmod(0o755)
+        file = folder / TASK_FILE
+        text = file.read_text(encoding="utf-8")
+        file.write_text(text.replace("name: NAME", f"name: {folder.name}", 1), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write the task: {error.strerror}", where=str(folder)) from error

@@ -10,19 +10,20 @@ leave     run teardown; import the thread into the main store
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from uwf_core.api import Cancel
 from uwf_core.api.record import record
 from uwf_core.client import Client
 from uwf_core.errors import AgentStuck
-from uwf_eval.judges.api import Evidence, judge_all, need_folder
+from uwf_eval.judges.api import Evidence, need_folder
+from uwf_eval.judges.run_judge import judge_all
 from uwf_eval.records import Trial
+from uwf_eval.run.executor import RunSettings
 from uwf_eval.task.model import Command, Task, fixture_of
 from uwf_eval.task.tree import TreeError, copy_tree, make_private
 from uwf_eval.trial import tampering, verdict
-from uwf_eval.trial.environment import agent_env, agent_word, command_env, judge_env
+from uwf_eval.trial.environment import agent_env, agent_word, command_env, judge_env, run_commands
 from uwf_eval.trial.folders import TrialFolders, TrialResult, make_folders
 from uwf_eval.trial.thread import (
     IN_MEMORY,
@@ -40,19 +41,14 @@ class TrialContext:
     """What all trials of a run share.
 
     Attributes:
-        main: a client of the main store. folder: for the private folders of trials.
+        main: a client of the main store. settings: of the run.
         templates: the workflows.
-        cwd: the base of relative paths in `--agent`. env: the caller's environment.
-        stamps: of the run's copy of each task, by the task's name.
         cancel: stops the running trial. notice: gets lines for the user.
     """
 
     main: Client
-    folder: Path
+    settings: RunSettings
     templates: WorkflowCache
-    cwd: Path
-    env: Mapping[str, str]
-    stamps: Mapping[str, tampering.Stamps]
     cancel: Cancel
     notice: Callable[[str], None]
 
@@ -84,7 +80,7 @@ class _TrialRun:
         self.task = task
         self.case = next(each for each in task.cases if each.name == planned.cell.case)
         self.began = time.monotonic()
-        self.env = agent_env(context.env, task)
+        self.env = agent_env(context.settings.env, task)
         self.done = replace(
             planned,
             attempt=planned.attempt + 1,
@@ -125,9 +121,13 @@ class _TrialRun:
             return verdict.of_error(error, self.phase)
 
     def _prepare(self) -> TrialFolders:
-        self._check_task()
+        if touched := self._touched():
+            raise TreeError(
+                f"the run's copy of the task was changed: {touched[0]}",
+                hint="start a new run; an agent of an earlier trial may have changed it",
+            )
         name = f"{self.done.number}.{self.done.attempt}"
-        space = self.space = make_folders(self.context.folder, self.done.run, name)
+        space = self.space = make_folders(self.context.settings.folder, self.done.run, name)
         fixture = fixture_of(self.task, self.case)
         if fixture is not None:
             copy_tree(fixture, space.work)
@@ -137,33 +137,25 @@ class _TrialRun:
             self._run_commands(self.task.setup, space, self.context.cancel)
         return space
 
-    def _check_task(self) -> None:
-        touched = tampering.touched(self.task.folder, self.context.stamps[self.task.name])
-        if touched:
-            raise TreeError(
-                f"the run's copy of the task was changed: {touched[0]}",
-                hint="start a new run; an agent of an earlier trial may have changed it",
-            )
+    def _touched(self) -> list[str]:
+        """What was changed in the run's copy of the task."""
+        stamps = self.context.settings.stamps[self.task.name]
+        return tampering.touched(self.task.folder, stamps)
 
     def _run_commands(
         self, commands: Sequence[Command], space: TrialFolders, cancel: Cancel
     ) -> None:
-        from uwf_eval.trial.commands import run_commands
-
-        run_commands(commands, space.work, command_env(self.context.env, self.task), cancel)
+        run_commands(
+            commands, space.work, command_env(self.context.settings.env, self.task), cancel
+        )
 
     def _run(self, space: TrialFolders) -> ThreadRun:
         self.phase = "unavailable"
         cell = self.done.cell
-        word = agent_word(cell.agent, self.task, self.context.cwd)
+        word = agent_word(cell.agent, self.task, self.context.settings.cwd)
         client = self.client = self._open(space, word)
         self.context.templates.copy(cell.workflow, client)
-        started = client.start(
-            cell.workflow,
-            self.case.prompt,
-            cwd=space.work,
-            agent=word,
-        )
+        started = client.start(cell.workflow, self.case.prompt, cwd=space.work, agent=word)
         self.done = replace(self.done, thread=started["thread"])
         context = self.context
         return run_thread(
@@ -191,7 +183,7 @@ class _TrialRun:
         """The protected files that the agent changed; all its processes have ended by now."""
         self.phase = "judge"
         found = tampering.changed(before, tampering.protected(space.work, self.task.protect))
-        found += tampering.touched(self.task.folder, self.context.stamps[self.task.name])
+        found += self._touched()
         return found
 
     def _tampered(self, what: Sequence[str]) -> Verdict:
@@ -220,7 +212,7 @@ class _TrialRun:
             cwd=space.judged,
             thread=self.done.thread,
             record=read.document,
-            env=judge_env(self.context.env, space.store),
+            env=judge_env(self.context.settings.env, space.store),
             fixture=fixture_of(self.task, self.case),
             model=self.client.judge_model,
             client=self.client,
@@ -232,7 +224,7 @@ class _TrialRun:
             return verdict.INTERRUPTED
         self.done = replace(self.done, judges=tuple(results))
         # Judges have run code of the agent since the inspection.
-        touched = tampering.touched(self.task.folder, self.context.stamps[self.task.name])
+        touched = self._touched()
         return self._tampered(touched) if touched else verdict.of_judges(results)
 
     def _write_store(self, space: TrialFolders) -> None:

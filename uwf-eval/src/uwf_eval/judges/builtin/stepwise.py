@@ -3,6 +3,7 @@ the input, of each step and quotes evidence for each of them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from statistics import fmean
 from typing import Any
 
@@ -81,32 +82,39 @@ class StepExamination:
         return [problem for problem in found if problem]
 
 
-def judge_steps(look: StepExamination, request: JudgeRequest, options: StepOptions) -> JudgeReply:
-    """The mean share of good items, over the steps that have items.
+class _StepJudge:
+    """A judge by the question `look`."""
 
-    Raises:
-        JudgeFailed: no model, no valid answer, or no step with an item.
-        AgentFailure: the service failed.
-    """
-    examiner = Examiner(request, options)
-    found, usages = [], list[Usage]()
-    for step, sections in _shown_steps(look, request.record, options.roles):
-        question = Question(
-            task=look.task,
-            sections=sections,
-            properties=look.properties(),
-            problems=look.problems,
-        )
-        examined = examiner.ask(question)
-        usages.append(examined.usage)
-        found.append(_findings(look, step, examined.answer))
-    shares = [each[look.holds] / each[look.things] for each in found if each[look.things]]
-    if not shares:
-        raise JudgeFailed(look.nothing)
-    usage = usages[0]
-    for other in usages[1:]:
-        usage = usage.plus(other)
-    return JudgeReply(score=fmean(shares), data={"steps": found}, usage=usage)
+    look: StepExamination
+
+    def __init__(self, options: StepOptions, _context: Any) -> None:
+        self._options = options
+
+    def judge(self, request: JudgeRequest) -> JudgeReply:
+        """The mean share of good items, over the steps that have items; the data have all items.
+
+        Raises:
+            JudgeFailed: no model, no valid answer, or no step with an item.
+            AgentFailure: the service failed.
+        """
+        look, options = self.look, self._options
+        examiner = Examiner(request, options)
+        found, usages = [], list[Usage]()
+        for step, sections in _shown_steps(look, request.record, options.roles):
+            question = Question(
+                task=look.task,
+                sections=sections,
+                properties=look.properties(),
+                problems=look.problems,
+            )
+            examined = examiner.ask(question)
+            usages.append(examined.usage)
+            found.append(_findings(look, step, examined.answer))
+        shares = [each[look.holds] / each[look.things] for each in found if each[look.things]]
+        if not shares:
+            raise JudgeFailed(look.nothing)
+        usage = reduce(Usage.plus, usages)
+        return JudgeReply(score=fmean(shares), data={"steps": found}, usage=usage)
 
 
 def _shown_steps(
@@ -141,19 +149,6 @@ A claim is supported only if such words are there; that it sounds right is not e
 opinions and questions are not claims. If there is no claim, the list is empty."""
 
 
-class Hallucination:
-    """The share of claims with a source, as the mean over the steps with claims. Sources are the
-    input of a step, earlier outputs and results of tools, but not the words of the role itself.
-    """
-
-    def __init__(self, options: StepOptions, _context: Any) -> None:
-        self._options = options
-
-    def judge(self, request: JudgeRequest) -> JudgeReply:
-        """The mean share of claims with a source; the data have all claims."""
-        return judge_steps(_CLAIMS, request, self._options)
-
-
 def _claims_sections(
     thread: Mapping[str, Any], steps: Sequence[Step], at: int
 ) -> Mapping[str, str] | None:
@@ -168,15 +163,20 @@ def _claims_sections(
     }
 
 
-_CLAIMS = StepExamination(
-    task=_CLAIMS_TASK,
-    things="claims",
-    holds="supported",
-    listed_in="delivered",
-    shown_in=("sources", "results"),
-    sections=_claims_sections,
-    nothing="no step makes a claim that can be checked",
-)
+class Hallucination(_StepJudge):
+    """The share of claims with a source, as the mean over the steps with claims. Sources are the
+    input of a step, earlier outputs and results of tools, but not the words of the role itself.
+    """
+
+    look = StepExamination(
+        task=_CLAIMS_TASK,
+        things="claims",
+        holds="supported",
+        listed_in="delivered",
+        shown_in=("sources", "results"),
+        sections=_claims_sections,
+        nothing="no step makes a claim that can be checked",
+    )
 
 
 _POINTS_TASK = """\
@@ -185,17 +185,6 @@ delivered. List the points of `handed` that the role should have taken up: findi
 requests, constraints. For each give `quote` (from `handed`), `used`, and `evidence`: words from \
 `answer` that take the point up or answer it, or null. A point is used only if such words are \
 there. Do not list what is mere form."""
-
-
-class Upstream:
-    """The share of input points that a role used, as the mean over the steps with input."""
-
-    def __init__(self, options: StepOptions, _context: Any) -> None:
-        self._options = options
-
-    def judge(self, request: JudgeRequest) -> JudgeReply:
-        """The mean share of used points; the data have all points."""
-        return judge_steps(_POINTS, request, self._options)
 
 
 def _upstream_sections(
@@ -208,12 +197,15 @@ def _upstream_sections(
     return {"handed": handed, "answer": f"{worked(step)}\n{results(step)}\n\n{delivered(step)}"}
 
 
-_POINTS = StepExamination(
-    task=_POINTS_TASK,
-    things="points",
-    holds="used",
-    listed_in="handed",
-    shown_in=("answer",),
-    sections=_upstream_sections,
-    nothing="no role received input from another role",
-)
+class Upstream(_StepJudge):
+    """The share of input points that a role used, as the mean over the steps with input."""
+
+    look = StepExamination(
+        task=_POINTS_TASK,
+        things="points",
+        holds="used",
+        listed_in="handed",
+        shown_in=("answer",),
+        sections=_upstream_sections,
+        nothing="no role received input from another role",
+    )
