@@ -204,7 +204,7 @@ def test_the_table_of_a_wrong_agent_names_the_fault_and_exits_with_1(author_envi
 def test_a_table_of_nothing_is_an_error_with_a_cure(author_environment, tests_of):
     done = table(author_environment, "rihgt")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "no agent, store, extractor or judge 'rihgt' is installed" in done.stderr
+    assert "no plugin with a contract has the name 'rihgt'" in done.stderr
     done = table(author_environment, "right", "--tests", tests_of("litters"))
     assert (done.returncode, done.stdout) == (2, "")
     assert "a subclass of AgentContract whose fixture returns 'right'" in done.stderr

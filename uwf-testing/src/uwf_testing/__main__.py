@@ -20,7 +20,7 @@ from uwf_core.api.agent import CAPABILITIES
 from uwf_core.errors import ExitCode, PluginError, UwfError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.plugins import Plugins
-from uwf_core.plugins.scan import AGENTS, EXTRACTORS, JUDGES, STORES
+from uwf_core.plugins.scan import AGENTS, EXTRACTORS, JUDGES, OBSERVERS, STORES, TOOLS
 from uwf_core.process.own_python import own_python
 from uwf_core.stores.open import HOUSE
 from uwf_testing.contract import KIT_VERSION
@@ -50,6 +50,8 @@ KINDS: Mapping[str, Kind] = {
     ),
     "extractor": Kind(EXTRACTORS, "extractor_contract", "ExtractorContract", _FIXTURE),
     "judge": Kind(JUDGES, "judge_contract", "JudgeContract", _FIXTURE),
+    "tool": Kind(TOOLS, "tool_contract", "ToolContract", _FIXTURE),
+    "observer": Kind(OBSERVERS, "observer_contract", "ObserverContract", _FIXTURE),
 }
 _LEAST = """\
 import pytest
@@ -125,7 +127,7 @@ def _kind_of(name: str) -> str:
         raise PluginError(f"{name!r} is the name of {kinds}", hint="select one with --kind")
     known = sorted({each.found.name for each in plugins.list([k.group for k in KINDS.values()])})
     raise PluginError(
-        f"no agent, store, extractor or judge {name!r} is installed",
+        f"no plugin with a contract has the name {name!r} (kinds: {', '.join(KINDS)})",
         hint=f"installed: {', '.join(known)}; a command of the configuration needs --kind agent "
         "and --tests",
     )

@@ -1,7 +1,6 @@
 """The clauses about failures and time limits."""
 
 import threading
-import time
 
 import pytest
 
@@ -12,6 +11,7 @@ from uwf_testing.agent_fixtures import AgentFixtures
 from uwf_testing.contract import needs
 from uwf_testing.harness import Harness, Outcome, described
 from uwf_testing.peer import Act
+from uwf_testing.surroundings import threads_left
 
 UNTIL_MS = 1_900_000_000_000
 _STOPPED = (FailureKind.TIMEOUT, FailureKind.STALLED)
@@ -169,10 +169,8 @@ class TimeClauses(AgentFixtures):
         """A closed agent leaves no thread running."""
         before = set(threading.enumerate())
         harness.reply(Act(do="say", text="done"))
-        deadline = time.monotonic() + harness.limits.gone_seconds
-        while (left := set(threading.enumerate()) - before) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert not left, f"still running: {', '.join(thread.name for thread in left)}"
+        left = threads_left(before, harness.limits.gone_seconds)
+        assert not left, f"still running: {', '.join(left)}"
 
     @needs("read_stdin")
     def test_standard_input_has_an_end(self, harness: Harness) -> None:

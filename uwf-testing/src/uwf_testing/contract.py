@@ -50,7 +50,7 @@ class Contract:
     """The root of all contracts."""
 
     kind: ClassVar[str]
-    """The kind of plugin: `agent`, `store`, `extractor`, `judge`."""
+    """The kind of plugin: `agent`, `store`, `extractor`, `judge`, `tool`, `observer`."""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)

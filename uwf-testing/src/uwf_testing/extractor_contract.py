@@ -20,7 +20,7 @@ as a scripted one (see `uwf_testing.model_server`), or None. Without `write` the
 valid text are skipped.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from copy import deepcopy
@@ -34,76 +34,10 @@ from uwf_core.api.agent import Model
 from uwf_core.api.extract import Extractor, ExtractProblem, ExtractReply, ExtractRequest
 from uwf_core.plugins.scan import EXTRACTORS
 from uwf_testing.contract import KIT_VERSION, Needs, needs
+from uwf_testing.extractor_texts import BODY, HOSTILE, OUTPUTS, SCHEMA, Write, hostile_in_format
 from uwf_testing.plugin_contract import CalledPluginContract, check_usage
 
 __all__ = ["KIT_VERSION", "ExtractorContract"]
-
-Write = Callable[[Mapping[str, Any], str], str]
-
-SCHEMA: Mapping[str, Any] = {
-    "oneOf": [
-        {
-            "type": "object",
-            "properties": {
-                "$status": {"const": "done"},
-                "summary": {"type": "string"},
-                "count": {"type": "integer"},
-                "share": {"type": "number"},
-                "sure": {"type": "boolean"},
-                "files": {"type": "array", "items": {"type": "string"}},
-                "more": {"type": "object", "properties": {"note": {"type": "string"}}},
-            },
-            "required": ["$status"],
-        },
-        {
-            "type": "object",
-            "properties": {"$status": {"const": "failed"}, "why": {"type": "string"}},
-            "required": ["$status", "why"],
-        },
-    ]
-}
-"""The schema of the kit's requests: two variants, every type of field."""
-OUTPUTS: tuple[Mapping[str, Any], ...] = (
-    {"$status": "done"},
-    {"$status": "failed", "why": 'ä \U0001f680 "quoted" \\ back: yes # no\nsecond line\n'},
-    {
-        "$status": "done",
-        "summary": "1.0",
-        "count": -7,
-        "share": 0.25,
-        "sure": False,
-        "files": ["a.py", "- b", ""],
-        "more": {"note": "null"},
-    },
-)
-BODY = "What I did.\n\n---\n\n{not: json}\n"
-HOSTILE = (
-    *(
-        "",
-        " \n\t\n",
-        "\0",
-        "\ufeff",
-        "---",
-        "---\n---\n",
-        "---\n- a list\n---\n",
-        "{",
-        "[]",
-        "null",
-    ),
-    "---\n$status: done\nshare: .nan\ncount: 1e999\n---\n",
-    '{"$status": "done", "share": NaN, "count": 1e999}',
-    f'{{"$status": "done", "count": {10**400}}}',
-    f"---\n$status: done\ncount: {10**400}\n---\n",
-    "---\n$status: done\nsummary: *nothing\n---\n",
-    "---\na: &a [*a]\n---\n",
-    '{"$status": {"$status": "done"}}',
-    "[" * 50_000,
-    "---\n" + "{a: " * 5_000 + "\n---\n",
-    "---\n$status: done\nsummary: " + "\ud83d" + "\n---\n",
-    '{"$status": "done", "summary": "\\ud83d"}',
-    "Nothing of that kind. " * 200,
-)
-"""Malformed texts, as agents deliver them."""
 
 
 class ExtractorContract(CalledPluginContract):
@@ -136,7 +70,8 @@ class ExtractorContract(CalledPluginContract):
     ) -> Callable[[str], ExtractReply]:
         """Calls a new extractor, which is created as by the engine."""
 
-        def call(raw: str, schema: Mapping[str, Any] = SCHEMA) -> ExtractReply:
+        def call(raw: str, schema: Mapping[str, Any] | None = None) -> ExtractReply:
+            schema = deepcopy(dict(SCHEMA)) if schema is None else schema
             made, options = create()
             assert isinstance(made, Extractor), f"its factory gave {type(made).__name__}"
             request = ExtractRequest(raw=raw, schema=schema, model=model, options=options)
@@ -144,6 +79,11 @@ class ExtractorContract(CalledPluginContract):
             return reply
 
         return call
+
+    @pytest.fixture
+    def hostile(self, write: Write | None) -> Sequence[str]:
+        """Malformed texts; with `write`, also such in the extractor's own format."""
+        return (*HOSTILE, *(hostile_in_format(write) if write else ()))
 
     def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
         """Why a clause is skipped: it needs the fixture `write`."""
@@ -177,7 +117,23 @@ class ExtractorContract(CalledPluginContract):
         """The text beside the fields is the body, which is stored and shown to later roles."""
         raw = write(OUTPUTS[0], BODY)
         if BODY.strip() in raw:
-            assert extract(raw).body.strip(), "the body is lost"
+            assert BODY.strip() in extract(raw).body, "a part of the body is lost"
+
+    @needs("write")
+    def test_without_other_text_the_body_is_empty(
+        self, extract: Callable[[str], ExtractReply], write: Write
+    ) -> None:
+        """The body has none of the fields: it would repeat them in each later prompt."""
+        for output in OUTPUTS:
+            body = extract(write(output, "")).body
+            assert not body.strip(), f"the body of a text without one is {body!r}"
+
+    def test_the_body_is_always_a_text(
+        self, extract: Callable[[str], ExtractReply], hostile: Sequence[str]
+    ) -> None:
+        """The body is text, also beside errors: an empty one if there is none."""
+        for raw, reply in _answers(extract, hostile):
+            assert isinstance(reply.body, str), f"the body of {raw[:60]!r} is {reply.body!r}"
 
     def test_bad_text_is_an_answer_and_never_an_exception(
         self, extract: Callable[[str], ExtractReply]
@@ -189,6 +145,20 @@ class ExtractorContract(CalledPluginContract):
             except Exception as error:
                 pytest.fail(f"{raw[:60]!r} raises {type(error).__name__}: {error!s:.200}")
             assert isinstance(reply, ExtractReply), f"{raw[:60]!r} gives {type(reply).__name__}"
+
+    @needs("write")
+    def test_bad_text_in_its_own_format_is_an_answer(
+        self, extract: Callable[[str], ExtractReply], write: Write
+    ) -> None:
+        """Texts that are cut, deeply nested, with numbers and characters that no JSON has, with
+        unknown fields: all in the extractor's own format, and none raises an exception.
+        """
+        for raw in hostile_in_format(write):
+            try:
+                reply = extract(raw)
+            except Exception as error:
+                pytest.fail(f"{raw[-60:]!r} raises {type(error).__name__}: {error!s:.200}")
+            assert isinstance(reply, ExtractReply), f"{raw[-60:]!r} gives {type(reply).__name__}"
 
     def test_any_text_is_answered(self, extract: Callable[[str], ExtractReply]) -> None:
         """Random text gives a reply, never an exception."""
@@ -206,14 +176,18 @@ class ExtractorContract(CalledPluginContract):
 
         try_one()
 
-    def test_there_is_an_output_or_an_error(self, extract: Callable[[str], ExtractReply]) -> None:
-        """A reply has either an output or at least one error."""
-        for raw, reply in _answers(extract):
+    def test_there_is_an_output_or_an_error(
+        self, extract: Callable[[str], ExtractReply], hostile: Sequence[str]
+    ) -> None:
+        """A reply has either an output or at least one error, never both."""
+        for raw, reply in _answers(extract, hostile):
             assert (reply.output is None) == bool(reply.errors), f"{raw[:60]!r} gives {reply}"
 
-    def test_every_error_says_what_is_wrong(self, extract: Callable[[str], ExtractReply]) -> None:
+    def test_every_error_says_what_is_wrong(
+        self, extract: Callable[[str], ExtractReply], hostile: Sequence[str]
+    ) -> None:
         """Every error has a message; uwf quotes it to the agent, which corrects itself by it."""
-        for raw, reply in _answers(extract):
+        for raw, reply in _answers(extract, hostile):
             for error in reply.errors:
                 assert isinstance(error, ExtractProblem), f"{error!r} is not an ExtractProblem"
                 assert error.message.strip(), f"an error about {raw[:60]!r} says nothing"
@@ -231,19 +205,22 @@ class ExtractorContract(CalledPluginContract):
             took = time.monotonic() - started
             assert took < self.seconds, f"a megabyte of {text!r} took {took:.1f} s"
 
-    def test_the_request_is_left_as_it_was(self, extract: Any) -> None:
-        """The extractor does not change the request; the schema belongs to the workflow."""
+    def test_the_request_is_left_as_it_was(self, extract: Any, hostile: Sequence[str]) -> None:
+        """The extractor does not change the request; the schema belongs to the workflow, and all
+        roles share it.
+        """
         schema = deepcopy(dict(SCHEMA))
-        list(_answers(lambda raw: extract(raw, schema)))
+        list(_answers(lambda raw: extract(raw, schema), hostile))
         assert schema == SCHEMA
 
     def test_the_usage_is_a_record_of_known_and_unknown(
-        self, extract: Callable[[str], ExtractReply]
+        self, extract: Callable[[str], ExtractReply], write: Write | None
     ) -> None:
         """Without a call of a model the usage is empty; unknown numbers are None, and none is
         negative.
         """
-        for raw in (HOSTILE[0], HOSTILE[-1]):
+        good = [write(output, BODY) for output in OUTPUTS] if write else []
+        for raw in (HOSTILE[0], HOSTILE[-1], *good):
             check_usage(extract(raw).usage)
 
     def test_two_at_once_stay_apart(
@@ -266,9 +243,11 @@ class ExtractorContract(CalledPluginContract):
         assert printed.out + printed.err == ""
 
 
-def _answers(extract: Callable[[str], ExtractReply]) -> Iterator[tuple[str, ExtractReply]]:
+def _answers(
+    extract: Callable[[str], ExtractReply], hostile: Sequence[str]
+) -> Iterator[tuple[str, ExtractReply]]:
     """The malformed texts with their replies; another clause tests that none raises."""
-    for raw in HOSTILE:
+    for raw in hostile:
         reply = None
         with suppress(Exception):
             reply = extract(raw)

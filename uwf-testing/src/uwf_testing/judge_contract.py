@@ -15,18 +15,20 @@ class TestSpelling(JudgeContract):
         return JudgeRequest(cwd=str(tmp_path), thread="…", record={})
 ```
 
-Two more fixtures are None by default, and the clauses that need them are skipped: `worse`, a trial
-that must get a lower score; `hopeless`, one that cannot be judged. `options` are the judge's
-options.
+Three more fixtures are None by default, and the clauses that need them are skipped: `worse`, a
+trial that must get a lower score; `hopeless`, one that cannot be judged; `slow`, one that takes
+long. `options` are the judge's options.
 """
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from shutil import copytree
+from typing import Any, ClassVar
 
 import pytest
 
@@ -34,8 +36,15 @@ from uwf_core.api.judge import Judge, JudgeReply, JudgeRequest
 from uwf_core.cas.codec import encode
 from uwf_core.errors import PayloadError
 from uwf_core.plugins.scan import JUDGES
+from uwf_core.process.cancel import Cancel
 from uwf_testing.contract import KIT_VERSION, Needs, needs
 from uwf_testing.plugin_contract import CalledPluginContract, check_usage
+from uwf_testing.surroundings import (
+    ends_within,
+    nothing_written,
+    process_unchanged,
+    threads_left,
+)
 
 __all__ = ["KIT_VERSION", "JudgeContract"]
 
@@ -47,6 +56,9 @@ class JudgeContract(CalledPluginContract):
 
     kind = "judge"
     group = JUDGES
+
+    stop_seconds: ClassVar[float] = 10.0
+    """How long a judge may run after its cancel token is set, and its threads after it."""
 
     @pytest.fixture
     def judge(self) -> str:
@@ -70,6 +82,11 @@ class JudgeContract(CalledPluginContract):
     @pytest.fixture
     def hopeless(self) -> JudgeRequest | None:
         """A trial that this judge cannot judge."""
+        return None
+
+    @pytest.fixture
+    def slow(self) -> JudgeRequest | None:
+        """A trial that takes the judge longer than `stop_seconds` if nothing cancels it."""
         return None
 
     @pytest.fixture
@@ -154,6 +171,53 @@ class JudgeContract(CalledPluginContract):
         score(trial)
         assert trial.record == before
 
+    def test_the_fixture_is_left_as_it_was(
+        self, score: Callable[[JudgeRequest], JudgeReply], trial: JudgeRequest, tmp_path: Path
+    ) -> None:
+        """The judge only reads the folder that the trial began with; later trials begin with it."""
+        if trial.fixture is None:
+            fixture = tmp_path / "kit-fixture"
+            copytree(trial.cwd, fixture)
+            trial = replace(trial, fixture=str(fixture))
+        assert trial.fixture is not None
+        before = _contents(Path(trial.fixture))
+        score(trial)
+        changed = {name for name, _ in before.items() ^ _contents(Path(trial.fixture)).items()}
+        assert not changed, f"changed in the fixture: {', '.join(sorted(changed))}"
+
+    @needs("slow")
+    def test_it_stops_when_it_is_cancelled(
+        self, score: Callable[[JudgeRequest], JudgeReply], slow: JudgeRequest
+    ) -> None:
+        """The judge ends when `request.cancel` is set, with a score or an error."""
+        cancel = Cancel()
+        request = replace(slow, cancel=cancel)
+        assert ends_within(self.stop_seconds, lambda: score(request), cancel), (
+            "it still runs after the cancel token was set"
+        )
+
+    def test_it_leaves_no_thread(
+        self, score: Callable[[JudgeRequest], JudgeReply], trial: JudgeRequest
+    ) -> None:
+        """A judge that has ended has ended: no thread still runs."""
+        before = set(threading.enumerate())
+        score(trial)
+        left = threads_left(before, self.stop_seconds)
+        assert not left, f"still running: {', '.join(left)}"
+
+    def test_the_process_is_left_as_it_was(
+        self,
+        score: Callable[[JudgeRequest], JudgeReply],
+        trial: JudgeRequest,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """The judge changes neither the current folder nor the environment: other judges run in
+        the same process.
+        """
+        with process_unchanged(tmp_path, monkeypatch):
+            score(trial)
+
     def test_nothing_is_written_outside_the_trial(
         self,
         score: Callable[[JudgeRequest], JudgeReply],
@@ -164,18 +228,8 @@ class JudgeContract(CalledPluginContract):
         """The judge may write to the folder of the trial, which is a copy. The home, temporary and
         current folders stay unchanged.
         """
-        import tempfile
-
-        folders = [tmp_path / name for name in ("kit-home", "kit-temporary", "kit-here")]
-        for folder in folders:
-            folder.mkdir()
-        monkeypatch.setenv("HOME", str(folders[0]))
-        monkeypatch.setenv("TMPDIR", str(folders[1]))
-        monkeypatch.setattr(tempfile, "tempdir", None)
-        monkeypatch.chdir(folders[2])
-        score(trial)
-        found = [path.name for folder in folders for path in folder.rglob("*")]
-        assert not found, f"left behind: {', '.join(found)}"
+        with nothing_written(tmp_path, monkeypatch):
+            score(trial)
 
     def test_two_at_once_stay_apart(
         self,
@@ -201,3 +255,14 @@ class JudgeContract(CalledPluginContract):
         score(trial)
         printed = capfd.readouterr()
         assert printed.out + printed.err == ""
+
+
+def _contents(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Every file below a folder with its mode and content."""
+    return {
+        path.relative_to(folder).as_posix(): (
+            path.stat().st_mode,
+            path.read_bytes() if path.is_file() else b"",
+        )
+        for path in folder.rglob("*")
+    }

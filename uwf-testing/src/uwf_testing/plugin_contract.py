@@ -105,12 +105,17 @@ class PluginContract(Contract):
         installed = plugins.list((self.group,))
         plugin = next(each for each in installed if each.found.name == plugin_name)
         assert plugin.status is Status.READY, plugin.reason
-        assert record.name == plugin_name == found.name
+        assert plugin_name == found.name
+        self.check_announced(record, plugin_name)
+        self.check_record(record)
+
+    def check_announced(self, record: Any, name: str) -> None:
+        """Check the name and the summary of the record."""
+        assert record.name == name
         summary = record.summary
         assert isinstance(summary, str), "the summary is a text"
         assert summary.strip(), "the summary says something"
         assert len(summary.splitlines()) == 1, "the summary is one line"
-        self.check_record(record)
 
     def check_record(self, record: Any) -> None:
         """Check what else must be true of the record of this kind of plugin."""
@@ -122,7 +127,7 @@ class PluginContract(Contract):
         module of the factory, nor third-party packages, nor heavy modules of the standard library.
         """
         target = found.target.partition(":")[0]
-        named = (record.factory, getattr(record, "options", None))
+        named = (getattr(record, "factory", None), getattr(record, "options", None))
         behind = {path.partition(":")[0] for path in named if path} - {target}
         assert not behind & imported.modules, "it imports the module of its factory or options"
         heavy = sorted(imported.modules & HEAVY)
@@ -236,7 +241,8 @@ class CalledPluginContract(PluginWithOptionsContract):
 
 
 def check_usage(usage: Usage) -> None:
-    """Check that no number is negative; unknown ones are None."""
+    """Check that it is a `Usage` without a negative number; unknown ones are None."""
+    assert isinstance(usage, Usage), f"the usage is {usage!r}"
     wrong = [name for name, value in vars(usage).items() if value is not None and value < 0]
     assert not wrong, f"below 0: {', '.join(wrong)}"
 

@@ -4,11 +4,13 @@ import json
 
 import pytest
 from folders import tmp_path
-from kit_others.names import EXTRACTORS, JUDGES
+from kit_others.names import EXTRACTORS, IN_OWN_FORMAT, JUDGES, OBSERVERS, TOOLS
 
 from uwf_core.api import JudgeRequest
 from uwf_testing.extractor_contract import ExtractorContract
 from uwf_testing.judge_contract import JudgeContract
+from uwf_testing.observer_contract import ObserverContract
+from uwf_testing.tool_contract import ToolContract
 
 __all__ = ["tmp_path"]
 
@@ -25,7 +27,45 @@ class Extractors:
         return lambda output, body: f"{body}\n{json.dumps(output)}"
 
 
-class Judges:
+class InOwnFormat(Extractors):
+    @pytest.fixture
+    def write(self):
+        return lambda output, body: f"{body}\n@@{json.dumps(output)}"
+
+
+class Here:
+    stop_seconds = seconds = 2.0
+
+    @pytest.fixture(autouse=True)
+    def here(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+
+
+class Tools(Here):
+    @pytest.fixture
+    def tool(self):
+        return type(self).__name__.removeprefix("Test_")
+
+    @pytest.fixture
+    def arguments(self):
+        return {"path": "README.md"}
+
+    @pytest.fixture
+    def failing(self):
+        return {"path": "none.md"}
+
+    @pytest.fixture
+    def slow(self):
+        return {"path": "slow"}
+
+
+class Observers(Here):
+    @pytest.fixture
+    def observer(self):
+        return type(self).__name__.removeprefix("Test_")
+
+
+class Judges(Here):
     @pytest.fixture
     def judge(self):
         return type(self).__name__.removeprefix("Test_")
@@ -37,11 +77,23 @@ class Judges:
         return JudgeRequest(cwd=str(folder), thread="01JD0000000000000000000000", record={})
 
     @pytest.fixture
+    def slow(self, tmp_path):
+        folder = tmp_path / "takes long"
+        folder.mkdir()
+        (folder / "slow").touch()
+        return JudgeRequest(cwd=str(folder), thread="01JD", record={})
+
+    @pytest.fixture
     def hopeless(self, tmp_path):
         return JudgeRequest(cwd=str(tmp_path / "gone"), thread="01JD", record={})
 
 
 for name in EXTRACTORS:
-    globals()[f"Test_{name}"] = type(f"Test_{name}", (Extractors, ExtractorContract), {})
+    fixtures = InOwnFormat if name in IN_OWN_FORMAT else Extractors
+    globals()[f"Test_{name}"] = type(f"Test_{name}", (fixtures, ExtractorContract), {})
 for name in JUDGES:
     globals()[f"Test_{name}"] = type(f"Test_{name}", (Judges, JudgeContract), {})
+for name in TOOLS:
+    globals()[f"Test_{name}"] = type(f"Test_{name}", (Tools, ToolContract), {})
+for name in OBSERVERS:
+    globals()[f"Test_{name}"] = type(f"Test_{name}", (Observers, ObserverContract), {})

@@ -6,7 +6,7 @@ import json
 import time
 
 from uwf_core.api import ExtractProblem, ExtractReply, Usage
-from uwf_testing.extractor_contract import SCHEMA
+from uwf_testing.extractor_texts import SCHEMA
 
 
 class right_extractor:
@@ -38,7 +38,7 @@ class reads_texts_only(right_extractor):
 class rewrites_the_body(right_extractor):
     def extract(self, request):
         reply = super().extract(request)
-        return reply._replace(body=reply.body.replace("-", "*"))
+        return reply._replace(body=reply.body and f"{reply.body}\n(The end.)")
 
 
 class loses_the_body(right_extractor):
@@ -48,7 +48,7 @@ class loses_the_body(right_extractor):
 
 class raises_at_bad_text(right_extractor):
     def extract(self, request):
-        if ".nan" in request.raw:
+        if request.raw.startswith("---") and ".nan" in request.raw:
             raise ValueError("no number")
         return super().extract(request)
 
@@ -103,3 +103,114 @@ class prints_what_it_reads(right_extractor):
     def extract(self, request):
         print("reading ...")
         return super().extract(request)
+
+
+class completes_a_variant(right_extractor):
+    def extract(self, request):
+        request.schema["oneOf"][0]["additionalProperties"] = False
+        return super().extract(request)
+
+
+class keeps_one_line_of_the_body(right_extractor):
+    def extract(self, request):
+        reply = super().extract(request)
+        return reply._replace(body=reply.body.strip().partition("\n")[0])
+
+
+class takes_the_fields_for_the_body(right_extractor):
+    def extract(self, request):
+        return super().extract(request)._replace(body=request.raw)
+
+
+class has_no_body_beside_errors(right_extractor):
+    def refused(self, why):
+        return super().refused(why)._replace(body=None)
+
+
+class counts_nothing(right_extractor):
+    def extract(self, request):
+        return super().extract(request)._replace(usage=None)
+
+
+class counts_only_what_fails(right_extractor):
+    def extract(self, request):
+        reply = super().extract(request)
+        return reply if reply.output is None else reply._replace(usage=None)
+
+
+# -- an own format: a last line that begins with @@ ------------------------------------------------
+
+
+class right_in_its_format(right_extractor):
+    def extract(self, request):
+        body, _, last = request.raw.rstrip("\n").rpartition("\n")
+        if not last.startswith("@@"):
+            return self.refused("the last line does not begin with @@")
+        return self.read(last[2:], body)
+
+    def read(self, line, body):
+        try:
+            output = self.parse(line)
+        except (ValueError, RecursionError) as error:
+            return self.refused(str(error))
+        if not isinstance(output, dict):
+            return self.refused("what follows @@ is no object")
+        return ExtractReply(output=output, body=body)
+
+    def parse(self, line):
+        return json.loads(line)
+
+
+class trips_over_nan(right_in_its_format):
+    def parse(self, line):
+        return json.loads(line, parse_constant={}.__getitem__)
+
+
+class trips_over_depth(right_in_its_format):
+    def parse(self, line):
+        try:
+            return super().parse(line)
+        except RecursionError as error:
+            raise KeyError("too deep") from error
+
+
+class trips_over_long_numbers(right_in_its_format):
+    def parse(self, line):
+        if "9" * 5_000 in line:
+            raise OverflowError("the number is too long")
+        return super().parse(line)
+
+
+class trips_over_lone_surrogates(right_in_its_format):
+    def read(self, line, body):
+        reply = super().read(line, body)
+        json.dumps(reply.output, ensure_ascii=False).encode()
+        return reply
+
+
+class trips_over_half_a_line(right_in_its_format):
+    def read(self, line, body):
+        assert line.endswith("}")
+        return super().read(line, body)
+
+
+class trips_over_a_missing_status(right_in_its_format):
+    def read(self, line, body):
+        reply = super().read(line, body)
+        return reply if reply.output is None or reply.output["$status"] else self.refused("none")
+
+
+class gives_errors_beside_an_output(right_in_its_format):
+    def read(self, line, body):
+        reply = super().read(line, body)
+        if reply.output is None or reply.output.get("$status") in ("done", "failed"):
+            return reply
+        return reply._replace(errors=(ExtractProblem("$status", "is not one of done, failed"),))
+
+
+class refuses_an_unknown_status_in_silence(right_in_its_format):
+    def read(self, line, body):
+        reply = super().read(line, body)
+        if reply.output is None or reply.output.get("$status") in ("done", "failed"):
+            return reply
+        return ExtractReply(body=body)

@@ -2,6 +2,8 @@
 
 # ruff: noqa: N801 (a class is called as its entry point is)
 
+import os
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +18,8 @@ class right_judge:
     def judge(self, request):
         if not Path(request.cwd).is_dir():
             raise FileNotFoundError(f"there is no trial in {request.cwd}")
+        if Path(request.cwd, "slow").exists():
+            request.cancel.wait(9)
         return JudgeReply(score=float(Path(request.cwd, "README.md").is_file()))
 
 
@@ -75,3 +79,62 @@ class prints_the_score(right_judge):
         reply = super().judge(request)
         print(reply.score)
         return reply
+
+
+class scores_true(right_judge):
+    def judge(self, request):
+        return JudgeReply(score=bool(super().judge(request).score))
+
+
+class scores_below_zero(right_judge):
+    def judge(self, request):
+        return JudgeReply(score=super().judge(request).score - 1.5)
+
+
+class fails_without_a_word(right_judge):
+    def judge(self, request):
+        try:
+            return super().judge(request)
+        except FileNotFoundError:
+            raise ValueError from None
+
+
+class writes_into_the_fixture(right_judge):
+    def judge(self, request):
+        if request.fixture is not None:
+            Path(request.fixture, "cache.txt").write_text("for the next trial")
+        return super().judge(request)
+
+
+class makes_the_fixture_executable(right_judge):
+    def judge(self, request):
+        for file in Path(request.fixture).iterdir() if request.fixture else ():
+            file.chmod(0o755)
+        return super().judge(request)
+
+
+class ignores_its_cancel_token(right_judge):
+    def judge(self, request):
+        if Path(request.cwd, "slow").exists():
+            time.sleep(5)
+        return super().judge(request)
+
+
+class leaves_a_thread_running(right_judge):
+    def judge(self, request):
+        if threading.current_thread() is threading.main_thread():
+            threading.Thread(target=time.sleep, args=(5,), daemon=True).start()
+        return super().judge(request)
+
+
+class goes_into_the_trial(right_judge):
+    def judge(self, request):
+        reply = super().judge(request)
+        os.chdir(request.cwd)
+        return reply
+
+
+class sets_a_variable(right_judge):
+    def judge(self, request):
+        os.environ["KIT_JUDGE_WAS_HERE"] = request.cwd
+        return super().judge(request)

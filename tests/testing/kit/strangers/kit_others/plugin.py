@@ -1,7 +1,7 @@
 """Announces them all."""
 
-from kit_others.names import EXTRACTORS, JUDGES
-from uwf_core.api import ExtractorSpec, JudgeSpec, hookimpl
+from kit_others.names import EXTRACTORS, JUDGES, TOOLS
+from uwf_core.api import ExtractorSpec, JudgeSpec, ToolSpec, hookimpl
 
 SUMMARY = "for the kit's own test"
 
@@ -19,4 +19,22 @@ def uwf_judges():
     return [
         JudgeSpec(name=name, summary=SUMMARY, factory=f"kit_others.judges:{name}")
         for name in JUDGES
+    ]
+
+
+@hookimpl
+def uwf_tools():
+    words = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+    odd = {
+        "has_a_list_of_parameters": {"type": "array"},
+        "has_no_schema": {"type": "object", "properties": {"path": {"type": "a path"}}},
+    }
+    return [
+        ToolSpec(
+            name=name,
+            description="" if name == "says_nothing_about_itself" else SUMMARY,
+            parameters=odd.get(name, words),
+            factory=f"kit_others.tools:{name}",
+        )
+        for name in TOOLS
     ]

@@ -1,0 +1,215 @@
+"""The promises of every tool, as tests: subclass `ToolContract` and define its fixtures.
+
+```python
+import pytest
+from uwf_testing.tool_contract import ToolContract
+
+class TestCount(ToolContract):
+    @pytest.fixture
+    def tool(self):
+        return "count_words"                      # the name of the entry point and of the tool
+
+    @pytest.fixture
+    def arguments(self):                          # of a call that succeeds in `workspace`
+        return {"path": "README.md"}
+```
+
+`workspace` is the folder of the call; by default it has a file README.md. Two more fixtures are
+None by default, and the clauses that need them are skipped: `failing`, arguments of a call that
+fails; `slow`, those of a call that takes long.
+"""
+
+import re
+import threading
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from uwf_core.api.tool import ToolContext, ToolSpec
+from uwf_core.cas.schemas import CompiledSchema, schema_problems
+from uwf_core.plugins.plugins import Plugins
+from uwf_core.plugins.scan import TOOLS
+from uwf_core.process.cancel import Cancel
+from uwf_testing.contract import KIT_VERSION, Needs, needs
+from uwf_testing.plugin_contract import PluginContract
+from uwf_testing.surroundings import (
+    ends_within,
+    nothing_written,
+    process_unchanged,
+    threads_left,
+)
+
+__all__ = ["KIT_VERSION", "ToolContract"]
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_SECRET = "kit-secret-5d0e4c1f77"
+
+Use = Callable[..., Any]
+
+
+class ToolContract(PluginContract):
+    """The promises of a tool. The agent validates arguments against `parameters` before a call."""
+
+    kind = "tool"
+    group = TOOLS
+
+    stop_seconds: ClassVar[float] = 10.0
+    """How long a call may run after its cancel token is set, and its threads after it."""
+
+    @pytest.fixture
+    def tool(self) -> str:
+        """The name of the tool to test."""
+        raise NotImplementedError("define a fixture `tool` that returns the tool's name")
+
+    @pytest.fixture
+    def arguments(self) -> Mapping[str, Any]:
+        """The arguments of a call that succeeds."""
+        raise NotImplementedError("define a fixture `arguments` for a call that succeeds")
+
+    @pytest.fixture
+    def failing(self) -> Mapping[str, Any] | None:
+        """The arguments of a call that fails."""
+        return None
+
+    @pytest.fixture
+    def slow(self) -> Mapping[str, Any] | None:
+        """The arguments of a call that takes longer than `stop_seconds` if nothing cancels it."""
+        return None
+
+    @pytest.fixture
+    def workspace(self, tmp_path: Path) -> Path:
+        """The folder of the call."""
+        folder = tmp_path / "workspace"
+        folder.mkdir()
+        (folder / "README.md").write_text("# What was done\n", encoding="utf-8")
+        return folder
+
+    @pytest.fixture
+    def plugin_name(self, tool: str) -> str:
+        """The name of the entry point."""
+        return tool
+
+    @pytest.fixture
+    def use(self, record: ToolSpec, plugins: Plugins, tool: str, workspace: Path) -> Use:
+        """Calls a new tool, which is created as by an agent."""
+
+        def call(arguments: Mapping[str, Any], cancel: Cancel | None = None) -> Any:
+            made = plugins.attribute(TOOLS, tool, record.factory)()
+            env = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+            context = ToolContext(cwd=str(workspace), env=env, cancel=cancel or Cancel())
+            return made(arguments, context)
+
+        return call
+
+    def subject(self, request: pytest.FixtureRequest) -> str:
+        """The tool's name."""
+        return str(request.getfixturevalue("tool"))
+
+    def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
+        """Why a clause is skipped: a fixture is missing."""
+        for name in wanted.peer:
+            if request.getfixturevalue(name) is None:
+                return f"no fixture {name!r} is defined"
+        return None
+
+    def check_announced(self, record: ToolSpec, name: str) -> None:
+        """Check the name and the description, which the model reads."""
+        assert record.name == name
+        assert isinstance(record.description, str), "the description is a text"
+        assert record.description.strip(), "the description says something"
+
+    def test_models_can_call_it(self, record: ToolSpec, arguments: Mapping[str, Any]) -> None:
+        """Its name has letters, digits, `_` and `-`, at most 64; its parameters are the JSON
+        Schema of an object, and the arguments of the kit are valid.
+        """
+        assert _NAME.fullmatch(record.name), f"{record.name!r} is not a name that services accept"
+        assert not schema_problems(record.parameters), "the parameters are not a JSON Schema"
+        assert record.parameters.get("type") == "object", "the parameters are not an object"
+        accepts = CompiledSchema(record.parameters).accepts
+        assert accepts(dict(arguments)), "the fixture `arguments` does not fit the parameters"
+
+    def test_the_answer_is_text(self, use: Use, arguments: Mapping[str, Any]) -> None:
+        """A call returns text for the model, which can be stored."""
+        answer = use(arguments)
+        assert isinstance(answer, str), f"it returns {type(answer).__name__}"
+        answer.encode()
+
+    @needs("failing")
+    def test_a_failure_says_what_is_wrong(self, use: Use, failing: Mapping[str, Any]) -> None:
+        """A call that fails raises an exception with a message, which the model reads as an
+        error. It never ends the process.
+        """
+        try:
+            answer = use(failing)
+        except Exception as error:
+            assert str(error).strip(), f"{type(error).__name__} has no message"
+        except BaseException as error:
+            pytest.fail(f"it raises {type(error).__name__}, which ends the process")
+        else:
+            pytest.fail(f"it answers {answer!r:.200}, which the model takes for a success")
+
+    def test_the_arguments_are_left_as_they_were(
+        self, use: Use, arguments: Mapping[str, Any]
+    ) -> None:
+        """The tool does not change its arguments, which the step's turns record."""
+        before = deepcopy(dict(arguments))
+        use(arguments)
+        assert arguments == before
+
+    def test_the_environment_is_that_of_the_call(
+        self, use: Use, arguments: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The answer has no variable of uwf's own process, where the keys of services are."""
+        monkeypatch.setenv("KIT_API_KEY", _SECRET)
+        assert _SECRET not in str(use(arguments)), "the model reads variables of uwf's process"
+
+    def test_nothing_is_written_outside_the_workspace(
+        self,
+        use: Use,
+        arguments: Mapping[str, Any],
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """Relative paths are relative to `context.cwd`; the home, temporary and current folders
+        stay unchanged.
+        """
+        with nothing_written(tmp_path, monkeypatch):
+            use(arguments)
+
+    @needs("slow")
+    def test_it_stops_when_it_is_cancelled(self, use: Use, slow: Mapping[str, Any]) -> None:
+        """A call ends when `context.cancel` is set, with an answer or an error."""
+        cancel = Cancel()
+        assert ends_within(self.stop_seconds, lambda: use(slow, cancel), cancel), (
+            "it still runs after the cancel token was set"
+        )
+
+    def test_it_leaves_no_thread(self, use: Use, arguments: Mapping[str, Any]) -> None:
+        """A call that has ended leaves no thread running."""
+        before = set(threading.enumerate())
+        use(arguments)
+        left = threads_left(before, self.stop_seconds)
+        assert not left, f"still running: {', '.join(left)}"
+
+    def test_the_process_is_left_as_it_was(
+        self,
+        use: Use,
+        arguments: Mapping[str, Any],
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """The tool changes neither the current folder nor the environment of uwf's process."""
+        with process_unchanged(tmp_path, monkeypatch):
+            use(arguments)
+
+    def test_it_prints_nothing(
+        self, use: Use, arguments: Mapping[str, Any], capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        """The tool writes neither to standard output nor to standard error."""
+        capfd.readouterr()
+        use(arguments)
+        printed = capfd.readouterr()
+        assert printed.out + printed.err == ""
