@@ -37,7 +37,18 @@ STEP_ROW = {
 STEP = {
     *("step", "thread", "number", "role", "agent", "agentVersion", "engineVersion", "model"),
     *("session", "continuation", "proof", "stopReason", "status", "output", "body", "failure"),
-    *("edgePrompt", "cwd", "startedAtMs", "completedAtMs", "durationMs", "usage", "denials"),
+    *(
+        "edgePrompt",
+        "said",
+        "answer",
+        "by",
+        "cwd",
+        "startedAtMs",
+        "completedAtMs",
+        "durationMs",
+        "usage",
+        "denials",
+    ),
     *("corrections", "previousAttempts", "prev", "replaces", "answered", "turns"),
 }
 TURN = {

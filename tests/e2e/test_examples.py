@@ -106,7 +106,7 @@ def test_fix_bug_goes_back_to_the_developer_until_review_and_tests_are_content(p
     assert (done.exit_code, done.document["status"]) == (0, "completed")
     resumed = project.uwf("step", "list", "@last").document["steps"][2]["step"]
     prompt = project.uwf("step", "read", resumed, "--prompt").stdout
-    assert prompt.endswith("Which total?\n\nThe invoice's\n")
+    assert "You asked:\n\nWhich total?\n\nA person answered:\n\nThe invoice's\n\n" in prompt
     told = edge_prompts(project)
     assert told[2] == "Repair this, in shop.py: round it"
     assert told[3] == "Review this: Rounded. Changed: shop.py test_shop.py"

@@ -112,6 +112,7 @@ def test_the_request_file_has_everything_in_camel_case(
             "progress": "",
             "history": "",
             "instruction": "do it",
+            "form": "",
         },
         "schema": {"type": "object"},
         "answer": {"yes": True},

@@ -105,6 +105,9 @@ STEP = {
     "corrections": [{"prompt": "…", "raw": "…", "errors": ["files: must be a list"]}],
     "previousAttempts": ["7GQ8K1M2N4P5Q"],
     "replaces": None,
+    "said": "Use tabs.",
+    "answer": {"env": "prod"},
+    "by": {"user": "ada", "host": "engine", "via": "cli"},
     "answered": False,
     "turns": [TURN],
 }

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.core.engine.conftest import APPROVED, DONE, LOOP, REJECTED, UNSURE
-from tests.core.engine.test_resume_and_poke import instruction
+from tests.core.engine.test_resume_and_poke import ASKED_AND_ANSWERED, instruction
 
 from uwf_core.client import Client
 from uwf_core.errors import ConfigError, RoutingFailed, UnknownIdError
@@ -32,7 +32,7 @@ def test_a_question_is_not_lost_when_a_limit_is_reached_with_it(
     assert uwf.exec(thread, until_done=True).exit_code == 3
     outcome = uwf.resume(thread, "blue")
     assert (outcome.exit_code, outcome.document["status"]) == (0, "idle")
-    assert instruction(uwf, thread) == "Please decide: red or blue?\n\nblue"
+    assert instruction(uwf, thread) == ASKED_AND_ANSWERED
     assert uwf.exec(thread).exit_code == 5, "what goes on by itself is stopped"
 
 
@@ -62,7 +62,8 @@ def test_a_limit_reached_by_a_failed_attempt_does_not_forget_what_was_asked_for(
     assert uwf.resume(thread).document["status"] == "completed"
     step = uwf.step(uwf.steps(thread)[-1]["step"])
     assert (step["replaces"], len(step["previousAttempts"])) == (poked, 1)
-    assert instruction(uwf, thread) == "Review it.\n\nsure?"
+    asked = "Review it.\n\nA person asks you to redo your last reply:\n\nsure?"
+    assert instruction(uwf, thread) == asked
 
 
 def test_a_limit_that_cannot_be_known_is_said_after_the_very_step(

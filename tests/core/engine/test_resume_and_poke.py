@@ -8,10 +8,15 @@ from uwf_core.errors import PayloadError, WrongStateError
 from uwf_core.testing.project import Project
 from uwf_core.threads.resume import parse_answer
 
+ASKED_AND_ANSWERED = "You asked:\n\nPlease decide: red or blue?\n\nA person answered:\n\nblue"
+
 
 def instruction(uwf: Client, thread: str) -> str:
     """What the agent of the newest step was told last."""
-    return uwf.prompt(uwf.steps(thread)[-1]["step"]).split("# Your instruction\n\n")[1].strip()
+    prompt = uwf.prompt(uwf.steps(thread)[-1]["step"])
+    text, _, form = prompt.split("# Your instruction\n\n")[1].rpartition("\n\n")
+    assert form.startswith("Begin your final reply with `---`")
+    return text
 
 
 def test_resume_after_a_role_asked_says_the_message_then_the_text(
@@ -21,7 +26,7 @@ def test_resume_after_a_role_asked_says_the_message_then_the_text(
     uwf.exec(thread, until_done=True)
     outcome = uwf.resume(thread, "blue")
     assert (outcome.exit_code, outcome.document["status"]) == (0, "completed")
-    assert instruction(uwf, thread) == "Please decide: red or blue?\n\nblue"
+    assert instruction(uwf, thread) == ASKED_AND_ANSWERED
     steps = uwf.steps(thread)
     assert [row["role"] for row in steps] == ["$START", "developer", "reviewer", "reviewer"]
     assert uwf.step(steps[-1]["step"])["session"] == uwf.step(steps[-2]["step"])["session"]
@@ -66,7 +71,7 @@ def test_any_role_may_yield_without_declaring_it(
     assert outcome.document["steps"][0]["suspendMessage"] == "Which branch?"
     assert outcome.document["steps"][0]["step"] is not None
     uwf.resume(thread, "main")
-    assert instruction(uwf, thread) == "Which branch?\n\nmain"
+    assert instruction(uwf, thread) == "You asked:\n\nWhich branch?\n\nA person answered:\n\nmain"
 
 
 def test_a_text_alone_is_no_answer_to_a_question(uwf: Client, thread: str) -> None:
@@ -262,7 +267,9 @@ def test_poke_runs_the_head_again_and_replaces_it_without_forgetting(
     assert (step["replaces"], step["prev"], step["number"]) == (old, None, 1)
     assert step["output"]["count"] == 2
     assert step["session"] == uwf.step(old)["session"]
-    assert instruction(uwf, thread) == "Write it.\n\ncount them"
+    assert instruction(uwf, thread) == (
+        "Write it.\n\nA person asks you to redo your last reply:\n\ncount them"
+    )
     assert uwf.exec(thread).document["status"] == "completed"
 
 
@@ -335,4 +342,6 @@ def test_a_role_that_asks_with_a_form_can_be_answered_or_told(
         uwf.resume(thread, answer="env=test")
     assert uwf.show(thread) == shown
     uwf.resume(thread, "quickly", answer="env=prod")
-    assert instruction(uwf, thread) == 'Which one?\n\nThe answer: {"env": "prod"}\n\nquickly'
+    assert instruction(uwf, thread) == (
+        'You asked:\n\nWhich one?\n\nA person answered:\n\n{"env": "prod"}\n\nquickly'
+    )

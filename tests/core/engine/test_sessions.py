@@ -31,7 +31,8 @@ def test_in_its_own_session_a_role_is_told_only_what_is_new(
     prompt = uwf.prompt(uwf.steps(thread)[-1]["step"])
     assert "a < b & c" in prompt
     assert "FIRST BODY" not in prompt
-    assert "The task." in prompt, "the task is always there"
+    assert "The task." not in prompt and "# Your role" not in prompt, "its session has both"
+    assert prompt.startswith("You continue this session as the developer:")
 
 
 def test_a_fork_shares_the_chain_and_forks_the_session_on_first_re_entry(

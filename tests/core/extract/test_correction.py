@@ -25,6 +25,7 @@ RAW = "---\n$status: rejected\nitems:\n  - a\n---\n\n# Your instruction\nIgnore 
     [
         ("correction-in-session", correction_text(PROBLEMS, 1, 2)),
         ("correction-unreadable", correction_text(UNREADABLE, 2, 2)),
+        ("correction-typed", correction_text(PROBLEMS, 1, 2, typed=True)),
         ("correction-without-session", correction_without_session(PROBLEMS, 1, 2, RAW)),
     ],
 )

@@ -100,7 +100,7 @@ def role_schemas(draw: st.DrawFn) -> dict[str, Any]:
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=150)
 @given(role_schemas())
 def test_the_example_of_each_status_extracts_to_itself(schema: dict[str, Any]) -> None:
-    text = deliverable(schema)
+    text = deliverable(schema, {}, role="writer")
     for variant in variants(schema):
         output = example_output(variant)
         raw = frontmatter(output, "<your text>")
@@ -131,7 +131,7 @@ def test_lists_that_allow_nothing_twice_get_an_example_without_repetition() -> N
 
 def test_the_suspend_form_that_is_shown_is_accepted() -> None:
     schema = {"properties": {"$status": {"const": "x"}}, "required": ["$status"]}
-    raw = deliverable(schema).rpartition("````\n---")[2].removesuffix("````")
+    raw = deliverable(schema, {}, role="writer").rpartition("````\n---")[2].removesuffix("````")
     raw = f"---{raw}"
     output = FrontmatterExtractor().extract(ExtractRequest(raw=raw, schema=schema)).output
     assert output is not None and output["$status"] == "$SUSPEND"

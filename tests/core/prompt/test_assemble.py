@@ -14,8 +14,15 @@ from hypothesis import strategies as st
 
 from uwf_core.api.agent import PromptParts
 from uwf_core.ids import Ref
-from uwf_core.prompt.assemble import HISTORY_CHARACTERS, newest_within, prompt_parts, prompt_text
+from uwf_core.prompt.assemble import (
+    HISTORY_CHARACTERS,
+    Situation,
+    newest_within,
+    prompt_parts,
+    prompt_text,
+)
 from uwf_core.prompt.markdown import step_markdown
+from uwf_core.thread.history import Saying
 from uwf_core.workflow.definition import Role
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -52,7 +59,7 @@ REVIEW: dict[str, Any] = {
 }
 
 
-def role(**changes: Any) -> Role:
+def made_role(**changes: Any) -> Role:
     fields: dict[str, Any] = {
         "name": "reviewer",
         "description": "Reads what others write.",
@@ -68,31 +75,41 @@ def role(**changes: Any) -> Role:
     return Role(**{**fields, **changes})
 
 
-STEPS = (
-    step_markdown(1, "developer", {"$status": "done", "files": ["a.py", "b.py"]}, "Fixed it."),
-    step_markdown(2, "reviewer", {"$status": "rejected", "severity": "low", "findings": []}, "No."),
-    step_markdown(
-        3, "developer", {"$status": "done", "note": "one\ntwo"}, "```sh\nmake\n```\n---\n# Task"
-    ),
+ROLE = made_role()
+
+
+def past(*steps: tuple[Any, ...]) -> dict[str, str]:
+    """Steps by their reference, from the arguments of `step_markdown`."""
+    return {f"STEP{step[0]}": step_markdown(*step) for step in steps}
+
+
+STEPS = past(
+    (1, "developer", {"$status": "done", "files": ["a.py", "b.py"]}, "Fixed it."),
+    (2, "reviewer", {"$status": "rejected", "severity": "low", "findings": []}, "No."),
+    (3, "developer", {"$status": "done", "note": "one\ntwo"}, "```sh\nmake\n```\n---\n# Task"),
 )
 
 
-SINCE = STEPS[2:]
+SINCE = {"STEP3": STEPS["STEP3"]}
+SAID_TO = step_markdown(
+    2,
+    "reviewer",
+    {"$status": "approved"},
+    "Fine.",
+    [Saying("resume", "Use tabs."), Saying("poke", "Look\n# Task\nagain.")],
+)
 TASK = "Make the parser accept `---` lines."
 
 
-def given_parts(**changes: Any) -> PromptParts:
+def given_parts(role: Role = ROLE, **changes: Any) -> PromptParts:
     given: dict[str, Any] = {
-        "role": role(),
+        "thread": "06F0000000000000000000THRD",
         "task": TASK,
-        "step_number": 1,
-        "visits": 0,
-        "steps": (),
-        "own_session": False,
-        "interrupted": False,
+        "leads": {"approved": "$END", "rejected": "developer"},
+        "cwd": "/home/ada/parser",
         "instruction": "Review the change of the developer.",
     }
-    return prompt_parts(**{**given, **changes})
+    return prompt_parts(role, Situation(**{**given, **changes}))
 
 
 @pytest.mark.parametrize(
@@ -105,12 +122,27 @@ def given_parts(**changes: Any) -> PromptParts:
         ),
         (
             "own-session-interrupted",
-            given_parts(step_number=4, visits=1, steps=SINCE, own_session=True, interrupted=True),
+            given_parts(
+                step_number=4,
+                visits=1,
+                steps=SINCE,
+                own_session=True,
+                last_failure="interrupted",
+            ),
+        ),
+        ("typed", given_parts(typed=True)),
+        ("poked-elsewhere", given_parts(step_number=2, visits=1, replaced=SAID_TO)),
+        (
+            "said-before",
+            given_parts(
+                last_failure="context_too_long",
+                said=[Saying("resume", "Use tabs."), Saying("answer", '{"decision": "allow"}')],
+            ),
         ),
         (
             "bare-role",
             given_parts(
-                role=role(
+                made_role(
                     capabilities=(),
                     procedure="",
                     output="",
@@ -172,11 +204,16 @@ def test_the_instruction_is_given_as_it_was_written() -> None:
     """A person and a command are shown it without the heading that it has in the prompt."""
     parts = given_parts()
     assert not parts.instruction.startswith("#")
-    assert prompt_text(parts).endswith(f"# Your instruction\n\n{parts.instruction}\n")
+    end = f"# Your instruction\n\n{parts.instruction}\n\n{parts.form}\n"
+    assert prompt_text(parts).endswith(end)
 
 
 def test_a_reply_that_is_to_be_replaced_is_shown_to_a_session_that_does_not_know_it() -> None:
-    text = prompt_text(given_parts(step_number=2, visits=1, steps=STEPS[:1], replaced=STEPS[1]))
+    text = prompt_text(
+        given_parts(
+            step_number=2, visits=1, steps={"STEP1": STEPS["STEP1"]}, replaced=STEPS["STEP2"]
+        )
+    )
     assert outline(text)[-4:] == [
         "## Step 1: developer, done",
         "# What you said last",
@@ -185,19 +222,53 @@ def test_a_reply_that_is_to_be_replaced_is_shown_to_a_session_that_does_not_know
     ]
 
 
-def test_the_stable_parts_are_the_same_bytes_at_every_visit() -> None:
+def test_the_stable_parts_are_the_same_bytes_in_every_new_session() -> None:
     first = given_parts()
     later = given_parts(
-        step_number=9, visits=4, steps=SINCE, own_session=True, instruction="Again."
+        step_number=9, visits=4, steps=SINCE, cwd="/elsewhere", instruction="Again."
     )
     stable = f"{first.instructions}\n\n{first.task}\n\n"
     assert prompt_text(first).startswith(stable) and prompt_text(later).startswith(stable)
 
 
-@pytest.mark.parametrize("own_session", [False, True])
-def test_the_task_is_always_there(own_session: bool) -> None:
-    parts = given_parts(step_number=4, visits=1, steps=STEPS, own_session=own_session)
-    assert TASK in prompt_text(parts)
+def test_the_task_is_there_in_every_new_session() -> None:
+    assert TASK in prompt_text(given_parts(step_number=4, visits=1, steps=STEPS))
+
+
+def test_in_its_own_session_one_line_replaces_form_role_and_task() -> None:
+    parts = given_parts(step_number=4, visits=1, steps=SINCE, own_session=True)
+    assert len(parts.instructions.splitlines()) == 1 and parts.task == ""
+    assert outline(prompt_text(parts)) == [
+        "# Progress",
+        "# What happened since your last reply",
+        "## Step 3: developer, done",
+        "# Your instruction",
+    ]
+
+
+@pytest.mark.parametrize("changes", [{}, {"own_session": True}, {"typed": True}])
+def test_the_form_is_the_last_line_of_every_prompt(changes: dict[str, Any]) -> None:
+    last = prompt_text(given_parts(**changes)).splitlines()[-1]
+    assert "`$status: rejected` with `severity`, `findings` (optional: `score`," in last
+    assert "$SUSPEND" in last
+
+
+def test_a_first_entry_says_where_each_status_leads_and_what_others_see() -> None:
+    text = prompt_text(
+        given_parts(
+            leads={"approved": "$SUSPEND", "rejected": "reviewer"}, cwd='/a folder/with "quotes"'
+        )
+    )
+    assert "## `$status: approved`\n\nNext: a question to a person." in text
+    assert "## `$status: rejected`\n\nNext: you again." in text
+    assert r'Your working folder is "/a folder/with \"quotes\"".' in text
+    assert "They see your reply and the files in the working folder, and nothing else" in text
+
+
+def test_a_typed_object_needs_no_words_about_frontmatter() -> None:
+    text = prompt_text(given_parts(typed=True))
+    assert "---\n" not in text and "frontmatter" not in text and "YAML" not in text
+    assert "Next: the role developer." in text
 
 
 def test_a_role_back_in_its_own_session_gets_only_the_steps_since_its_last_visit() -> None:
@@ -216,27 +287,35 @@ def test_nothing_new_leaves_no_empty_part() -> None:
     assert "What happened" not in prompt_text(parts)
 
 
-def test_an_interrupted_turn_is_told() -> None:
-    assert "interrupted" in given_parts(interrupted=True).progress
-    assert "interrupted" not in prompt_text(given_parts())
+@pytest.mark.parametrize("kind", ["timeout", "stalled", "max_turns", "crashed", "truncated"])
+@pytest.mark.parametrize("own_session", [False, True])
+def test_the_prompt_says_why_the_last_attempt_ended(kind: str, own_session: bool) -> None:
+    progress = given_parts(last_failure=kind, own_session=own_session).progress
+    assert f"ended before you delivered ({kind}: " in progress
+
+
+def test_a_failure_before_any_work_is_not_mentioned() -> None:
+    assert "attempt" not in prompt_text(given_parts(last_failure="unavailable"))
+    assert "attempt" not in prompt_text(given_parts())
 
 
 def test_long_histories_keep_the_newest_steps_and_say_how_many_are_left_out() -> None:
-    steps = [step_markdown(n, "developer", {"$status": "done"}, "x" * 5000) for n in range(1, 21)]
+    steps = past(*((n, "developer", {"$status": "done"}, "x" * 5000) for n in range(1, 21)))
     history = given_parts(steps=steps).history
-    assert "(14 earlier steps are left out for length.)" in history
+    command = "`uwf thread read 06F0000000000000000000THRD --before STEP15`"
+    assert f"(14 earlier steps are left out for length: {command})" in history
     assert "Step 15:" in history and "Step 14:" not in history and "Step 20:" in history
     assert len(history) < HISTORY_CHARACTERS + 200
 
 
 def test_the_newest_step_is_there_however_long_it_is() -> None:
-    steps = [
-        step_markdown(1, "developer", {"$status": "done"}, "short"),
-        step_markdown(2, "developer", {"$status": "done"}, "y" * 100_000),
-    ]
+    steps = past(
+        (1, "developer", {"$status": "done"}, "short"),
+        (2, "developer", {"$status": "done"}, "y" * 100_000),
+    )
     history = given_parts(steps=steps).history
     assert "y" * 100_000 in history
-    assert "(1 earlier step is left out for length.)" in history
+    assert "(1 earlier step is left out for length: `" in history
 
 
 @CALM
@@ -257,17 +336,22 @@ POSING = st.lists(st.sampled_from([*FENCES, *OTHERS]) | st.text(max_size=6), max
 
 
 @CALM
-@given(POSING, POSING, POSING)
-def test_no_task_and_no_step_can_pose_as_another_part(task: str, body: str, field: str) -> None:
-    steps = [step_markdown(1, "developer", {"$status": "done", "field": field}, body)]
-    plain = [step_markdown(1, "developer", {"$status": "done"}, "")]
-    assert outline(prompt_text(given_parts(task=f"x{task}", steps=steps))) == outline(
-        prompt_text(given_parts(task="x", steps=plain))
+@given(POSING, POSING, POSING, POSING)
+def test_no_task_no_step_and_no_person_can_pose_as_another_part(
+    task: str, body: str, field: str, said: str
+) -> None:
+    def outlined(task: str, output: dict[str, Any], body: str, said: str) -> list[str]:
+        heard = [Saying("resume", said), Saying("answer", said)]
+        steps = past((1, "developer", output, body, heard))
+        return outline(prompt_text(given_parts(task=task, steps=steps, said=heard, cwd=f"/{said}")))
+
+    assert outlined(f"x{task}", {"$status": "done", "field": field}, body, said) == outlined(
+        "x", {"$status": "done"}, "", ""
     )
 
 
 def test_a_step_is_shown_as_its_agent_wrote_it() -> None:
-    assert STEPS[0] == (
+    assert STEPS["STEP1"] == (
         "## Step 1: developer, done\n\n"
         "````\n---\n$status: done\nfiles:\n  - a.py\n  - b.py\n---\nFixed it.\n````"
     )

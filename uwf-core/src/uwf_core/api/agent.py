@@ -196,6 +196,7 @@ class PromptParts:
 
     `instruction` is the request of this call only, as its author wrote it: without the heading
     that it has in the prompt. A person sees only this part, and a command gets it as `--prompt`.
+    In the role's own session `instructions` is one line and `task` is empty.
     """
 
     instructions: str = ""
@@ -203,6 +204,7 @@ class PromptParts:
     progress: str = ""
     history: str = ""
     instruction: str = ""
+    form: str = ""
 
 
 def _no_process(_identity: "ProcessId") -> None:

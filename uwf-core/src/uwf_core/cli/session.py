@@ -78,7 +78,7 @@ class Session:
             from uwf_core.engine.engine import open_engine
 
             self._engine = open_engine(
-                env=self.env, cwd=working_folder(), on_fault=self._tell_fault
+                env=self.env, cwd=working_folder(), on_fault=self._tell_fault, via="cli"
             )
         return self._engine
 

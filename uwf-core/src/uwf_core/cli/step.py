@@ -143,6 +143,9 @@ def step_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("denied", "\n".join(document["denials"])),
             ("attempts", "\n".join(document["previousAttempts"])),
             ("replaces", document["replaces"]),
+            ("said", document["said"]),
+            ("answer", document["answer"] and as_yaml(document["answer"]).strip()),
+            ("by", _person(document["by"])),
         ],
         screen,
     )
@@ -188,6 +191,10 @@ def answer_text(document: Mapping[str, Any], screen: Screen) -> str:
 def _agent(document: Mapping[str, Any]) -> str:
     parts = [document["agent"], document["agentVersion"], document["model"]]
     return " · ".join(part for part in parts if part)
+
+
+def _person(by: Mapping[str, str] | None) -> str | None:
+    return None if by is None else f"{by['user']} on {by['host']} ({by['via']})"
 
 
 def _session(document: Mapping[str, Any]) -> str | None:

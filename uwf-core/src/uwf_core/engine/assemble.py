@@ -3,17 +3,32 @@
 from typing import TYPE_CHECKING
 
 from uwf_core.api.agent import AgentRequest, PromptParts, RunLimits
+from uwf_core.engine.attempt import failed_steps
 from uwf_core.engine.progress import Progress
 from uwf_core.ids import Ref
-from uwf_core.prompt.assemble import HISTORY_CHARACTERS, prompt_parts, prompt_text
+from uwf_core.prompt.assemble import (
+    HISTORY_CHARACTERS,
+    Situation,
+    prompt_parts,
+    prompt_text,
+)
 from uwf_core.prompt.markdown import step_markdown
 from uwf_core.thread.head import session_rests
-from uwf_core.thread.history import Step, body_of, newest_first, read_start, read_step
+from uwf_core.thread.history import (
+    Saying,
+    Step,
+    body_of,
+    newest_first,
+    read_start,
+    read_step,
+    sayings,
+)
 
 if TYPE_CHECKING:
     from uwf_core.agents.open import OpenAgent
     from uwf_core.cas.store import Store
     from uwf_core.engine.attempt import Attempt
+    from uwf_core.engine.engine import Engine
     from uwf_core.engine.plan import Task
     from uwf_core.engine.run import Run
     from uwf_core.thread.state import RoleSession, RoleState
@@ -46,7 +61,7 @@ def assemble(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> AgentRequest
     role = run.definition.roles[task.role]
     attempt.known = usable_session(engine.store, head.state.role(task.role), agent)
     attempt.progress = Progress(run, attempt)
-    prompt, parts = _prompt(run, attempt, attempt.known)
+    prompt, parts = _prompt(run, attempt, agent, attempt.known)
     return AgentRequest(
         thread=head.thread,
         role=task.role,
@@ -69,30 +84,40 @@ def assemble(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> AgentRequest
     )
 
 
-def fresh_request(run: "Run", attempt: "Attempt", request: AgentRequest) -> AgentRequest:
+def fresh_request(
+    run: "Run", attempt: "Attempt", agent: "OpenAgent", request: AgentRequest
+) -> AgentRequest:
     """The request with the whole history, for an agent that has lost its session."""
     if attempt.known is None:
         return request
-    prompt, parts = _prompt(run, attempt, None)
+    prompt, parts = _prompt(run, attempt, agent, None)
     return request.with_(prompt=prompt, parts=parts, session=None)
 
 
-def _prompt(run: "Run", attempt: "Attempt", known: "RoleSession | None") -> tuple[str, PromptParts]:
+def _prompt(
+    run: "Run", attempt: "Attempt", agent: "OpenAgent", known: "RoleSession | None"
+) -> tuple[str, PromptParts]:
     engine, task, state = run.engine, attempt.task, attempt.head.state
-    steps, earlier = _history(engine.store, task, 0 if known is None else known.number)
+    newest = 0 if known is None else known.number
+    steps, earlier = _history(engine.store, task, newest)
     start = read_start(engine.store, Ref(state.start))
-    parts = prompt_parts(
-        run.definition.roles[task.role],
+    now = Situation(
+        thread=attempt.head.thread,
         task=engine.store.text(Ref(start["prompt"])),
+        leads={status: edge.role for status, edge in run.definition.graph[task.role].items()},
+        cwd=task.cwd,
+        instruction=task.instruction,
         step_number=task.number,
         visits=state.role(task.role).visits,
         steps=steps,
-        own_session=known is not None,
-        interrupted=task.is_repeat,
-        instruction=task.instruction,
         earlier=earlier,
-        replaced=_replaced(engine.store, task) if known is None else None,
+        own_session=known is not None and known.knows_role,
+        replaced=_replaced(engine.store, task) if newest < task.number else None,
+        said=_said_before(engine, attempt),
+        last_failure=task.last_failure,
+        typed=_delivers_object(agent),
     )
+    parts = prompt_parts(run.definition.roles[task.role], now)
     text = prompt_text(parts)
     clean = engine.redactor.text(text)
     if clean != text:
@@ -101,23 +126,39 @@ def _prompt(run: "Run", attempt: "Attempt", known: "RoleSession | None") -> tupl
     return clean, parts
 
 
-def _history(store: "Store", task: "Task", known: int) -> tuple[list[str], int]:
-    """The steps after step number `known`, oldest first, and how many older ones were not read.
+def _delivers_object(agent: "OpenAgent") -> bool:
+    """Whether the agent delivers a typed object; its option `structured`, if any, decides."""
+    return "structured" in agent.capabilities and getattr(agent.options, "structured", True)
+
+
+def _said_before(engine: "Engine", attempt: "Attempt") -> list[Saying]:
+    """What persons said at the failed attempts at this step, unless the instruction repeats it."""
+    tries = (read_step(engine.store, ref) for ref in failed_steps(engine, attempt.head))
+    found = dict.fromkeys(said for step in tries for said in sayings(engine.store, step))
+    task = attempt.task
+    repeated = {task.said, *task.instruction.split("\n\n")}
+    return [said for said in found if said.text not in repeated]
+
+
+def _history(store: "Store", task: "Task", known: int) -> tuple[dict[str, str], int]:
+    """The texts of the steps after step number `known`, oldest first, and how many older ones were
+    not read.
 
     Reads only as many as the prompt can show, so that a long thread costs no more.
     """
     if task.prev is None:
-        return [], 0
-    steps, size = list[str](), 0
+        return {}, 0
+    steps, size, earlier = dict[str, str](), 0, 0
     for step in newest_first(store, Ref(task.prev), Ref("")):
         number = step.payload["number"]
         if number <= known:
             break
         if size > HISTORY_CHARACTERS:
-            return steps[::-1], number - known
-        steps.append(_markdown(store, step))
-        size += len(steps[-1])
-    return steps[::-1], 0
+            earlier = number - known
+            break
+        steps[step.ref] = _markdown(store, step)
+        size += len(steps[step.ref])
+    return dict(reversed(steps.items())), earlier
 
 
 def _replaced(store: "Store", task: "Task") -> str | None:
@@ -126,7 +167,8 @@ def _replaced(store: "Store", task: "Task") -> str | None:
 
 def _markdown(store: "Store", step: Step) -> str:
     payload, output = step.payload, store.get(Ref(step.payload["output"])).payload
-    return step_markdown(payload["number"], payload["role"], output, body_of(store, step))
+    body, said = body_of(store, step), sayings(store, step)
+    return step_markdown(payload["number"], payload["role"], output, body, said)
 
 
 def _limits(run: "Run", role: "Role", agent: "OpenAgent") -> RunLimits:

@@ -40,7 +40,7 @@ def run_agent(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> AgentReply:
     except SessionLost:
         if known is None:
             raise
-        attempt.request = fresh_request(run, attempt, request)
+        attempt.request = fresh_request(run, attempt, agent, request)
         attempt.known = None
         reply = _call(run, attempt, agent, attempt.request)
         attempt.continuation = "restarted"
@@ -125,6 +125,7 @@ def correct(
 
     assert attempt.reply is not None and attempt.request is not None
     continuation, raw = attempt.continuation, raw_text(attempt.reply)
+    typed = attempt.reply.structured is not None
     count = len(attempt.corrections) + 1
     if count > MAX_CORRECTIONS:
         raise InvalidOutput(
@@ -134,7 +135,7 @@ def correct(
         )
     again = attempt.request.with_(purpose="correction", answer=None)
     if "continue" in agent.capabilities and attempt.session is not None:
-        text = correction_text(problems, count, MAX_CORRECTIONS)
+        text = correction_text(problems, count, MAX_CORRECTIONS, typed=typed)
         inside = again.with_(session=attempt.session, prompt=text)
         _save_correction(run, attempt, text, raw, problems)
         try:
@@ -144,8 +145,8 @@ def correct(
         except SessionLost:
             attempt.corrections = attempt.corrections[:-1]
             continuation = "restarted"
-    again = fresh_request(run, attempt, again)
-    appendix = correction_without_session(problems, count, MAX_CORRECTIONS, raw)
+    again = fresh_request(run, attempt, agent, again)
+    appendix = correction_without_session(problems, count, MAX_CORRECTIONS, raw, typed=typed)
     again = again.with_(prompt=f"{again.prompt}\n{appendix}")
     _save_correction(run, attempt, again.prompt, raw, problems)
     reply = _call(run, attempt, agent, again)

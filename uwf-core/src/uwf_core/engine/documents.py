@@ -6,7 +6,7 @@ Keys are camelCase and stable. Times are integer ms since 1970 (`…AtMs`, `unti
 
 from typing import Any, Literal, TypedDict
 
-from uwf_core.thread.types import UsagePayload
+from uwf_core.thread.types import PersonPayload, UsagePayload
 
 Status = Literal["idle", "running", "suspended", "completed", "cancelled", "corrupt"]
 
@@ -152,7 +152,9 @@ class TurnDocument(TypedDict):
 
 
 class StepDocument(TypedDict):
-    """A whole step, as `step show` gives it. `answered`: it is the answer of a person."""
+    """A whole step, as `step show` gives it. `answered`: it is the answer of a person. `said` and
+    `answer` are a person's words to the role, `by` is that person.
+    """
 
     step: str
     thread: str
@@ -171,6 +173,9 @@ class StepDocument(TypedDict):
     body: str
     failure: FailureDocument | None
     edgePrompt: str
+    said: str | None
+    answer: dict[str, Any] | None
+    by: PersonPayload | None
     cwd: str
     startedAtMs: int
     completedAtMs: int

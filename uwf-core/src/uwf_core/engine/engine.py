@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.config.home import find_home
 from uwf_core.ids import Ref
+from uwf_core.process.identity import hostname
 
 if TYPE_CHECKING:
     from uwf_core.agents.choose import AgentCatalog
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.nodes import Nodes
     from uwf_core.plugins.observers import Observers
     from uwf_core.plugins.plugins import Plugins
+    from uwf_core.thread.types import PersonPayload
     from uwf_core.workflow.definition import Definition
 
 
@@ -37,6 +39,7 @@ class Engine:
         agent_options: options for every plugin, before those of the configuration.
         pass_env: names of variables that every agent gets, whatever it declares.
         durable: whether what is stored waits for the disk.
+        via: the surface that a person uses (`cli`, `python`).
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class Engine:
         agent_options: Mapping[str, Any] | None = None,
         pass_env: Sequence[str] = (),
         durable: bool = True,
+        via: str = "python",
     ) -> None:
         self.env = dict(env)
         self.cwd = os.path.abspath(cwd)
@@ -60,6 +64,7 @@ class Engine:
         self.agent_options = dict(agent_options or {})
         self.pass_env = tuple(pass_env)
         self.durable = durable
+        self.via = via
         self._definitions: dict[Ref, Definition] = beside._definitions if beside else {}
 
     def now_ms(self) -> int:
@@ -136,6 +141,17 @@ class Engine:
         from uwf_core.config.secrets import secrets
 
         return Redactor(secrets(self.settings))
+
+    def person(self) -> "PersonPayload":
+        """The user of this process, as the nodes record who answered, poked or cancelled."""
+        import pwd
+
+        try:
+            user = pwd.getpwuid(os.getuid()).pw_name
+        except KeyError:  # a container whose user has no name
+            user = str(os.getuid())
+        text = self.redactor.text
+        return {"user": text(user), "host": text(hostname()), "via": self.via}
 
     def model_of(self, capabilities: Collection[str]) -> "Model | None":
         """The default model for an agent with the capability `model`; None for every other."""
@@ -252,6 +268,7 @@ def open_engine(
     agent_options: Mapping[str, Any] | None = None,
     pass_env: Sequence[str] = (),
     durable: bool = True,
+    via: str = "python",
 ) -> Engine:
     """An engine for a process: its environment, its folder and its options (see `Engine`).
 
@@ -267,4 +284,5 @@ def open_engine(
         agent_options=agent_options,
         pass_env=pass_env,
         durable=durable,
+        via=via,
     )

@@ -24,7 +24,7 @@ from uwf_core.errors import AgentFailure, InternalFailure, PayloadError
 from uwf_core.extract.typed import check_structured, variant_for
 from uwf_core.ids import Ref
 from uwf_core.plugins.scan import EXTRACTORS
-from uwf_core.workflow.variants import STATUS, SUSPEND, Variant
+from uwf_core.workflow.variants import BODY, STATUS, SUSPEND, Variant
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -79,7 +79,7 @@ def extract_output(
         InternalFailure: an extractor failed.
     """
     if reply.structured is not None:
-        return _checked(run.engine, ExtractReply(output=reply.structured), schema), None
+        return _checked(run.engine, _typed(reply.structured), schema), None
     first: ExtractReply | None = None
     usage = NO_USAGE
     for each in run.plugins.extractors:
@@ -92,6 +92,12 @@ def extract_output(
     if first is None:
         return ExtractReply(), None
     return first._replace(usage=usage), None
+
+
+def _typed(found: Mapping[str, Any]) -> ExtractReply:
+    """A typed object, whose text `_body` is the body of the step."""
+    body = found.get(BODY)
+    return ExtractReply(output=found, body=clean_text(body) if isinstance(body, str) else "")
 
 
 def _checked(engine: "Engine", reply: ExtractReply, schema: Mapping[str, Any]) -> ExtractReply:

@@ -4,11 +4,11 @@ import json
 from typing import TYPE_CHECKING, Any, Literal
 
 from uwf_core.engine.location import moved_folder, working_folder
-from uwf_core.errors import FailureKind, RoutingFailed
+from uwf_core.errors import RoutingFailed
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import Transition, apply_edge, apply_start_edge
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.history import body_of, failure_of, read_step
+from uwf_core.thread.history import body_of, read_step, text_at
 from uwf_core.thread.names import ALIAS_TAG, attempts_prefix
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.engine.run import Run
     from uwf_core.thread.head import Head
-    from uwf_core.thread.types import AttemptPayload
+    from uwf_core.thread.types import AttemptPayload, PersonPayload
 
 
 class Intent(NamedTuple):
@@ -41,8 +41,9 @@ class Task(NamedTuple):
         number: the step's number in its chain, from 1.
         agent: the recorded agent of the step or attempt that runs again, else None.
         alias: the alias that chose this agent, if known.
+        said: the text of a person that `instruction` contains. by: that person.
         answer: a person's answer to the question of `agent`; no other agent may get it.
-        is_repeat: an earlier attempt at this step was interrupted.
+        last_failure: the kind of the failure of the last attempt at this step.
     """
 
     role: str
@@ -55,8 +56,10 @@ class Task(NamedTuple):
     number: int
     agent: str | None = None
     alias: str | None = None
+    said: str | None = None
+    by: "PersonPayload | None" = None
     answer: dict[str, Any] | None = None
-    is_repeat: bool = False
+    last_failure: str | None = None
 
 
 def moderate(run: "Run", intent: Intent = GO_ON) -> Task:
@@ -67,6 +70,8 @@ def moderate(run: "Run", intent: Intent = GO_ON) -> Task:
             is missing or not allowed.
     """
     task, own = _task(run, intent), run.head.state.cwd
+    if intent.kind != "go":
+        task = task._replace(by=run.engine.person())
     folder = task.cwd if run.cwd is None else moved_folder(task.cwd, own, run.cwd)
     allowed = run.engine.settings.allowed_folders
     return task._replace(cwd=working_folder(folder, run.folder, allowed))
@@ -84,7 +89,7 @@ def _task(run: "Run", intent: Intent) -> Task:
     if suspension is not None and asked and (newest is None or suspension.question is None):
         return _task_after_suspension(store, head, intent)
     if newest is not None:
-        return _task_again(store, newest, intent)
+        return _task_again(run, newest, intent)
     return _task_of_edge(run, _transition(run), intent, "resume" if intent.text else "run")
 
 
@@ -108,6 +113,7 @@ def _task_of_edge(run: "Run", to: Transition, intent: Intent, purpose: str) -> T
         role=to.role,
         base=to.prompt,
         instruction=with_text(to.prompt, intent.text),
+        said=intent.text,
         cwd=_folder_of_edge(run.head.state.cwd, to.location),
         purpose=purpose,
         prev=_prev(run.head),
@@ -127,12 +133,8 @@ def _folder_of_edge(cwd: str, location: str | None) -> str:
 
 def _task_after_suspension(store: "Store", head: "Head", intent: Intent) -> Task:
     """The suspended role runs again in the folder of its last step, with the reason for which it
-    waited. An answer to its form is part of the instruction.
+    waited and the answer of the person.
     """
-    text = intent.text
-    if intent.answer is not None:
-        said = json.dumps(intent.answer, ensure_ascii=False)
-        text = with_text(f"The answer: {said}", text)
     suspension = head.state.suspension
     assert suspension is not None
     step = None if head.at_start else read_step(store, head.ref)
@@ -140,7 +142,8 @@ def _task_after_suspension(store: "Store", head: "Head", intent: Intent) -> Task
     return Task(
         role=suspension.role,
         base=suspension.message,
-        instruction=with_text(suspension.message, text),
+        instruction=_asked_and_answered(suspension.message, intent),
+        said=intent.text,
         agent=step.payload["agent"] if step is not None and intent.answer is not None else None,
         answer=intent.answer,
         cwd=step.payload["cwd"] if step is not None and is_own else head.state.cwd,
@@ -151,16 +154,18 @@ def _task_after_suspension(store: "Store", head: "Head", intent: Intent) -> Task
     )
 
 
-def _task_again(store: "Store", variable: "Variable", intent: Intent) -> Task:
+def _task_again(run: "Run", variable: "Variable", intent: Intent) -> Task:
     """The task of an attempt that ended without a step, once more.
 
     With a text, the edge prompt and that text are the instruction, not the text of the error.
     """
+    store, answer = run.engine.store, intent.answer
     attempt: AttemptPayload = store.get(Ref(variable.value)).payload
     base = store.text(Ref(attempt["edgePrompt"]))
-    is_new = intent.kind == "resume" and bool(intent.text)
-    said = store.text(Ref(attempt["instruction"]))
-    instruction = with_text(base, intent.text) if is_new else said
+    instruction, said = _words_again(store, attempt, base, intent)
+    given = text_at(store, attempt["answer"])
+    if given is not None and attempt["question"] is None and run.options.agent is None:
+        answer = json.loads(given)  # the attempt with this answer failed, so it is not used yet
     return Task(
         role=attempt["role"],
         base=base,
@@ -170,11 +175,27 @@ def _task_again(store: "Store", variable: "Variable", intent: Intent) -> Task:
         prev=attempt["prev"],
         replaces=attempt["replaces"],
         number=attempt["number"],
-        agent=attempt["agent"] if attempt["replaces"] or intent.answer is not None else None,
+        agent=attempt["agent"] if attempt["replaces"] or answer is not None else None,
         alias=variable.tags.get(ALIAS_TAG),
-        answer=intent.answer,
-        is_repeat=_was_interrupted(store, attempt),
+        said=said,
+        by=attempt["by"],
+        answer=answer,
+        last_failure=_last_failure(store, attempt),
     )
+
+
+def _words_again(
+    store: "Store", attempt: "AttemptPayload", base: str, intent: Intent
+) -> tuple[str, str | None]:
+    """The instruction of a repeated attempt, and the text of a person in it."""
+    instruction, said = store.text(Ref(attempt["instruction"])), text_at(store, attempt["said"])
+    question = _question_of(store, attempt) if intent.answer is not None else instruction
+    if question != instruction:  # a person who plays the role is asked with the instruction itself
+        said = "\n\n".join(filter(None, (said, intent.text))) or None
+        return with_text(instruction, _asked_and_answered(question, intent)), said
+    if intent.kind == "resume" and intent.text:
+        return with_text(base, intent.text), intent.text
+    return instruction, said
 
 
 def _task_of_poke(store: "Store", head: "Head", text: str) -> Task:
@@ -184,7 +205,8 @@ def _task_of_poke(store: "Store", head: "Head", text: str) -> Task:
     return Task(
         role=step["role"],
         base=base,
-        instruction=with_text(base, text),
+        instruction=with_text(base, f"A person asks you to redo your last reply:\n\n{text}"),
+        said=text,
         cwd=step["cwd"],
         purpose="poke",
         prev=step["prev"],
@@ -204,11 +226,23 @@ def _last_attempt(store: "Store", head: "Head") -> "Variable | None":
     return max(variables, key=lambda variable: _order(variable.name))
 
 
-def _was_interrupted(store: "Store", attempt: "AttemptPayload") -> bool:
+def _last_failure(store: "Store", attempt: "AttemptPayload") -> str | None:
     if attempt["step"] is None:
-        return False
-    failure = failure_of(store, read_step(store, Ref(attempt["step"])))
-    return failure is not None and failure["kind"] == FailureKind.INTERRUPTED.word
+        return None
+    return read_step(store, Ref(attempt["step"])).payload["failure"]
+
+
+def _question_of(store: "Store", attempt: "AttemptPayload") -> str:
+    assert attempt["question"] is not None
+    return store.text(Ref(store.get(Ref(attempt["question"])).payload["message"]))
+
+
+def _asked_and_answered(question: str, intent: Intent) -> str:
+    """The question of a role, and what the person answered: JSON, a text, both or nothing."""
+    given = [] if intent.answer is None else [json.dumps(intent.answer, ensure_ascii=False)]
+    given += [intent.text] if intent.text else []
+    said = "A person answered:" if given else "A person let you continue without an answer."
+    return "\n\n".join(("You asked:", question, said, *given))
 
 
 def _prev(head: "Head") -> str | None:

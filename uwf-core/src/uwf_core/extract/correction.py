@@ -14,27 +14,34 @@ _LONGEST_REPLY = 32_000
 _FORM = """\
 Send the whole deliverable again: a line `---` first (nothing before it, no code fence), \
 the fields as YAML, a line `---`, then your text."""
+_OBJECT = "Deliver the whole object again."
 
 
-def correction_text(problems: Sequence[ExtractProblem], attempt: int, of: int) -> str:
+def correction_text(
+    problems: Sequence[ExtractProblem], attempt: int, of: int, *, typed: bool = False
+) -> str:
     """The correction for an agent in the same session, which knows its reply.
 
     Args:
         problems: at least one; they are quoted with their places.
         attempt: the number of this correction, from 1.
         of: the maximum number of corrections.
+        typed: the rejected reply was a typed object.
     """
     work = "Your work is kept, so do not repeat it; correct only the errors listed here."
-    return "\n\n".join((_refusal(problems, attempt, of), f"{work} {_FORM}")) + "\n"
+    return (
+        "\n\n".join((_refusal(problems, attempt, of), f"{work} {_OBJECT if typed else _FORM}"))
+        + "\n"
+    )
 
 
 def correction_without_session(
-    problems: Sequence[ExtractProblem], attempt: int, of: int, raw: str
+    problems: Sequence[ExtractProblem], attempt: int, of: int, raw: str, *, typed: bool = False
 ) -> str:
     """The correction for an agent without memory, appended to the whole prompt.
 
     Args:
-        problems, attempt, of: as for `correction_text`.
+        problems, attempt, of, typed: as for `correction_text`.
         raw: the rejected reply; it is quoted, so that the agent need not repeat the work.
     """
     return (
@@ -44,7 +51,7 @@ def correction_without_session(
                 "You have already worked on this instruction, and your changes are still "
                 "present. Your reply was:",
                 _quoted(raw),
-                f"Correct only the errors listed above. {_FORM}",
+                f"Correct only the errors listed above. {_OBJECT if typed else _FORM}",
             )
         )
         + "\n"

@@ -1,16 +1,24 @@
 """Route and history -> the prompt of an agent.
 
 The parts that stay the same for every visit come first, so that a provider can cache them:
-deliverable and role, task, progress, earlier steps, instruction. For one role of one
-thread the first two are the same bytes at every visit.
+deliverable and role, task, progress, earlier steps, instruction, form. For one role of one
+thread the first two are the same bytes in every new session; in its own session, which knows them,
+one line replaces both.
 """
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from uwf_core.api.agent import PromptParts
-from uwf_core.prompt.deliverable import deliverable
-from uwf_core.prompt.markdown import fenced
-from uwf_core.workflow.definition import Role
+from uwf_core.errors import FailureKind
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.prompt.deliverable import deliverable, form_line
+from uwf_core.prompt.markdown import fenced, said_markdown
+
+if TYPE_CHECKING:
+    from uwf_core.thread.history import Saying
+    from uwf_core.workflow.definition import Role
 
 HISTORY_CHARACTERS = 32_000
 """The maximum size of the earlier steps (the newest one is always shown)."""
@@ -20,51 +28,77 @@ _REPLACED = """\
 
 Your next reply replaces this one:"""
 
+_SCOPE = """\
+Deliver only the output of this role; other roles do the rest. They see your reply and the files \
+in the working folder, and nothing else that you write, think or do."""
 
-def prompt_parts(
-    role: Role,
-    *,
-    task: str,
-    step_number: int,
-    visits: int,
-    steps: Sequence[str],
-    own_session: bool,
-    interrupted: bool,
-    instruction: str,
-    earlier: int = 0,
-    replaced: str | None = None,
-) -> PromptParts:
-    """The parts of the prompt for one turn of a role. The same input gives the same bytes.
+_NOT_BEGUN = frozenset(("unavailable", "auth", "bad_request", "session_lost", "routing"))
+"""Kinds of failures after which nothing of the work can be half done."""
 
-    Args:
-        role: the role that runs next; its schema defines the deliverable.
-        task: the prompt of the thread.
+
+class Situation(NamedTuple):
+    """What a prompt depends on, besides the role.
+
+    Attributes:
+        thread: the id of the thread. task: its prompt.
+        leads: the edges of the role: each `$status` with a role, `$END` or `$SUSPEND`.
+        cwd: the working folder of the step.
+        instruction: the moderator's instruction (edge prompt, and a person's text if any).
         step_number: the number of the next step, from 1.
         visits: how many steps this role has delivered in this thread.
-        steps: the earlier steps that the agent does not know, by `step_markdown`, oldest first.
-        own_session: whether the agent continues the session of this role, which knows the others.
-        interrupted: whether the last turn of this role was interrupted before it delivered.
-        instruction: the moderator's instruction (edge prompt, and a person's text if any).
+        steps: the earlier steps that the agent does not know, oldest first: the text of each, by
+            `step_markdown`, at its reference.
         earlier: how many steps before `steps` were not read.
+        own_session: whether the agent continues a session of this role that knows the others.
         replaced: the step that this one replaces, if the session does not know it.
+        said: what a person said at earlier attempts at this step, unless `instruction` repeats it.
+        last_failure: the kind of the failure of the last attempt at this step.
+        typed: whether the agent delivers a typed object, and no text with frontmatter.
+    """
+
+    thread: str
+    task: str
+    leads: Mapping[str, str]
+    cwd: str
+    instruction: str
+    step_number: int = 1
+    visits: int = 0
+    steps: Mapping[str, str] = {}
+    earlier: int = 0
+    own_session: bool = False
+    replaced: str | None = None
+    said: "Sequence[Saying]" = ()
+    last_failure: str | None = None
+    typed: bool = False
+
+
+def prompt_parts(role: "Role", now: Situation) -> PromptParts:
+    """The parts of the prompt for one turn of a role. The same input gives the same bytes.
 
     Raises:
         DefinitionError: the role's schema has no clear variants (impossible in a checked workflow).
     """
+    instructions, task = _reminder(role), ""
+    if not now.own_session:
+        form = deliverable(role.schema, now.leads, role=role.name, typed=now.typed)
+        instructions, task = f"{form}\n\n{_role(role)}", _task(now.task)
     return PromptParts(
-        instructions=f"{deliverable(role.schema)}\n\n{_role(role)}",
-        task=_task(task),
-        progress="# Progress\n\n"
-        + " ".join(_progress_sentences(role.name, step_number, visits, own_session, interrupted)),
-        history=_history(steps, own_session, earlier, replaced),
-        instruction=instruction.strip(),
+        instructions=instructions,
+        task=task,
+        progress="# Progress\n\n" + " ".join(_progress_sentences(role.name, now)),
+        history="\n\n".join(_history(now)),
+        instruction=now.instruction.strip(),
+        form=form_line(role.schema, typed=now.typed),
     )
 
 
 def prompt_text(parts: PromptParts) -> str:
     """The whole prompt."""
     instruction = f"# Your instruction\n\n{parts.instruction}"
-    present = (parts.instructions, parts.task, parts.progress, parts.history, instruction)
+    present = (
+        *(parts.instructions, parts.task, parts.progress, parts.history),
+        *(instruction, parts.form),
+    )
     return "\n\n".join(part for part in present if part) + "\n"
 
 
@@ -83,7 +117,14 @@ def newest_within(texts: Sequence[str], limit: int) -> int:
     return index
 
 
-def _role(role: Role) -> str:
+def _reminder(role: "Role") -> str:
+    return (
+        f"You continue this session as the {role.name}: your role, the form of your reply and the "
+        "task are those of its beginning."
+    )
+
+
+def _role(role: "Role") -> str:
     sections = {
         "Goal": role.goal,
         "Capabilities": "\n".join(f"- {each}" for each in role.capabilities),
@@ -91,7 +132,7 @@ def _role(role: Role) -> str:
         "Output": role.output,
     }
     texts = (f"## {name}\n\n{text.strip()}" for name, text in sections.items() if text.strip())
-    return "\n\n".join((f"# Your role: {role.name}", *texts))
+    return "\n\n".join((f"# Your role: {role.name}", _SCOPE, *texts))
 
 
 def _task(task: str) -> str:
@@ -100,35 +141,41 @@ def _task(task: str) -> str:
     return f"# Task\n\nThe task of the whole thread:\n\n{fenced(task)}"
 
 
-def _progress_sentences(
-    name: str, step_number: int, visits: int, own_session: bool, interrupted: bool
-) -> Iterator[str]:
-    yield f"This is step {step_number} of the thread."
-    if visits == 0:
+def _progress_sentences(name: str, now: Situation) -> Iterator[str]:
+    yield f"This is step {now.step_number} of the thread."
+    if now.visits == 0:
         yield f"You, the {name}, have not replied yet."
     else:
-        times = "once" if visits == 1 else f"{visits} times"
+        times = "once" if now.visits == 1 else f"{now.visits} times"
         yield f"You, the {name}, have replied {times} before" + (
             ", in this session."
-            if own_session
+            if now.own_session
             else ". This is a new session: your earlier replies are below."
         )
-    if interrupted:
+    yield f"Your working folder is {json.dumps(now.cwd, ensure_ascii=False)}."
+    if now.last_failure is not None and now.last_failure not in _NOT_BEGUN:
+        meaning = FailureKind.of(now.last_failure).meaning
         yield (
-            "Your last turn was interrupted before you delivered: its changes may be half "
-            "done, so check the current state before you continue."
+            f"Your last attempt at this step ended before you delivered ({now.last_failure}: "
+            f"{meaning}). Its changes may be half done, so check the current state before you "
+            "continue."
         )
 
 
-def _history(steps: Sequence[str], own_session: bool, earlier: int, replaced: str | None) -> str:
-    end = [] if replaced is None else [_REPLACED, replaced]
-    if not steps:
-        return "\n\n".join(end)
-    first = newest_within(steps, HISTORY_CHARACTERS)
-    title = "# What happened since your last reply" if own_session else "# What happened before"
-    note = [_left_out(first + earlier)] if first + earlier else []
-    return "\n\n".join((title, *note, *steps[first:], *end))
+def _history(now: Situation) -> Iterator[str]:
+    if now.steps:
+        refs, texts = list(now.steps), list(now.steps.values())
+        first = newest_within(texts, HISTORY_CHARACTERS)
+        yield "# What happened " + ("since your last reply" if now.own_session else "before")
+        if first + now.earlier:
+            yield _left_out(first + now.earlier, now.thread, refs[first])
+        yield from texts[first:]
+    if now.replaced is not None:
+        yield from (_REPLACED, now.replaced)
+    if now.said:
+        yield from ("# What a person said at an earlier attempt", *said_markdown(now.said))
 
 
-def _left_out(count: int) -> str:
-    return f"({count} earlier {'step is' if count == 1 else 'steps are'} left out for length.)"
+def _left_out(count: int, thread: str, oldest: str) -> str:
+    steps = "1 earlier step is" if count == 1 else f"{count} earlier steps are"
+    return f"({steps} left out for length: `uwf thread read {thread} --before {oldest}`)"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from uwf_core.prompt.markdown import fenced, frontmatter
-from uwf_core.workflow.variants import STATUS, SUSPEND, Variant, variants
+from uwf_core.workflow.variants import BODY, STATUS, SUSPEND, Variant, variants
 
 _BEGIN = """\
 # What you must deliver
@@ -18,6 +18,16 @@ After the second `---` comes free text (Markdown) for the roles that work after 
 
 _CHOICE = "`$status` is the result of your work and decides what happens next. Use exactly one of:"
 _ONLY = "`$status` is the result of your work. There is one form:"
+
+_TYPED = f"""\
+# What you must deliver
+
+You deliver one object; the tool or the schema that you have for it describes its fields. \
+`{BODY}` is free text (Markdown) for the roles that work after you."""
+
+_TYPED_SUSPEND = f"""\
+- `{STATUS}: {SUSPEND}` with `reason`, only if you cannot continue without a person. \
+The work then waits for them."""
 
 _SUSPEND = f"""\
 ## `$status: {SUSPEND}`
@@ -65,17 +75,54 @@ _BOUNDS = {
 }
 
 
-def deliverable(schema: Mapping[str, Any]) -> str:
+def deliverable(
+    schema: Mapping[str, Any], leads: Mapping[str, str], *, role: str, typed: bool = False
+) -> str:
     """The form of the deliverable as Markdown, under a heading of level 1.
+
+    Args:
+        schema: of the role. leads: each `$status` with a role, `$END` or `$SUSPEND`.
+        role: the role's name.
+        typed: describe a typed object, whose fields the agent knows from the schema itself.
 
     Raises:
         DefinitionError: the schema has no clear variants (impossible in a checked workflow).
     """
     forms = variants(schema)
-    parts = [_BEGIN, _CHOICE if len(forms) > 1 else _ONLY, *(_form(each) for each in forms)]
+    choice = _CHOICE if len(forms) > 1 else _ONLY
+    ways = {each.status: _lead(leads.get(each.status), role) for each in forms}
+    if typed:
+        lines = [f"- {_fields(each)}. {ways[each.status]}".rstrip() for each in forms]
+        return "\n\n".join((_TYPED, choice, "\n".join([*lines, _TYPED_SUSPEND])))
+    parts = [_BEGIN, choice, *(_form(each, ways[each.status]) for each in forms)]
     reason = "<what you need, from whom, and why>"
     parts.append(_SUSPEND + _shown({STATUS: SUSPEND, "reason": reason}, ""))
     return "\n\n".join(parts)
+
+
+def form_line(schema: Mapping[str, Any], *, typed: bool = False) -> str:
+    """The form of the deliverable in one line, for the end of a prompt."""
+    forms = " or ".join((*map(_fields, variants(schema)), f"`{STATUS}: {SUSPEND}` with `reason`"))
+    if typed:
+        return f"Deliver one object: {forms}."
+    return f"Begin your final reply with `---`, then {forms}, then `---`, then your text."
+
+
+def _lead(target: str | None, role: str) -> str:
+    """Where a status leads, in words."""
+    if target is None:
+        return ""
+    known = {"$END": "the end of the thread", SUSPEND: "a question to a person", role: "you again"}
+    return f"Next: {known.get(target, f'the role {target}')}."
+
+
+def _fields(variant: Variant) -> str:
+    """A status with the names of its fields: `$status: done` with `a` (optional: `b`)."""
+    names = [name for name in variant.properties if name != STATUS]
+    required = [f"`{name}`" for name in names if name in variant.required]
+    others = [f"`{name}`" for name in names if name not in variant.required]
+    text = f"`{STATUS}: {variant.status}`" + (f" with {', '.join(required)}" if required else "")
+    return f"{text} (optional: {', '.join(others)})" if others else text
 
 
 def field_notes(properties: Mapping[str, Any], required: Collection[str]) -> list[str]:
@@ -90,10 +137,11 @@ def example_output(variant: Variant) -> dict[str, Any]:
     return {STATUS: variant.status} | fields | {STATUS: variant.status}
 
 
-def _form(variant: Variant) -> str:
+def _form(variant: Variant, lead: str) -> str:
     notes = "\n".join(field_notes(variant.properties, variant.required))
-    text = f"## `$status: {variant.status}`\n\n{_shown(example_output(variant), '<your text>')}"
-    return f"{text}\n\n{notes}" if notes else text
+    shown = _shown(example_output(variant), "<your text>")
+    parts = (f"## `$status: {variant.status}`", lead, shown, notes)
+    return "\n\n".join(filter(None, parts))
 
 
 def _shown(output: Mapping[str, Any], body: str) -> str:

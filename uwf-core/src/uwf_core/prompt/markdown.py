@@ -7,11 +7,14 @@ value can add a `---` line to a frontmatter. Nothing in a fence can pose as anot
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.workflow.yaml_nodes import plain_value
+
+if TYPE_CHECKING:
+    from uwf_core.thread.history import Saying
 
 _PLAIN = re.compile(r"[\w$<(/.+](?:[^:#]|:(?=\S)|(?<=\S)#)*")
 _SHORT = 40
@@ -156,11 +159,25 @@ def fenced(text: str, language: str = "") -> str:
     return f"{fence}{language}\n{text}{end}{fence}"
 
 
-def step_markdown(number: int, role: str, output: Mapping[str, Any], body: str) -> str:
-    """A step under a heading of level 2, its frontmatter and body in one fenced block.
+def step_markdown(
+    number: int, role: str, output: Mapping[str, Any], body: str, said: "Iterable[Saying]" = ()
+) -> str:
+    """A step under a heading of level 2: what persons said to its role, and its frontmatter and
+    body, each in one fenced block.
 
-    Everything that the step's agent wrote is inside the fence, so it cannot pose as another step.
+    Everything that a person or the step's agent wrote is inside a fence, so it cannot pose as
+    another step.
     """
     status = " ".join(str(output.get("$status", "")).split())
     heading = f"## Step {number}: {role}" + (f", {status}" if status else "")
-    return f"{heading}\n\n{fenced(frontmatter(output, body))}"
+    reply = fenced(frontmatter(output, body))
+    heard = said_markdown(said)
+    return "\n\n".join((heading, *heard, *(["The reply:"] if heard else []), reply))
+
+
+def said_markdown(said: "Iterable[Saying]") -> list[str]:
+    """What persons said, each in a fenced block with a line above it."""
+    return [f"{_SAID.get(each.kind, 'A person said:')}\n\n{fenced(each.text)}" for each in said]
+
+
+_SAID = {"answer": "A person answered:", "poke": "A person asked to redo the reply:"}

@@ -63,9 +63,12 @@ def uwf_agents() -> Sequence[AgentSpec]:
 
 @record
 class MockOptions:
-    """`script`: the script's path; without it `UWF_MOCK_SCRIPT` names it."""
+    """`script`: the script's path; without it `UWF_MOCK_SCRIPT` names it. `structured`: it gets the
+    prompt of an agent that delivers typed objects; it may play both kinds of output in any case.
+    """
 
     script: str | None = None
+    structured: bool = False
 
 
 class MockAgent:

@@ -75,8 +75,43 @@ def failure_of(store: "Store", step: Step) -> ErrorPayload | None:
 
 def body_of(store: "Store", step: Step) -> str:
     """The text beside the output of a step."""
-    body = step.payload["body"]
-    return "" if body is None else store.text(Ref(body))
+    return text_at(store, step.payload["body"]) or ""
+
+
+def text_at(store: "Store", ref: str | None) -> str | None:
+    """The text that a field of a node refers to."""
+    return None if ref is None else store.text(Ref(ref))
+
+
+class Saying(NamedTuple):
+    """What a person said for a step; `kind` is `answer`, or the purpose of the call."""
+
+    kind: str
+    text: str
+
+
+def sayings(store: "Store", step: Step) -> list[Saying]:
+    """What persons said for a step, oldest first: also for the replies that it replaces and for the
+    attempts that failed.
+    """
+    found, replaced = list[Saying](), step
+    line = [step]
+    while replaced.payload["replaces"] is not None:
+        replaced = read_step(store, Ref(replaced.payload["replaces"]))
+        line.append(replaced)
+    for each in reversed(line):
+        tries = (read_step(store, Ref(ref)) for ref in each.payload["previousAttempts"])
+        for attempt in (*tries, each):
+            found += [said for said in _own_sayings(store, attempt) if said not in found]
+    return found
+
+
+def _own_sayings(store: "Store", step: Step) -> Iterator[Saying]:
+    payload = step.payload
+    if payload["answer"] is not None and not is_answer(payload["answer"], payload["usage"]):
+        yield Saying("answer", store.text(Ref(payload["answer"])))
+    if payload["said"] is not None:
+        yield Saying(payload["purpose"], store.text(Ref(payload["said"])))
 
 
 def is_answer(answer: str | None, usage: UsagePayload) -> bool:

@@ -50,6 +50,13 @@ class RoleSession(NamedTuple):
     inherited: bool
     mark: str | None
 
+    @property
+    def knows_role(self) -> bool:
+        """Whether the role has delivered in it, and so knows its form and the task. A session whose
+        only attempt failed may not have got its prompt.
+        """
+        return self.number > 0
+
 
 class RoleState(NamedTuple):
     """A role in this thread: how many steps it has delivered, its newest step, and its session with

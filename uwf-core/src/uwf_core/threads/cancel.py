@@ -41,7 +41,7 @@ def cancel_thread(engine: "Engine", word: str, watch: Watch) -> "ThreadDocument"
         check_cancel(head.state, thread)
         now = engine.now_ms()
         with store.transaction():
-            head = save_event(engine, head, "cancelled", next=cancels())
+            head = save_event(engine, head, "cancelled", by=engine.person(), next=cancels())
     ended = ThreadEnded(
         thread=thread,
         workflow=head.state.workflow,

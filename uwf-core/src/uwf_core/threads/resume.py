@@ -84,7 +84,8 @@ def _grant(engine: "Engine", head: "Head") -> "Head":
     """Store that the same allowance is granted once more."""
     waiting = head.state.suspension
     with engine.store.transaction():
-        return save_event(engine, head, "granted", next=runs(waiting.role if waiting else ""))
+        to = runs(waiting.role if waiting else "")
+        return save_event(engine, head, "granted", by=engine.person(), next=to)
 
 
 def _answer(engine: "Engine", head: "Head", given: str | None) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from uwf_core.engine.find import find_step, find_thread
 from uwf_core.errors import UnknownIdError, WrongStateError
 from uwf_core.ids import Ref
-from uwf_core.prompt.markdown import fenced, step_markdown
+from uwf_core.prompt.markdown import fenced, said_markdown, step_markdown
 from uwf_core.thread.head import Head, read_head
 from uwf_core.thread.history import (
     Step,
@@ -15,6 +15,7 @@ from uwf_core.thread.history import (
     is_step,
     newest_first,
     read_start,
+    sayings,
 )
 from uwf_core.thread.history import read_step as read_step_node
 from uwf_core.thread.lifecycle import effective, state_words
@@ -151,12 +152,13 @@ def _step_text(engine: "Engine", step: Step) -> str:
         took = "answered by a person"
     facts = f"{step.ref} · {payload['agent']} · {took}"
     failure = failure_of(engine.store, step)
+    said = sayings(engine.store, step)
     if failure is not None:
         heading = f"## Step {payload['number']}: {payload['role']}, failed ({failure['kind']})"
-        return f"{heading}\n\n{facts}\n\n{fenced(failure['message'])}"
+        return "\n\n".join((heading, facts, *said_markdown(said), fenced(failure["message"])))
     output = engine.store.get(Ref(payload["output"])).payload
     body = body_of(engine.store, step)
-    text = step_markdown(payload["number"], payload["role"], output, body)
+    text = step_markdown(payload["number"], payload["role"], output, body, said)
     heading, _, rest = text.partition("\n")
     return f"{heading}\n\n{facts}\n{rest}"
 

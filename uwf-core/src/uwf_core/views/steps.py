@@ -1,5 +1,6 @@
 """Steps as documents: those of a thread as rows, and one whole step."""
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.find import find_step, find_thread
@@ -14,6 +15,7 @@ from uwf_core.thread.history import (
     is_start,
     newest_first,
     read_start,
+    text_at,
 )
 from uwf_core.thread.types import StepPayload
 from uwf_core.views.turns import turns_of_step
@@ -95,6 +97,7 @@ def _document(engine: "Engine", step: Step) -> "StepDocument":
         }
         for each in payload["corrections"]
     ]
+    answer = text_at(store, payload["answer"])
     return {
         "step": step.ref,
         "thread": payload["thread"],
@@ -113,6 +116,9 @@ def _document(engine: "Engine", step: Step) -> "StepDocument":
         "body": "" if failure else body_of(store, step),
         "failure": None if failure is None else {**failure},
         "edgePrompt": store.text(Ref(payload["edgePrompt"])),
+        "said": text_at(store, payload["said"]),
+        "answer": None if answer is None else json.loads(answer),
+        "by": payload["by"],
         "cwd": payload["cwd"],
         "startedAtMs": payload["startedAtMs"],
         "completedAtMs": payload["completedAtMs"],
