@@ -116,7 +116,12 @@ SOLVE = [
 ]
 JUDGE = [
     turn(use("write_file", path="calc.py", content="stolen"), use("read_file", path="calc.py")),
-    turn(use("resolve", **{"$status": "rejected", "comments": "A docstring, please."})),
+    turn(
+        use(
+            "resolve",
+            **{"$status": "rejected", "comments": "A docstring, please.", "_body": "IN SHORT"},
+        )
+    ),
 ]
 AGAIN = [
     turn(use("edit_file", path="calc.py", old="    return", new='    """Sum."""\n    return')),
@@ -166,6 +171,17 @@ def test_a_narrowed_reviewer_cannot_write_and_what_it_tried_is_kept(solved):
     reviewer = solved.outcome.document["steps"][1]["step"]
     shown = solved.project.uwf("step", "show", reviewer, "--format", "json").document
     assert shown["denials"] == ["write_file: this role is narrowed to other tools"]
+
+
+def test_the_prompt_has_no_words_about_frontmatter_and_the_object_brings_its_text(solved):
+    assert all(b"frontmatter" not in each.raw for each in solved.model.requests)
+    first = solved.project.uwf(
+        "step", "read", solved.outcome.document["steps"][0]["step"], "--prompt"
+    ).stdout
+    assert first.splitlines()[-1].startswith("Deliver one object: `$status: ")
+    shown = solved.project.uwf("step", "show", solved.outcome.document["steps"][1]["step"])
+    assert shown.document["body"] == "IN SHORT" and "_body" not in shown.document["output"]
+    assert any("IN SHORT" in str(each["content"]) for each in solved.model.requests[7].messages)
 
 
 def test_the_turns_of_a_step_show_what_the_tools_said_and_no_key_is_kept(solved):

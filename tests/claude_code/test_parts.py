@@ -191,6 +191,8 @@ def test_a_schema_goes_out_as_services_take_it_and_the_object_comes_back():
     assert "$status" not in json.dumps(sent)
     assert "$SUSPEND" in json.dumps(sent)
     assert unwrapped({"output": {"_status": "no", "why": "x"}}) == {"$status": "no", "why": "x"}
+    with_text = {"output": {"_status": "no"}, "text": "In short."}
+    assert unwrapped(with_text) == {"$status": "no", "_body": "In short."}
     assert unwrapped({"other": 1}) is None
 
 

@@ -4,17 +4,13 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 NUDGE = (
-    "That was not a deliverable: the reply must begin with a line `---`, then the fields, then "
-    "another line `---`. If you are done, deliver now in this form or with the tool `resolve`. If "
-    "not, continue with the tools."
+    "That was not a deliverable. If you are done, deliver now with the tool `resolve`. If not, "
+    "continue with the tools."
 )
 CUT = "Your reply was cut off at its largest length. Repeat it in a shorter form."
 NOT_RUN = "[not done: the work was delivered by an earlier call of this turn]"
 ACCEPTED = "[delivered]"
-RESOLVE_DESCRIPTION = (
-    "Deliver your work and end it: the same fields that the frontmatter would have. Call it once, "
-    "alone, when everything is done."
-)
+RESOLVE_DESCRIPTION = "Deliver your work and end it. Call it once, alone, when everything is done."
 
 
 def system_text(tools: Collection[str], *, deliver: bool) -> str:
@@ -36,8 +32,8 @@ def system_text(tools: Collection[str], *, deliver: bool) -> str:
         lines.append("- Check your work with run_command if there is something to run.")
     if deliver:
         lines.append(
-            "- End with the deliverable in the form that the task describes: as the text of a "
-            "reply without tool calls, or by the tool `resolve`."
+            "- End with a call of the tool `resolve`: it delivers the object that the task "
+            "describes."
         )
     return "\n".join(lines)
 

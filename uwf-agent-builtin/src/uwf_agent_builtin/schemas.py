@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 STATUS = "$status"
+BODY = "_body"
 SUSPEND = "$SUSPEND"
 _PROBLEMS = 20
 
@@ -30,6 +31,7 @@ def output_problems(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> lis
     a field and not a choice of variants.
     """
     status = fields.get(STATUS)
+    fields = {name: value for name, value in fields.items() if name != BODY}
     if status == SUSPEND:
         reason = fields.get("reason")
         named = isinstance(reason, str) and bool(reason.strip())
@@ -46,7 +48,7 @@ def without_foreign_keys(schema: Mapping[str, Any], fields: Mapping[str, Any]) -
     known = form.get("properties")
     if form.get("additionalProperties") is not False or not isinstance(known, Mapping):
         return dict(fields)
-    return {name: value for name, value in fields.items() if name in known}
+    return {name: value for name, value in fields.items() if name in (*known, BODY)}
 
 
 def statuses(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -87,6 +89,7 @@ def flat(schema: Mapping[str, Any]) -> dict[str, Any]:
             STATUS: {"type": "string", "enum": names, "description": _needs(forms)},
             **listed,
             **({} if "reason" in listed else {"reason": suspend}),
+            BODY: {"type": "string", "description": "Free text (Markdown) for the later roles."},
         },
         "required": [STATUS],
     }

@@ -40,7 +40,7 @@ class ClaudeCodeOptions:
         memory: let it read and write its auto-memory, which all sessions in a folder share, so what
             one role notes there reaches other roles and threads.
         structured: let it deliver a typed object (`--json-schema`) in place of text with
-            frontmatter. The step then has no text beside its fields.
+            frontmatter.
         timeout: seconds for one call of the agent; the session is kept.
     """
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 _STATUS, _RENAMED = "$status", "_status"
-_WRAPPED = "output"
+_WRAPPED, _TEXT = "output", "text"
+_BODY = "_body"
 _SUSPEND: Mapping[str, Any] = {
     "type": "object",
     "description": "only if you cannot continue without a person",
@@ -21,7 +22,10 @@ def wrapped(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema to send for a role's schema; a suspension is always allowed."""
     return {
         "type": "object",
-        "properties": {_WRAPPED: {"anyOf": [_renamed(schema), _SUSPEND]}},
+        "properties": {
+            _WRAPPED: {"anyOf": [_renamed(schema), _SUSPEND]},
+            _TEXT: {"type": "string", "description": "`_body`: free text for the later roles"},
+        },
         "required": [_WRAPPED],
     }
 
@@ -31,7 +35,8 @@ def unwrapped(found: Mapping[str, Any]) -> dict[str, Any] | None:
     inside = found.get(_WRAPPED)
     if not isinstance(inside, Mapping):
         return None
-    return {_STATUS if name == _RENAMED else name: value for name, value in inside.items()}
+    output = {_STATUS if name == _RENAMED else name: value for name, value in inside.items()}
+    return {**output, _BODY: found[_TEXT]} if _TEXT in found else output
 
 
 def _renamed(schema: Any) -> Any:
