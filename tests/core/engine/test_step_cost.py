@@ -16,6 +16,7 @@ from uwf_core.testing.mock import MockAgent
 from uwf_core.testing.project import Project
 
 STEPS = 8
+ALL_CALLS = 4850  # the target is 2,500, of Python and of builtin functions together
 AGAIN = {"role": "worker", "output": "---\n$status: again\n---\n" + "x" * 200}
 
 
@@ -60,7 +61,7 @@ def per_step(measure: Callable[[int], Counter[str]]) -> dict[str, float]:
 
 
 def test_a_step_takes_at_most_2500_calls_of_python_functions(run) -> None:
-    """A profiler that counts calls of builtin functions as well sees twice as many."""
+    """Those of builtin functions are counted as well: half of all."""
 
     def measure(count: int) -> Counter[str]:
         calls: Counter[str] = Counter()
@@ -79,9 +80,11 @@ def test_a_step_takes_at_most_2500_calls_of_python_functions(run) -> None:
             gc.enable()
         return calls
 
+    measure(2 * STEPS)  # until every decoder is learned, steps differ in what they cost
     cost = per_step(measure)
     print(f"{cost['call']:.0f} calls of Python, {cost['c_call']:.0f} of builtin functions")
     assert cost["call"] <= 2500
+    assert cost["call"] + cost["c_call"] <= ALL_CALLS
 
 
 def test_a_step_takes_at_most_15_statements_and_reads_no_node_back(counted, run) -> None:

@@ -7,7 +7,7 @@ an argument of a program or a character of a prompt. Everything else stays uncha
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from uwf_core.api.agent import AgentReply, Turn, TurnSink, Usage
@@ -79,14 +79,11 @@ def known_usage(usage: Usage, path: Path = ()) -> Usage:
         FieldFault: a negative number, or not a number.
     """
     unknown: dict[str, None] = {}
-    for each in fields(Usage):
-        value = getattr(usage, each.name)
+    for name, value in usage.__dict__.items():
         if value is not None and not 0 <= value <= LARGEST:
             if not value > LARGEST:
-                raise FieldFault(
-                    (*path, camel(each.name)), f"is {shown(value)}; expected 0 or more"
-                )
-            unknown[each.name] = None
+                raise FieldFault((*path, camel(name)), f"is {shown(value)}; expected 0 or more")
+            unknown[name] = None
     return replace(usage, **unknown) if unknown else usage
 
 

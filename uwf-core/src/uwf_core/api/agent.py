@@ -4,7 +4,7 @@ All records are frozen and keyword-only. A field is never removed within a major
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from uwf_core.api.record import record
@@ -119,12 +119,13 @@ class Usage:
 
     def plus(self, other: "Usage") -> "Usage":
         """The sum, field by field; a field that is unknown in either is unknown in the sum."""
-
-        def total(name: str) -> Any:
-            mine, others = getattr(self, name), getattr(other, name)
-            return None if mine is None or others is None else mine + others
-
-        return Usage(**{each.name: total(each.name) for each in fields(Usage)})
+        others = other.__dict__
+        return Usage(
+            **{
+                name: None if mine is None or others[name] is None else mine + others[name]
+                for name, mine in self.__dict__.items()
+            }
+        )
 
 
 @record

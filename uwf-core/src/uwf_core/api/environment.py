@@ -151,9 +151,15 @@ def passed_on(env: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
     """The variables of `env` that are standard or that `names` declares; `*` at the end of a name
     matches any suffix.
     """
-    wanted = (*USUAL, *names)
-    exact = {name for name in wanted if not name.endswith("*")}
-    prefixes = tuple(name[:-1] for name in wanted if name.endswith("*"))
+    exact, prefixes = _told_apart(tuple(names))
     return {
         name: value for name, value in env.items() if name in exact or name.startswith(prefixes)
     }
+
+
+@lru_cache(maxsize=64)
+def _told_apart(names: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The standard names and these: whole names, and beginnings of names."""
+    wanted = (*USUAL, *names)
+    exact = frozenset(name for name in wanted if not name.endswith("*"))
+    return exact, tuple(name[:-1] for name in wanted if name.endswith("*"))

@@ -31,9 +31,21 @@ def record(cls: _Class) -> _Class:
         members[name] = _field(cls, name, annotation)
     setattr(cls, "__dataclass_fields__", members)  # noqa: B010 (no attribute of `type`)
     setattr(cls, "__dataclass_params__", _PARAMETERS)  # noqa: B010
+    setattr(cls, "__record_unset__", _unset(members))  # noqa: B010
     for name, method in _METHODS.items():
         setattr(cls, name, method)
     return cls
+
+
+def _unset(members: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Callable[[], Any]]]:
+    """The defaults, and the factories of defaults, by the names of their fields."""
+    nothing = dataclasses.MISSING
+    made = {each: key.default_factory for each, key in members.items()}
+    plain = {each: key.default for each, key in members.items()}
+    return (
+        {name: each for name, each in plain.items() if each is not nothing},
+        {name: each for name, each in made.items() if each is not nothing},
+    )
 
 
 class _Parameters:
@@ -62,19 +74,19 @@ def _field(cls: type, name: str, annotation: Any) -> "dataclasses.Field[Any]":
 
 
 def _init(self: Any, **given: Any) -> None:
-    values = self.__dict__
-    missing: list[str] = []
-    for name, each in self.__dataclass_fields__.items():
-        if name in given:
-            values[name] = given.pop(name)
-        elif each.default is not dataclasses.MISSING:
-            values[name] = each.default
-        elif each.default_factory is not dataclasses.MISSING:
-            values[name] = each.default_factory()
-        else:
-            missing.append(name)
-    if given or missing:
-        raise _bad_call(type(self), list(given), missing)
+    values, (defaults, factories) = self.__dict__, self.__record_unset__
+    values.update(defaults, **given)
+    for name, make in factories.items():
+        if name not in given:
+            values[name] = make()
+    fields = self.__dataclass_fields__
+    if values.keys() != fields.keys():
+        unknown, missing = values.keys() - fields.keys(), fields.keys() - values.keys()
+        raise _bad_call(
+            type(self),
+            [name for name in given if name in unknown],
+            [name for name in fields if name in missing],
+        )
     check: Callable[[], None] | None = getattr(self, "__post_init__", None)
     if check is not None:
         check()

@@ -55,6 +55,8 @@ def working_folder(folder: str, thread_folder: str, allowed: Sequence[str]) -> s
         RoutingFailed: it does not exist, is a folder of git, or is outside of the thread's folder,
             the worktrees of its repository and `allowed`.
     """
+    if folder == thread_folder and os.path.isdir(folder):
+        return thread_folder
     own, real = os.path.realpath(thread_folder), os.path.realpath(folder)
     if not os.path.isdir(real):
         raise RoutingFailed(
