@@ -4,6 +4,7 @@ from importlib import import_module
 
 PAGES = {
     "cli": "every command with its help",
+    "api": "every name of `uwf_core.api` with its fields",
     "hooks": "every hook with its arguments and an example",
     "contracts": "every clause of the conformance kits, and every ability of a scripted peer",
     "formats": "every key of the files and documents that uwf reads",

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import MISSING, Field, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
 from generate.tables import table
@@ -27,32 +27,36 @@ def opening(cls: type) -> str:
 def _rows(cls: type) -> Iterator[tuple[str, str, str]]:
     meanings: dict[str, str] = {}
     for each in reversed(cls.__mro__[:-1]):
-        meanings |= _attributes(each.__doc__ or "")
+        meanings |= attributes(each.__doc__ or "")
     for field in fields(cls):
-        yield f"`{camel(field.name)}`", _default(field), meanings.get(field.name, "")
+        yield f"`{camel(field.name)}`", default_of(field), meanings.get(field.name, "")
 
 
-def _attributes(docstring: str) -> dict[str, str]:
-    """What the docstring of a record says of each attribute."""
+def attributes(docstring: str) -> dict[str, str]:
+    """The meaning of each attribute in the docstring of a record."""
     indented = docstring.partition("Attributes:\n")[2].replace("\n    ", "\n")
     parts = _ATTRIBUTE.split(f"\n{indented.removeprefix('    ')}")[1:]
     pairs = zip(parts[::2], parts[1::2], strict=True)
     return {name: text for names, text in pairs for name in names.split(", ")}
 
 
-def _default(field: "Field[Any]") -> str:
+def default_of(field: "Field[Any]") -> str:
+    """The default of a field as Markdown."""
+    value = field.default
     if field.default_factory is not MISSING:
-        return f"`{json.dumps(field.default_factory())}`"
-    match field.default:
+        value = field.default_factory()
+    match value:
         case value if value is MISSING:
             return "required"
         case None | () | "":
             return "–"
-        case float(value):
+        case float():
             return f"`{value:g}`"
-        case bool() | str() | int() as value:
+        case bool() | str() | int() | Mapping():
             return f"`{json.dumps(value)}`"
-        case value if all(isinstance(each, str) for each in value):
+        case tuple() | list() if all(isinstance(each, str) for each in value):
             return ", ".join(f"`{each}`" for each in value)
+        case value if is_dataclass(value):
+            return f"`{type(value).__name__}()`"
         case _:
             return "–"

@@ -1,5 +1,6 @@
 """The pages that are written from the code say something about everything."""
 
+import dataclasses
 import re
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
 from generate import page
+from uwf_core import api
 from uwf_core.workflow.codes import CODES
 from uwf_eval.judges.builtin_judges import builtin_judges
 
@@ -30,3 +32,14 @@ def test_every_built_in_judge_has_a_section_and_every_option_a_meaning():
     text = page("judges")
     assert all(f"\n## {name}\n" in text for name in builtin_judges())
     assert [cells for cells in rows_of("judges") if not cells[2]] == []
+
+
+def test_every_name_of_the_api_has_an_entry_and_every_record_all_its_fields():
+    text = page("api")
+    for name in api.__all__:
+        entry = text.partition(f"\n### {name}\n")[2].partition("\n### ")[0]
+        assert entry.strip(), name
+        record = getattr(api, name)
+        if isinstance(record, type) and dataclasses.is_dataclass(record):
+            missing = [f.name for f in dataclasses.fields(record) if f"| `{f.name}` |" not in entry]
+            assert missing == [], name

@@ -1,6 +1,8 @@
 """Records are dataclasses in all that one can do with them, and cheaper to make."""
 
 import dataclasses
+import inspect
+import pydoc
 
 import pytest
 from hypothesis import given
@@ -65,3 +67,12 @@ def test_a_record_inherits_fields_in_their_order() -> None:
 def test_a_key_is_never_in_the_text_of_a_record() -> None:
     model = Model(alias="a", name="n", provider="p", base_url="u", api_key="sk-very-secret")
     assert "sk-very-secret" not in repr(model)
+
+
+def test_the_signature_is_that_of_a_dataclass():
+    """What `help()` and editors show."""
+    of_record, of_dataclass = (inspect.signature(each) for each in (Point, Plain))
+    assert list(of_record.parameters) == list(of_dataclass.parameters)
+    assert str(of_record.parameters["y"]) == "y: int = 0"
+    assert of_record.parameters["x"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert "\n |  Point(*, x: int, y: int = 0" in pydoc.plaintext.document(Point)

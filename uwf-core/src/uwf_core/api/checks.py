@@ -9,7 +9,13 @@ from uwf_core.api.record import record
 
 @record
 class CheckResult:
-    """The result of a check; `hint` has the fix."""
+    """The result of a check.
+
+    Attributes:
+        state: `ok`, `warning` (it works, with a limitation) or `error`.
+        message: what was found.
+        hint: the fix.
+    """
 
     state: Literal["ok", "warning", "error"]
     message: str
@@ -18,7 +24,12 @@ class CheckResult:
 
 @record
 class Check:
-    """A named check; `run` is called in a child process with a time limit."""
+    """A named check.
+
+    Attributes:
+        name: what is checked, in a few words.
+        run: called in a child process with a time limit.
+    """
 
     name: str
     run: Callable[[], CheckResult]

@@ -11,7 +11,15 @@ from uwf_core.process.cancel import Cancel
 
 @record
 class JudgeSpec:
-    """A judge as its distribution announces it; see `AgentSpec` for the fields."""
+    """A judge as its distribution announces it; import paths are text, so nothing is loaded.
+
+    Attributes:
+        name: what a task names (`plugin: tidy`); equals the entry point's name.
+        summary: one line for people.
+        factory: `module:attribute`, called as `factory(options, context)`, gives a `Judge`.
+        options: `module:attribute` of a frozen dataclass whose fields are the options.
+        api: the version of this contract that the judge was written for.
+    """
 
     name: str
     summary: str
@@ -27,6 +35,7 @@ class JudgeRequest:
     Attributes:
         cwd: a copy of the trial's folder for this judge, which may change it.
         thread: its id.
+        options: the judge's options of the task, an instance of the class in `JudgeSpec.options`.
         record: the thread as `uwf thread show` gives it, with the task as `prompt` and the
             documents of its steps (`uwf step show`) under `steps`; each has the documents of the
             attempts that failed before it under `attempts`.
@@ -47,8 +56,12 @@ class JudgeRequest:
 
 @record
 class JudgeReply:
-    """`score` is within 0..1, or None from a judge that only reports; `data` is any JSON to keep
-    with it.
+    """The result of a judge.
+
+    Attributes:
+        score: within 0..1, or None from a judge that only reports data.
+        data: any JSON to keep with the score.
+        usage: of the judge itself, if it asks a model.
     """
 
     score: float | None

@@ -32,6 +32,7 @@ def record(cls: _Class) -> _Class:
     setattr(cls, "__dataclass_fields__", members)  # noqa: B010 (no attribute of `type`)
     setattr(cls, "__dataclass_params__", _PARAMETERS)  # noqa: B010
     setattr(cls, "__record_unset__", _unset(members))  # noqa: B010
+    setattr(cls, "__signature__", _SIGNATURE)  # noqa: B010
     for name, method in _METHODS.items():
         setattr(cls, name, method)
     return cls
@@ -48,6 +49,26 @@ def _unset(members: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Callable[
     )
 
 
+class _Signature:
+    """The signature of a record, made when somebody asks: `help()` and editors show it."""
+
+    def __get__(self, _instance: object, cls: type) -> "inspect.Signature":
+        named = inspect.Parameter.KEYWORD_ONLY
+        return inspect.Signature(
+            [
+                inspect.Parameter(each.name, named, default=_default(each), annotation=each.type)
+                for each in dataclasses.fields(cls)
+            ],
+            return_annotation=None,
+        )
+
+
+def _default(field: "dataclasses.Field[Any]") -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
+
+
 class _Parameters:
     """The parameters that `dataclasses` reads from a dataclass."""
 
@@ -55,7 +76,7 @@ class _Parameters:
     order = unsafe_hash = False
 
 
-_PARAMETERS = _Parameters()
+_PARAMETERS, _SIGNATURE = _Parameters(), _Signature()
 
 
 def _field(cls: type, name: str, annotation: Any) -> "dataclasses.Field[Any]":

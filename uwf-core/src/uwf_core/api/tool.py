@@ -11,8 +11,14 @@ from uwf_core.process.cancel import Cancel
 
 @record
 class ToolSpec:
-    """A tool: `parameters` is the JSON Schema of its arguments; `factory` is `module:attribute`
-    and returns a `Tool` when called without arguments.
+    """A tool as its distribution announces it.
+
+    Attributes:
+        name: the name that the model calls.
+        description: what it does, for the model.
+        parameters: the JSON Schema of its arguments.
+        factory: `module:attribute`, called without arguments, gives a `Tool`.
+        api: the version of this contract that the tool was written for.
     """
 
     name: str
@@ -24,7 +30,13 @@ class ToolSpec:
 
 @record
 class ToolContext:
-    """The workspace of a tool call, the cleaned environment, and the cancel token."""
+    """Where a tool works.
+
+    Attributes:
+        cwd: the workspace, which the tool must not leave.
+        env: the environment of the step, without secrets of others.
+        cancel: set when the call is stopped or its time is over.
+    """
 
     cwd: str
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -38,7 +50,12 @@ text is an answer as well, marked as an error."""
 
 @record
 class LoadedTool:
-    """A tool of a plugin, ready to be called."""
+    """A tool of a plugin, ready to be called.
+
+    Attributes:
+        spec: its announcement.
+        tool: what its factory gave.
+    """
 
     spec: ToolSpec
     tool: Tool

@@ -186,7 +186,7 @@ def _section_lines(text: str, groups: Container[str]) -> Iterator[tuple[str, str
 
 
 def _read_metadata(file: str) -> Distribution | None:
-    """What METADATA says of a distribution; None if it does not name one."""
+    """The metadata of a distribution; None if it does not name one."""
     data = _read(file)
     if data is None:
         return None

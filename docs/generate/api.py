@@ -1,0 +1,108 @@
+"""The page of `uwf_core.api`: every name with its signature, fields and docstring."""
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from generate.options import attributes, default_of
+from generate.tables import table
+from uwf_core import api
+
+INTRODUCTION = """\
+# API for plugins
+
+`uwf_core.api` is the contract for authors of plugins: import everything from there. Records are
+frozen and take keyword arguments only. How to use them: [Plugins](../guides/plugins.md) and the
+guides for each kind. Hooks have [a separate page](hooks.md).
+"""
+TOPICS = {
+    "Agents": "uwf_core.api.agent",
+    "Checks of an agent": "uwf_core.api.checks",
+    "Events": "uwf_core.api.events",
+    "Extractors": "uwf_core.api.extract",
+    "Judges": "uwf_core.api.judge",
+    "Stores": "uwf_core.api.store",
+    "Tools": "uwf_core.api.tool",
+    "Failures": "uwf_core.errors",
+}
+_MODULES = re.compile(r"\b(?:collections\.abc|typing|uwf_core(?:\.\w+)+)\.")
+_FUNCTION = re.compile(r"<function (\w+) at \w+>")
+_REST = "Processes, files and secrets"
+
+
+def markdown() -> str:
+    """The whole page."""
+    parts = [INTRODUCTION]
+    for title, names in _by_topic().items():
+        parts.append(f"## {title}")
+        for name in names:
+            parts += _entry(name, getattr(api, name))
+    return "\n\n".join(parts) + "\n"
+
+
+def _by_topic() -> dict[str, list[str]]:
+    topics: dict[str, list[str]] = {title: [] for title in (*TOPICS, _REST)}
+    titles = {module: title for title, module in TOPICS.items()}
+    for name in api.__all__:
+        topics[titles.get(api._MODULE_OF[name], _REST)].append(name)
+    return topics
+
+
+def _entry(name: str, member: Any) -> Iterator[str]:
+    yield f"### {name}"
+    if not (inspect.isclass(member) or inspect.isfunction(member)):
+        yield f"`{_short(repr(sorted(member) if isinstance(member, frozenset) else member))}`"
+        return
+    text = inspect.getdoc(member) or ""
+    if inspect.isfunction(member):
+        yield f"```python\n{name}{_short(str(inspect.signature(member)))}\n```"
+    yield from _prose(text)
+    if dataclasses.is_dataclass(member):
+        yield table(["field", "type", "default", "meaning"], _fields(member))
+    elif inspect.isclass(member):
+        yield from _methods(member)
+
+
+def _prose(text: str) -> Iterator[str]:
+    """A docstring without its attributes; its other sections as they are written."""
+    opening, _, rest = text.partition("\nAttributes:\n")
+    _, _, after = rest.partition("\n\n")
+    opening, section, lines = opening.partition("\nArgs:\n")
+    if not section:
+        opening, section, lines = opening.partition("\nRaises:\n")
+    yield opening.strip()
+    if section:
+        yield f"```text\n{section.strip()}\n{lines.rstrip()}\n```"
+    if after.strip():
+        yield f"```text\n{after.rstrip()}\n```"
+
+
+def _fields(record: Any) -> Iterator[tuple[str, str, str, str]]:
+    meanings: dict[str, str] = {}
+    for each in reversed(record.__mro__[:-1]):
+        meanings |= attributes(each.__doc__ or "")
+    for field in dataclasses.fields(record):
+        kind = inspect.formatannotation(field.type)
+        meaning = meanings.get(field.name, "")
+        yield f"`{field.name}`", f"`{_short(kind)}`", default_of(field), meaning
+
+
+def _short(kind: str) -> str:
+    """A type as one writes it: without the modules, and without quotes around all of it."""
+    return _FUNCTION.sub(r"\1", _MODULES.sub("", kind.removeprefix("'").removesuffix("'")))
+
+
+def _methods(cls: type) -> Iterator[str]:
+    for name, member in vars(cls).items():
+        if name.startswith("_") or not inspect.isfunction(member):
+            continue
+        signature = _short(str(inspect.signature(member)))
+        yield f"`{name}{signature}`"
+        yield from (f": {text}" if not n else text for n, text in enumerate(_prose_of(member)))
+
+
+def _prose_of(member: Any) -> Iterator[str]:
+    text = inspect.getdoc(member) or ""
+    yield " ".join(text.partition("\nArgs:")[0].partition("\nRaises:")[0].split())
