@@ -67,6 +67,8 @@ def run_contracts(
         (folder / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider --tb=line\n")
         command = [sys.executable, "-m", "pytest", "-q", "-p", "uwf_testing.results"]
         command += ["--uwf-results", "results.json", "-c", "pytest.ini", "--rootdir", "."]
+        for unused in ("logging", "doctest", "unraisableexception", "threadexception"):
+            command += ["-p", f"no:{unused}"]
         command += ["--basetemp", str(_folder_in_memory(folder) / "base")]
         with (folder / "output.txt").open("wb") as output:
             process = subprocess.Popen(

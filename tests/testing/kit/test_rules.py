@@ -210,7 +210,7 @@ def test_a_table_of_nothing_is_an_error_with_a_cure(author_environment, tests_of
     assert "a subclass of AgentContract whose fixture returns 'right'" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["mock", "memory"])
+@pytest.mark.parametrize("name", ["mock", "memory", "right_tool", "right_observer"])
 def test_without_tests_what_needs_none_is_tried(author_environment, name):
     done = table(author_environment, name)
     assert done.returncode == 0, done.stderr

@@ -15,8 +15,8 @@ class TestCount(ToolContract):
 ```
 
 `workspace` is the folder of the call; by default it has a file README.md. Two more fixtures are
-None by default, and the clauses that need them are skipped: `failing`, arguments of a call that
-fails; `slow`, those of a call that takes long.
+like `arguments`: `failing`, for a call that fails; `slow`, for a call that takes long. Each is None
+by default, and the clauses that need it are skipped.
 """
 
 import re
@@ -65,9 +65,9 @@ class ToolContract(PluginContract):
         raise NotImplementedError("define a fixture `tool` that returns the tool's name")
 
     @pytest.fixture
-    def arguments(self) -> Mapping[str, Any]:
+    def arguments(self) -> Mapping[str, Any] | None:
         """The arguments of a call that succeeds."""
-        raise NotImplementedError("define a fixture `arguments` for a call that succeeds")
+        return None
 
     @pytest.fixture
     def failing(self) -> Mapping[str, Any] | None:
@@ -121,6 +121,7 @@ class ToolContract(PluginContract):
         assert isinstance(record.description, str), "the description is a text"
         assert record.description.strip(), "the description says something"
 
+    @needs("arguments")
     def test_models_can_call_it(self, record: ToolSpec, arguments: Mapping[str, Any]) -> None:
         """Its name has letters, digits, `_` and `-`, at most 64; its parameters are the JSON
         Schema of an object, and the arguments of the kit are valid.
@@ -131,6 +132,7 @@ class ToolContract(PluginContract):
         accepts = CompiledSchema(record.parameters).accepts
         assert accepts(dict(arguments)), "the fixture `arguments` does not fit the parameters"
 
+    @needs("arguments")
     def test_the_answer_is_text(self, use: Use, arguments: Mapping[str, Any]) -> None:
         """A call returns text for the model, which can be stored."""
         answer = use(arguments)
@@ -151,6 +153,7 @@ class ToolContract(PluginContract):
         else:
             pytest.fail(f"it answers {answer!r:.200}, which the model takes for a success")
 
+    @needs("arguments")
     def test_the_arguments_are_left_as_they_were(
         self, use: Use, arguments: Mapping[str, Any]
     ) -> None:
@@ -159,6 +162,7 @@ class ToolContract(PluginContract):
         use(arguments)
         assert arguments == before
 
+    @needs("arguments")
     def test_the_environment_is_that_of_the_call(
         self, use: Use, arguments: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -166,6 +170,7 @@ class ToolContract(PluginContract):
         monkeypatch.setenv("KIT_API_KEY", _SECRET)
         assert _SECRET not in str(use(arguments)), "the model reads variables of uwf's process"
 
+    @needs("arguments")
     def test_nothing_is_written_outside_the_workspace(
         self,
         use: Use,
@@ -187,6 +192,7 @@ class ToolContract(PluginContract):
             "it still runs after the cancel token was set"
         )
 
+    @needs("arguments")
     def test_it_leaves_no_thread(self, use: Use, arguments: Mapping[str, Any]) -> None:
         """A call that has ended leaves no thread running."""
         before = set(threading.enumerate())
@@ -194,6 +200,7 @@ class ToolContract(PluginContract):
         left = threads_left(before, self.stop_seconds)
         assert not left, f"still running: {', '.join(left)}"
 
+    @needs("arguments")
     def test_the_process_is_left_as_it_was(
         self,
         use: Use,
@@ -205,6 +212,7 @@ class ToolContract(PluginContract):
         with process_unchanged(tmp_path, monkeypatch):
             use(arguments)
 
+    @needs("arguments")
     def test_it_prints_nothing(
         self, use: Use, arguments: Mapping[str, Any], capfd: pytest.CaptureFixture[str]
     ) -> None:
