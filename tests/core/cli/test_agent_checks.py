@@ -15,8 +15,17 @@ class Options:
     program: str = "echo"
 
 
-def make(options, context):
-    raise AssertionError("an agent that is checked is not made")
+class Parrot:
+    def __init__(self, options, context):
+        assert options.program in ("echo", "printf")
+
+    def run(self, request, sink):
+        raise AssertionError("an agent that is checked is not run")
+
+    fork = ask = run
+
+    def close(self):
+        pass
 
 
 def checks(request):
@@ -33,7 +42,7 @@ def checks(request):
 
 @hookimpl
 def uwf_agents():
-    return [AgentSpec(name="parrot", summary="repeats", factory="uwf_parrot:make",
+    return [AgentSpec(name="parrot", summary="repeats", factory="uwf_parrot:Parrot",
                       options="uwf_parrot:Options", checks="uwf_parrot:checks",
                       env=("SEEN",))]
 """

@@ -179,9 +179,13 @@ def test_a_plugin_that_hangs_is_given_up(site, monkeypatch):
 def test_the_checks_of_a_plugin_are_run_by_doctor_and_agent_check(site):
     site.install("uwf-agent-good", "[uwf.agents]\ngood = uwf_agent_good\n", (
         "from uwf_core.api import AgentSpec, Check, CheckResult, hookimpl\n"
-        "def make(options, context): ...\n"
+        "class Agent:\n"
+        "    def __init__(self, options, context): ...\n"
+        "    def run(self, request, sink): ...\n"
+        "    fork = ask = run\n"
+        "    def close(self): ...\n"
         "@hookimpl\ndef uwf_agents():\n"
-        "    return [AgentSpec(name='good', summary='s', factory='uwf_agent_good:make')]\n"
+        "    return [AgentSpec(name='good', summary='s', factory='uwf_agent_good:Agent')]\n"
         "@hookimpl\ndef uwf_checks():\n"
         "    print('noise')\n"
         "    bad = CheckResult(state='error', message='not signed in', hint='sign in')\n"

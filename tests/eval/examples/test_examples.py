@@ -69,7 +69,7 @@ def test_all_examples_are_found_and_valid(evaluation, tmp_path):
     assert tuple(sorted(file.parent.name for file in EXAMPLES.glob("*/task.yaml"))) == NAMES
     with evaluation.project.client() as client:
         for name in NAMES:
-            checked = check_task(find_task(name, client, EXAMPLES), tmp_path)
+            checked = check_task(find_task(name, client, EXAMPLES), tmp_path, client)
             assert list(checked.problems) == []
 
 

@@ -40,7 +40,7 @@ def test_a_packed_task_is_the_same_task(tmp_path: Path, mode: str, top: str) -> 
 
     file = pack(tmp_path / "t.tar", fill, mode)
     with Client.open(home=tmp_path / "home", cwd=tmp_path) as client:
-        task = take_task(find_task("t.tar", client, tmp_path), tmp_path / "to").require()
+        task = take_task(find_task("t.tar", client, tmp_path), tmp_path / "to", client).require()
     assert (task.name, task.source, task.place) == ("packed", "archive", str(file))
     assert (task.folder / "fixture" / "run.sh").stat().st_mode & 0o777 == 0o755
 

@@ -39,7 +39,7 @@ def test_a_run_has_its_own_copy_and_still_finds_a_workflow_beside_the_original(
     (tmp_path / "flows").mkdir()
     (tmp_path / "flows" / "w.yaml").write_text("")
     (folder / "__pycache__").mkdir()
-    task = take_task(find_task("a", client, tmp_path), tmp_path / "copy").require()
+    task = take_task(find_task("a", client, tmp_path), tmp_path / "copy", client).require()
     assert task.folder == tmp_path / "copy"
     assert sorted(each.name for each in task.folder.iterdir()) == ["task.yaml"]
 
@@ -57,7 +57,7 @@ def test_an_installed_task_is_found_by_its_name_and_nothing_of_it_is_imported(
     monkeypatch.setattr(sys, "path", [*sys.path, str(site)])
     found = find_task("shop", client, tmp_path)
     assert (found.source, found.place) == ("distribution", "shop")
-    assert check_task(found, tmp_path / "x").require().name == "shop"
+    assert check_task(found, tmp_path / "x", client).require().name == "shop"
     assert "shop_tasks" not in sys.modules
     with pytest.raises(UnknownIdError, match="unknown task 'shpo'") as raised:
         find_task("shpo", client, tmp_path)
@@ -79,5 +79,5 @@ def test_an_error_of_a_task_names_the_file_of_the_user_not_the_copy(
 ) -> None:
     folder = write(tmp_path / "a", "a")
     (folder / "task.yaml").write_text(TASK.format("a", "w") + "promt: x\n")
-    checked = take_task(find_task("a", client, tmp_path), tmp_path / "copy")
+    checked = take_task(find_task("a", client, tmp_path), tmp_path / "copy", client)
     assert [problem.file for problem in checked.problems] == [str(folder / "task.yaml")]

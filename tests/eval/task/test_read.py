@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from uwf_core.client import Client
 from uwf_core.errors import DefinitionError
 from uwf_eval.task.read import Checked, Origin, read_task
 
@@ -18,7 +19,8 @@ judges: [{name: time, builtin: duration}]
 def read(folder: Path, text: str) -> Checked:
     folder.mkdir(exist_ok=True)
     (folder / "task.yaml").write_text(text, encoding="utf-8")
-    return read_task(Origin(folder, "folder", str(folder), "d"))
+    with Client.open(home=folder.parent / "home", cwd=folder) as client:
+        return read_task(Origin(folder, "folder", str(folder), "d"), client)
 
 
 def faults(checked: Checked) -> list[str]:

@@ -56,7 +56,8 @@ class Table:
     def task(self, **changes: Any) -> Task:
         self.write("task.yaml", json.dumps({**TASK, **changes}))
         origin = Origin(self.folder, "folder", str(self.folder), "digest")
-        return read_task(origin).require()
+        with Client.open(env=self.env, cwd=self.root) as client:
+            return read_task(origin, client).require()
 
     def run(self, task: Task, **changes: Any) -> Trial:
         with Client.open(env=self.env, cwd=self.root) as main:

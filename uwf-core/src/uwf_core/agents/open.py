@@ -235,10 +235,14 @@ def _made(factory: Any, options: Any, context: AgentContext, origin: str) -> Age
     except (KeyboardInterrupt, UwfError):
         raise
     except BaseException as fault:
-        cause = f"its factory failed: {type(fault).__name__}: {fault}"
-        raise _broken(origin, cause) from fault
+        from uwf_core.plugins.loading import cause_of
+
+        raise _broken(origin, f"its factory failed: {cause_of(fault)}") from fault
     if not isinstance(agent, Agent):
-        raise _broken(origin, f"its factory returned {type(agent).__name__}, not an Agent")
+        methods = ("run", "fork", "ask", "close")
+        missing = ", ".join(each for each in methods if not callable(getattr(agent, each, None)))
+        kind = type(agent).__name__
+        raise _broken(origin, f"its factory returned {kind}, not an Agent: it has no {missing}")
     return agent
 
 

@@ -15,6 +15,7 @@ from uwf_core.agents.cleaning import WatchedSink, clean_reply, clean_text, clean
 from uwf_core.agents.open import OpenAgent
 from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, Call, NoSink, TurnSink
 from uwf_core.api.fields import FieldFault
+from uwf_core.cas.schemas import CompiledSchema
 from uwf_core.errors import (
     AgentFailure,
     AgentInterrupted,
@@ -22,6 +23,7 @@ from uwf_core.errors import (
     EmptyReply,
     InternalFailure,
     NeedsAnswer,
+    PayloadError,
     SessionLost,
     Stalled,
     TimedOut,
@@ -293,6 +295,13 @@ class _Supervised(Generic[_CallType]):
         except (FieldFault, RecursionError) as fault:
             return InternalFailure(
                 f"{self._opened.origin} asks with an invalid form, which {fault}"
+            )
+        try:
+            CompiledSchema(form)
+        except PayloadError as fault:  # no answer could ever satisfy it
+            return InternalFailure(
+                f"{self._opened.origin} asks with a form that is not a JSON Schema: {fault}",
+                session=self._sink.last_session,
             )
         return NeedsAnswer(clean_text(str(question.message)), form)
 

@@ -13,6 +13,10 @@ from uwf_core.named_tuple import NamedTuple
 STORE_API_VERSION = "1.0"
 
 
+CAPABILITIES: frozenset[str] = frozenset(("persistent", "shared"))
+"""What a backend may announce: it survives the process; several processes use it at once."""
+
+
 class StoreSpec(NamedTuple):
     """A backend as its distribution announces it.
 
@@ -21,14 +25,14 @@ class StoreSpec(NamedTuple):
         summary: one line for `uwf plugin list`.
         factory: `module:attribute`, called as `factory(url, home)`: the whole URL, and the folder
             that relative paths start from; returns a `StoreBackend`.
-        capabilities: `persistent` (survives the process), `shared` (several processes at once).
+        capabilities: the subset of `CAPABILITIES` that the backend has.
         api: the version of this contract that the backend was written for.
     """
 
     name: str
     summary: str
     factory: str
-    capabilities: frozenset[str] = frozenset(("persistent", "shared"))
+    capabilities: frozenset[str] = CAPABILITIES
     api: str = STORE_API_VERSION
 
 

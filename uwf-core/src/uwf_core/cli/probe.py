@@ -1,4 +1,4 @@
-"""Load one plugin in a separate process:
+"""Load, create and close one plugin in a separate process:
 `python -m uwf_core.cli.probe GROUP NAME [AGENT [trial]]`.
 
 Prints one line of JSON, a `Probe`; with AGENT, the word that selects an agent, also the results of
@@ -9,13 +9,13 @@ so that a plugin that hangs, exits or crashes at import affects nothing else.
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
-from uwf_core.errors import PluginError, UwfError
+from uwf_core.errors import AgentFailure, InternalFailure, PluginError, UwfError
 
 if TYPE_CHECKING:
-    from uwf_core.api.checks import CheckRequest
+    from uwf_core.api.checks import Check, CheckRequest
     from uwf_core.engine.engine import Engine
     from uwf_core.plugins.scan import EntryPoint
     from uwf_core.process.cancel import Cancel
@@ -135,15 +135,36 @@ def _look(engine: "Engine", group: str, name: str, agent: Sequence[str]) -> Prob
     if group in (COMMANDS, EVAL_TASKS):
         return _ready(None, [])
     record: Any = None if group == OBSERVERS else plugins.record(group, name)
-    for path in (getattr(record, "factory", None), getattr(record, "options", None)):
-        if path is not None:
-            plugins.attribute(group, name, path)
+    created = _created(engine, found, record, agent[0] if agent else None)
     request = _request(engine, record, agent[0], trial="trial" in agent[1:]) if agent else None
     with plugins.guard, plugin_code(found, "uwf_checks"):
         checks = [check for given in manager_of(found).hook.uwf_checks() for check in given]
+        checks += created
         if request is not None:
             checks += plugins.attribute(group, name, record.checks)(request)
         return _ready(record, [_checked(check) for check in checks])
+
+
+def _created(
+    engine: "Engine", found: "EntryPoint", record: Any, word: str | None
+) -> "Iterator[Check]":
+    """Create the plugin and close it. What prevents that but is not an error of the plugin, such as
+    a program that is missing, becomes a check.
+
+    Raises:
+        PluginBroken: it cannot be created, or cannot do what it announces.
+    """
+    from uwf_core.api.checks import Check, CheckResult
+    from uwf_core.cli.create import create
+
+    try:
+        create(engine, found, record, word)
+    except InternalFailure:
+        raise
+    except AgentFailure as failure:
+        result = CheckResult(state="error", message=failure.message, hint=failure.hint)
+        return iter((Check(name="create", run=lambda: result),))
+    return iter(())
 
 
 def _request(engine: "Engine", record: Any, word: str, *, trial: bool) -> "CheckRequest | None":

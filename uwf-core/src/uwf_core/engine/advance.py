@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from uwf_core.api.events import StepFailed, StepFinished
 from uwf_core.engine.attempt import Attempt, end_attempt, forget_attempt, save_end
-from uwf_core.engine.extraction import schema_fault
 from uwf_core.engine.nodes import save_event
 from uwf_core.engine.record import decision_of, denials_of, message_of, save_failed_step
 from uwf_core.engine.results import status_fields
@@ -13,7 +12,6 @@ from uwf_core.errors import (
     AgentFailure,
     AgentInterrupted,
     CorruptNodeError,
-    InternalFailure,
     NeedsAnswer,
     RoutingFailed,
 )
@@ -67,10 +65,6 @@ def _save_failed(engine: "Engine", attempt: Attempt, failure: AgentFailure) -> E
 def save_question(run: "Run", attempt: Attempt, question: NeedsAnswer) -> Attempt:
     """Store a question to a person; there is no step, and the session is kept."""
     engine = run.engine
-    fault = schema_fault(question.form)
-    if fault is not None:  # no answer could ever satisfy it
-        failure = InternalFailure(f"the agent's form is not a JSON Schema: {fault}")
-        return save_failure(run, attempt, failure)
     end_attempt(run, attempt)
     given, message = attempt.payload, engine.redactor.text(question.message)
     with engine.store.transaction():

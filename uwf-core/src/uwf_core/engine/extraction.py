@@ -19,8 +19,7 @@ from uwf_core.api.extract import (
 )
 from uwf_core.cas.codec import dotted
 from uwf_core.cas.references import claims
-from uwf_core.cas.schemas import CompiledSchema
-from uwf_core.errors import AgentFailure, InternalFailure, PayloadError
+from uwf_core.errors import AgentFailure, InternalFailure
 from uwf_core.extract.typed import check_structured, variant_for
 from uwf_core.ids import Ref
 from uwf_core.plugins.scan import EXTRACTORS
@@ -119,15 +118,6 @@ def _each_text(
     change: Callable[[str], str], problems: Iterable[ExtractProblem]
 ) -> tuple[ExtractProblem, ...]:
     return tuple(ExtractProblem(change(each.path), change(each.message)) for each in problems)
-
-
-def schema_fault(form: Mapping[str, Any]) -> str | None:
-    """Why no answer can be validated by a form; None if it is a schema."""
-    try:
-        CompiledSchema(form)
-    except PayloadError as error:
-        return f"{error.where}: {error.message}" if error.where else error.message
-    return None
 
 
 def _problems(

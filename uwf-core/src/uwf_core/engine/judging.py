@@ -9,6 +9,7 @@ from uwf_core.api.agent import AgentContext
 from uwf_core.api.fields import read_options
 from uwf_core.api.judge import Judge, JudgeReply, JudgeRequest
 from uwf_core.errors import ConfigError, InternalFailure, PluginBroken, UwfError
+from uwf_core.plugins.guards import interruptible
 from uwf_core.plugins.scan import JUDGES
 
 if TYPE_CHECKING:
@@ -57,10 +58,11 @@ def open_judge(engine: "Engine", name: str, options: Mapping[str, Any], *, where
     Raises:
         PluginError: it is unknown, blocked, incompatible or claimed twice.
         PluginBroken: it cannot be imported, or creates no judge.
+        TimedOut: not within the limit of a run.
         ConfigError: the options are invalid.
     """
-    plugins = engine.plugins
-    with plugins.guard:
+    plugins, seconds = engine.plugins, engine.settings.limits.run_seconds
+    with interruptible(plugins.found(JUDGES, name), seconds), plugins.guard:
         spec = plugins.record(JUDGES, name)
         factory = plugins.attribute(JUDGES, name, spec.factory)
         cls = plugins.attribute(JUDGES, name, spec.options) if spec.options else None

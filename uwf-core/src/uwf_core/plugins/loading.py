@@ -147,6 +147,7 @@ def records_of(found: EntryPoint, manager: "pluggy.PluginManager") -> tuple[Any,
         problem = api_problem(record.api, getattr(contract, announcement.api))
         if problem is not None:
             raise incompatible(found, problem)
+        _check_capabilities(found, record, getattr(contract, "CAPABILITIES", frozenset()))
     if not any(record.name == found.name for record in records):
         given = ", ".join(repr(record.name) for record in records) or "nothing"
         raise broken(found, f"{announcement.hook} returned {given}, not {found.name!r}")
@@ -183,6 +184,13 @@ def _check_record(found: EntryPoint, record: Any, kind: type, announcement: _Ann
             raise broken(found, f"its {field} {path!r} is not of the form 'module:attribute'")
     if not _are_words(getattr(fields, "capabilities", ())):
         raise broken(found, f"its capabilities {fields.capabilities!r} are not a set of texts")
+
+
+def _check_capabilities(found: EntryPoint, record: Any, known: frozenset[str]) -> None:
+    unknown = sorted(set(getattr(record, "capabilities", ())) - known)
+    if unknown:
+        words = ", ".join(map(repr, unknown))
+        raise broken(found, f"unknown capability {words}; known are {', '.join(sorted(known))}")
 
 
 def _are_words(value: Any) -> bool:

@@ -38,7 +38,7 @@ def check(session: Session, tasks: tuple[str, ...]) -> int:
     with Client.open(env=session.env, cwd=cwd) as client, TemporaryDirectory() as scratch:
         for index, word in enumerate(tasks):
             found = find_task(word, client, cwd)
-            checked = check_task(found, Path(scratch, str(index)))
+            checked = check_task(found, Path(scratch, str(index)), client)
             problems += [each.document() for each in checked.problems]
     valid = not any(each["severity"] == "error" for each in problems)
     session.emit({"valid": valid, "problems": problems}, _text)

@@ -55,14 +55,16 @@ class JudgeProblem(NamedTuple):
     hint: str = ""
 
 
-def judge_problems(spec: JudgeSpec, folder: Path) -> Sequence[JudgeProblem]:
-    """Validate a judge without running it: its name and its options."""
+def judge_problems(spec: JudgeSpec, client: Client) -> Sequence[JudgeProblem]:
+    """Validate a judge without running it: its name and options. That of a plugin is created."""
     from uwf_core.definitions import suggestion
     from uwf_core.errors import ConfigError
     from uwf_eval.judges.builtin_judges import builtin_judges, builtin_options
 
     name, known = spec.builtin, builtin_judges()
-    if name is None:  # other judges can only be validated by running them
+    if spec.plugin is not None:
+        return _plugin_problems(spec, spec.plugin, client)
+    if name is None:  # a script can only be validated by running it
         return []
     if name not in known:
         hint = suggestion(name, known) or f"there are: {', '.join(known)}"
@@ -71,6 +73,18 @@ def judge_problems(spec: JudgeSpec, folder: Path) -> Sequence[JudgeProblem]:
         builtin_options(name, spec.options, where="options")
     except ConfigError as fault:
         return [JudgeProblem("options", str(fault), fault.hint or "")]
+    return []
+
+
+def _plugin_problems(spec: JudgeSpec, name: str, client: Client) -> Sequence[JudgeProblem]:
+    from uwf_core.errors import ConfigError, UwfError
+
+    try:
+        client.judge(name, spec.options, where="options")
+    except ConfigError as fault:
+        return [JudgeProblem("options", str(fault), fault.hint or "")]
+    except UwfError as fault:
+        return [JudgeProblem("plugin", fault.message, fault.hint or "")]
     return []
 
 

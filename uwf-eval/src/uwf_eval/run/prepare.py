@@ -121,7 +121,7 @@ def _tasks(client: Client, request: Request, folder: RunFolder) -> Iterator[Task
     seen: dict[str, str] = {}
     for index, word in enumerate(request.tasks):
         found = find_task(word, client, request.cwd)
-        task = take_task(found, folder.task(index)).require()
+        task = take_task(found, folder.task(index), client).require()
         if task.name in seen:
             raise UsageError(
                 f"{seen[task.name]!r} and {word!r} have the same name {task.name!r}",
@@ -195,7 +195,7 @@ def _reloaded(known: RunTask, folder: Path) -> Task:
     if digest != known.digest:
         raise _unusable(known, top, "was changed")
     origin = Origin(top, cast(Source, known.source), known.place, digest)
-    return read_task(origin, again=True).require()
+    return read_task(origin).require()
 
 
 def _unusable(known: RunTask, folder: Path, why: str) -> UwfError:

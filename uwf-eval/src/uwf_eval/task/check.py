@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from uwf_core.client import Client
 from uwf_core.definitions import (
     CompiledSchema,
     Problem,
@@ -25,13 +26,15 @@ NAME_HINT: Final = "use letters, digits, `.`, `_` and `-`; start with a letter o
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
-def task_problems(task: Task, root: YamlMapping) -> Iterator[Problem]:
-    """All errors of a task beyond its shape; missing values were reported already."""
+def task_problems(task: Task, root: YamlMapping, client: Client) -> Iterator[Problem]:
+    """All errors of a task beyond its shape; missing values were reported already. `client` opens
+    the judges of plugins.
+    """
     yield from _names(task, root)
     yield from _workflow(task, root)
     yield from _fixtures(task, root)
     yield from _globs(task, root)
-    yield from _judges(task, root)
+    yield from _judges(task, root, client)
 
 
 def _names(task: Task, root: YamlMapping) -> Iterator[Problem]:
@@ -119,11 +122,11 @@ def _globs(task: Task, root: YamlMapping) -> Iterator[Problem]:
             yield error_at(place, "bad-glob", f"the glob {glob!r} {why}")
 
 
-def _judges(task: Task, root: YamlMapping) -> Iterator[Problem]:
+def _judges(task: Task, root: YamlMapping, client: Client) -> Iterator[Problem]:
     for index, judge in enumerate(task.judges):
         yield from _entry(task, judge, index, root)
         yield from _schema(judge, index, root)
-        for problem in judge_problems(judge, task.folder):
+        for problem in judge_problems(judge, client):
             at = place_at(root, ("judges", index, problem.key))
             yield error_at(at, "bad-judge", problem.message, problem.hint)
     if "judges" in root.values and not any(each.weight > 0 for each in task.judges):

@@ -99,8 +99,8 @@ def _package_folder(name: str, client: Client) -> Path:
     )
 
 
-def take_task(found: Found, target: Path) -> Checked:
-    """Copy a task into a new folder, and read it there.
+def take_task(found: Found, target: Path, client: Client) -> Checked:
+    """Copy a task into a new folder, and read it there; `client` is as in `read_task`.
 
     Raises:
         TreeError: it cannot be copied, or is an archive that is refused.
@@ -113,7 +113,7 @@ def take_task(found: Found, target: Path) -> Checked:
         target = task_top(target, found.place)
     else:
         copy_tree(found.path, target, without=NOT_COPIED)
-    checked = read_task(Origin(target, found.source, found.place, digest_of_tree(target)))
+    checked = read_task(Origin(target, found.source, found.place, digest_of_tree(target)), client)
     problems = (
         each._replace(file=each.file.replace(str(target), str(found.path), 1))
         for each in checked.problems
@@ -121,15 +121,15 @@ def take_task(found: Found, target: Path) -> Checked:
     return checked._replace(problems=tuple(problems))  # of the user's files, not of the copy
 
 
-def check_task(found: Found, scratch: Path) -> Checked:
+def check_task(found: Found, scratch: Path, client: Client) -> Checked:
     """All that is wrong with a task; a folder is looked at where it is.
 
     Raises:
         TreeError, OSError: as `take_task`.
     """
     if found.source == "archive":
-        return take_task(found, scratch)
-    return read_task(Origin(found.path, found.source, found.place, ""))
+        return take_task(found, scratch, client)
+    return read_task(Origin(found.path, found.source, found.place, ""), client)
 
 
 def task_top(folder: Path, place: str) -> Path:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from uwf_core.client import Client
 from uwf_core.definitions import (
     Loaded,
     Place,
@@ -51,17 +52,19 @@ class Checked(NamedTuple):
         return self.task
 
 
-def read_task(origin: Origin, *, again: bool = False) -> Checked:
-    """The task in a folder; `again`: it was checked before, and only its shape is read."""
+def read_task(origin: Origin, client: Client | None = None) -> Checked:
+    """The task in a folder, checked with what `client` knows; without one, it was checked before,
+    and only its shape is read.
+    """
     file = origin.folder / TASK_FILE
     try:
         loaded = load_file(str(file))
     except DefinitionError as error:
         return Checked(None, tuple(Problem(**each) for each in error.problems))
-    return _checked(loaded, origin, again=again)
+    return _checked(loaded, origin, client)
 
 
-def _checked(loaded: Loaded, origin: Origin, *, again: bool) -> Checked:
+def _checked(loaded: Loaded, origin: Origin, client: Client | None) -> Checked:
     problems = list(loaded.problems)
     root = loaded.node
     if not isinstance(root, YamlMapping):
@@ -72,8 +75,8 @@ def _checked(loaded: Loaded, origin: Origin, *, again: bool) -> Checked:
     problems += wrong
     task = _task(file, origin)
     problems.extend(_shape_problems(root))
-    if not again:
-        problems.extend(task_problems(task, root))
+    if client is not None:
+        problems.extend(task_problems(task, root, client))
     problems.sort(key=lambda each: each.place)
     faulty = any(each.severity == "error" for each in problems)
     return Checked(None if faulty else task, tuple(problems))
