@@ -272,6 +272,14 @@ STORAGE = (
     ),
     Mutant(
         "digests",
+        "what is read ahead is believed",
+        "cas/hashing.py",
+        " == (True, True)",
+        " is not None",
+        "tests/core/views/test_read_ahead.py::test_a_changed_node_is_rejected_where_it_is_needed_and_only_there",
+    ),
+    Mutant(
+        "digests",
         "the checksums of a list are not looked at",
         "cas/hashing.py",
         "if [xxh3_128_digest(text) for text, _ in found] != [",

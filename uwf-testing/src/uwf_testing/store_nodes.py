@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from uwf_core.api.store import BatchBackend, StoreBackend
+from uwf_core.api.store import AheadBackend, BatchBackend, Content, StoreBackend
 from uwf_core.cas.hashing import META
 from uwf_testing.contract import needs
 from uwf_testing.store_fixtures import StoreFixtures
@@ -77,6 +77,24 @@ class NodeClauses(StoreFixtures):
         assert kept.data == other.data
         assert backend.present([each.ref for each in new]) == {each.ref for each in new}
         assert backend.put_all([]) == {}
+
+    def test_many_contents_at_once(self, backend: StoreBackend) -> None:
+        """The optional `contents` returns what is stored of the named records, `contents_before` a
+        record with others of its type, and neither anything else.
+        """
+        if not isinstance(backend, AheadBackend):
+            pytest.skip("the backend has no contents and contents_before, which are optional")
+        stored = [record(str(count)) for count in range(40)]
+        for each in (*stored, record("schema")._replace(type=META, edges=())):
+            backend.put(each)
+        contents = [Content(each.ref, each.type, each.sha256, each.data) for each in stored]
+        refs = [each.ref for each in stored]
+        assert sorted(backend.contents([*refs, "0" * 13])) == sorted(contents)
+        before = list(backend.contents_before(refs[30], 8))
+        assert set(before) <= set(contents)
+        assert contents[30] in before
+        assert len(before) <= 8
+        assert list(backend.contents([])) == list(backend.contents_before("0" * 13, 8)) == []
 
     def test_present_names_those_that_are_there(self, backend: StoreBackend) -> None:
         """`present` returns exactly the stored ones of many references."""

@@ -202,3 +202,27 @@ class TextBackend(Protocol):
         The text is name, value, `created_ms`, `updated_ms`, then the key and the value of each
         tag, sorted by key; all joined by NUL, in UTF-8. Damaged variables may be any values.
         """
+
+
+class Content(NamedTuple):
+    """What a reader needs of a record."""
+
+    ref: str
+    type: str
+    sha256: bytes
+    data: bytes
+
+
+@runtime_checkable
+class AheadBackend(Protocol):
+    """An optional extension of a `StoreBackend`: many nodes in one call, for readers of long
+    chains. Without it the core calls `get` for each.
+
+    Both are hints: a record that is large or damaged may be left out, and `get` reports why.
+    """
+
+    def contents(self, refs: Sequence[str]) -> Sequence[Content]:
+        """Those of `refs` that are stored."""
+
+    def contents_before(self, ref: str, limit: int) -> Sequence[Content]:
+        """The record, and those of its type that were put shortly before it: `limit` in all."""

@@ -3,7 +3,7 @@
 A transaction writes its records in one batch, and nothing is asked for or written twice.
 """
 
-from uwf_core.api.store import BatchBackend, LockHandle, Record, StoreBackend
+from uwf_core.api.store import BatchBackend, Content, LockHandle, Record, StoreBackend
 from uwf_core.cas.hashing import META
 from uwf_core.cas.records import check_same
 
@@ -17,6 +17,9 @@ _MAX_RECORD = 64 * 1024
 class Buffer:
     """What a transaction has put and not written, and verified records of this process, the oldest
     forgotten first; large ones are not kept.
+
+    Attributes:
+        ahead: verified contents that were read before they are needed, by reference.
     """
 
     def __init__(self, backend: StoreBackend) -> None:
@@ -24,6 +27,7 @@ class Buffer:
         self._batches = backend if isinstance(backend, BatchBackend) else None
         self._pending: dict[str, Record] = {}
         self._known: dict[str, Record] = {}
+        self.ahead: dict[str, Content] = {}
         self._bytes = 0
         self._locks: list[LockHandle] = []
         self._since_ms = 0
@@ -100,6 +104,7 @@ class Buffer:
         """Drop everything: a transaction failed, records were deleted, the backend is closed."""
         self._pending.clear()
         self._known.clear()
+        self.ahead.clear()
         self._bytes = 0
 
 

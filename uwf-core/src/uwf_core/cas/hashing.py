@@ -5,13 +5,14 @@ meta-schema's node types itself and has no prefix. XXH64 is a name, not a proof:
 one reference can be made in a millisecond, hence the digest.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from xxhash import xxh3_128_digest, xxh64_intdigest
 
+from uwf_core.api.store import Content
 from uwf_core.ids import Ref, ref_text
 
 if TYPE_CHECKING:
@@ -69,6 +70,15 @@ def has_digests(type_: str, data: bytes, ref: str, sha256: bytes) -> tuple[bool,
     """Whether the payload has this reference, and whether it has this SHA-256."""
     hashed = hashed_bytes(type_, data)
     return ref_text(xxh64_intdigest(hashed)) == ref, _sha256()(hashed).digest() == sha256
+
+
+def intact(contents: Iterable[Content]) -> dict[str, Content]:
+    """The contents whose reference and SHA-256 are those of their bytes, by reference."""
+    return {
+        each.ref: each
+        for each in contents
+        if has_digests(each.type, each.data, each.ref, each.sha256) == (True, True)
+    }
 
 
 def variable_text(

@@ -3,13 +3,13 @@
 The backend stores bytes. CBOR, validation, digests, collisions and references are only here.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from uwf_core.api.store import Holder, LockHandle, Record, StoreBackend
+from uwf_core.api.store import AheadBackend, Holder, LockHandle, Record, StoreBackend
 from uwf_core.cas.codec import decode, encode, encode_telling
-from uwf_core.cas.hashing import META, PRIMITIVES, ref_of, sha256_of
+from uwf_core.cas.hashing import META, PRIMITIVES, intact, ref_of, sha256_of
 from uwf_core.cas.records import Node, check_same, damaged, verify_record
 from uwf_core.cas.references import references_in
 from uwf_core.cas.types import KnownType, Types
@@ -35,6 +35,7 @@ class Store(VariableStore):
         *, durable: bool = True,
     ) -> None:  # fmt: skip
         super().__init__(backend, now_ms, durable)
+        self._ahead = backend if isinstance(backend, AheadBackend) else None
         self.types = types or Types()
         self._schemas = self.types.schemas
 
@@ -142,14 +143,35 @@ class Store(VariableStore):
             CorruptNodeError: the stored bytes do not match the reference.
         """
         record = self.record(ref)
+        payload = self._decoded(ref, record.type, record.data)
+        return Node(Ref(record.ref), Ref(record.type), payload, record.created_ms)
+
+    def payload(self, ref: str) -> Any:
+        """The payload of the node, which may have been read ahead; raises as `get`."""
+        content = self._buffer.ahead.get(ref) or self.record(ref)
+        return self._decoded(ref, content.type, content.data)
+
+    def _decoded(self, ref: str, type_: str, data: bytes) -> Any:
         try:
-            payload = self.types.decode(record.type, record.data)
+            return self.types.decode(type_, data, self.schema)
         except CorruptNodeError as error:
             raise damaged(ref, error.message) from error
-        if self.types.is_worth_learning(record.type):
-            with suppress(StoreError, PayloadError):  # a damaged type is reported where it matters
-                self.types.learn(record.type, self.schema(record.type))
-        return Node(Ref(record.ref), Ref(record.type), payload, record.created_ms)
+
+    def read_ahead(self, refs: Collection[str]) -> None:
+        """Have these nodes ready for `payload`. A hint: what fails is read again when needed."""
+        if self._ahead is not None and refs:
+            with suppress(StoreError), self._lock:
+                self._buffer.flush()
+                self._buffer.ahead.update(intact(self._ahead.contents([*refs])))
+
+    def read_before(self, ref: str, limit: int) -> None:
+        """The same of a node and those of its type that were put shortly before it, `limit` in
+        all; what was read ahead until now is dropped.
+        """
+        if self._ahead is not None:
+            with suppress(StoreError), self._lock:
+                self._buffer.flush()
+                self._buffer.ahead = intact(self._ahead.contents_before(ref, limit))
 
     def record(self, ref: str) -> Record:
         """The node's record as stored, its reference and SHA-256 checked; raises as `get`."""
@@ -180,7 +202,7 @@ class Store(VariableStore):
         Raises:
             PayloadError: it is a node of another type. Else as `get`.
         """
-        payload = self.get(ref).payload
+        payload = self.payload(ref)
         if not isinstance(payload, str):
             raise PayloadError(f"the node {ref} is not text", hint=f"next: uwf cas get {ref}")
         return payload

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from uwf_core.cas.codec import MappingDecoder, decode, encode
@@ -9,7 +10,7 @@ from uwf_core.cas.hashing import META, PRIMITIVES
 from uwf_core.cas.references import finder
 from uwf_core.cas.schemas import META_SCHEMA, CompiledSchema, Violation
 from uwf_core.cas.simple_check import fits
-from uwf_core.errors import PayloadError
+from uwf_core.errors import PayloadError, StoreError
 from uwf_core.ids import Ref, number_of
 
 _FEW = 8
@@ -117,21 +118,19 @@ class Types:
             found = self._data[ref] = encode(self.schemas[ref])
         return found
 
-    def decode(self, ref: str, data: bytes) -> Any:
-        """As `codec.decode`, quicker where the type `ref` is known."""
+    def decode(self, ref: str, data: bytes, schema: Callable[[str], Mapping[str, Any]]) -> Any:
+        """As `codec.decode`, quicker where the type `ref` is known; after a few payloads `schema`
+        is asked for it.
+        """
         known = self._decoders.get(ref)
         if known is not None:
             return known(data)
+        payload = decode(data)
         self._decoded[ref] += 1
-        return decode(data)
-
-    def is_worth_learning(self, ref: str) -> bool:
-        """Whether so many payloads of an unknown type were decoded that `learn` pays."""
-        return self._decoded[ref] == _FEW and ref not in self._decoders
-
-    def learn(self, ref: str, schema: Mapping[str, Any]) -> None:
-        """Decode the payloads of the type `ref` the quickest way from now on."""
-        self._decoders[ref] = _decoder(schema)
+        if self._decoded[ref] == _FEW:
+            with suppress(StoreError, PayloadError):  # a damaged type is reported where it matters
+                self._decoders[ref] = _decoder(schema(ref))
+        return payload
 
     def of(self, ref: str, schema: Mapping[str, Any]) -> KnownType:
         """The type `ref`, whose schema is `schema`."""

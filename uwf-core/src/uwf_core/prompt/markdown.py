@@ -57,7 +57,9 @@ def _entry(key: str, value: Any) -> Iterator[str]:
     if len(name) > _LONGEST_SIMPLE_KEY:
         yield f"? {name}"
         name = ""
-    if isinstance(value, (Mapping, list, tuple)) and value:
+    if type(value) is str and "\n" not in value:  # nearly all, and quickest by this test
+        yield f"{name}: {_text(value)}"
+    elif isinstance(value, (Mapping, list, tuple)) and value:
         yield f"{name}:"
         yield from _indented(_lines(value))
     else:

@@ -3,8 +3,25 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from uwf_core.ids import number_of
+from uwf_core.stores.rows import RECORD_COLUMNS_OF_SMALL
+
 BATCH = 500
 """The maximum number of values in one statement."""
+
+_BEFORE = (
+    f"SELECT {RECORD_COLUMNS_OF_SMALL} FROM node, "
+    "(SELECT rowid AS place, type AS kind FROM node WHERE ref = ?) "
+    "WHERE type = kind AND node.rowid <= place AND node.rowid > place - ? "
+    "ORDER BY node.rowid DESC LIMIT ?"
+)
+_ROWS_OF_A_STEP = 32
+"""How far to look back for each step: what a step has besides, and the steps of other threads."""
+
+
+def nodes_before(ref: str, limit: int) -> tuple[str, tuple[int | None, int, int]]:
+    """A node, and those of its type in the rows before, newest first."""
+    return _BEFORE, (number_of(ref), _ROWS_OF_A_STEP * limit, limit)
 
 
 def query(

@@ -7,7 +7,7 @@ from typing import Any
 
 from xxhash import xxh32_intdigest
 
-from uwf_core.api.store import Holder, Record, Variable
+from uwf_core.api.store import Content, Holder, Record, Variable
 from uwf_core.errors import StoreError
 from uwf_core.ids import number_of, ref_of_number
 from uwf_core.stores.numbers import packed, refs_of, unpacked
@@ -130,6 +130,20 @@ def records_of_rows(
             yield _record((name, type_text, sha256, data, numbers, created, touched_ms))
         else:
             yield record_of_row(row[1:])
+
+
+def contents_of_rows(found: Sequence[Row]) -> list[Content]:
+    """Contents of rows of `RECORD_COLUMNS_OF_SMALL`; large and damaged ones are left out."""
+    try:
+        return [
+            Content(name, _type_name(type_), sha256, data)
+            for name, (type_, ref, created, touched, guard, edges, sha256, data) in zip(
+                refs_of([row[1] for row in found]), found, strict=True
+            )
+            if type(data) is bytes and guard == guard_of(type_, ref, created, touched, edges)
+        ]
+    except _DAMAGE:
+        return []
 
 
 def _names(found: Sequence[Row]) -> Sequence[str]:

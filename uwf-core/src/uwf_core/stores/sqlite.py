@@ -15,7 +15,7 @@ from itertools import chain, islice
 from threading import RLock
 from typing import Any
 
-from uwf_core.api.store import Holder, LockHandle, Record, Variable
+from uwf_core.api.store import Content, Holder, LockHandle, Record, Variable
 from uwf_core.errors import CorruptNodeError, StoreError, UwfError
 from uwf_core.ids import number_of, ref_of_number
 from uwf_core.process import crash_points
@@ -23,7 +23,7 @@ from uwf_core.stores import rows
 from uwf_core.stores.database import Database
 from uwf_core.stores.locks import LockFile, offset_of
 from uwf_core.stores.numbers import range_of
-from uwf_core.stores.queries import BATCH, batches, has_tags, marks, query
+from uwf_core.stores.queries import BATCH, batches, has_tags, marks, nodes_before, query
 from uwf_core.stores.rows import (
     GRAPH_COLUMNS,
     HOLDER_COLUMNS,
@@ -144,6 +144,18 @@ class SqliteBackend:
         """The record, or None."""
         found = self._rows(_GET, (number_of(ref),))
         return rows.record_of_row(found[0]) if found else None
+
+    def contents(self, refs: Sequence[str]) -> list[Content]:
+        """Those of `refs` that are stored, small and intact."""
+        found = list[Content]()
+        for batch in batches(map(number_of, refs)):
+            sql = f"SELECT {RECORD_COLUMNS_OF_SMALL} FROM node WHERE ref IN ({marks(batch)})"
+            found += rows.contents_of_rows(self._rows(sql, batch))
+        return found
+
+    def contents_before(self, ref: str, limit: int) -> list[Content]:
+        """The record, and those of its type in the rows before: a thread's steps lie close."""
+        return rows.contents_of_rows(self._rows(*nodes_before(ref, limit)))
 
     def present(self, refs: Collection[str]) -> set[str]:
         """Those of `refs` that are stored."""

@@ -1,9 +1,10 @@
 """The history of a thread: its chain of steps, and its stored events in their order, folded."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.errors import CorruptNodeError
+from uwf_core.errors import CorruptNodeError, StoreError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.names import attempts_prefix, event_kind, events_prefix
@@ -37,7 +38,7 @@ def read_step(store: "Store", ref: Ref) -> Step:
     Raises:
         MissingNodeError, CorruptNodeError: it is missing, damaged, or not a step.
     """
-    payload = store.get(ref).payload
+    payload = store.payload(ref)
     if not is_step(payload):
         raise CorruptNodeError(f"node {ref} is not a step")
     return Step(ref, payload)
@@ -51,16 +52,42 @@ def read_start(store: "Store", ref: Ref) -> StartPayload:
     return payload  # type: ignore[no-any-return]
 
 
-def newest_first(store: "Store", head: Ref, start: Ref) -> Iterator[Step]:
+def newest_first(
+    store: "Store", head: Ref, start: Ref, beside: Sequence[str] = ()
+) -> Iterator[Step]:
     """The steps from `head` back to the first; none if the head is the start.
 
-    Each step is read when it is needed, so that only those that are used cost time.
+    The longer the chain that is used, the more of it is read at once, with the nodes in the fields
+    `beside`: few steps cost little, and thousands few statements.
     """
     ref: str | None = None if head == start else head
+    count = 1
     while ref is not None:
-        step = read_step(store, Ref(ref))
-        yield step
-        ref = step.payload["prev"]
+        steps = _some_steps(store, Ref(ref), count)
+        store.read_ahead(_refs_in(steps, beside))
+        yield from steps
+        ref = steps[-1].payload["prev"]
+        count = min(4 * count, _MOST_AT_ONCE)
+
+
+def _some_steps(store: "Store", ref: Ref, count: int) -> list[Step]:
+    """At most `count` steps from `ref` back, fewer before one that cannot be read."""
+    if count > 1:
+        store.read_before(ref, count)
+    steps = [read_step(store, ref)]
+    with suppress(StoreError):  # reported to who gets that far
+        while len(steps) < count and (prev := steps[-1].payload["prev"]) is not None:
+            steps.append(read_step(store, Ref(prev)))
+    return steps
+
+
+def _refs_in(steps: Sequence[Step], fields: Sequence[str]) -> set[str]:
+    payloads: list[Any] = [step.payload for step in steps]
+    found = {payload[field] for payload in payloads for field in fields}
+    return found - {None}
+
+
+_MOST_AT_ONCE = 256
 
 
 def failure_of(store: "Store", step: Step) -> ErrorPayload | None:

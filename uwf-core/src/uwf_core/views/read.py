@@ -48,7 +48,7 @@ def read_thread(engine: "Engine", word: str, quota: int = QUOTA, before: str | N
     top = head.ref if before is None else _before(engine, head, before)
     texts, oldest = list[str](), None
     size, left_out = 0, 0
-    for step in newest_first(engine.store, top, Ref(head.state.start)):
+    for step in newest_first(engine.store, top, Ref(head.state.start), ("output", "body")):
         text = _step_text(engine, step)
         if texts and size + len(text) > quota:
             left_out = step.payload["number"]
@@ -156,7 +156,7 @@ def _step_text(engine: "Engine", step: Step) -> str:
     if failure is not None:
         heading = f"## Step {payload['number']}: {payload['role']}, failed ({failure['kind']})"
         return "\n\n".join((heading, facts, *said_markdown(said), fenced(failure["message"])))
-    output = engine.store.get(Ref(payload["output"])).payload
+    output = engine.store.payload(payload["output"])
     body = body_of(engine.store, step)
     text = step_markdown(payload["number"], payload["role"], output, body, said)
     heading, _, rest = text.partition("\n")

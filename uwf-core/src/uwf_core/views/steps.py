@@ -30,7 +30,7 @@ def list_steps(engine: "Engine", word: str) -> "list[StepRow]":
     store = engine.store
     head = read_head(store, find_thread(engine, word))
     start = Ref(head.state.start)
-    rows = [_row(engine, step) for step in newest_first(store, head.ref, start)]
+    rows = [_row(engine, step) for step in newest_first(store, head.ref, start, ("output",))]
     return [_start_row(engine, start), *reversed(rows)]
 
 
@@ -135,7 +135,7 @@ def _document(engine: "Engine", step: Step) -> "StepDocument":
 
 
 def _output(engine: "Engine", payload: StepPayload) -> dict[str, Any]:
-    output: dict[str, Any] = engine.store.get(Ref(payload["output"])).payload
+    output: dict[str, Any] = engine.store.payload(payload["output"])
     return output
 
 

@@ -8,6 +8,7 @@ IN_MEMORY = {
     "forgets_the_first_put": "test_put_again_only_touches",
     "overwrites": "test_put_never_overwrites_another_payload",
     "overwrites_many": "test_many_at_once_are_put_as_one_by_one",
+    "reads_all_ahead": "test_many_contents_at_once",
     "asks_for_few": "test_present_names_those_that_are_there",
     "finds_all": "test_find_gives_the_references_that_begin_so",
     "mixes_types": "test_records_come_all_or_of_one_type",

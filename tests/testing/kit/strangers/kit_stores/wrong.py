@@ -6,7 +6,7 @@ import contextlib
 import threading
 from itertools import chain
 
-from uwf_core.api.store import Holder
+from uwf_core.api.store import Content, Holder
 from uwf_core.errors import StoreError
 from uwf_core.ids import number_of
 from uwf_core.stores.memory import MemoryBackend, _MemoryLock
@@ -61,6 +61,16 @@ class overwrites_many(Memory):
         for record in records:
             self._write_record(record.ref, record)
         return before
+
+
+class reads_all_ahead(Memory):
+    """It gives every node where some are asked for."""
+
+    def contents(self, refs):
+        return [Content(e.ref, e.type, e.sha256, e.data) for e in self._records.values()]
+
+    def contents_before(self, ref, limit):
+        return self.contents([ref])
 
 
 class asks_for_few(Memory):
