@@ -132,7 +132,9 @@ def run(link: socket.socket) -> int:
     threading.Thread(target=end_with, args=(link,), daemon=True).start()
     sys.argv = ["hermes", *about["arguments"]]
     import acp_adapter.entry
+    from hermes_cli.plugins import discover_plugins
 
+    discover_plugins(force=True)  # those of this call
     acp_adapter.entry.main([])
     link.send(b"\0")
     return 0

@@ -140,7 +140,7 @@ def test_usage_is_what_the_server_reported_summed_over_the_correction(played):
 
 def test_a_question_is_answered_from_a_fork_and_the_original_is_unchanged(world, played):
     project, document = played
-    step = next(each for each in document["steps"] if each["role"] == "builder")["step"]
+    first, *_, step = (each["step"] for each in document["steps"] if each["role"] == "builder")
     session = next(
         each["session"] for each in steps_of(project, document) if each["role"] == "builder"
     )
@@ -151,11 +151,13 @@ def test_a_question_is_answered_from_a_fork_and_the_original_is_unchanged(world,
     assert "I remember" in asked.document["answer"]
     assert "original" in json.dumps(asked.document)
     assert messages_of(world, session) == before
+    early = project.uwf("step", "ask", first, "-p", "Why did you do so?", seconds=120).document
+    assert (early["answer"], early["continuation"]) == ("I know nothing of it.", "reconstructed")
 
 
 def answer_that_remembers(request):
-    knows = any("BUILD-1" in text_of(message) for message in request.messages)
-    return ModelTurn(text="I remember." if knows else "I know nothing.")
+    knows = any("I mend." in text_of(message) for message in request.messages)
+    return ModelTurn(text="I remember." if knows else "I know nothing of it.")
 
 
 def messages_of(world, session):

@@ -11,6 +11,10 @@ import time
 
 
 def play(lines: list[str]) -> None:
+    plugin = os.path.join(".hermes", "plugins", "uwf-role")  # noqa: PTH118
+    if os.path.isdir(plugin) and "--without-plugin" not in sys.argv:  # noqa: PTH112
+        with open(os.path.join(plugin, "in-force"), "w"):  # noqa: PTH118
+            pass
     asked: dict[object, object] = {}  # ids of the recording -> ids of today
     for line in lines:
         mark, _, text = line.rstrip("\n").partition(" ")

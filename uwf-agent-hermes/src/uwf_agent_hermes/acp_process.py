@@ -15,14 +15,16 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal, Self
 
 from uwf_agent_hermes import __version__
 from uwf_agent_hermes.acp.client import AcpClient, AgentInfo, Listener, PromptEnd
 from uwf_agent_hermes.options import HermesOptions
-from uwf_core.api import Call, Cancel, ProgramResult
+from uwf_agent_hermes.overlay import Overlay
+from uwf_core.api import Call, Cancel, ChildProgram, ProgramResult, Unavailable
 
 _LINGER_SECONDS = 1.0
 _POLITE_SECONDS = 2.0
@@ -40,7 +42,13 @@ class AcpProcess:
         Unavailable: the program was not found.
     """
 
-    def __init__(self, call: Call, options: HermesOptions, listener: Listener) -> None:
+    def __init__(
+        self,
+        call: Call,
+        options: HermesOptions,
+        listener: Listener,
+        only: Sequence[str] | None = None,
+    ) -> None:
         self._call = call
         self._stop = Cancel()
         self._over = threading.Event()
@@ -53,21 +61,46 @@ class AcpProcess:
         self._temporary = tempfile.TemporaryDirectory(
             prefix="uwf-hermes-", dir=call.env.get("TMPDIR"), ignore_cleanup_errors=True
         )
-        env = {**environment(options), "TMPDIR": self._temporary.name}
-        own = _own(call, self._stop)
-        if not call.trusted:
-            # It loads plugins out of the folder that it is started in, where the user has allowed
-            # that at all. The session works in the folder that the protocol names.
-            own = replace(own, cwd=self._temporary.name)
-            env["TERMINAL_CWD"] = call.cwd
+        self._overlay: Overlay | None = None
         try:
-            self._child = own.start_program(arguments(options), env=env, stdin=None)
+            self._child = self._start(call, options, only)
         except BaseException:
             self._temporary.cleanup()
             raise
         self.client = AcpClient(self._child, listener)
         self._watcher = threading.Thread(target=self._watch, name="hermes-acp_process", daemon=True)
         self._watcher.start()
+
+    def _start(
+        self, call: Call, options: HermesOptions, only: Sequence[str] | None
+    ) -> ChildProgram:
+        own, folder = _own(call, self._stop), Path(self._temporary.name)
+        env = {**environment(options), "TMPDIR": str(folder)}
+        if only is not None or not options.memory:
+            all_ = {**call.env, **env}
+            home = Path(hermes_home(options, call.env)).expanduser()
+            self._overlay = Overlay(folder, home, all_, call, only)
+            env |= self._overlay.env
+        elif not call.trusted:
+            env["TERMINAL_CWD"] = call.cwd
+        if self._overlay is not None or not call.trusted:
+            # It loads plugins out of the folder that it is started in, where the user has allowed
+            # that at all. The session works in the folder that the protocol names.
+            own = replace(own, cwd=str(folder))
+        return own.start_program(arguments(options), env=env, stdin=None)
+
+    def check_overlay(self) -> None:
+        """Check, before a prompt, that what a role must not have is taken away.
+
+        Raises:
+            Unavailable: this Hermes has not loaded the plugin of the overlay.
+        """
+        if self._overlay is not None and not self._overlay.is_in_force:
+            raise Unavailable(
+                "Hermes did not load the plugin that keeps its memory, and in a question all tools "
+                "that change something, from the role",
+                hint="use 0.19, without HERMES_SAFE_MODE; or allow its memory: `memory: true`",
+            )
 
     def begin(self) -> AgentInfo:
         """Agree on the protocol; call it first.

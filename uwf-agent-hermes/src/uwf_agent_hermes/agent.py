@@ -1,7 +1,7 @@
 """The agent: map calls of the contract to sessions and prompts of Hermes."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from uwf_agent_hermes.acp.errors import AcpError, ConnectionClosed, RpcError
 from uwf_agent_hermes.acp_process import AcpProcess
 from uwf_agent_hermes.failures import diagnosis_of, failure_of_end, failure_of_error
 from uwf_agent_hermes.options import HermesOptions
+from uwf_agent_hermes.overlay import READING
 from uwf_agent_hermes.permissions import Policy, Questions
 from uwf_agent_hermes.turn_builder import TurnBuilder
 from uwf_agent_hermes.usage import usage_of
@@ -62,8 +63,9 @@ class HermesAgent:
             self._questions.forget(request.session)
         return reply
 
-    def fork(self, session: str, request: AgentRequest) -> str:
-        """A copy of the session under a new id.
+    def fork(self, session: str, request: AgentRequest, at: str | None = None) -> str:
+        """A copy of the session under a new id. Hermes copies a whole session, so replies have no
+        mark.
 
         Raises:
             AgentFailure: by kind; `SessionLost` if Hermes does not know the session.
@@ -72,8 +74,8 @@ class HermesAgent:
         return _Conversation(request, options, NoSink(), {}, self._questions.keep).fork(session)
 
     def ask(self, request: AskRequest, sink: TurnSink) -> AgentReply:
-        """Answer a question, from the session if given, else from the record. It may not use
-        anything that needs permission.
+        """Answer a question, from the session if given, else from the record. Hermes gets only the
+        tools that read, and no permission.
 
         Raises:
             AgentFailure: by kind.
@@ -82,7 +84,7 @@ class HermesAgent:
         text = request.question
         if request.session is None and request.record:
             text = f"{request.record}\n\n# Question\n\n{text}"
-        return _Conversation(request, options, sink, {}, self._questions.keep).prompt(text)
+        return _Conversation(request, options, sink, {}, self._questions.keep, READING).prompt(text)
 
     def close(self) -> None:
         """Do nothing: no resources stay open between calls."""
@@ -116,8 +118,10 @@ class _Conversation:
         sink: TurnSink,
         decided: Mapping[str, str],
         keep_question: Callable[[str, PermissionRequest], None],
+        only: Sequence[str] | None = None,
     ) -> None:
         self._call, self._options, self._sink = call, options, sink
+        self._only = only
         self._keep_question = keep_question
         self._policy = Policy(options.permission, decided, self._ask_a_person)
         self._turns = TurnBuilder(sink, self._policy.decide, self._count_round)
@@ -135,6 +139,7 @@ class _Conversation:
             try:
                 info = program.begin()
                 opened = self._opened(program)
+                program.check_overlay()
                 end = program.prompt(opened.state.id, _guarded(text))
             except AcpError as error:
                 raise self._broken(error) from error
@@ -160,7 +165,7 @@ class _Conversation:
         return forked.id
 
     def _started_process(self) -> AcpProcess:
-        self._program = AcpProcess(self._call, self._options, self._turns)
+        self._program = AcpProcess(self._call, self._options, self._turns, self._only)
         return self._program
 
     def _opened(self, program: AcpProcess) -> _Opened:

@@ -23,6 +23,8 @@ class HermesOptions:
             outside the working folder and /tmp and for sensitive files, `dont_ask` for sensitive
             ones alone. None is `accept_edits`, or `default` where `permission` is `deny`.
         permission: the answer to a request of Hermes: yes, no, or a person's (the thread waits).
+        memory: let it use what crosses its sessions: notes (`memory`), a search in other sessions
+            (`session_search`) and skills that it writes (`skill_manage`).
         max_turns: turns of the model with tools in one call of the agent, at most; Hermes itself
             ends after 90.
         timeout: seconds for one call of the agent; the session is kept.
@@ -36,6 +38,7 @@ class HermesOptions:
     provider: str | None = None
     mode: str | None = None
     permission: Permission = "ask"
+    memory: bool = False
     max_turns: int | None = None
     timeout: float | None = None
 
