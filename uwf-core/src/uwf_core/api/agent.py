@@ -334,8 +334,7 @@ class AgentReply:
     Attributes:
         session: the session that was used, None if the agent has none.
         continuation: how that session relates to this call.
-        proof: the adapter's evidence that the session was continued or forked; uwf rejects a
-            continuation without proof.
+        proof: the evidence that the session was continued or forked; without it uwf rejects that.
         denials: tools that were denied, one text each; not a failure.
         mark: the place in the session after this reply, if `fork` can copy the session up to there.
     """
