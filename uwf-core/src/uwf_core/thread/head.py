@@ -161,14 +161,15 @@ def to_tags(state: ThreadState) -> dict[str, str]:
     """The state as tags: text to text. `status` and `workflowName` are separate tags, so
     that lists can filter by them; empty fields are left out.
     """
-    tags = {tag: getattr(state, name) for name, tag in _TEXT_TAGS.items()}
+    fields = state._asdict()
+    tags = {tag: fields[name] for name, tag in _TEXT_TAGS.items()}
     tags[_FOLD] = str(FOLD_VERSION)
     for name, tag in _OPTIONAL_TEXT_TAGS.items():
-        if getattr(state, name) is not None:
-            tags[tag] = getattr(state, name)
+        if fields[name] is not None:
+            tags[tag] = fields[name]
     for name, tag in _NUMBER_TAGS.items():
-        if getattr(state, name):
-            tags[tag] = str(getattr(state, name))
+        if fields[name]:
+            tags[tag] = str(fields[name])
     for name, role in state.roles.items():
         tags[_ROLE + name] = _dump(role)
     if state.totals.known or state.totals.unknown:

@@ -24,7 +24,8 @@ TOKEN_FIELDS = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTok
 
 def usage_payload(usage: "Usage") -> UsagePayload:
     """`usage` as it is stored and printed."""
-    payload: Any = {json: getattr(usage, python) for json, python in FIELDS}
+    fields = usage.__dict__
+    payload: Any = {json: fields[python] for json, python in FIELDS}
     return payload  # type: ignore[no-any-return]
 
 
