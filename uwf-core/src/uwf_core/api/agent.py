@@ -376,25 +376,22 @@ class Agent(Protocol):
         """Release all resources. Called once, at the end of the command, also after a failure."""
 
 
-PER_TOKENS = 1_000_000
+_PER_TOKENS = 1_000_000
 
 
 def priced(usage: Usage, model: Model | None) -> Usage:
     """The usage with its cost, if every kind of token that was used has a known price."""
-    if usage.cost_usd is not None or model is None or model.price is None:
+    price = None if model is None else model.price
+    is_unknown = None in (usage.input_tokens, usage.output_tokens)
+    if usage.cost_usd is not None or price is None or is_unknown:
         return usage
-    price = model.price
     parts = (
         (usage.input_tokens, price.input),
         (usage.output_tokens, price.output),
         (usage.cache_read_tokens, price.cache_read),
         (usage.cache_write_tokens, price.cache_write),
     )
-    if usage.input_tokens is None or usage.output_tokens is None:
+    if any(tokens and each is None for tokens, each in parts):
         return usage
-    cost = 0.0
-    for tokens, each in parts:
-        if tokens and each is None:
-            return usage
-        cost += (tokens or 0) * (each or 0.0) / PER_TOKENS
+    cost = sum((tokens or 0) * (each or 0.0) / _PER_TOKENS for tokens, each in parts)
     return replace(usage, cost_usd=cost)
