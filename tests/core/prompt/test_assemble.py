@@ -112,6 +112,11 @@ def given_parts(role: Role = ROLE, **changes: Any) -> PromptParts:
     return prompt_parts(role, Situation(**{**given, **changes}))
 
 
+def given_text(**changes: Any) -> str:
+    """The whole prompt."""
+    return prompt_text(given_parts(**changes), "reviewer" if changes.get("own_session") else None)
+
+
 @pytest.mark.parametrize(
     ("name", "parts"),
     [
@@ -157,7 +162,7 @@ def given_parts(role: Role = ROLE, **changes: Any) -> PromptParts:
 )
 def test_the_prompt_reads_as_in_the_golden_file(name: str, parts: PromptParts) -> None:
     file = GOLDEN / f"{name}.md"
-    text = prompt_text(parts)
+    text = prompt_text(parts, "reviewer" if name.startswith("own-session") else None)
     if os.environ.get("UWF_GOLDEN") == "write":
         file.write_text(text, "utf-8")
     assert text == file.read_text("utf-8")
@@ -236,9 +241,9 @@ def test_the_task_is_there_in_every_new_session() -> None:
 
 
 def test_in_its_own_session_one_line_replaces_form_role_and_task() -> None:
-    parts = given_parts(step_number=4, visits=1, steps=SINCE, own_session=True)
-    assert len(parts.instructions.splitlines()) == 1 and parts.task == ""
-    assert outline(prompt_text(parts)) == [
+    text = given_text(step_number=4, visits=1, steps=SINCE, own_session=True)
+    assert text.splitlines()[0].startswith("You continue this session as the reviewer: ")
+    assert outline(text) == [
         "# Progress",
         "# What happened since your last reply",
         "## Step 3: developer, done",
@@ -246,9 +251,15 @@ def test_in_its_own_session_one_line_replaces_form_role_and_task() -> None:
     ]
 
 
+def test_the_parts_are_whole_in_its_own_session_too() -> None:
+    """An adapter may send the first one as the system text of each call."""
+    first, again = given_parts(), given_parts(visits=1, own_session=True)
+    assert (again.instructions, again.task) == (first.instructions, first.task)
+
+
 @pytest.mark.parametrize("changes", [{}, {"own_session": True}, {"typed": True}])
 def test_the_form_is_the_last_line_of_every_prompt(changes: dict[str, Any]) -> None:
-    last = prompt_text(given_parts(**changes)).splitlines()[-1]
+    last = given_text(**changes).splitlines()[-1]
     assert "`$status: rejected` with `severity`, `findings` (optional: `score`," in last
     assert "$SUSPEND" in last
 

@@ -1,1 +1,1 @@
-"""An agent for uwf that repeats its instruction."""
+"""An agent for uwf that repeats its prompt."""

@@ -44,7 +44,7 @@ class EchoAgent:
         self._sessions = Path(context.state_dir, "sessions")
 
     def run(self, request: AgentRequest, sink: TurnSink) -> AgentReply:
-        """Say the instruction, and keep what was said in the session's file."""
+        """Say the prompt, and keep what was said in the session's file."""
         known = self._known(request.session)
         session = request.session or str(uuid.uuid4())
         sink.session(session)

@@ -9,7 +9,7 @@ def uwf_agents() -> list[AgentSpec]:
     return [
         AgentSpec(
             name="echo",
-            summary="repeats its instruction",
+            summary="repeats its prompt",
             factory="uwf_agent_echo.agent:EchoAgent",
             options="uwf_agent_echo.agent:Options",
             capabilities=frozenset({"continue", "fork", "ask"}),

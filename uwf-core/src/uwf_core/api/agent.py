@@ -197,7 +197,7 @@ class PromptParts:
 
     `instruction` is the request of this call only, as its author wrote it: without the heading
     that it has in the prompt. A person sees only this part, and a command gets it as `--prompt`.
-    In the role's own session `instructions` is one line and `task` is empty.
+    In the role's own session one line replaces `instructions` and `task` in the prompt.
     """
 
     instructions: str = ""

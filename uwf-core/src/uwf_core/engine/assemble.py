@@ -99,6 +99,7 @@ def _prompt(
 ) -> tuple[str, PromptParts]:
     engine, task, state = run.engine, attempt.task, attempt.head.state
     newest = 0 if known is None else known.number
+    knows = known is not None and known.knows_role
     steps, earlier = _history(engine.store, task, newest)
     start = read_start(engine.store, Ref(state.start))
     now = Situation(
@@ -111,14 +112,14 @@ def _prompt(
         visits=state.role(task.role).visits,
         steps=steps,
         earlier=earlier,
-        own_session=known is not None and known.knows_role,
+        own_session=knows,
         replaced=_replaced(engine.store, task) if newest < task.number else None,
         said=_said_before(engine, attempt),
         last_failure=task.last_failure,
         typed=_delivers_object(agent),
     )
     parts = prompt_parts(run.definition.roles[task.role], now)
-    text = prompt_text(parts)
+    text = prompt_text(parts, task.role if knows else None)
     clean = engine.redactor.text(text)
     if clean != text:
         fields = PromptParts.__dataclass_fields__

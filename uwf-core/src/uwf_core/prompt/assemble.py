@@ -78,13 +78,10 @@ def prompt_parts(role: "Role", now: Situation) -> PromptParts:
     Raises:
         DefinitionError: the role's schema has no clear variants (impossible in a checked workflow).
     """
-    instructions, task = _reminder(role), ""
-    if not now.own_session:
-        form = deliverable(role.schema, now.leads, role=role.name, typed=now.typed)
-        instructions, task = f"{form}\n\n{_role(role)}", _task(now.task)
+    form = deliverable(role.schema, now.leads, role=role.name, typed=now.typed)
     return PromptParts(
-        instructions=instructions,
-        task=task,
+        instructions=f"{form}\n\n{_role(role)}",
+        task=_task(now.task),
         progress="# Progress\n\n" + " ".join(_progress_sentences(role.name, now)),
         history="\n\n".join(_history(now)),
         instruction=now.instruction.strip(),
@@ -92,11 +89,14 @@ def prompt_parts(role: "Role", now: Situation) -> PromptParts:
     )
 
 
-def prompt_text(parts: PromptParts) -> str:
-    """The whole prompt."""
+def prompt_text(parts: PromptParts, knows: str | None = None) -> str:
+    """The whole prompt; `knows` names the role whose own session gets it and knows the first two
+    parts, so that one line replaces them.
+    """
+    first = (parts.instructions, parts.task) if knows is None else (_reminder(knows),)
     instruction = f"# Your instruction\n\n{parts.instruction}"
     present = (
-        *(parts.instructions, parts.task, parts.progress, parts.history),
+        *(*first, parts.progress, parts.history),
         *(instruction, parts.form),
     )
     return "\n\n".join(part for part in present if part) + "\n"
@@ -117,9 +117,9 @@ def newest_within(texts: Sequence[str], limit: int) -> int:
     return index
 
 
-def _reminder(role: "Role") -> str:
+def _reminder(role: str) -> str:
     return (
-        f"You continue this session as the {role.name}: your role, the form of your reply and the "
+        f"You continue this session as the {role}: your role, the form of your reply and the "
         "task are those of its beginning."
     )
 
