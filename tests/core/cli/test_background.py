@@ -1,5 +1,8 @@
 """`run`, `exec`, `resume` and `poke` share --agent, --until-done and --background."""
 
+import subprocess
+import sys
+
 import pytest
 from cli_kit import APPROVED, ASKS, WROTE, Uwf
 
@@ -74,3 +77,21 @@ def test_a_refused_poke_in_the_background_answers_with_its_own_error(uwf, projec
     refused = uwf("thread", "poke", thread, "-p", "more", "--background")
     assert (refused.code, refused.out) == (2, "")
     assert "waits for an answer" in refused.error["message"]
+
+
+NO_TEMPORARY_FOLDER = (
+    "import sys, tempfile; tempfile.tempdir = '/nonexistent'; "
+    "from uwf_core.cli.main import process; sys.exit(process(sys.argv[1:]))"
+)
+
+
+def test_a_background_run_needs_no_folder_for_temporary_files(uwf: Uwf, project: Project):
+    thread = uwf("thread", "start", "pair", "-p", "x", "--agent", "human").document["thread"]
+    uwf("thread", "exec", thread)
+    words = ("thread", "resume", thread, "--status", "done", "--answer", "summary=s")
+    done = subprocess.run(
+        [sys.executable, "-c", NO_TEMPORARY_FOLDER, *words, "--background"],
+        cwd=project.folder, env=project.env, capture_output=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert uwf("thread", "wait", thread, "--timeout", "60").code == 0

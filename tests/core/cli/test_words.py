@@ -1,6 +1,7 @@
 """Words on the command line: texts from files and stdin, moments, quotas, answers."""
 
 import io
+import shlex
 import time
 from datetime import datetime, timedelta
 
@@ -122,3 +123,24 @@ def test_a_role_that_asks_suspends_the_thread_with_code_three(uwf, project):
     assert answer.document["steps"][0]["suspendMessage"] == "Which one?"
     text = uwf("thread", "show", "@last", "--format", "text").out
     assert "Which one?" in text
+
+
+def test_the_next_command_of_a_new_workflow_can_be_pasted(uwf, project):
+    (project.folder / "my flows").mkdir()
+    told = uwf("workflow", "new", "my flows/fix-bug", "--from", "fix-bug", "--format", "text")
+    (line,) = [line for line in told.out.splitlines() if line.startswith("next: uwf ")]
+    checked = uwf(*shlex.split(line.removeprefix("next: uwf ")))
+    assert (checked.code, checked.document["problems"]) == (0, [])
+
+
+def test_a_configuration_that_ends_in_yml_is_not_ignored(uwf, project):
+    project.home.mkdir(exist_ok=True)
+    (project.home / "config.yml").write_text("defaultAgent: human\n")
+    told = uwf("agent", "list")
+    assert told.code == 2 and "config.yml" in told.error["where"]
+    assert "config.yaml" in told.error["hint"]
+    project.config("defaultAgent: human\n")
+    assert uwf("agent", "list").code == 0
+    (project.folder / ".uwf").mkdir()
+    (project.folder / ".uwf" / "config.yml").write_text("defaultAgent: human\n")
+    assert uwf("agent", "list").code == 2

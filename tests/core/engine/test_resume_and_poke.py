@@ -345,3 +345,10 @@ def test_a_role_that_asks_with_a_form_can_be_answered_or_told(
     assert instruction(uwf, thread) == (
         'You asked:\n\nWhich one?\n\nA person answered:\n\n{"env": "prod"}\n\nquickly'
     )
+
+
+def test_a_program_pokes_and_resumes_to_the_end(project: Project, uwf: Client, thread: str) -> None:
+    project.script([DONE, APPROVED, DONE, APPROVED])
+    uwf.exec(thread)
+    assert uwf.poke(thread, "again", until_done=True).document["status"] == "completed"
+    assert uwf.resume(thread, "once more", until_done=True).document["status"] == "completed"

@@ -55,3 +55,19 @@ def test_a_question_survives_an_answer_to_an_agent_that_cannot_be_made(
     assert {**uwf.show(thread), "updatedAtMs": 0} == {**asked, "updatedAtMs": 0}
     answered = uwf.resume(thread, answer="$status=done")
     assert (answered.exit_code, answered.document["status"]) == (0, "idle")
+
+
+@pytest.mark.parametrize("command", ["run", "thread start"])
+def test_without_an_agent_for_the_first_role_nothing_is_left_behind(
+    project: Project, command: str
+) -> None:
+    """Not even the nodes of the workflow."""
+    del project.env["UWF_DEFAULT_AGENT"]
+    file = next((project.folder / ".workflow").glob("loop.yaml"))
+    before = project.uwf("cas", "verify").document["nodes"]
+    told = project.uwf(*command.split(), str(file), "-p", "x")
+    assert told.exit_code == 2 and "no agent set for the role 'developer'" in told.stderr
+    assert project.uwf("thread", "list", "--all").document == {"threads": []}
+    assert project.uwf("cas", "verify").document["nodes"] == before
+    project.config("agentOverrides: {loop: {developer: mock}}\n")
+    assert project.uwf("thread", "start", str(file), "-p", "x").exit_code == 0

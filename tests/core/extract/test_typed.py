@@ -136,3 +136,23 @@ def test_the_extractor_is_announced_as_a_plugin_and_made_as_agents_are() -> None
     FrontmatterExtractor(None, None)
     (entry,) = entry_points(group="uwf.extractors", name=spec.name)
     assert entry.value == plugin.__name__
+
+
+@pytest.mark.parametrize(
+    ("format_", "right", "wrong"),
+    [
+        ("date", "2026-01-31", "tomorrow"),
+        ("date-time", "2026-01-31T12:00:00Z", "2026-01-31"),
+        ("email", "me@example.org", "me"),
+        ("uri", "https://example.org/", "example"),
+        ("uuid", "00000000-0000-4000-8000-000000000000", "1"),
+    ],
+)
+def test_a_text_must_have_the_format_of_its_field(format_: str, right: str, wrong: str) -> None:
+    """The prompt shows the format, so it is not a mere remark."""
+    field = {"type": "string", "format": format_}
+    schema = {"properties": {"$status": {"const": "done"}, "x": field}, "required": ["$status"]}
+    assert check_structured(schema, {"$status": "done", "x": right}).output
+    (problem,) = check_structured(schema, {"$status": "done", "x": wrong}).errors
+    assert problem.path == "x" and format_ in problem.message
+    assert check_structured(schema, {"$status": "done"}).output

@@ -79,7 +79,6 @@ def test_every_fault_is_found_in_one_read() -> None:
     }
     assert read(Job, bad)[1] == [
         ("nmae", "unknown-key"),
-        ("name", "missing-key"),
         ("limits.maxSteps", "bad-value"),
         ("limits.share", "bad-value"),
         ("mode", "wrong-type"),

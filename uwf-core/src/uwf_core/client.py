@@ -224,6 +224,7 @@ class Client:
         text: str | None = None,
         *,
         answer: str | None = None,
+        until_done: bool = False,
         agent: str | None = None,
         cwd: str | None = None,
         cancel: Cancel | None = None,
@@ -232,7 +233,8 @@ class Client:
         from uwf_core.engine.run import RunOptions
         from uwf_core.threads.resume import Input, resume_thread
 
-        said, options = Input(text, answer), RunOptions(agent=agent, cwd=cwd)
+        said = Input(text, answer)
+        options = RunOptions(until_done=until_done, agent=agent, cwd=cwd)
         return resume_thread(self._engine, thread, said, options, self._watch, cancel or Cancel())
 
     def poke(
@@ -240,6 +242,7 @@ class Client:
         thread: str,
         text: str,
         *,
+        until_done: bool = False,
         agent: str | None = None,
         cwd: str | None = None,
         cancel: Cancel | None = None,
@@ -248,7 +251,7 @@ class Client:
         from uwf_core.engine.run import RunOptions
         from uwf_core.threads.resume import poke_thread
 
-        options = RunOptions(agent=agent, cwd=cwd)
+        options = RunOptions(until_done=until_done, agent=agent, cwd=cwd)
         return poke_thread(self._engine, thread, text, options, self._watch, cancel or Cancel())
 
     def fork(self, step: str) -> StartedDocument:

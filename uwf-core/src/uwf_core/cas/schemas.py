@@ -298,7 +298,7 @@ class CompiledSchema:
     that would take seconds to check is refused, since no signal gets through meanwhile.
 
     Attributes:
-        accepts: whether a decoded value is valid.
+        accepts: whether a decoded value is valid; with `formats`, a text must have its `format`.
 
     Raises:
         PayloadError: it is not a valid schema.
@@ -306,7 +306,7 @@ class CompiledSchema:
 
     __slots__ = ("_validator", "_work", "accepts")
 
-    def __init__(self, schema: Mapping[str, Any]) -> None:
+    def __init__(self, schema: Mapping[str, Any], *, formats: bool = False) -> None:
         from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
 
         budget = Budget()
@@ -315,8 +315,9 @@ class CompiledSchema:
         self._work = budget.taken
         try:
             self._validator = Draft202012Validator(
-                dict(schema), pattern_options=RegexOptions(), retriever=_refuse
-            )
+                dict(schema), pattern_options=RegexOptions(), retriever=_refuse,
+                validate_formats=formats,
+            )  # fmt: skip
         except (ValidationError, ValueError) as error:
             message = getattr(error, "message", str(error))
             keys = tuple(getattr(error, "instance_path", ()))
@@ -383,8 +384,8 @@ def _short(message: str) -> str:
 
 
 def violations(schema: Mapping[str, Any], value: Any) -> list[Violation]:
-    """What is wrong with `value` by `schema`, which was checked when it was stored. Keep a
-    `CompiledSchema` to ask more than once.
+    """What is wrong with the output or answer `value` by `schema`, formats included. The schema was
+    checked when it was stored.
 
     Raises:
         PayloadError: `schema` is not a schema.
@@ -393,4 +394,6 @@ def violations(schema: Mapping[str, Any], value: Any) -> list[Violation]:
         plain = decode(encode(value))
     except PayloadError as error:
         return [Violation(error.where or "", error.message)]
-    return [] if fits(schema, plain) else CompiledSchema(schema).violations_of_plain(plain)
+    if fits(schema, plain):
+        return []
+    return CompiledSchema(schema, formats=True).violations_of_plain(plain)

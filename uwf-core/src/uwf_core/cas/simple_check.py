@@ -7,7 +7,9 @@ The answer is exact or there is none. What is wrong with a value, only the libra
 from collections.abc import Callable, Mapping
 from typing import Any
 
-_ANNOTATIONS = {"title", "description", "default", "examples", "format"}
+from uwf_core.cas.references import CLAIMS
+
+_ANNOTATIONS = {"title", "description", "default", "examples"}
 _ANNOTATIONS |= {"readOnly", "writeOnly", "deprecated", "$comment"}
 _NAMES_OF_TYPES: Mapping[type, frozenset[str]] = {
     str: frozenset(("string",)),
@@ -52,6 +54,12 @@ def _type(asked: Any, value: Any, _schema: Any) -> bool:
     if type(value) is float and "integer" in allowed:
         raise _UnknownError("a float may be whole")
     return not _NAMES_OF_TYPES[type(value)].isdisjoint(allowed)
+
+
+def _format(asked: Any, value: Any, _schema: Any) -> bool:
+    if type(value) is str and asked not in CLAIMS:
+        raise _UnknownError("only the library knows formats")
+    return True
 
 
 def _const(asked: Any, value: Any, _schema: Any) -> bool:
@@ -103,6 +111,7 @@ def _one_of(asked: Any, value: Any, _schema: Any) -> bool:
 
 _CHECKS: Mapping[str, Callable[[Any, Any, Any], bool]] = {
     "type": _type,
+    "format": _format,
     "const": _const,
     "enum": _enum,
     "required": _required,

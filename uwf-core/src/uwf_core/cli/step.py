@@ -17,7 +17,9 @@ from uwf_core.cli.params import (
 )
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
+from uwf_core.cli.render.escape import clean_document
 from uwf_core.cli.render.table import Column, fields, table
+from uwf_core.cli.render.turns import GrowingTurns, turn_text
 from uwf_core.cli.render.yaml_text import as_yaml
 from uwf_core.cli.session import Session
 
@@ -64,17 +66,23 @@ def read(session: Session, step: str, quota: int, prompt: bool) -> None:
 def turns(session: Session, thread: str, role: str | None, live: bool) -> None:
     """Show the turns of all steps of a thread, also of the running step.
 
-    With --live and --format json, each turn is printed as one line of JSON.
+    With --live each line is printed once, when it is finished. With --live and --format json, a
+    turn is one line of JSON, and a turn that has grown is printed again with the same index.
     """
     from uwf_core.views.turns import follow_turns, list_turns
 
     if not live:
         session.emit({"turns": list_turns(session.engine, thread, role)}, turns_text)
         return
+    growing = GrowingTurns(session.screen)
     for turn in follow_turns(session.engine, thread, role):
-        session.emit_line(turn, turn_text)
+        if session.format == "text":
+            session.write("".join(growing.add(clean_document(turn))))
+        else:
+            session.emit_line(turn, turn_text)
         if session.reader_left:
             return
+    session.write("".join(growing.end()))
 
 
 @command("ask", 'uwf step ask 3FQ8K -p "Why did you leave the cache alone?"', logged=True)
@@ -167,21 +175,6 @@ def turns_text(document: Mapping[str, Any], screen: Screen) -> str:
     return "\n\n".join(turn_text(each, screen) for each in document["turns"]) or "no turns"
 
 
-def turn_text(turn: Mapping[str, Any], screen: Screen) -> str:
-    """One turn: step, role, speaker, text and tool calls."""
-    head = f"#{turn['number']} {turn['role']} · {turn['speaker']} {turn['index']}"
-    lines = [screen.paint(head, "bold")]
-    if turn["reasoning"]:
-        lines.append(screen.paint(turn["reasoning"].strip("\n"), "dim"))
-    if turn["text"]:
-        lines.append(turn["text"].strip("\n"))
-    for call in turn["toolCalls"]:
-        failed = bool(call.get("isError"))
-        mark = screen.paint("✗" if failed else "→", "error" if failed else "dim")
-        lines.append(f"{mark} {call.get('name', '')} {_short(call.get('arguments'))}".rstrip())
-    return "\n".join(lines)
-
-
 def answer_text(document: Mapping[str, Any], screen: Screen) -> str:
     """`step ask`: the answer and its origin."""
     origin = f"{document['role']} · {document['agent']} · {document['continuation']}"
@@ -205,8 +198,3 @@ def _session(document: Mapping[str, Any]) -> str | None:
 
 def _section(title: str, text: str, screen: Screen) -> str:
     return f"{screen.paint(title, 'bold')}\n{text}"
-
-
-def _short(text: Any, length: int = 200) -> str:
-    line = " ".join(str(text or "").split())
-    return line if len(line) <= length else line[: length - 1] + "…"

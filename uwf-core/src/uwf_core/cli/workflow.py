@@ -217,10 +217,16 @@ def new(session: Session, name: str | None, example: str | None, examples: bool)
             "the name of the workflow is missing", hint="uwf workflow new NAME [--from EXAMPLE]"
         )
     file = name if name.endswith(SUFFIXES) else f"{name}.yaml"
+    from shlex import quote
+
+    from uwf_core.workflow.starter import schema_path
+
     stem = os.path.basename(file).rpartition(".")[0]  # noqa: PTH119
     _write(file, _starter_text(stem, example))
-    document = {"name": stem, "file": os.path.abspath(file)}  # noqa: PTH100
-    session.emit(document, lambda each, _: f"{each['file']}\nnext: uwf workflow check {file}")
+    document = {"name": stem, "file": os.path.abspath(file), "schema": schema_path()}  # noqa: PTH100
+    follow = f"next: uwf workflow check {quote(file)}"
+    lines = f"{document['file']}\nJSON Schema for your editor: {document['schema']}\n{follow}"
+    session.emit(document, lambda _document, _screen: lines)
 
 
 def _starter_text(name: str, example: str | None) -> str:

@@ -1,7 +1,7 @@
 """`UWF_HOME`: the folder of uwf, and how to write files in it."""
 
 # Every command comes through here, and pathlib is not imported for that:
-# ruff: noqa: PTH100, PTH105, PTH108, PTH116, PTH117, PTH118, PTH120
+# ruff: noqa: PTH110, PTH119, PTH100, PTH105, PTH108, PTH116, PTH117, PTH118, PTH120
 
 import os
 from collections.abc import Mapping
@@ -99,6 +99,18 @@ def prepare_home(home: str) -> None:
             where=home,
             hint="set UWF_HOME to a folder that you can write to",
         ) from error
+
+
+def check_ending(file: str) -> None:
+    """Check that a missing configuration file does not exist with the ending `.yml`.
+
+    Raises:
+        ConfigError: it does, and would be ignored.
+    """
+    other = file.removesuffix(".yaml") + ".yml"
+    if os.path.exists(other):
+        name = os.path.basename(file)
+        raise ConfigError(f"its name must be {name}", where=other, hint=f"rename it to {name}")
 
 
 def read_private(file: str) -> bytes | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.config.home import (
     CONFIG_FILE,
     ENV_FILE,
+    check_ending,
     expand_user,
     open_to_others,
     read_private,
@@ -187,7 +188,10 @@ def _environment(home: str, env: Mapping[str, str]) -> dict[str, str]:
 
 def _read(file: str) -> dict[Path, Leaf]:
     data = read_private(file)
-    return {} if data is None else read_settings(data, file)
+    if data is None:
+        check_ending(file)
+        return {}
+    return read_settings(data, file)
 
 
 def _absolute(leaves: Mapping[Path, Leaf], folder: str, env: Mapping[str, str]) -> dict[Path, Leaf]:

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 
 from uwf_core.config.home import (
     CONFIG_FILE,
+    check_ending,
     default_home,
     prepare_home,
     read_private,
@@ -179,6 +180,8 @@ def find_project(home: str, cwd: str, env: Mapping[str, str]) -> ProjectFolder |
             if not trusted and not (is_own(candidate) and is_own(file)):
                 raise foreign_error(candidate, folder)
             return ProjectFolder(folder, file, trusted)
+        if is_own(candidate):
+            check_ending(file)
     return None
 
 

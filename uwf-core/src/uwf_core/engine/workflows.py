@@ -1,7 +1,7 @@
 """Stages 1 to 3 for a command: resolve, check and publish the workflow that a word names."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.results import Watch
 from uwf_core.ids import Ref
@@ -38,9 +38,9 @@ def trusting(engine: "Engine") -> Callable[[str], bool]:
     return lambda folder: is_trusted(engine.home, folder)
 
 
-def find_workflow(engine: "Engine", word: str, watch: Watch) -> Ref:
-    """The published workflow that a word names; a file with new content is checked and published
-    first. The names in the registry do not change.
+def read_workflow(engine: "Engine", word: str, watch: Watch) -> "Ref | dict[str, Any]":
+    """The workflow that a word names: its reference, or what a file with new content defines,
+    checked. Stores nothing.
 
     Raises:
         UsageError: it is unknown. DefinitionError: the file has errors.
@@ -54,7 +54,17 @@ def find_workflow(engine: "Engine", word: str, watch: Watch) -> Ref:
     known = reference_of(resolved.file)
     if known is not None and is_workflow(engine.store, known):
         return known
-    return publish_file(engine, resolved.file, watch)
+    return _read_file(resolved.file, watch)
+
+
+def find_workflow(engine: "Engine", word: str, watch: Watch) -> Ref:
+    """The published workflow that a word names; a file with new content is published first. The
+    names in the registry do not change. Errors as `read_workflow`.
+    """
+    from uwf_core.workflow.publish import publish
+
+    workflow = read_workflow(engine, word, watch)
+    return publish(engine.store, workflow) if isinstance(workflow, dict) else workflow
 
 
 def publish_file(engine: "Engine", file: str, watch: Watch) -> Ref:
@@ -63,11 +73,16 @@ def publish_file(engine: "Engine", file: str, watch: Watch) -> Ref:
     Raises:
         DefinitionError: it has errors, all of them in `problems`.
     """
-    from uwf_core.workflow.check import check_file
     from uwf_core.workflow.publish import publish
+
+    return publish(engine.store, _read_file(file, watch))
+
+
+def _read_file(file: str, watch: Watch) -> dict[str, Any]:
+    from uwf_core.workflow.check import check_file
 
     checked = check_file(file)
     workflow = checked.require()
     for problem in checked.problems:
         watch.notice(str(problem))
-    return publish(engine.store, workflow)
+    return workflow

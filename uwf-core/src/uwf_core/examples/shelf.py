@@ -5,9 +5,7 @@ from importlib.resources import files
 
 from uwf_core.errors import UnknownIdError
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.workflow.starter import name_text, schema_path
-
-_SCHEMA_LINE = "# yaml-language-server: $schema="
+from uwf_core.workflow.starter import name_text
 
 
 class Example(NamedTuple):
@@ -30,8 +28,8 @@ def examples() -> list[Example]:
 def example_text(example: str, name: str) -> str:
     """The text of an example as a workflow called `name`, for the file `<name>.yaml`.
 
-    Its comments speak of `name` too, and its first line names the JSON Schema of the format by the
-    path of this installation.
+    Its comments speak of `name` too. The line for editors, which names the JSON Schema beside the
+    example, is left out: a file goes to other machines.
 
     Raises:
         UnknownIdError: there is no such example.
@@ -43,7 +41,7 @@ def example_text(example: str, name: str) -> str:
         )
     own_name = name_text(name)
     own = re.compile(rf"(?<![\w-]){re.escape(example)}(?![\w-])")
-    lines = [f"{_SCHEMA_LINE}{schema_path()}"]
+    lines = list[str]()
     for line in _source(example).splitlines()[1:]:
         if line.startswith("#"):
             line = own.sub(lambda _: name, line)

@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.shape.mismatch import ABSENT, FieldFault, Path, Reading, Rule, To, shown
+from uwf_core.shape.mismatch import ABSENT, FieldFault, Path, Reading, Rule, To, nearest, shown
 
 JsonSchema = dict[str, Any]
 Build = Callable[[Any], Any]
@@ -274,6 +274,10 @@ class Field(NamedTuple):
     default: Any
     about: str
 
+    def is_meant(self, unknown: Iterable[str], known: Iterable[str]) -> bool:
+        """Whether an unknown key is a misspelling of this required one: then it is one error."""
+        return self.required and any(nearest(key, known) == self.key for key in unknown)
+
 
 class RecordOf(Shape):
     """A mapping with the fields of a class."""
@@ -294,13 +298,16 @@ class RecordOf(Shape):
             return self.wrong(value, path, reading)
         before = len(reading.mismatches)
         known = self.fields
+        unknown = list[str]()
         if reading.closed and not known.keys() >= value.keys():
-            for key in (key for key in value if key not in known):
-                where = (*path, str(key))
+            unknown = [str(key) for key in value if key not in known]
+            for key in unknown:
+                where = (*path, key)
                 reading.reject(where, "unknown-key", "is not a known key", "", ABSENT, known)
         found = {}
         for field in known.values():
-            each = self._read_field(field, value, path, reading)
+            is_typo = field.key not in value and field.is_meant(unknown[:20], known)
+            each = ABSENT if is_typo else self._read_field(field, value, path, reading)
             if each is ABSENT and field.required:
                 each = field.shape.blank
             if each is not ABSENT:

@@ -63,7 +63,9 @@ def run_in_background(
             errors = Path(errors_file(engine.home, thread))
             make_folder(str(errors.parent))
             old_bytes = errors.stat().st_size if errors.exists() else 0
-            given = {name: _file_of(text, files) for name, text in texts.items() if text}
+            given = {
+                name: _file_of(text, errors.parent, files) for name, text in texts.items() if text
+            }
             start_detached(
                 _arguments(command, thread, options._replace(announce=writer), given),
                 cwd=engine.cwd,
@@ -80,9 +82,11 @@ def run_in_background(
     return Outcome(exec_document(head, [], "running"), ExitCode.DONE)
 
 
-def _file_of(text: str, files: ExitStack) -> int:
-    """The descriptor of a nameless file with this text."""
-    file = files.enter_context(TemporaryFile())  # noqa: SIM115 (the stack closes it)
+def _file_of(text: str, folder: Path, files: ExitStack) -> int:
+    """The descriptor of a nameless file with this text; `folder` is private, `TMPDIR` need not be
+    usable.
+    """
+    file = files.enter_context(TemporaryFile(dir=folder))  # noqa: SIM115 (the stack closes it)
     file.write(text.encode())
     file.seek(0)
     return file.fileno()

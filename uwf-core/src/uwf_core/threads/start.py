@@ -1,16 +1,17 @@
 """Stage 4: create a thread. Runs nothing."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.location import named_folder
 from uwf_core.engine.nodes import begin_thread
 from uwf_core.engine.results import Watch
-from uwf_core.engine.workflows import find_workflow
+from uwf_core.engine.workflows import read_workflow
 from uwf_core.errors import UnknownIdError, UsageError
-from uwf_core.ids import ThreadId
+from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.thread.types import StartPayload, runs
+from uwf_core.workflow.publish import publish
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import StartedDocument
@@ -35,16 +36,16 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
     """
     prompt = _checked_prompt(options.prompt)
     cwd = named_folder(engine.cwd, options.cwd)
-    if options.agent is not None:
-        _check_agent(engine, options.agent, cwd)
-    workflow = find_workflow(engine, options.workflow, watch)
-    definition = engine.definition(workflow)
+    found = read_workflow(engine, options.workflow, watch)
+    _check_agent(engine, options.agent, cwd, *_first_role(engine, found))
     now, store = engine.now_ms(), engine.store
     with store.transaction():
+        workflow = publish(store, found) if isinstance(found, dict) else found
         if not store.has(workflow):  # a collection came between
             raise UnknownIdError(
                 f"workflow {workflow} was deleted meanwhile", hint="start it again"
             )
+        definition = engine.definition(workflow)
         payload: StartPayload = {
             "workflow": workflow,
             "prompt": store.put_text(engine.redactor.text(prompt)),
@@ -73,9 +74,26 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
     return {"workflow": workflow, "workflowName": definition.name, "thread": thread}
 
 
-def _check_agent(engine: "Engine", word: str, folder: str) -> None:
-    engine.check_agent(word, folder)
-    if engine.redactor.text(word) != word:
+def _first_role(engine: "Engine", workflow: Ref | dict[str, Any]) -> tuple[str, str]:
+    """The name of a workflow, and the role that a new thread begins with."""
+    if isinstance(workflow, dict):
+        return workflow["name"], workflow["graph"]["$START"]["new"]["role"]
+    definition = engine.definition(workflow)
+    return definition.name, definition.graph["$START"]["new"].role
+
+
+def _check_agent(engine: "Engine", word: str | None, folder: str, workflow: str, role: str) -> None:
+    """Check that there is an agent for the first role: without one, no thread is left behind."""
+    from uwf_core.agents.choose import AgentPreferences, choose_agent
+
+    settings = engine.settings
+    preferences = AgentPreferences(
+        thread=word, overrides=settings.agent_overrides, default=settings.default_agent
+    )
+    catalog = engine.agent_catalog(folder)
+    choice = choose_agent(preferences, catalog, workflow=workflow, role=role)
+    engine.check_plugin(choice.plugin)
+    if word is not None and engine.redactor.text(word) != word:
         raise UsageError(
             "the agent's command line contains a secret, and the thread would store it",
             where="--agent",

@@ -1,5 +1,6 @@
 """Stage 2, check: validate a workflow file and report every error in one run."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +15,8 @@ from uwf_core.workflow.role_schema import RoleSchema, check_role_schema
 from uwf_core.workflow.structure import check_structure
 from uwf_core.workflow.template_check import check_templates
 from uwf_core.workflow.yaml_nodes import YamlMapping
+
+_OWNER = re.compile(r"\b(roles|graph)\.[^.\s]+")
 
 
 class Checked(NamedTuple):
@@ -77,10 +80,19 @@ def _checked(loaded: Loaded, file: str) -> Checked:
         workflow = _check(loaded.node, loaded, file, problems)
     elif not problems:
         problems.append(_not_a_mapping(loaded, file))
-    problems = sorted(dict.fromkeys(problems), key=lambda each: (each.file != file, each.place))
+    problems = sorted(_each_once(problems), key=lambda each: (each.file != file, each.place))
     if any(problem.severity == "error" for problem in problems):
         workflow = None
     return Checked(file, tuple(problems), workflow)
+
+
+def _each_once(problems: Iterable[Problem]) -> Iterable[Problem]:
+    """Without those that several roles have in common through an alias."""
+    found: dict[tuple[Any, ...], Problem] = {}
+    for each in problems:
+        message = _OWNER.sub(r"\1", each.message)
+        found.setdefault((each.file, each.place, each.severity, each.code, message), each)
+    return found.values()
 
 
 def _first(problems: Iterable[Problem]) -> list[Problem]:

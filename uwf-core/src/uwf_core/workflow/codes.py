@@ -58,6 +58,8 @@ CODES: Final[dict[str, str]] = {
     "status-not-const": "$status is not a const",
     "status-not-text": "the const of $status is not text",
     "status-not-required": "a variant that does not require $status",
+    "duplicate-status": "two variants with the same $status",
+    "unknown-format": "a `format` that JSON Schema does not define",
     "status-enum": "$status is an enum",
     "conditional-status": "$status under if, then, else, not or dependentSchemas",
     "reserved-status": "a role declares the status $SUSPEND",

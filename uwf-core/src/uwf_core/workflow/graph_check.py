@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from uwf_core.shape.mismatch import suggestion
+from uwf_core.shape.mismatch import nearest, suggestion
 from uwf_core.workflow.parsed import END, START, SUSPEND, ParsedEdge, ParsedWorkflow
 from uwf_core.workflow.problem import Problem, error_at
 from uwf_core.workflow.variants import Analysis
@@ -38,8 +38,9 @@ def _sources(parsed: ParsedWorkflow) -> Iterator[Problem]:
             yield error_at(
                 key.place, "unknown-role", f"unknown role {name!r} at graph.{name}", hint
             )
+    meant = {_meant(name, [*parsed.roles, START]) for name in parsed.graph}
     for name, (key, _) in parsed.roles.items():
-        if name not in parsed.graph:
+        if name not in meant:
             yield error_at(
                 key.place,
                 "role-not-in-graph",
@@ -52,8 +53,9 @@ def _start(parsed: ParsedWorkflow) -> Iterator[Problem]:
     assert parsed.graph_place is not None
     key, edges = parsed.graph.get(START, (None, []))
     place = parsed.graph_place if key is None else key.place
-    present = {edge.status for edge in edges}
-    for entry in ENTRIES:
+    present = {_meant(edge.status, ENTRIES) for edge in edges}
+    missing = key is None and any(_meant(name, [START]) == START for name in parsed.graph)
+    for entry in () if missing else ENTRIES:  # a misspelt $START is one error
         if entry not in present:
             yield error_at(
                 place,
@@ -69,6 +71,12 @@ def _start(parsed: ParsedWorkflow) -> Iterator[Problem]:
                 f"{START} has no entry {edge.status!r}",
                 suggestion(edge.status, ENTRIES),
             )
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    """The known name that a misspelt one means, so that one typo is one error."""
+    names = list(known)
+    return name if name in names else nearest(name, names) or name
 
 
 def _target(edge: ParsedEdge, parsed: ParsedWorkflow) -> Iterator[Problem]:
@@ -98,9 +106,11 @@ def _target(edge: ParsedEdge, parsed: ParsedWorkflow) -> Iterator[Problem]:
 
 def _paths(parsed: ParsedWorkflow) -> Iterator[Problem]:
     targets: dict[str, set[str]] = {}
+    known = (*parsed.roles, START, END, SUSPEND)
     for edge in parsed.edges():
         if edge.source not in (END, SUSPEND) and edge.role is not None:
-            targets.setdefault(edge.source, set()).add(edge.role.text)
+            target = _meant(edge.role.text, known)
+            targets.setdefault(_meant(edge.source, known), set()).add(target)
     reached = _closure([START], targets)
     for name, (key, _) in parsed.roles.items():
         if START in parsed.graph and name in parsed.graph and name not in reached:
@@ -117,7 +127,7 @@ def _paths(parsed: ParsedWorkflow) -> Iterator[Problem]:
     ends = {name for names in targets.values() for name in names} - set(parsed.roles) - {START}
     leaving = _closure(ends, sources)
     for name in parsed.roles:
-        if name in reached and name in targets and name not in leaving:
+        if name in reached & targets.keys() & parsed.graph.keys() and name not in leaving:
             yield error_at(
                 parsed.graph[name][0].place,
                 "no-way-out",
@@ -140,7 +150,7 @@ def _closure(begin: Iterable[str], steps: Mapping[str, set[str]]) -> set[str]:
 def _statuses(parsed: ParsedWorkflow, name: str, analysis: Analysis) -> Iterator[Problem]:
     key, edges = parsed.graph[name]
     possible = [variant.status for variant in analysis.variants]
-    given = {edge.status for edge in edges}
+    given = {_meant(edge.status, possible) for edge in edges}
     for status in possible:
         if status not in given:
             yield error_at(

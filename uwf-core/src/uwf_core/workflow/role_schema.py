@@ -1,15 +1,25 @@
 """Check the frontmatter of a role: a schema that can be stored, with clear statuses."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from uwf_core.cas.bounds import Budget
+from uwf_core.cas.references import CLAIMS
 from uwf_core.cas.schemas import schema_problems
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.workflow.alternatives import Path, inline_refs, written_path
+from uwf_core.shape.mismatch import short, suggestion
+from uwf_core.workflow.alternatives import Path, inline_refs, subschemas, written_path
 from uwf_core.workflow.problem import Problem, error_at
-from uwf_core.workflow.variants import Analysis, analyse
+from uwf_core.workflow.variants import Analysis, Fault, analyse
 from uwf_core.workflow.yaml_nodes import YamlMapping, is_bad_number, to_value
 from uwf_core.workflow.yaml_shape import key_hint, place_at
+
+FORMATS = (
+    *("date", "date-time", "time", "duration", "email", "idn-email", "hostname", "idn-hostname"),
+    *("ipv4", "ipv6", "uri", "uri-reference", "iri", "iri-reference", "uri-template", "uuid"),
+    *("json-pointer", "relative-json-pointer", "regex", *CLAIMS),
+)
+"""The formats of JSON Schema, and those of a reference. An output must have them."""
 
 
 class RoleSchema(NamedTuple):
@@ -40,10 +50,22 @@ def check_role_schema(node: YamlMapping, budget: Budget) -> RoleSchema:
         message = where + invalid.message
         hint = key_hint(node, written_path(written, invalid.keys), ()) or invalid.hint
         problems.append(problem(invalid.keys, "invalid-schema", message, hint))
+    if not budget.is_spent:
+        problems += [problem(*fault) for fault in _unknown_formats(inlined.schema, ())]
     analysis = Analysis((), ()) if budget.is_spent else analyse(inlined.schema)
-    problems += [problem(*fault) for fault in analysis.faults]
+    problems += [problem(*fault) for fault in (*analysis.faults, *analysis.duplicates)]
     problems += [problem(*warning)._replace(severity="warning") for warning in analysis.warnings]
     return RoleSchema(inlined.schema, analysis, list(dict.fromkeys(problems)))
+
+
+def _unknown_formats(schema: Any, path: Path) -> Iterator[Fault]:
+    """Formats that nothing would enforce."""
+    given = schema.get("format") if isinstance(schema, dict) else None
+    if isinstance(given, str) and given not in FORMATS:
+        hint = suggestion(given, FORMATS)
+        yield Fault((*path, "format"), "unknown-format", f"unknown format {short(given)!r}", hint)
+    for where, inner in subschemas(schema):
+        yield from _unknown_formats(inner, (*path, *where))
 
 
 def _storable(value: Any) -> Any:

@@ -12,7 +12,6 @@ SCHEMA_FILE = "schema.json"
 """The JSON Schema of the file format, next to this module; `json_schema` gives the same."""
 
 _TEXT = """\
-# yaml-language-server: $schema={schema}
 version: 1
 name: {name}
 description: One writes, another one reviews it, until both are satisfied.
@@ -78,13 +77,10 @@ limits:
 def starter(name: str) -> str:
     """The text of a workflow called `name`, for the file `<name>.yaml`.
 
-    Its first line names the JSON Schema of the format by the path of this installation, so that
-    editors complete and check without a network.
-
     Raises:
         UsageError: `name` is not a valid workflow name.
     """
-    return _TEXT.format(name=name_text(name), schema=schema_path())
+    return _TEXT.format(name=name_text(name))
 
 
 def schema_path() -> str:

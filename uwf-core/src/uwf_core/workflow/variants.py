@@ -81,12 +81,14 @@ class Analysis(NamedTuple):
 
     `variants` are the valid ones, `faults` the errors, `warnings` possible errors.
     `complete`: the schema has no statuses except those of `variants`.
+    `duplicates`: alternatives with the same status; an error in a workflow, not in a form.
     """
 
     variants: tuple[Variant, ...]
     faults: tuple[Fault, ...]
     warnings: tuple[Fault, ...] = ()
     complete: bool = False
+    duplicates: tuple[Fault, ...] = ()
 
 
 def variants(schema: Any) -> list[Variant]:
@@ -134,7 +136,26 @@ def analyse(schema: Any) -> Analysis:
     found = [_variant(schema, status, same) for status, same in by_status.items()]
     if not found and not faults:
         faults.append(Fault((), "no-variant", "no output can satisfy this schema"))
-    return Analysis(tuple(found), _unique(faults), _unique(warnings), complete)
+    twice = [fault for status, same in by_status.items() for fault in _duplicates(status, same)]
+    return Analysis(tuple(found), _unique(faults), _unique(warnings), complete, tuple(twice))
+
+
+def _duplicates(status: str, branches: list[Branch]) -> Iterator[Fault]:
+    """Alternatives that declare the same status each by itself. Those that differ only in their
+    other fields share one declaration.
+    """
+    declared = [
+        {fragment.path for fragment in branch if STATUS in properties_of(fragment)}
+        for branch in branches
+    ]
+    for place in declared[1:]:
+        if place.isdisjoint(declared[0]):
+            yield Fault(
+                (*min(place, key=str), "properties", STATUS),
+                "duplicate-status",
+                f"another variant has the $status {status!r} already",
+                "use another status, or one variant with the fields of both",
+            )
 
 
 def _undeclared(branch: Branch) -> Iterator[Fault]:

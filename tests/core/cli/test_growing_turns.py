@@ -1,0 +1,70 @@
+"""`step turns --live` prints what an agent says while it says it, each line once."""
+
+import sys
+
+from cli_kit import on_terminal
+
+from uwf_core.cli.render.colours import Screen
+from uwf_core.cli.render.turns import GrowingTurns
+
+TURN = {
+    "number": 1, "role": "writer", "index": 0, "speaker": "assistant", "text": "",
+    "reasoning": None, "toolCalls": [],
+}  # fmt: skip
+
+
+def shown(*states):
+    growing = GrowingTurns(Screen(80, False))
+    given = [growing.add({**TURN, **state}) for state in states] + [growing.end()]
+    assert all(line.endswith("\n") for lines in given for line in lines)
+    return ["".join(lines).splitlines() for lines in given]
+
+
+def test_a_line_is_printed_once_when_it_is_finished():
+    assert shown({"text": "on"}, {"text": "one\ntw"}, {"text": "one\ntwo\nthree"}) == [
+        ["#1 writer · assistant 0"], ["one"], ["two"], ["three"],
+    ]  # fmt: skip
+
+
+def test_a_new_turn_ends_the_one_before():
+    assert shown({"text": "one"}, {"text": "a\nb", "index": 1}) == [
+        ["#1 writer · assistant 0"], ["one", "", "#1 writer · assistant 1", "a"], ["b"],
+    ]  # fmt: skip
+
+
+def test_a_tool_call_is_printed_at_once_and_again_if_it_fails():
+    call = {"name": "run", "arguments": "x", "isError": False}
+    assert shown(
+        {"reasoning": "why", "text": "say"},
+        {"reasoning": "why", "text": "say", "toolCalls": [call]},
+        {"reasoning": "why", "text": "say", "toolCalls": [{**call, "isError": True}]},
+    ) == [["#1 writer · assistant 0", "why"], ["say", "→ run x"], ["✗ run x"], []]
+
+
+GROWS = """\
+import json, os, time
+
+def say(text):
+    with open(os.environ["UWF_EVENTS"], "a") as file:
+        print(json.dumps({"turn": {"index": 0, "role": "assistant", "text": text}}), file=file)
+    time.sleep(0.7)
+
+say("The first")
+say("The first line\\nThe sec")
+say("The first line\\nThe second line\\nThe third line")
+print(json.dumps({"output": "---\\n$status: done\\nsummary: it\\n---\\n"}))
+"""
+
+
+def test_the_turns_of_a_running_agent_are_followed_line_by_line(project):
+    agent = project.folder / "agent.py"
+    agent.write_text(GROWS)
+    slow = f"{{command: {sys.executable}, args: [{agent}], capabilities: [stream]}}"
+    project.config(f"agents: {{slow: {slow}}}\n")
+    thread = project.uwf("thread", "start", "pair", "-p", "x", "--agent", "slow").document["thread"]
+    assert project.uwf("thread", "exec", thread, "--background").exit_code == 0
+    live = on_terminal(project, ["step", "turns", thread, "--live"])
+    lines = [line for line in live.lines if line]
+    assert lines == [
+        "#1 writer · assistant 0", "The first line", "The second line", "The third line",
+    ]  # fmt: skip
