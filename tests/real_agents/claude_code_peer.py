@@ -68,6 +68,7 @@ class ClaudePeer(Peer):
     )
     lacks = {  # noqa: RUF012
         "question": "without a terminal it asks nobody; it denies",
+        "say_answer": "without a terminal it asks nobody",
         "say_bytes": "it prints JSON, in which there are no such bytes",
     }
     kinds = ("auth", "rate_limited", "refused", "max_turns")  # all are among the rows
