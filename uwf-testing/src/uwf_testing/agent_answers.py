@@ -5,7 +5,7 @@ from typing import Literal
 
 import pytest
 
-from uwf_core.api.agent import AgentSpec, Usage
+from uwf_core.api.agent import Usage
 from uwf_core.errors import AgentInterrupted
 from uwf_core.process.cancel import Cancel
 from uwf_testing.agent_fixtures import AgentFixtures
@@ -43,13 +43,6 @@ _TOKENS_AND_COST = (
 
 class AnswerClauses(AgentFixtures):
     """An agent adds nothing to the answer and removes nothing from it."""
-
-    def check_record(self, record: AgentSpec) -> None:
-        """All capabilities are known."""
-        from uwf_core.api.agent import CAPABILITIES
-
-        unknown = sorted(set(record.capabilities) - CAPABILITIES)
-        assert not unknown, f"unknown capabilities: {', '.join(unknown)}"
 
     @needs("say")
     def test_text_comes_back_byte_for_byte(self, harness: Harness) -> None:

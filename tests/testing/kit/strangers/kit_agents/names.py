@@ -94,7 +94,7 @@ BREAKS |= ABOUT_SESSIONS
 NAMES = tuple(BREAKS)
 
 ANNOUNCED_WRONGLY = {
-    "telepathic": "test_it_is_registered",
+    "rambling": "test_it_is_registered",
     "heavy": "test_importing_it_is_light",
     "greedy": "test_importing_it_is_light",
     "chatty_import": "test_importing_it_does_nothing",

@@ -33,8 +33,8 @@ class right(Puppet):
 # -- announcing ----------------------------------------------------------------------------------
 
 
-class telepathic(Puppet):
-    """Declares a capability that there is not (see plugin_wrong.py)."""
+class rambling(Puppet):
+    """Its summary has two lines."""
 
 
 class heavy(Puppet):
