@@ -204,16 +204,16 @@ def test_cost_and_models_of_a_session_are_counted_once():
         modelUsage={"opus": {"inputTokens": 130, "outputTokens": 12, "costUSD": 0.75}},
         usage={"input_tokens": 30, "output_tokens": 2},
     )
-    usage = usage_of(found, before, 5)
+    usage = usage_of(found, before, 1, 5)
     assert (usage.input_tokens, usage.output_tokens, usage.cost_usd) == (30, 2, 0.25)
-    by_model = usage_of(found._replace(tokens=Tokens()), before, 5)
+    by_model = usage_of(found._replace(tokens=Tokens()), before, 1, 5)
     assert (by_model.input_tokens, by_model.output_tokens) == (30, 2)
 
 
 def test_cost_of_this_run_alone_is_kept_where_a_version_tells_that():
     before = Ledger(0.5, {"opus": Tokens(100, 10)})
     found = result(total_cost_usd=0.25, modelUsage={"opus": {"inputTokens": 30, "outputTokens": 2}})
-    usage = usage_of(found, before, 5)
+    usage = usage_of(found, before, 1, 5)
     assert (usage.input_tokens, usage.output_tokens, usage.cost_usd) == (30, 2, 0.25)
 
 

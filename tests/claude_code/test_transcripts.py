@@ -9,7 +9,7 @@ from claude_code_rows import RESETS_AT, ROWS, WHOLE
 from uwf_agent_claude_code.reply import Run, reply_of, used
 from uwf_agent_claude_code.sessions import Plan
 from uwf_agent_claude_code.stream import Stream
-from uwf_core.api import AgentFailure, End, ProgramResult, RateLimited, Usage
+from uwf_core.api import AgentFailure, BadRequest, End, ProgramResult, RateLimited
 from uwf_testing.harness import RecordingSink
 
 FILES = sorted((Path(__file__).parent / "transcripts").glob("*/*.json"))
@@ -45,8 +45,7 @@ class Played:
         self.is_typed = bool(row.options.get("structured"))
 
     def reply(self):
-        usage = self.usage or Usage()
-        return reply_of(self.run, self.plan, usage, Path("/nowhere"), is_typed=self.is_typed)
+        return reply_of(self.run, self.plan, self.usage, Path("/nowhere"), is_typed=self.is_typed)
 
     def kind(self):
         try:
@@ -133,9 +132,54 @@ def test_the_limit_of_a_subscription_says_until_when(version):
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_what_was_not_used_is_not_told_as_nothing(version):
-    usage = Played(f"{version}/auth").usage
-    assert (usage.input_tokens, usage.cost_usd) == (None, None)
+def test_a_rejected_request_used_nothing_and_a_broken_one_nobody_knows(version):
+    rejected = Played(f"{version}/auth").usage
+    assert (rejected.turns, rejected.input_tokens, rejected.cost_usd) == (0, 0, 0)
+    broken = Played(f"{version}/stream_always_cut").usage
+    assert (broken.turns, broken.input_tokens, broken.cost_usd) == (0, None, None)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_turns_are_the_answers_of_the_model(version):
+    """The program counts the turn that its limit prevented as well."""
+    assert Played(f"{version}/max_turns").usage.turns == 1
+    assert Played(f"{version}/success").usage.turns == 2
+    assert Played(f"{version}/empty").usage.turns == 2
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_agents_that_the_model_started_are_counted(version):
+    """`usage` of the result lacks them."""
+    played = Played(f"{version}/subagent")
+    of_the_loop = played.run.stream.result.tokens
+    assert played.usage.input_tokens == 10 * played.usage.output_tokens >= 1500
+    assert played.usage.input_tokens > of_the_loop.input
+    assert played.usage.cost_usd > 0
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_run_that_was_ended_used_at_least_what_its_messages_report(version):
+    played = Played(f"{version}/success")
+    played.run.stream.result = None
+    usage = used(played.run, played.plan)
+    assert (usage.turns, usage.is_exact("turns")) == (2, True)
+    assert usage.input_tokens == Played(f"{version}/success").usage.input_tokens
+    assert not usage.is_exact("inputTokens")
+    assert usage.cost_usd is None
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_hook_of_the_user_that_blocks_is_reported_as_such(version):
+    with pytest.raises(BadRequest) as prompt:
+        Played(f"{version}/hook_blocks_prompt").reply()
+    assert "hook in your settings of Claude Code blocked the prompt" in prompt.value.message
+    assert "not this one" in prompt.value.message
+    assert "do it" not in prompt.value.message, "the prompt is not repeated"
+    with pytest.raises(BadRequest, match=r"blocked the end of the turn: .*not yet"):
+        Played(f"{version}/hook_blocks_end").reply()
+    once = Played(f"{version}/hook_blocks_end_once")
+    assert once.reply().text == "said"
+    assert any("not yet" in turn.text for turn in once.told.turns)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -115,8 +115,10 @@ def test_what_a_killed_run_has_left_behind_is_ended_by_the_next_command(
         assert "ended 4 processes" in went_on.stderr
     with rig.client() as uwf:
         step = uwf.step(went_on.document["steps"][0]["step"])
+        used = uwf.step(step["previousAttempts"][0])["usage"]
         loose = [each.name for each in uwf._engine.store.variables(f"@uwf/turn/{thread}/")]
     assert (step["session"], step["continuation"]) == ("s-1", "continued")
+    assert (used["inputTokens"], used["atLeast"]) == (7, ["inputTokens"])
     assert loose == [], "what the killed run said is a part of its attempt, and of nothing else"
 
 

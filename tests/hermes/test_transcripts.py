@@ -12,7 +12,7 @@ from uwf_core.api import AgentFailure, NeedsAnswer, RunLimits
 FAILURES = {
     "auth": "auth",
     "forbidden": "auth",
-    "no-credit": "rate_limited",
+    "no-credit": "auth",
     "no-model": "bad_request",
     "rate-limited": "rate_limited",
     "bad-request": "bad_request",

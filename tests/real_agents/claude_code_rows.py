@@ -4,6 +4,7 @@ The same rows are run with the real program (test_claude_code_rows.py) and recor
 fast tests (`python tests/real_agents/record_claude_code.py`).
 """
 
+import json
 from typing import Any, NamedTuple
 
 from claude_code_peer import FAILURES, error, tool
@@ -52,6 +53,20 @@ LIMIT_REACHED = {
     "repeat": 9,
 }
 SUBSCRIBED = {"ANTHROPIC_API_KEY": "", "CLAUDE_CODE_OAUTH_TOKEN": "sk-ant-oat01-test"}
+NO_CREDIT = (
+    "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to "
+    "upgrade or purchase credits."
+)
+USED = {"inputTokens": 500, "outputTokens": 50}
+LOOK = tool("Agent", description="look", prompt="Look.", subagent_type="general-purpose")
+
+
+def hook(event, command):
+    """Settings with a hook."""
+    hooks = [{"hooks": [{"type": "command", "command": command}]}]
+    return {"settings": json.dumps({"hooks": {event: hooks}})}
+
+
 WAIT = ({"text": "x", "hang": "start", "repeat": 9},)
 NO_SESSION = "11111111-1111-4111-8111-111111111111"
 
@@ -65,6 +80,19 @@ ROWS = {
     "no_such_model": Row("bad_request", (error(404, "model: nope"),)),
     "too_large": Row("bad_request", (error(413, "too large"),)),
     "context_too_long": failing("context_too_long"),
+    "no_credit": Row("auth", (error(400, NO_CREDIT),)),
+    "subagent": Row(None, ({**LOOK, "usage": USED}, {"text": "said", "usage": USED, "repeat": 9})),
+    "hook_blocks_prompt": Row(
+        "bad_request", options=hook("UserPromptSubmit", "echo 'not this one' >&2; exit 2")
+    ),
+    "hook_blocks_end": Row(
+        "bad_request", ("said",) * 19, options=hook("Stop", "echo 'not yet' >&2; exit 2")
+    ),
+    "hook_blocks_end_once": Row(
+        None,
+        ("said", "said"),
+        options=hook("Stop", "test -e seen || { touch seen; echo 'not yet' >&2; exit 2; }"),
+    ),
     "overloaded": failing("unavailable"),
     "nobody_listens": Row("unavailable", env={"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}),
     "no_key": Row("unavailable", env={"ANTHROPIC_API_KEY": ""}),

@@ -25,9 +25,10 @@ USAGE = {
     "cacheReadTokens": 4_000,
     "cacheWriteTokens": None,
     "costUsd": 0.0123,
+    "atLeast": [],
     "durationMs": 61_000,
 }
-UNKNOWN = dict.fromkeys(USAGE)
+UNKNOWN = {**dict.fromkeys(USAGE), "atLeast": []}
 
 
 def thread(number, status, **changes):

@@ -42,7 +42,7 @@ def test_failed_attempts_count_before_and_after_the_step_that_names_them(
     uwf.exec(thread, until_done=True)
     rebuilt = check(uwf, thread)
     assert (rebuilt.status, rebuilt.tries, rebuilt.steps) == ("completed", 0, 2)
-    assert rebuilt.totals.known["turns"] + rebuilt.totals.unknown.get("turns", 0) >= 2
+    assert "turns" in rebuilt.totals["atLeast"] or (rebuilt.totals["turns"] or 0) >= 2
 
 
 def test_a_question_and_its_answer_are_remembered_after_the_step(
@@ -132,5 +132,5 @@ def test_every_field_that_is_wrong_is_named(project: Project, uwf: Client, threa
     other_session = right.role("developer").with_session("mock", another)
     roles = right.with_role("developer", other_session)
     assert differences(roles, right)[0].startswith("roles is ")
-    spent = right._replace(totals=right.totals.plus({"turns": 1}))  # type: ignore[typeddict-item]
+    spent = right._replace(totals={**right.totals, "turns": 99})
     assert differences(spent, right)[0].startswith("totals is ")

@@ -199,7 +199,7 @@ def retagged(world: World, change: Callable[[dict[str, str]], None]) -> None:
         ("runningMs", "1", "running_ms"),
         ("tries", "0", "tries"),
         ("grants", "3", "grants"),
-        ("usage", "[{},{}]", "totals"),
+        ("usage", "[9,1,1,1,1,1.5,1,[]]", "totals"),
         ("role.developer", '[9,null,{"mock":["x",1,false,null]}]', "developer"),
         ("seq", "9", "seq"),
         ("workflow", "0" * 13, "workflow"),

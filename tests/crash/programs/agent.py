@@ -77,6 +77,7 @@ def kids(seconds: float = 0.25, *, bare: bool = True) -> None:
     """Work with a child and two daemons, one of them without an environment; all hold stdout."""
     event(session=SESSION)
     event(turn={"text": "I begin"})
+    event(usage={"inputTokens": 7})
     kid(daemon=False, bare=False)
     kid(daemon=True, bare=False)
     kid(daemon=True, bare=bare)

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 from judges_kit import model_at
 
-from uwf_core.api import JudgeRequest
+from uwf_core.api import JudgeRequest, Usage
+from uwf_core.api.sums import usage_payload
 from uwf_testing.judge_contract import JudgeContract
 from uwf_testing.model_server import ScriptedModel
 from uwf_testing.model_server_script import ModelTurn
@@ -26,7 +27,7 @@ def step(number, role, body=GOOD, **fields):
         "corrections": [],
         "failure": None,
         "durationMs": 1000,
-        "usage": {"inputTokens": 10},
+        "usage": usage_payload(Usage(input_tokens=10)),
         **fields,
     }
 
@@ -45,7 +46,9 @@ class HouseContract(JudgeContract):
 
     @pytest.fixture
     def trial(self, tmp_path):
-        return trial(tmp_path / "good", step(1, "a"), step(2, "b"), usage={"costUsd": 0.1})
+        return trial(
+            tmp_path / "good", step(1, "a"), step(2, "b"), usage=usage_payload(Usage(cost_usd=0.1))
+        )
 
 
 class TestCompliance(HouseContract):
@@ -109,11 +112,11 @@ class TestCost(HouseContract):
 
     @pytest.fixture
     def worse(self, tmp_path):
-        return trial(tmp_path / "bad", usage={"costUsd": 2.0})
+        return trial(tmp_path / "bad", usage=usage_payload(Usage(cost_usd=2.0)))
 
     @pytest.fixture
     def hopeless(self, tmp_path):
-        return trial(tmp_path / "unknown", usage={"costUsd": None})
+        return trial(tmp_path / "unknown", usage=usage_payload(Usage()))
 
 
 class TestDuration(HouseContract):

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges_kit import SUMMARY, TASK
 
-from uwf_core.api import JudgeRequest
+from uwf_core.api import JudgeRequest, Usage
+from uwf_core.api.sums import usage_payload
 from uwf_eval.judges.builtin.diff_size import changed_files
 from uwf_eval.judges.builtin.frontmatter import Compliance, ComplianceOptions
 from uwf_eval.judges.builtin.route import fits
@@ -83,7 +84,7 @@ def test_a_trial_whose_judges_all_inform_has_no_score_and_says_why(bench):
 
 
 def test_a_cost_that_nobody_knows_is_no_score_if_there_is_a_limit(bench):
-    record = {**bench.evidence.record, "usage": {"costUsd": None}}
+    record = {**bench.evidence.record, "usage": usage_payload(Usage())}
     result = bench.builtin("cost", {"record": record}, fullUsd=1.0)
     assert result.score is None and "is unknown" in result.error
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uwf_core.api import Usage
-from uwf_eval.plan.budget import Spending, exhausted, read_budget, spending_of, unenforceable
+from uwf_eval.plan.budget import Spending, exhausted, read_budget, spending_of, unknown_limits
 from uwf_eval.plan.matrix import Matrix, Published, in_order, planned
 from uwf_eval.records import Budget, Cell, Trial
 from uwf_eval.task.model import Case, JudgeSpec, Task
@@ -69,17 +69,25 @@ def trial(usage: Usage) -> Trial:
 
 
 def test_what_is_unknown_is_said_and_never_counted_as_nothing() -> None:
+    """The known part counts, of a trial as well as of a call, and ends a run."""
     known = trial(Usage(input_tokens=10, output_tokens=5, cost_usd=0.5))
     unknown = trial(Usage(input_tokens=10))
     spent = spending_of([known, unknown])
-    assert spent == Spending(2, 0.5, 15, unknown_cost=1, unknown_tokens=1)
+    assert (spent.usage.cost_usd, spent.usage.tokens) == (0.5, 25)
     budget = Budget(cost_usd=1.0, tokens=100)
-    assert len(list(unenforceable(budget, spent))) == 2
-    assert not list(unenforceable(Budget(minutes=1.0), spent))
+    cost, tokens = unknown_limits(budget, spent.usage)
+    assert "cost limit counts only what is known" in cost
+    assert "token limit counts only what is known" in tokens
+    assert [*unknown_limits(Budget(cost_usd=1.0), unknown.usage)] == [
+        "cannot enforce the cost limit: the agent does not report it"
+    ]
+    assert not list(unknown_limits(Budget(minutes=1.0), spent.usage))
+    assert not list(unknown_limits(budget, known.usage))
+    assert exhausted(Budget(cost_usd=0.5), spent, 2, 0) == "cost limit reached: $0.5 of $0.5"
 
 
 def test_each_part_of_a_budget_ends_a_run() -> None:
-    spent = Spending(3, 2.0, 900)
+    spent = Spending(3, Usage(input_tokens=800, output_tokens=100, cost_usd=2.0))
     assert exhausted(Budget(), spent, 3, 1e9) is None
     assert exhausted(Budget(cost_usd=2.0), spent, 3, 0) == "cost limit reached: $2 of $2"
     assert exhausted(Budget(tokens=900), spent, 3, 0) == "token limit reached: 900 of 900"

@@ -249,7 +249,7 @@ def test_the_limits_of_the_task_end_a_thread(table: Any) -> None:
     trial = table.trial(limits={"maxSteps": 2})
     assert (trial.state, trial.failure.kind, len(trial.steps)) == ("failed", "limit", 2)
     trial = table.trial(limits={"maxTokens": 5, "maxSteps": 1})
-    assert table.notices == ["cannot enforce maxTokens: the agent does not report tokens"]
+    assert table.notices == ["cannot enforce the token limit: the agent does not report it"]
 
 
 def test_an_interrupted_trial_is_not_run(table: Any) -> None:

@@ -28,7 +28,6 @@ from uwf_core.api import (
     AskRequest,
     ProgramResult,
     TurnSink,
-    Usage,
 )
 
 _LINES_PER_REPLY = 6
@@ -119,9 +118,8 @@ class ClaudeCodeAgent:
             env = {TEMPORARY: str(temporary), **env}
             run = _run(replace(call, env=env, limits=limits), options, plan, task, sink)
         usage = used(run, plan)
-        if usage is not None:
-            sink.usage(usage)
-        reply = reply_of(run, plan, usage or Usage(), folder, is_typed=task.schema is not None)
+        sink.usage(usage)
+        reply = reply_of(run, plan, usage, folder, is_typed=task.schema is not None)
         sessions.made(plan)
         return reply
 

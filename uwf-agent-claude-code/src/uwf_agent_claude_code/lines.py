@@ -31,6 +31,21 @@ class ToolUse(NamedTuple):
     arguments: str
 
 
+class Tokens(NamedTuple):
+    """Counts of one model or of a run; `cost_usd` is None if it was not reported."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    cost_usd: float | None = None
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether nothing was counted."""
+        return not (self.input or self.output or self.cache_read or self.cache_write)
+
+
 class Message(NamedTuple):
     """A block (or several) of a message of the model.
 
@@ -38,6 +53,7 @@ class Message(NamedTuple):
         id: of the message; its blocks share it.
         error: the word for what went wrong, where the program wrote the message itself.
         is_inner: it is of an agent that the model started, not of its loop.
+        tokens: of the request, and those of the answer as far as it had come.
     """
 
     id: str
@@ -47,6 +63,7 @@ class Message(NamedTuple):
     uses: tuple[ToolUse, ...]
     error: str | None
     is_inner: bool
+    tokens: Tokens = Tokens()
 
 
 class ToolResult(NamedTuple):
@@ -78,21 +95,6 @@ class Limited(NamedTuple):
     """The service refuses further requests until `until_ms` (since 1970), where that is known."""
 
     until_ms: int | None
-
-
-class Tokens(NamedTuple):
-    """Counts of one model or of a run; `cost_usd` is None if it was not reported."""
-
-    input: int = 0
-    output: int = 0
-    cache_read: int = 0
-    cache_write: int = 0
-    cost_usd: float | None = None
-
-    @property
-    def is_zero(self) -> bool:
-        """Whether nothing was counted."""
-        return not (self.input or self.output or self.cache_read or self.cache_write)
 
 
 class Result(NamedTuple):
@@ -130,7 +132,13 @@ class Result(NamedTuple):
         return not self.is_error and self.subtype == "success"
 
 
-Line = Init | Message | Results | Retry | Limited | Result
+class Blocked(NamedTuple):
+    """A hook of the user's settings blocked the prompt (its words), or the end of a turn (None)."""
+
+    text: str | None
+
+
+Line = Init | Message | Results | Retry | Limited | Blocked | Result
 
 
 def read_line(data: bytes) -> Line | None:
@@ -176,6 +184,10 @@ def _system(found: Mapping[str, Any]) -> Line | None:
         tools = tuple(name for name in _list(found, "tools") if isinstance(name, str))
         version = _text(found, "claude_code_version")
         return Init(_text(found, "session_id") or "", _text(found, "model"), tools, version)
+    if found.get("subtype") == "informational" and found.get("prevent_continuation") is True:
+        return Blocked(_text(found, "content") or "")
+    if found.get("subtype") == "notification" and found.get("key") == "stop-hook-error":
+        return Blocked(None)
     if found.get("subtype") == "api_retry":
         return Retry(
             _text(found, "error"),
@@ -218,6 +230,7 @@ def _message(found: Mapping[str, Any]) -> Message:
         uses=tuple(uses),
         error=_text(found, "error"),
         is_inner=found.get("parent_tool_use_id") is not None,
+        tokens=_tokens(_mapping(message, "usage")),
     )
 
 
@@ -263,16 +276,20 @@ def _result(found: Mapping[str, Any]) -> Result:
         stop_reason=_text(found, "stop_reason"),
         terminal_reason=_text(found, "terminal_reason"),
         structured=structured if isinstance(structured, dict) else None,
-        tokens=Tokens(
-            _count(used, "input_tokens"),
-            _count(used, "output_tokens"),
-            _count(used, "cache_read_input_tokens"),
-            _count(used, "cache_creation_input_tokens"),
-        ),
+        tokens=_tokens(used),
         models=model_tokens(_mapping(found, "modelUsage")),
         cost_usd=_number(found, "total_cost_usd"),
         denials=tuple(_denial(each) for each in _list(found, "permission_denials")),
         errors=tuple(each for each in _list(found, "errors") if isinstance(each, str)),
+    )
+
+
+def _tokens(used: Mapping[str, Any]) -> Tokens:
+    return Tokens(
+        _count(used, "input_tokens"),
+        _count(used, "output_tokens"),
+        _count(used, "cache_read_input_tokens"),
+        _count(used, "cache_creation_input_tokens"),
     )
 
 

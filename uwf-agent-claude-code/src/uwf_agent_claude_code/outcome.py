@@ -31,6 +31,9 @@ from uwf_core.api import (
 )
 
 _INTERRUPTS = frozenset((*(128 + number for number in (2, 15)), -signal.SIGINT, -signal.SIGTERM))
+_ADD_CREDIT = "add credit to the account, or sign in to another one"
+_CREDIT = "credit balance is too low"
+_PROMPT_FOLLOWS, _HOOK_SHOWN = "\n\nOriginal prompt:", 1000
 _SIGN_IN = "`claude auth login`, or ANTHROPIC_API_KEY in the environment of uwf"
 
 
@@ -41,12 +44,14 @@ class RunEvents(NamedTuple):
         session: the one that was asked for; is_resumed: whether it was to be there already.
         error: the word of its last error (`authentication_failed`, `rate_limit`, …).
         until_ms: when a limit of the service ends, if reported.
+        hook: the words of a hook that blocked the prompt, or last the end of the turn.
     """
 
     session: str
     is_resumed: bool
     error: str | None = None
     until_ms: int | None = None
+    hook: str | None = None
 
 
 def failure_of_result(result: Result, events: RunEvents) -> AgentFailure | None:
@@ -57,6 +62,22 @@ def failure_of_result(result: Result, events: RunEvents) -> AgentFailure | None:
     if result.subtype == "success":
         return _of_request(result, events, words)
     return _of_run(result, events, words)
+
+
+def failure_of_hook(result: Result, events: RunEvents) -> AgentFailure | None:
+    """The failure of a run that a hook ended: before the model was asked, or in place of an answer.
+    The program calls both a success, the first with the hook's words as the answer.
+    """
+    is_answered = result.structured is not None or (result.turns and result.text.strip())
+    if events.hook is None or is_answered:
+        return None
+    what = "the end of the turn" if result.turns else "the prompt"
+    words = " ".join(events.hook.partition(_PROMPT_FOLLOWS)[0].split())[:_HOOK_SHOWN]
+    return BadRequest(
+        f"a hook in your settings of Claude Code blocked {what}: {words}",
+        session=events.session,
+        hint="change that hook, or let it pass where UWF_ATTEMPT is in its environment",
+    )
 
 
 def _of_run(result: Result, events: RunEvents, words: str) -> AgentFailure:
@@ -89,6 +110,8 @@ def _of_request(result: Result, events: RunEvents, words: str) -> AgentFailure:
         return Refused(words, session=session)
     if error == "max_output_tokens":
         return Truncated(words, session=session)
+    if error == "billing_error" or status == 402 or _CREDIT in words.lower():
+        return AuthRefused(words, session=session, hint=_ADD_CREDIT)
     if error == "rate_limit" or status == 429:
         return RateLimited(words, session=session, until_ms=events.until_ms)
     if error == "authentication_failed" and status is None:

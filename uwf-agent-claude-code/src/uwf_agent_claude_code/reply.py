@@ -3,12 +3,16 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from uwf_agent_claude_code.outcome import failure_of_result, failure_without_result
+from uwf_agent_claude_code.outcome import (
+    failure_of_hook,
+    failure_of_result,
+    failure_without_result,
+)
 from uwf_agent_claude_code.schemas import unwrapped
 from uwf_agent_claude_code.sessions import Plan
 from uwf_agent_claude_code.stream import Stream
 from uwf_agent_claude_code.transcripts import find_transcript
-from uwf_agent_claude_code.usage import usage_of
+from uwf_agent_claude_code.usage import usage_of, usage_without_result
 from uwf_core.api import AgentFailure, AgentReply, EmptyReply, End, ProgramResult, Usage
 
 WHO = "Claude Code"
@@ -21,10 +25,12 @@ class Run(NamedTuple):
     ended: ProgramResult
 
 
-def used(run: Run, plan: Plan) -> Usage | None:
-    """What it used; None where it printed no result."""
-    result = run.stream.result
-    return None if result is None else usage_of(result, plan.ledger, run.ended.duration_ms)
+def used(run: Run, plan: Plan) -> Usage:
+    """What it used: at least what its messages report where it printed no result."""
+    stream, took = run.stream, run.ended.duration_ms
+    if stream.result is None:
+        return usage_without_result(stream.messages.values(), stream.turns_seen, took)
+    return usage_of(stream.result, plan.ledger, stream.turns_seen, took)
 
 
 def reply_of(run: Run, plan: Plan, usage: Usage, folder: Path, *, is_typed: bool) -> AgentReply:
@@ -37,6 +43,9 @@ def reply_of(run: Run, plan: Plan, usage: Usage, folder: Path, *, is_typed: bool
     result = stream.result
     if result is None or not result.is_success:
         raise _failure(run, plan)
+    blocked = failure_of_hook(result, stream.events())
+    if blocked is not None:
+        raise blocked
     transcript = find_transcript(folder, plan.session)
     proof = plan.proof(transcript, result.session)
     structured = None

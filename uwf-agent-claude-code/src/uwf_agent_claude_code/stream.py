@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from uwf_agent_claude_code.lines import (
     SYNTHETIC,
+    Blocked,
     Init,
     Limited,
     Line,
@@ -14,6 +15,7 @@ from uwf_agent_claude_code.lines import (
     Result,
     Results,
     Retry,
+    Tokens,
     read_line,
 )
 from uwf_agent_claude_code.outcome import RunEvents
@@ -42,6 +44,10 @@ class Stream:
         self.init: Init | None = None
         self.result: Result | None = None
         self.model: str | None = None
+        self.messages: dict[str, Tokens] = {}
+        self._own_messages: dict[str, None] = {}
+        self._hook: str | None = None
+        self._told = ""
         self._error: str | None = None
         self._until_ms: int | None = None
 
@@ -63,7 +69,12 @@ class Stream:
     def events(self) -> RunEvents:
         """The events besides the result."""
         resumed = self._plan.resumes is not None
-        return RunEvents(self._plan.session, resumed, self._error, self._until_ms)
+        return RunEvents(self._plan.session, resumed, self._error, self._until_ms, self._hook)
+
+    @property
+    def turns_seen(self) -> int:
+        """The answers of the model itself, without those of agents that it started."""
+        return len(self._own_messages)
 
     def _take(self, line: Line) -> None:
         match line:
@@ -72,11 +83,16 @@ class Stream:
             case Message():
                 if line.model == SYNTHETIC or line.error:
                     self._error = line.error
-                elif not line.is_inner:
-                    self.model = line.model
+                else:
+                    self._count(line)
                 self.turns.message(line)
             case Results():
+                self._told = "" if line.results else line.text
+                if self._hook is not None and self._told:
+                    self._hook = self._told
                 self.turns.results(line)
+            case Blocked():
+                self._hook = self._told if line.text is None else line.text
             case Retry():
                 self.turns.retry(line)
                 self._check_wait(line)
@@ -84,6 +100,12 @@ class Stream:
                 self._until_ms = line.until_ms
             case Result():
                 pass
+
+    def _count(self, message: Message) -> None:
+        self.messages[message.id] = message.tokens
+        if not message.is_inner:
+            self.model = message.model
+            self._own_messages[message.id] = None
 
     def _begin(self, init: Init) -> None:
         self.init, self.model = init, init.model

@@ -1,6 +1,6 @@
 """What one run used, out of what the program counts. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from uwf_agent_claude_code.lines import Result, Tokens
@@ -18,20 +18,38 @@ class Ledger(NamedTuple):
     models: Mapping[str, Tokens] = {}
 
 
-def usage_of(result: Result, before: Ledger, duration_ms: int) -> Usage:
+def usage_of(result: Result, before: Ledger, turns: int, duration_ms: int) -> Usage:
     """The usage of this run alone; what was not counted is None.
 
-    `usage` counts, except where the answer was fetched without streaming or the budget ended the
-    run: there it is zero, and `modelUsage` has the numbers.
+    `modelUsage` counts everything, agents that the model started and answers that were fetched
+    without streaming as well. `usage` lacks them, and counts only where there is no `modelUsage`.
+
+    Args:
+        turns: the answers of the model that were seen. The program's own count has the turn that a
+            limit on turns prevented, and errors that no model wrote.
     """
-    tokens = _of_models(result, before) if result.tokens.is_zero else result.tokens
+    tokens = _of_models(result, before) if result.models else result.tokens
     cost = result.cost_usd
     if cost is not None and cost >= before.cost_usd:
         cost -= before.cost_usd
-    if tokens.is_zero:
-        return Usage(turns=result.turns, cost_usd=cost or None, duration_ms=duration_ms)
+    if not turns and result.is_success:
+        turns = result.turns or 0  # answers without a word are not printed
+    is_rejected = result.status is not None and 400 <= result.status < 500
+    if tokens.is_zero and not (is_rejected or turns == result.turns == 0):
+        return Usage(turns=turns, cost_usd=cost or None, duration_ms=duration_ms)
+    return _usage(tokens, turns, cost, duration_ms)
+
+
+def usage_without_result(messages: Iterable[Tokens], turns: int, duration_ms: int) -> Usage:
+    """The usage of a run that was ended before its result: at least what its messages report."""
+    parts = [tokens[:4] for tokens in messages]
+    total = Tokens(*map(sum, zip(*parts, strict=True)))
+    return _usage(total, turns, None, 0).plus(Usage(turns=0, duration_ms=duration_ms))
+
+
+def _usage(tokens: Tokens, turns: int, cost: float | None, duration_ms: int) -> Usage:
     return Usage(
-        turns=result.turns,
+        turns=turns,
         input_tokens=tokens.input,
         output_tokens=tokens.output,
         cache_read_tokens=tokens.cache_read,

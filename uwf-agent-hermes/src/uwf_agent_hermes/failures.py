@@ -106,9 +106,9 @@ def _failure_of_model(text: str, diagnosis: Diagnosis, session: str) -> AgentFai
 
 
 def _failure_of_status(status: int, words: str, session: str) -> AgentFailure:
-    if status in (401, 403):
+    if status in (401, 402, 403):  # 402: the account has no credit
         return AuthRefused(words, session=session, hint=_SETUP)
-    if status in (402, 429):
+    if status == 429:
         return RateLimited(words, session=session)
     if status == 413:
         return ContextTooLong(words, session=session)

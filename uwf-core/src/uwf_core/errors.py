@@ -226,7 +226,7 @@ class FailureKind(Enum):
     """
 
     UNAVAILABLE = ("unavailable", 6, False, "the program or service is missing, or not signed in")
-    AUTH = ("auth", 6, True, "the key or login was rejected")
+    AUTH = ("auth", 6, True, "the key, login or account was rejected (also: no credit is left)")
     RATE_LIMIT = ("rate_limited", 6, True, "the service asks to wait")
     CONTEXT_TOO_LONG = ("context_too_long", 6, False, "the model's context is full")
     BAD_REQUEST = ("bad_request", 6, True, "the provider rejected the request")
@@ -303,7 +303,7 @@ class Unavailable(AgentFailure):
 
 
 class AuthRefused(AgentFailure):
-    """The key or login was rejected."""
+    """The key, the login or the account was rejected, also because no credit is left."""
 
     kind = FailureKind.AUTH
 

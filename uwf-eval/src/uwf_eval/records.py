@@ -8,6 +8,7 @@ All times are ms since 1970, durations ms. The payloads of nodes are these recor
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from functools import reduce
 from typing import Any, Literal
 
 from uwf_core.api import Usage
@@ -136,6 +137,11 @@ class Trial:
     completed_at_ms: int | None = None
     duration_ms: int = 0
     attempt: int = 0
+
+    @property
+    def spent(self) -> Usage:
+        """What the thread and its judges used together."""
+        return reduce(Usage.plus, (each.usage for each in self.judges), self.usage)
 
 
 @record

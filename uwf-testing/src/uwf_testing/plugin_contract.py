@@ -14,6 +14,7 @@ import pytest
 
 from uwf_core.api.agent import AgentContext, Usage
 from uwf_core.api.fields import camel, read_options
+from uwf_core.api.sums import FIELDS
 from uwf_core.errors import ConfigError, UwfError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.plugins import Plugins
@@ -243,7 +244,8 @@ class CalledPluginContract(PluginWithOptionsContract):
 def check_usage(usage: Usage) -> None:
     """Check that it is a `Usage` without a negative number; unknown ones are None."""
     assert isinstance(usage, Usage), f"the usage is {usage!r}"
-    wrong = [name for name, value in vars(usage).items() if value is not None and value < 0]
+    numbers = {name: getattr(usage, name) for _, name in FIELDS}
+    wrong = [name for name, value in numbers.items() if value is not None and value < 0]
     assert not wrong, f"below 0: {', '.join(wrong)}"
 
 

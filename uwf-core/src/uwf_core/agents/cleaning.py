@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from uwf_core.api.agent import AgentReply, Turn, TurnSink, Usage
-from uwf_core.api.fields import LARGEST, FieldFault, Path, camel, read_record, shown, write_record
+from uwf_core.api.fields import LARGEST, FieldFault, Path, read_record, shown, write_record
+from uwf_core.api.sums import FIELDS
 
 _Record = TypeVar("_Record", Turn, AgentReply)
 
@@ -78,12 +79,14 @@ def known_usage(usage: Usage, path: Path = ()) -> Usage:
     Raises:
         FieldFault: a negative number, or not a number.
     """
-    unknown: dict[str, None] = {}
-    for name, value in usage.__dict__.items():
+    unknown: dict[str, Any] = {}
+    values = usage.__dict__
+    for json, python in FIELDS:
+        value = values[python]
         if value is not None and not 0 <= value <= LARGEST:
             if not value > LARGEST:
-                raise FieldFault((*path, camel(name)), f"is {shown(value)}; expected 0 or more")
-            unknown[name] = None
+                raise FieldFault((*path, json), f"is {shown(value)}; expected 0 or more")
+            unknown[python] = None
     return replace(usage, **unknown) if unknown else usage
 
 

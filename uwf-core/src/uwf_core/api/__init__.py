@@ -11,7 +11,7 @@ _HOME = {
     "uwf_core.api.agent": (
         "API_VERSION CAPABILITIES Agent AgentContext AgentReply AgentRequest AgentSpec AskRequest "
         "Call Capability Continuation Model NoSink Price PromptParts Purpose RunLimits ToolCall "
-        "Turn TurnSink Usage priced"
+        "Turn TurnSink Usage"
     ),
     "uwf_core.api.checks": "Check CheckRequest CheckResult",
     "uwf_core.api.environment": "is_secret_name passed_on secrets_of_environment",
@@ -28,6 +28,7 @@ _HOME = {
     "uwf_core.api.store": (
         "STORE_API_VERSION Holder LockHandle Record StoreBackend StoreSpec Variable"
     ),
+    "uwf_core.api.sums": "priced",
     "uwf_core.api.tool": "LoadedTool Tool ToolContext ToolSpec",
     "uwf_core.errors": (
         "AgentFailure AgentInterrupted AuthRefused BadRequest ContextTooLong Crashed EmptyReply "
@@ -52,7 +53,6 @@ __all__ = sorted(_MODULE_OF)  # pyright: ignore[reportUnsupportedDunderAll]
 if TYPE_CHECKING:
     from uwf_core.api.agent import *  # noqa: F403
     from uwf_core.api.agent import API_VERSION as API_VERSION
-    from uwf_core.api.agent import priced as priced
     from uwf_core.api.checks import Check as Check
     from uwf_core.api.checks import CheckRequest as CheckRequest
     from uwf_core.api.checks import CheckResult as CheckResult
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from uwf_core.api.judge import *  # noqa: F403
     from uwf_core.api.redact import Redactor as Redactor
     from uwf_core.api.store import *  # noqa: F403
+    from uwf_core.api.sums import priced as priced
     from uwf_core.api.tool import *  # noqa: F403
     from uwf_core.errors import *  # noqa: F403
     from uwf_core.ids import number_of as number_of

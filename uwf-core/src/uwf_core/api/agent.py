@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from uwf_core.api.record import record
+from uwf_core.api.sums import FIELDS, UsageField, add_usage, is_exact, usage_payload
 from uwf_core.process.cancel import Cancel
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ class Usage:
     """What one call used, never cumulative. None means unknown; 0 is a measured zero.
 
     `input_tokens` are without the cached ones; `duration_ms` is milliseconds; `cost_usd` dollars.
+    `at_least` names the numbers (as in JSON: `costUsd`) that are lower bounds, because a part of
+    the call is unknown.
     """
 
     turns: int | None = None
@@ -116,16 +119,24 @@ class Usage:
     cache_write_tokens: int | None = None
     cost_usd: float | None = None
     duration_ms: int | None = None
+    at_least: tuple[UsageField, ...] = ()
 
     def plus(self, other: "Usage") -> "Usage":
-        """The sum, field by field; a field that is unknown in either is unknown in the sum."""
-        others = other.__dict__
-        return Usage(
-            **{
-                name: None if mine is None or others[name] is None else mine + others[name]
-                for name, mine in self.__dict__.items()
-            }
-        )
+        """The sum, number by number; what only one of them knows is a lower bound of it."""
+        total: Any = add_usage(usage_payload(self), usage_payload(other))
+        numbers = {python: total[json] for json, python in FIELDS}
+        return Usage(**numbers, at_least=tuple(total["atLeast"]))
+
+    @property
+    def tokens(self) -> int | None:
+        """The tokens of all kinds, as far as they are known; None if none are."""
+        counts = (self.input_tokens, self.output_tokens)
+        cached = (self.cache_read_tokens or 0) + (self.cache_write_tokens or 0)
+        return None if counts == (None, None) else sum(each or 0 for each in counts) + cached
+
+    def is_exact(self, *names: UsageField) -> bool:
+        """Whether these numbers (as in JSON) are known, and none is a lower bound."""
+        return is_exact(usage_payload(self), *names)
 
 
 @record
@@ -374,24 +385,3 @@ class Agent(Protocol):
 
     def close(self) -> None:
         """Release all resources. Called once, at the end of the command, also after a failure."""
-
-
-_PER_TOKENS = 1_000_000
-
-
-def priced(usage: Usage, model: Model | None) -> Usage:
-    """The usage with its cost, if every kind of token that was used has a known price."""
-    price = None if model is None else model.price
-    is_unknown = None in (usage.input_tokens, usage.output_tokens)
-    if usage.cost_usd is not None or price is None or is_unknown:
-        return usage
-    parts = (
-        (usage.input_tokens, price.input),
-        (usage.output_tokens, price.output),
-        (usage.cache_read_tokens, price.cache_read),
-        (usage.cache_write_tokens, price.cache_write),
-    )
-    if any(tokens and each is None for tokens, each in parts):
-        return usage
-    cost = sum((tokens or 0) * (each or 0.0) / _PER_TOKENS for tokens, each in parts)
-    return replace(usage, cost_usd=cost)

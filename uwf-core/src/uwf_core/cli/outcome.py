@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
 
+from uwf_core.api.sums import usage_payload
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen, fit, is_terminal, screen_of
 from uwf_core.cli.render.escape import clean, one_line
@@ -162,7 +163,7 @@ class LiveWatch:
         if not answers:
             parts = (
                 amounts.duration(event.duration_ms),
-                amounts.usage(_usage_mapping(event.usage)),
+                amounts.usage(usage_payload(event.usage)),
             )
             used = ", ".join(filter(None, parts))
         self._end(
@@ -207,16 +208,6 @@ def _last_said(turn: Any) -> str:
     if turn.tool_calls:
         return one_line(turn.tool_calls[-1].name)
     return one_line(turn.text[:200])
-
-
-def _usage_mapping(usage: Any) -> dict[str, Any]:
-    return {
-        "turns": usage.turns,
-        "inputTokens": usage.input_tokens,
-        "outputTokens": usage.output_tokens,
-        "cacheReadTokens": usage.cache_read_tokens,
-        "costUsd": usage.cost_usd,
-    }
 
 
 def watch(session: Session) -> LiveWatch:

@@ -3,7 +3,10 @@
 import json
 from typing import TYPE_CHECKING
 
+from uwf_core.api.agent import Usage
 from uwf_core.api.events import StepFailed, StepFinished
+from uwf_core.api.fields import read_record
+from uwf_core.api.sums import NOTHING_USED, usage_payload
 from uwf_core.engine.attempt import Attempt, end_attempt, forget_attempt, save_end
 from uwf_core.engine.nodes import save_event
 from uwf_core.engine.record import decision_of, denials_of, message_of, save_failed_step
@@ -23,7 +26,6 @@ from uwf_core.thread.history import is_answer
 from uwf_core.thread.lifecycle import INTERRUPTED_MESSAGE
 from uwf_core.thread.names import attempt_name, turns_prefix
 from uwf_core.thread.state import Event, ThreadState, fold
-from uwf_core.thread.totals import Totals, usage_payload
 from uwf_core.thread.types import waits
 
 if TYPE_CHECKING:
@@ -161,7 +163,7 @@ def step_result(engine: "Engine", attempt: Attempt) -> "StepResult":
         "agent": agent,
         **status_fields(state),
         "durationMs": duration,
-        "usage": usage or Totals.none().payload(),
+        "usage": usage or NOTHING_USED,
         "failure": None if failure is None else _failure_document(engine, failure),
         "answered": answered,
     }
@@ -208,6 +210,8 @@ def _interrupted_attempt(engine: "Engine", head: Head, name: str) -> Attempt:
     attempt.variable = variable
     attempt.session = variable.tags.get("session", payload["session"])
     attempt.payload = {**payload, "session": attempt.session}
+    reported = variable.tags.get("usage")
+    attempt.usage = read_record(Usage, json.loads(reported)).plus(Usage()) if reported else Usage()
     own = engine.store.variables(turns_prefix(head.thread, name))
     attempt.turns = [Ref(each.value) for each in own]
     attempt.loose = engine.store.variables(turns_prefix(head.thread))

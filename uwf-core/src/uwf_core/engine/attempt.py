@@ -97,13 +97,15 @@ class Attempt:
             self.usage = usage if self.usage is None else self.usage.plus(usage)
 
     def total_usage(self) -> "Usage":
-        """What it used; the engine measures the duration if the agent does not report it."""
+        """What it used, nothing if its agent was not called; the engine measures the duration if
+        the agent does not report it.
+        """
         from dataclasses import replace
 
-        from uwf_core.api.agent import Usage
+        from uwf_core.api.extract import NO_USAGE
 
-        usage = self.usage or Usage()
-        if usage.duration_ms is not None:
+        usage = self.usage or NO_USAGE
+        if self.usage is not None and usage.duration_ms is not None:
             return usage
         return replace(usage, duration_ms=self.ended_ms - self.payload["startedAtMs"])
 

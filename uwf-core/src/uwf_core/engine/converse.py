@@ -6,11 +6,12 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from uwf_core.agents.supervise import fork_call, run_call
-from uwf_core.api.agent import AgentReply, AgentRequest, priced
+from uwf_core.api.agent import AgentReply, AgentRequest, Usage
 from uwf_core.api.extract import NO_USAGE, ExtractProblem
+from uwf_core.api.sums import priced
 from uwf_core.engine.assemble import fresh_request
 from uwf_core.engine.extraction import extract_output
-from uwf_core.errors import AgentFailure, InvalidOutput, SessionLost, TimedOut
+from uwf_core.errors import AgentFailure, InvalidOutput, SessionLost, TimedOut, Unavailable
 from uwf_core.process import crash_points
 from uwf_core.thread.types import CorrectionPayload
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from uwf_core.agents.open import OpenAgent
     from uwf_core.api.redact import Redactor
     from uwf_core.engine.attempt import Attempt
+    from uwf_core.engine.progress import Progress
     from uwf_core.engine.run import Run
 
 
@@ -53,7 +55,7 @@ def _call(run: "Run", attempt: "Attempt", agent: "OpenAgent", request: AgentRequ
     try:
         reply = run_call(agent, request, progress, progress.flush)
     except BaseException as error:
-        attempt.spend(progress.usage_seen)
+        attempt.spend(priced(_used_by(error, progress), request.model))
         attempt.mark = None
         named = error.session if isinstance(error, AgentFailure) else None
         attempt.session = _keepable(run, named) or progress.session_seen or request.session
@@ -64,6 +66,15 @@ def _call(run: "Run", attempt: "Attempt", agent: "OpenAgent", request: AgentRequ
     attempt.mark = attempt.session and _keepable(run, reply.mark)
     attempt.continuation = reply.continuation
     return reply
+
+
+def _used_by(error: BaseException, progress: "Progress") -> Usage:
+    """What a failed call used, as far as the agent reported it. One that was unavailable before its
+    first turn used nothing.
+    """
+    if progress.usage_seen is not None:
+        return progress.usage_seen
+    return NO_USAGE if isinstance(error, Unavailable) and not progress.has_turns else Usage()
 
 
 def _keepable(run: "Run", name: str | None) -> str | None:

@@ -6,7 +6,8 @@ Keys are camelCase and stable. Times are integer ms since 1970 (`…AtMs`, `unti
 
 from typing import Any, Literal, TypedDict
 
-from uwf_core.thread.types import PersonPayload, UsagePayload
+from uwf_core.api.sums import UsagePayload
+from uwf_core.thread.types import PersonPayload
 
 Status = Literal["idle", "running", "suspended", "completed", "cancelled", "corrupt"]
 

@@ -5,15 +5,16 @@ the disk: it survives the death of the process, and costs a long run little. Wha
 waits for the next `flush` of the supervisor.
 """
 
+import json
 import threading
 import time
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.events import TurnTaken
+from uwf_core.api.sums import usage_payload
 from uwf_core.ids import Ref
 from uwf_core.process import crash_points
 from uwf_core.thread.names import turn_name
-from uwf_core.thread.totals import usage_payload
 from uwf_core.thread.types import ToolCallPayload, TurnPayload
 
 if TYPE_CHECKING:
@@ -80,9 +81,17 @@ class Progress:
             self.session_seen = session
             self._note("session", session)
 
+    @property
+    def has_turns(self) -> bool:
+        """Whether the current call has reported a turn."""
+        return self._next > self._base
+
     def usage(self, usage: "Usage") -> None:
-        """Note the usage so far."""
+        """Store the usage so far."""
         self.usage_seen = usage
+        spent = self._attempt.usage
+        total = usage if spent is None else spent.plus(usage)
+        self._note("usage", json.dumps(usage_payload(total)))
 
     def process(self, identity: "ProcessId") -> None:
         """Store the process of the agent."""

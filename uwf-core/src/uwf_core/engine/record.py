@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core import __version__
 from uwf_core.api.redact import guess
+from uwf_core.api.sums import usage_payload
 from uwf_core.engine.attempt import failed_steps
 from uwf_core.engine.converse import raw_text
 from uwf_core.errors import AgentFailure, FailureKind, RoutingFailed
@@ -13,7 +14,6 @@ from uwf_core.ids import Ref
 from uwf_core.moderator.next import apply_edge
 from uwf_core.process import crash_points
 from uwf_core.thread.state import Event
-from uwf_core.thread.totals import usage_payload
 from uwf_core.thread.types import ErrorPayload, NextPayload, StepPayload, waits
 from uwf_core.workflow.variants import STATUS, SUSPEND
 

@@ -41,7 +41,7 @@ from uwf_core.thread.lifecycle import (
     exit_code,
     reached_limit,
     state_words,
-    unenforceable,
+    unknown_limits,
 )
 from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.types import waits
@@ -226,7 +226,7 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
         results.append(step_result(run.engine, attempt))
         if attempt.error is not None:
             return ended_by(run.head, results, attempt.error)
-        _notice_unenforceable(run, noticed)
+        _notice_unknown(run, noticed)
         if run.head.state.status != "idle":
             break
     _announce_end(run)
@@ -272,12 +272,12 @@ def _step(run: Run, intent: Intent) -> Attempt:
         return save_unrouted(run, failure, state.current_role or (waiting.role if waiting else ""))
 
 
-def _notice_unenforceable(run: Run, noticed: set[str]) -> None:
-    """Report each limit, once, whose figures the agent does not report."""
-    for name in unenforceable(run.head.state, run.definition.limits):
-        if name not in noticed:
-            noticed.add(name)
-            run.watch.notice(f"limit {name} is not enforceable: the agent does not report it")
+def _notice_unknown(run: Run, noticed: set[str]) -> None:
+    """Report each limit, once, whose figures are not known, or not all of them."""
+    for text in unknown_limits(run.head.state, run.definition.limits):
+        if text not in noticed:
+            noticed.add(text)
+            run.watch.notice(text)
 
 
 def _at_limit(run: Run) -> Head | None:

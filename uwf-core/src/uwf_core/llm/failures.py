@@ -45,9 +45,13 @@ _KEY = re.compile(
     re.I,
 )
 _QUOTA = re.compile(
-    r"insufficient[_ ](quota|balance|credit|funds)|exceeded your current quota|billing|余额",
+    r"insufficient[_ ](quota|balance|credit|funds)|credit balance|exceeded your current quota"
+    r"|billing|余额",
     re.IGNORECASE,
 )
+_RESETS = re.compile(r"retry[_ ]?delay|retry in \d", re.I)
+"""Gemini uses the words of a spent account also for its limits per minute."""
+_CREDIT = re.compile(r"credit balance|insufficient[_ ](quota|balance|credit|funds)|余额", re.I)
 _RETRIED = frozenset((408, 409, 425, 429))
 _SECRET_WORD = re.compile(r"[^\s\"'`,;:()<>\[\]{}]{8,}")
 
@@ -166,9 +170,10 @@ def without_secrets(text: str, secrets: tuple[str, ...]) -> str:
 
 
 def _rate_limited(response: ErrorResponse) -> RequestFailed:
-    if _QUOTA.search(response.searchable()):
-        return RequestFailed(_out_of_credit(response))
     wait = wait_asked(response.headers, response.now_ms)
+    words = response.searchable()
+    if wait is None and _QUOTA.search(words) and not _RESETS.search(words):
+        return RequestFailed(_out_of_credit(response))
     until = None if wait is None else response.now_ms + round(wait * 1000)
     failure = RateLimited(_sentence(response, "the service asks to wait"), until_ms=until)
     return RequestFailed(failure, retryable=True, after_seconds=wait)
@@ -184,7 +189,7 @@ def _key_rejected(response: ErrorResponse) -> AuthRefused:
 def _final(response: ErrorResponse) -> AgentFailure:
     """The failure for a response that a retry cannot change."""
     status, everything = response.status, response.searchable()
-    if status == 402:
+    if status == 402 or (status in (400, 403) and _CREDIT.search(everything)):
         return _out_of_credit(response)
     if status in (400, 403, 422) and _FILTERED.search(everything):
         return Refused(_sentence(response, "the service rejects the content"))
@@ -208,8 +213,9 @@ def _hint(response: ErrorResponse) -> str | None:
     return None
 
 
-def _out_of_credit(response: ErrorResponse) -> RateLimited:
-    return RateLimited(
+def _out_of_credit(response: ErrorResponse) -> AuthRefused:
+    """The account is rejected: neither waiting nor another request helps, but a person does."""
+    return AuthRefused(
         _sentence(response, "the account's quota or credit is used up"),
         hint="check the account's billing page at the provider",
     )

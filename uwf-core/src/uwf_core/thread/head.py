@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from uwf_core.api.sums import FIELDS, NOTHING_USED, UsagePayload
 from uwf_core.errors import CorruptNodeError, UnknownIdError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
@@ -19,7 +20,6 @@ from uwf_core.thread.state import (
     ThreadState,
     ThreadSummary,
 )
-from uwf_core.thread.totals import Totals
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
@@ -172,8 +172,8 @@ def to_tags(state: ThreadState) -> dict[str, str]:
             tags[tag] = str(fields[name])
     for name, role in state.roles.items():
         tags[_ROLE + name] = _dump(role)
-    if state.totals.known or state.totals.unknown:
-        tags["usage"] = _dump(state.totals)
+    if state.totals != NOTHING_USED:
+        tags["usage"] = _dump(list(state.totals.values()))
     if state.attempt is not None:
         tags["attempt"] = _dump(state.attempt)
     if state.suspension is not None:
@@ -201,7 +201,7 @@ def from_tags(thread: str, tags: Mapping[str, str]) -> ThreadState:
         values["roles"] = {
             tag[len(_ROLE) :]: _role(text) for tag, text in tags.items() if tag.startswith(_ROLE)
         }
-        values["totals"] = _listed(tags, "usage", Totals) or _NOTHING_USED
+        values["totals"] = totals_of(tags.get("usage"))
         values["attempt"] = _listed(tags, "attempt", OpenAttempt)
         values["suspension"] = _listed(tags, "suspension", Suspension)
         return ThreadState(thread=thread, **values)
@@ -225,7 +225,7 @@ def summary_of(tags: Mapping[str, str]) -> ThreadSummary:
             int(tags.get("startedMs", 0)),
             tags.get("currentRole"),
             int(tags.get("steps", 0)),
-            _listed(tags, "usage", Totals) or _NOTHING_USED,
+            totals_of(tags.get("usage")),
             _listed(tags, "attempt", OpenAttempt),
             _listed(tags, "suspension", Suspension),
         )
@@ -234,7 +234,19 @@ def summary_of(tags: Mapping[str, str]) -> ThreadSummary:
 
 
 _TEXTS = frozenset(_TEXT_TAGS.values())
-_NOTHING_USED = Totals.none()
+_TOTALS = (*(name for name, _ in FIELDS), "atLeast")
+
+
+def totals_of(text: str | None) -> UsagePayload:
+    """The totals in the tag `usage`, None without the tag.
+
+    Raises:
+        ValueError, TypeError: they are not totals.
+    """
+    totals: Any = (
+        NOTHING_USED if text is None else dict(zip(_TOTALS, json.loads(text), strict=True))
+    )
+    return totals  # type: ignore[no-any-return]
 
 
 def _listed(tags: Mapping[str, str], tag: str, kind: Callable[..., _Kind]) -> "_Kind | None":

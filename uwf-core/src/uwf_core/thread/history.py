@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from uwf_core.api.sums import UsagePayload
 from uwf_core.errors import CorruptNodeError, StoreError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.names import attempts_prefix, event_kind, events_prefix
 from uwf_core.thread.state import Event, ThreadState, begin, fold
-from uwf_core.thread.types import NODES, ErrorPayload, StartPayload, StepPayload, UsagePayload
+from uwf_core.thread.types import NODES, ErrorPayload, StartPayload, StepPayload
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store

@@ -5,10 +5,10 @@ Pure. `thread.state` has a drawing of the states.
 
 from typing import TYPE_CHECKING, TypeVar
 
+from uwf_core.api.sums import TOKEN_FIELDS, UsageField, is_exact, known_sum
 from uwf_core.errors import CorruptNodeError, ExitCode, FailureKind, WrongStateError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.state import Suspension, ThreadState, ThreadSummary
-from uwf_core.thread.totals import TOKEN_FIELDS
 from uwf_core.thread.types import FINISHED
 
 if TYPE_CHECKING:
@@ -175,13 +175,14 @@ class Reached(NamedTuple):
 def reached_limit(state: ThreadState, limits: "Limits") -> Reached | None:
     """The limit that the thread has reached, None if it may take another step.
 
-    An unreported figure never counts as 0: the known part counts, and `unenforceable` names the
+    An unreported figure never counts as 0: the known part counts, and `unknown_limits` names the
     limit.
     """
+    totals = state.totals
     used = {
         "maxSteps": (state.steps - state.inherited_steps, limits.max_steps),
-        "maxTokens": (state.totals.known_sum(*TOKEN_FIELDS), limits.max_tokens),
-        "maxCostUsd": (state.totals.known_sum("costUsd"), limits.max_cost_usd),
+        "maxTokens": (known_sum(totals, *TOKEN_FIELDS), limits.max_tokens),
+        "maxCostUsd": (totals["costUsd"] or 0, limits.max_cost_usd),
         "maxMinutes": (state.running_ms / 60_000, limits.max_minutes),
     }
     grants = 1 + state.grants
@@ -191,11 +192,18 @@ def reached_limit(state: ThreadState, limits: "Limits") -> Reached | None:
     return None
 
 
-def unenforceable(state: ThreadState, limits: "Limits") -> tuple[str, ...]:
-    """The limits whose figures the agents do not report."""
-    unknown = []
-    if limits.max_tokens is not None and not state.totals.is_known("inputTokens", "outputTokens"):
-        unknown.append("maxTokens")
-    if limits.max_cost_usd is not None and not state.totals.is_known("costUsd"):
-        unknown.append("maxCostUsd")
-    return tuple(unknown)
+def unknown_limits(state: ThreadState, limits: "Limits") -> tuple[str, ...]:
+    """A text for each limit that cannot be enforced, or only on the part that is known."""
+    figures: tuple[tuple[str, float | None, tuple[UsageField, ...]], ...] = (
+        ("maxTokens", limits.max_tokens, ("inputTokens", "outputTokens")),
+        ("maxCostUsd", limits.max_cost_usd, ("costUsd",)),
+    )
+    texts = []
+    for name, limit, fields in figures:
+        if limit is None or is_exact(state.totals, *fields):
+            continue
+        if known_sum(state.totals, *fields):
+            texts.append(f"limit {name} counts only what is known: a call did not report all of it")
+        else:
+            texts.append(f"limit {name} is not enforceable: the agent does not report it")
+    return tuple(texts)

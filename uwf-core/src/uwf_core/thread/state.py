@@ -15,10 +15,10 @@ interrupted.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from uwf_core.api.sums import NOTHING_USED, UsagePayload, add_usage
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.totals import Totals
 from uwf_core.thread.types import NextPayload, Reason, Status
 
 FOLD_VERSION: Final = 2
@@ -124,7 +124,7 @@ class ThreadState(NamedTuple):
     steps: int = 0
     inherited_steps: int = 0
     roles: Mapping[str, RoleState] = {}
-    totals: Totals = Totals({}, {})
+    totals: UsagePayload = NOTHING_USED
     running_ms: int = 0
     tries: int = 0
     grants: int = 0
@@ -161,7 +161,7 @@ class ThreadSummary(NamedTuple):
     started_ms: int
     current_role: str | None
     steps: int
-    totals: Totals
+    totals: UsagePayload
     attempt: OpenAttempt | None
     suspension: Suspension | None
 
@@ -286,7 +286,7 @@ def _granted(state: ThreadState, event: Event) -> ThreadState:
 
 def _used(state: ThreadState, usage: Any, duration_ms: int) -> ThreadState:
     return state._replace(
-        totals=state.totals.plus(usage), running_ms=state.running_ms + max(0, duration_ms)
+        totals=add_usage(state.totals, usage), running_ms=state.running_ms + max(0, duration_ms)
     )
 
 

@@ -7,6 +7,7 @@ value is null, never left out. Times are integer ms since 1970, durations ms.
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypedDict
 
+from uwf_core.api.sums import UsagePayload
 from uwf_core.shape.mismatch import To
 
 Status = Literal["idle", "running", "suspended", "completed", "cancelled", "corrupt"]
@@ -19,18 +20,6 @@ OPEN: Final = tuple(status for status in STATUSES if status not in FINISHED)
 Text = Annotated[str, To("string")]
 StepRef = Annotated[str, To("step")]
 AnyRef = Annotated[str, To()]
-
-
-class UsagePayload(TypedDict):
-    """The usage; null is unknown, never 0."""
-
-    turns: int | None
-    inputTokens: int | None
-    outputTokens: int | None
-    cacheReadTokens: int | None
-    cacheWriteTokens: int | None
-    costUsd: float | None
-    durationMs: int | None
 
 
 class StartPayload(TypedDict):

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.agents.choose import Choice, recorded_agent, resolve_agent
 from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import ask_call, fork_call, speaks_from
-from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, NoSink, RunLimits, priced
+from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, NoSink, RunLimits
+from uwf_core.api.sums import priced, usage_payload
 from uwf_core.engine.agents import check_choice, opened_agent, recordable, usual_agent
 from uwf_core.engine.find import find_step
 from uwf_core.engine.results import Watch
@@ -17,7 +18,6 @@ from uwf_core.thread.head import session_rests
 from uwf_core.thread.history import Step, is_step, read_start
 from uwf_core.thread.history import read_step as read_step_node
 from uwf_core.thread.names import ask_name
-from uwf_core.thread.totals import usage_payload
 from uwf_core.views.read import read_step
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from uwf_core.api.sums import NOTHING_USED
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import status_fields
 from uwf_core.errors import CorruptNodeError, DefinitionError
@@ -15,7 +16,6 @@ from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import HEADS, attempts_prefix
 from uwf_core.thread.state import Suspension, ThreadState, ThreadSummary
-from uwf_core.thread.totals import Totals
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder, Variable
@@ -68,7 +68,7 @@ def row_of(
         "head": variable.value,
         **status_fields(state),
         "steps": state.steps,
-        "usage": state.totals.payload(),
+        "usage": state.totals,
         "running": _running(holder),
         "startedAtMs": state.started_ms,
         "updatedAtMs": variable.updated_ms,
@@ -92,7 +92,7 @@ def corrupt_row(thread: ThreadId, message: str) -> "ThreadRow":
         "suspendReason": None,
         "done": False,
         "steps": 0,
-        "usage": Totals.none().payload(),
+        "usage": NOTHING_USED,
         "running": None,
         "startedAtMs": started_ms,
         "updatedAtMs": started_ms,

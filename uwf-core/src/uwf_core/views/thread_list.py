@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from uwf_core.api.store import Variable
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.head import DAMAGE, TRIAL, damaged_head, summary_of
+from uwf_core.thread.head import DAMAGE, TRIAL, damaged_head, summary_of, totals_of
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import running_threads
 from uwf_core.thread.names import HEADS
-from uwf_core.thread.totals import Totals
 from uwf_core.thread.types import OPEN, STATUSES
 from uwf_core.views.show import corrupt_row, row_of
 
@@ -214,7 +213,7 @@ def _variable(parts: list[str]) -> Variable:
 
 @lru_cache(64)
 def _usage(text: str) -> str:
-    return json.dumps(Totals(*json.loads(text)).payload())
+    return json.dumps(totals_of(text))
 
 
 def _row(head: Variable, holder: "Holder | None", *, is_whole: bool) -> "ThreadRow":

@@ -7,7 +7,7 @@ from uwf_core.api.record import record
 from uwf_eval.compare.pairs import Pair
 from uwf_eval.compare.records import CompareOptions, Measured, Metric, Plan
 from uwf_eval.records import Trial
-from uwf_eval.report.estimates import tokens_of
+from uwf_eval.report.estimates import has_tokens
 from uwf_eval.statistics.intervals import SAME, estimate, mean, paired_difference
 from uwf_eval.statistics.power import Aim, Case, repeats_needed, spread, tasks_needed
 
@@ -30,9 +30,9 @@ def value_of(metric: Metric, trial: Trial) -> float | None:
         case "passed":
             value = None if trial.passed is None else float(trial.passed)
         case "cost":
-            value = trial.usage.cost_usd
+            value = trial.usage.cost_usd if trial.usage.is_exact("costUsd") else None
         case "tokens":
-            value = tokens_of(trial.usage)
+            value = trial.usage.tokens if has_tokens(trial.usage) else None
         case "duration":
             value = trial.duration_ms
     return value if value is not None and isfinite(value) else None

@@ -2,32 +2,20 @@
 
 from collections.abc import Iterable, Iterator
 
-from uwf_core.api import Usage
+from uwf_core.api import NO_USAGE, Usage
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.records import Budget, Trial
 
 
 class Spending(NamedTuple):
-    """What the trials used. `unknown_cost`, `unknown_tokens`: the trials with unknown parts."""
+    """What the trials and their judges used."""
 
     trials: int = 0
-    cost_usd: float = 0.0
-    tokens: int = 0
-    unknown_cost: int = 0
-    unknown_tokens: int = 0
+    usage: Usage = NO_USAGE
 
     def plus(self, trial: Trial) -> "Spending":
         """Add what a trial and its judges used."""
-        usages = [trial.usage, *(each.usage for each in trial.judges if _spoke(each.usage))]
-        costs = [each.cost_usd for each in usages]
-        tokens = [tokens_of(each) for each in usages]
-        return Spending(
-            self.trials + 1,
-            self.cost_usd + sum(each for each in costs if each is not None),
-            self.tokens + sum(each for each in tokens if each is not None),
-            self.unknown_cost + (None in costs),
-            self.unknown_tokens + (None in tokens),
-        )
+        return Spending(self.trials + 1, self.usage.plus(trial.spent))
 
 
 def spending_of(trials: Iterable[Trial]) -> Spending:
@@ -39,18 +27,6 @@ def spending_of(trials: Iterable[Trial]) -> Spending:
     return spent
 
 
-def tokens_of(usage: Usage) -> int | None:
-    """Input and output tokens; None if one of them is unknown."""
-    if usage.input_tokens is None or usage.output_tokens is None:
-        return None
-    return usage.input_tokens + usage.output_tokens
-
-
-def _spoke(usage: Usage) -> bool:
-    """Whether a judge asked a model."""
-    return usage.turns is not None and usage.turns > 0
-
-
 def exhausted(budget: Budget, spent: Spending, begun: int, minutes: float) -> str | None:
     """Why no further trial may start; None if one may.
 
@@ -60,21 +36,28 @@ def exhausted(budget: Budget, spent: Spending, begun: int, minutes: float) -> st
     """
     if budget.trials is not None and begun >= budget.trials:
         return f"trial limit reached: {budget.trials}"
-    if budget.cost_usd is not None and spent.cost_usd >= budget.cost_usd:
-        return f"cost limit reached: ${spent.cost_usd:.4g} of ${budget.cost_usd:g}"
-    if budget.tokens is not None and spent.tokens >= budget.tokens:
-        return f"token limit reached: {spent.tokens:,} of {budget.tokens:,}"
+    cost, tokens = spent.usage.cost_usd or 0, spent.usage.tokens or 0
+    if budget.cost_usd is not None and cost >= budget.cost_usd:
+        return f"cost limit reached: ${cost:.4g} of ${budget.cost_usd:g}"
+    if budget.tokens is not None and tokens >= budget.tokens:
+        return f"token limit reached: {tokens:,} of {budget.tokens:,}"
     if budget.minutes is not None and minutes >= budget.minutes:
         return f"time limit reached: {minutes:.1f} of {budget.minutes:g} minutes"
     return None
 
 
-def unenforceable(budget: Budget, spent: Spending) -> Iterator[str]:
-    """The limits that cannot be enforced, because the usage of a trial is unknown."""
-    if budget.cost_usd is not None and spent.unknown_cost:
-        yield "cannot enforce the cost limit: the cost of a trial is unknown"
-    if budget.tokens is not None and spent.unknown_tokens:
-        yield "cannot enforce the token limit: the tokens of a trial are unknown"
+def unknown_limits(budget: Budget, usage: Usage) -> Iterator[str]:
+    """A text for each limit that cannot be enforced, or only on the part that is known."""
+    if budget.cost_usd is not None and not usage.is_exact("costUsd"):
+        yield _unknown("cost", usage.cost_usd)
+    if budget.tokens is not None and not usage.is_exact("inputTokens", "outputTokens"):
+        yield _unknown("token", usage.tokens)
+
+
+def _unknown(limit: str, known: float | None) -> str:
+    if known:
+        return f"the {limit} limit counts only what is known: a call did not report all of it"
+    return f"cannot enforce the {limit} limit: the agent does not report it"
 
 
 def read_budget(text: str) -> Budget:

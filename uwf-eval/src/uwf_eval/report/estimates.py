@@ -1,6 +1,6 @@
 """Estimates from trials: rates and means with intervals, sums with unknown parts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from uwf_core.api import Usage
@@ -109,9 +109,9 @@ class Amount:
     """The dollars, tokens or ms that trials (or steps) used.
 
     Attributes:
-        total: the sum of the known values; None if there are none.
-        mean, median: of the known values.
-        known: the number of known values, of `of`.
+        total: the sum of all that is known; None if nothing is.
+        mean, median: of the values that are known exactly.
+        known: the number of these values, of `of`.
     """
 
     total: float | None
@@ -126,28 +126,35 @@ class Amount:
         return self.known == self.of
 
 
-def amount(values: Sequence[float | None]) -> Amount:
-    """The amount of these values; None is unknown."""
-    known = [value for value in values if value is not None]
-    if not known:
-        return Amount(total=None, mean=None, median=None, known=0, of=len(values))
+def cost_amount(usages: Iterable[Usage]) -> Amount:
+    """The dollars that were used."""
+    return amount([(each.cost_usd, each.is_exact("costUsd")) for each in usages])
+
+
+def token_amount(usages: Iterable[Usage]) -> Amount:
+    """The tokens that were used."""
+    return amount([(each.tokens, has_tokens(each)) for each in usages])
+
+
+def has_tokens(usage: Usage) -> bool:
+    """Whether all tokens are known. Unknown cached tokens do not count, because services without a
+    cache omit them.
+    """
+    return usage.is_exact("inputTokens", "outputTokens")
+
+
+def amount(values: Sequence[tuple[float | None, bool]]) -> Amount:
+    """The amount of these values; each is exact, or the known part of one (None: nothing)."""
+    total = sum(value for value, _ in values if value is not None)
+    exact = [value for value, is_exact in values if is_exact and value is not None]
+    if not exact:
+        return Amount(total=total or None, mean=None, median=None, known=0, of=len(values))
     from statistics import median  # slow to load, and a run needs the rest of this module
 
-    total = sum(known)
     return Amount(
         total=total,
-        mean=total / len(known),
-        median=float(median(known)),
-        known=len(known),
+        mean=sum(exact) / len(exact),
+        median=float(median(exact)),
+        known=len(exact),
         of=len(values),
     )
-
-
-def tokens_of(usage: Usage) -> int | None:
-    """All tokens that a model read and wrote, including cached ones; None if input or output tokens
-    are unknown. Unknown cached tokens count as 0, because services without a cache omit them.
-    """
-    if usage.input_tokens is None or usage.output_tokens is None:
-        return None
-    cached = (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
-    return usage.input_tokens + usage.output_tokens + cached

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Final
 
+from uwf_core.api import Usage
 from uwf_core.api.record import record
 from uwf_eval.records import Cell, JudgeResult, Trial, TrialState
-from uwf_eval.report.estimates import tokens_of
 from uwf_eval.statistics.intervals import mean
 
 COUNTED: Final[frozenset[TrialState]] = frozenset(("scored", "failed", "tampered"))
@@ -50,8 +50,8 @@ class CaseGroup:
 
     Attributes:
         cell: of the first trial. states: the number of trials in each state.
-        passed, scores, costs, tokens, durations, judges: of the trials that count.
-        spent: dollars of every trial and judge, also of those that do not count.
+        passed, scores, used, durations, judges: of the trials that count.
+        spent: by every trial with its judges, also by those that do not count.
     """
 
     def __init__(self, cell: Cell) -> None:
@@ -59,10 +59,9 @@ class CaseGroup:
         self.states: Counter[str] = Counter()
         self.passed: list[bool] = []
         self.scores: list[float] = []
-        self.costs: list[float | None] = []
-        self.tokens: list[int | None] = []
+        self.used: list[Usage] = []
         self.durations: list[int] = []
-        self.spent: list[float | None] = []
+        self.spent: list[Usage] = []
         self.judges: dict[tuple[str, str], list[JudgeResult]] = {}
 
     @property
@@ -74,14 +73,12 @@ class CaseGroup:
         """Add a trial."""
         self.states[trial.state] += 1
         if trial.started_at_ms is not None:
-            self.spent.append(trial.usage.cost_usd)
-            self.spent += [each.usage.cost_usd for each in trial.judges]
+            self.spent.append(trial.spent)
         if trial.state not in COUNTED:
             return
         self.passed.append(trial.passed is True)
         self.scores.append(trial.score or 0.0)
-        self.costs.append(trial.usage.cost_usd)
-        self.tokens.append(tokens_of(trial.usage))
+        self.used.append(trial.usage)
         self.durations.append(trial.duration_ms)
         for result in trial.judges:
             self.judges.setdefault((result.name, result.judge), []).append(result)

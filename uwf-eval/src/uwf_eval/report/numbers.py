@@ -3,8 +3,9 @@
 import time
 from typing import Final
 
+from uwf_core.api import Usage
 from uwf_core.commands import count, duration
-from uwf_eval.report.estimates import Amount, Mean, Rate
+from uwf_eval.report.estimates import Amount, Mean, Rate, has_tokens
 
 NONE: Final = "–"
 NOT_ENOUGH: Final = "not enough data"
@@ -81,7 +82,21 @@ def known(amount: Amount) -> str:
 
 def at_least(amount: Amount, shown: str) -> str:
     """Mark a total with unknown parts as a minimum."""
-    return shown if amount.whole or amount.total is None else f"≥ {shown}"
+    return _marked(shown, amount.whole)
+
+
+def cost_of(usage: Usage) -> str:
+    """The cost of a usage; a lower bound is marked."""
+    return _marked(dollars(usage.cost_usd), usage.is_exact("costUsd"))
+
+
+def tokens_of(usage: Usage) -> str:
+    """The tokens of a usage; a lower bound is marked."""
+    return _marked(tokens(usage.tokens), has_tokens(usage))
+
+
+def _marked(shown: str, is_exact: bool) -> str:
+    return shown if is_exact or shown == NONE else f"≥ {shown}"
 
 
 def utc(ms: int | None) -> str:

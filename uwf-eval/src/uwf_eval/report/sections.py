@@ -5,12 +5,12 @@ from typing import Final
 
 from uwf_core.commands import duration
 from uwf_eval.records import Run, Trial, TrialState
-from uwf_eval.report.estimates import tokens_of
 from uwf_eval.report.groups import COUNTED, States
 from uwf_eval.report.numbers import (
     NONE,
     at_least,
     clip,
+    cost_of,
     dollars,
     elapsed,
     known,
@@ -20,6 +20,7 @@ from uwf_eval.report.numbers import (
     rate_range,
     score,
     tokens,
+    tokens_of,
 )
 from uwf_eval.report.shares import FailureShare, JudgeShare, RoleShare, RouteShare, reason_of
 from uwf_eval.report.summary import Line, Report, TaskLine, trials_in
@@ -95,7 +96,7 @@ def facts(report: Report) -> Iterator[Fact]:
                "not known" if unknown else spent)  # fmt: skip
     used = f"{at_least(line.tokens, tokens(line.tokens.total))} in all"
     yield Fact("Tokens of a trial", tokens(line.tokens.mean), known(line.tokens),
-               "not known" if line.tokens.mean is None else used)  # fmt: skip
+               "not known" if line.tokens.total is None else used)  # fmt: skip
     yield Fact("Time of a trial", elapsed(line.duration.median), "median",
                f"{elapsed(line.duration.total)} in all")  # fmt: skip
 
@@ -322,8 +323,8 @@ def _trial(trial: Trial, configuration: str) -> Row:
         configuration,
         Value("passed" if trial.passed else STATES[trial.state][0], mark=swatch),
         score(trial.score),
-        dollars(trial.usage.cost_usd),
-        tokens(tokens_of(trial.usage)),
+        cost_of(trial.usage),
+        tokens_of(trial.usage),
         NONE if trial.started_at_ms is None else duration(trial.duration_ms),
         clip(reason, _REASON),
     ))  # fmt: skip

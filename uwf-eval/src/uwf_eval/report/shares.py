@@ -6,7 +6,7 @@ from itertools import groupby
 
 from uwf_core.api.record import record
 from uwf_eval.records import JudgeResult, Trial, TrialState, TrialStep
-from uwf_eval.report.estimates import Amount, Mean, amount, mean_of, tokens_of
+from uwf_eval.report.estimates import Amount, Mean, cost_amount, mean_of, token_amount
 from uwf_eval.report.groups import COUNTED, CaseGroup, Clustering
 from uwf_eval.report.numbers import clip
 
@@ -74,7 +74,7 @@ def _judge(
         error=errors[0] if errors else None,
         agreement=sum(agreements) / len(agreements) if agreements else None,
         repeated=len(agreements),
-        cost=amount([each.usage.cost_usd for each in results]),
+        cost=cost_amount([each.usage for each in results]),
     )
 
 
@@ -112,8 +112,8 @@ def roles_of(trials: Iterable[Trial]) -> Sequence[RoleShare]:
             steps=len(steps),
             trials=len(numbers[role]),
             duration_ms=sum(each.duration_ms for each in steps),
-            tokens=amount([tokens_of(each.usage) for each in steps]),
-            cost=amount([each.usage.cost_usd for each in steps]),
+            tokens=token_amount([each.usage for each in steps]),
+            cost=cost_amount([each.usage for each in steps]),
             attempts=sum(each.attempts for each in steps),
             corrections=sum(each.corrections for each in steps),
         )

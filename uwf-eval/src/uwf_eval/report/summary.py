@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import field
-from itertools import chain
 
 from uwf_core.api.record import record
 from uwf_eval.records import Cell, Run, RunTask, Trial
@@ -13,9 +12,11 @@ from uwf_eval.report.estimates import (
     Passes,
     Rate,
     amount,
+    cost_amount,
     mean_of,
     passes_of,
     rate_of,
+    token_amount,
 )
 from uwf_eval.report.groups import CaseGroup, Clustering, States, groups_of, states_of
 from uwf_eval.report.numbers import plural
@@ -139,6 +140,7 @@ def line_of(groups: Sequence[CaseGroup]) -> Line:
     """The results of these groups."""
     clustering = Clustering(groups)
     states = states_of(group.states for group in groups)
+    used = [usage for each in groups for usage in each.used]
     return Line(
         trials=states.all,
         states=states,
@@ -148,10 +150,10 @@ def line_of(groups: Sequence[CaseGroup]) -> Line:
         ),
         score=mean_of(clustering.clusters((each, each.scores) for each in groups)),
         passes=passes_of([(len(each.passed), sum(each.passed)) for each in groups if each.passed]),
-        cost=amount(list(chain.from_iterable(each.costs for each in groups))),
-        tokens=amount(list(chain.from_iterable(each.tokens for each in groups))),
-        duration=amount(list(chain.from_iterable(each.durations for each in groups))),
-        spent=amount(list(chain.from_iterable(each.spent for each in groups))),
+        cost=cost_amount(used),
+        tokens=token_amount(used),
+        duration=amount([(ms, True) for each in groups for ms in each.durations]),
+        spent=cost_amount([usage for each in groups for usage in each.spent]),
         judges=judges_of(groups, clustering),
     )
 

@@ -4,8 +4,7 @@ import json
 
 from uwf_core.commands import Screen, clean, duration, fields
 from uwf_eval.records import JudgeResult, Trial
-from uwf_eval.report.estimates import tokens_of
-from uwf_eval.report.numbers import NONE, dollars, score, tokens, utc
+from uwf_eval.report.numbers import NONE, cost_of, score, tokens_of, utc
 from uwf_eval.report.tables import Heading, Row, Table, table_text
 
 _STEPS = (
@@ -71,9 +70,9 @@ def reading(trial: Trial) -> list[str]:
 
 
 def _used(trial: Trial) -> str | None:
-    known = tokens_of(trial.usage)
-    parts = [f"{tokens(known)} tokens"] if known is not None else []
-    parts += [dollars(trial.usage.cost_usd)] if trial.usage.cost_usd is not None else []
+    usage = trial.usage
+    parts = [f"{tokens_of(usage)} tokens"] if usage.tokens is not None else []
+    parts += [cost_of(usage)] if usage.cost_usd is not None else []
     return ", ".join(parts) or None
 
 
@@ -85,8 +84,8 @@ def _steps(trial: Trial) -> Table:
             step.status or NONE,
             step.agent,
             duration(step.duration_ms),
-            tokens(tokens_of(step.usage)),
-            dollars(step.usage.cost_usd),
+            tokens_of(step.usage),
+            cost_of(step.usage),
             str(step.corrections or ""),
             str(step.attempts or ""),
         ))

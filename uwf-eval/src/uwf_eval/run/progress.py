@@ -4,9 +4,10 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
+from uwf_core.api import NO_USAGE
 from uwf_core.commands import Session, clean, duration, is_terminal, screen_of
-from uwf_eval.plan.budget import Spending
 from uwf_eval.records import Run, Trial
+from uwf_eval.report.numbers import cost_of
 
 _WORDS = (
     ("passed", "passed"),
@@ -31,7 +32,7 @@ class Progress:
         self._cells = {each.number: each.cell for each in trials}
         self._counts: Counter[str] = Counter()
         self._before = sum(each.state not in ("not_run", "infra_error") for each in trials)
-        self._cost = 0.0
+        self._used = NO_USAGE
         self._began = time.monotonic()
         self._drawn_at = 0.0
         self._running: Sequence[int] = ()
@@ -47,7 +48,7 @@ class Progress:
         """A trial has ended and is stored."""
         kind = "passed" if trial.passed else str(trial.state)
         self._counts[kind] += 1
-        self._cost += Spending().plus(trial).cost_usd
+        self._used = self._used.plus(trial.spent)
         done = self._before + sum(self._counts.values())
         self._say(f"[{done}/{self._total}] {self._name(trial.number)}: {self._words(kind, trial)}")
         self._draw(force=True)
@@ -88,7 +89,7 @@ class Progress:
         parts = [f"{done} of {self._total}"]
         parts += [f"{self._counts[key]} {word}" for key, word in _WORDS if self._counts[key]]
         parts += [f"{len(self._running)} running"] if self._running else []
-        parts += [f"${self._cost:.2f}"] if self._cost else []
+        parts += [cost_of(self._used)] if self._used.cost_usd else []
         parts.append(duration(round(1000 * (now - self._began))))
         text = " · ".join(parts)[: max(self._screen.width - 1, 10)]
         self._session.stderr.write(f"\r\x1b[2K{self._screen.paint(text, 'dim')}")

@@ -8,7 +8,7 @@ from typing import Protocol
 from uwf_core.api import Cancel
 from uwf_core.client import Client
 from uwf_core.named_tuple import NamedTuple
-from uwf_eval.plan.budget import exhausted, spending_of, unenforceable
+from uwf_eval.plan.budget import exhausted, spending_of, unknown_limits
 from uwf_eval.plan.matrix import in_order
 from uwf_eval.records import Budget, Run, Trial
 from uwf_eval.run.executor import Executor, RunSettings
@@ -81,7 +81,7 @@ class RunLoop:
     def ended(self, trial: Trial) -> None:
         """As `Listener.ended`: its usage counts before another trial starts."""
         self._spent = self._spent.plus(trial)
-        for text in unenforceable(self._budget, self._spent):
+        for text in unknown_limits(self._budget, self._spent.usage):
             if text not in self._reported:
                 self._reported.add(text)
                 self._observer.notice(text)

@@ -8,7 +8,8 @@ from uwf_core.api import Cancel, Usage
 from uwf_core.api.fields import read_record
 from uwf_core.client import Client, ExecDocument, StepDocument
 from uwf_core.named_tuple import NamedTuple
-from uwf_eval.records import Failure, TrialStep
+from uwf_eval.plan.budget import unknown_limits
+from uwf_eval.records import Budget, Failure, TrialStep
 from uwf_eval.task.model import Limits
 from uwf_eval.trial.verdict import ThreadOutcome
 
@@ -83,19 +84,15 @@ def _reached(
         return f"{seconds / 60:.1f} of {limits.max_minutes:g} minutes used"
     if limits.max_tokens is None and limits.max_cost_usd is None:
         return None
-    usage = client.show(thread)["usage"]
-    tokens = [usage["inputTokens"], usage["outputTokens"]]
-    cost = usage["costUsd"]
-    if limits.max_tokens is not None:
-        if None in tokens:
-            notice("cannot enforce maxTokens: the agent does not report tokens")
-        elif (used := sum(each or 0 for each in tokens)) >= limits.max_tokens:
-            return f"{used:,} of {limits.max_tokens:,} tokens used"
-    if limits.max_cost_usd is not None:
-        if cost is None:
-            notice("cannot enforce maxCostUsd: the cost is unknown")
-        elif cost >= limits.max_cost_usd:
-            return f"${cost:.4g} of ${limits.max_cost_usd:g} used"
+    usage = read_record(Usage, client.show(thread)["usage"])
+    budget = Budget(cost_usd=limits.max_cost_usd, tokens=limits.max_tokens)
+    for text in unknown_limits(budget, usage):
+        notice(text)
+    cost, tokens = usage.cost_usd or 0, usage.tokens or 0
+    if limits.max_tokens is not None and tokens >= limits.max_tokens:
+        return f"{tokens:,} of {limits.max_tokens:,} tokens used"
+    if limits.max_cost_usd is not None and cost >= limits.max_cost_usd:
+        return f"${cost:.4g} of ${limits.max_cost_usd:g} used"
     return None
 
 

@@ -52,19 +52,21 @@ def count(number: int | None) -> str:
 
 
 def usage(usage: Mapping[str, Any] | None) -> str:
-    """The usage, as far as known: `3 turns, 12.3k in, 1.1k out, $0.0123`."""
+    """The usage, as far as known: `3 turns, 12.3k in, 1.1k out, ≥ $0.0123`."""
     if not usage:
         return ""
     parts = []
-    if usage.get("turns") is not None:
-        parts.append(f"{usage['turns']} turn{'' if usage['turns'] == 1 else 's'}")
+    least = dict.fromkeys(usage["atLeast"], "≥ ")
+    if usage["turns"] is not None:
+        turns = usage["turns"]
+        parts.append(f"{least.get('turns', '')}{turns} turn{'' if turns == 1 else 's'}")
     for key, word in (
         ("inputTokens", "in"),
         ("cacheReadTokens", "cached"),
         ("outputTokens", "out"),
     ):
         if usage.get(key):
-            parts.append(f"{count(usage[key])} {word}")
-    if usage.get("costUsd") is not None:
-        parts.append(f"${usage['costUsd']:.4f}")
+            parts.append(f"{least.get(key, '')}{count(usage[key])} {word}")
+    if usage["costUsd"] is not None:
+        parts.append(f"{least.get('costUsd', '')}${usage['costUsd']:.4f}")
     return ", ".join(parts)

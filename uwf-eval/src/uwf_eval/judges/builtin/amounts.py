@@ -1,11 +1,13 @@
 """The judges `cost`, `duration` and `token-stats`: an amount as a score, if limits are set."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import reduce
 from typing import Any
 
 from uwf_core.api import JudgeReply, JudgeRequest
 from uwf_core.api.extract import NO_USAGE
 from uwf_core.api.record import record
+from uwf_core.api.sums import NOTHING_USED, add_usage, is_exact
 from uwf_eval.judges.failed import JudgeFailed
 
 
@@ -67,16 +69,18 @@ class CostOptions:
 
 
 class Cost:
-    """The cost of the thread; unknown if neither the agent nor a configured price gives it."""
+    """The cost of the thread; unknown if neither the agent nor a configured price gives all of
+    it.
+    """
 
     def __init__(self, options: CostOptions, _context: Any) -> None:
         self._options = options
 
     def judge(self, request: JudgeRequest) -> JudgeReply:
         """Score the cost in USD."""
-        usage = request.record.get("usage") or {}
-        options = self._options
-        return graded("costUsd", usage.get("costUsd"), full=options.full_usd, zero=options.zero_usd)
+        usage, options = request.record["usage"], self._options
+        cost = usage["costUsd"] if is_exact(usage, "costUsd") else None
+        return graded("costUsd", cost, full=options.full_usd, zero=options.zero_usd)
 
 
 @record
@@ -114,7 +118,7 @@ COUNTED = ("turns", "inputTokens", "outputTokens", "cacheReadTokens", "cacheWrit
 
 
 class TokenStats:
-    """Tokens and turns, in total and by role; null is unknown."""
+    """Tokens and turns, in total and by role; null is unknown, `atLeast` names lower bounds."""
 
     def __init__(self, _options: None, _context: Any) -> None:
         """It has no options."""
@@ -126,19 +130,16 @@ class TokenStats:
         for step in steps:
             roles.setdefault(step["role"], []).append(step)
         by_role = {
-            role: {"steps": len(own), **_totals([each.get("usage") for each in own])}
+            role: {"steps": len(own), **_totals(each["usage"] for each in own)}
             for role, own in roles.items()
         }
-        total = _totals([step.get("usage") for step in steps])
+        total = _totals(step["usage"] for step in steps)
         data = {"steps": len(steps), **total, "byRole": by_role}
         return JudgeReply(score=None, data=data, usage=NO_USAGE)
 
 
-def _totals(usages: list[Mapping[str, Any] | None]) -> dict[str, int | None]:
-    return {name: _total([(usage or {}).get(name) for usage in usages]) for name in COUNTED}
-
-
-def _total(counts: list[int | None]) -> int | None:
-    """The sum; unknown if a part is unknown."""
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
+def _totals(usages: Iterable[Any]) -> dict[str, Any]:
+    """The sums; null is unknown, and `atLeast` names those of which a part is unknown."""
+    total: Any = reduce(add_usage, usages, NOTHING_USED)
+    least = [name for name in total["atLeast"] if name in COUNTED]
+    return {**{name: total[name] for name in COUNTED}, "atLeast": least}

@@ -1,0 +1,131 @@
+"""Usage as it is stored and printed, its price, and the one way to add it up.
+
+Loaded by every command, so it imports nothing of the contract.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from uwf_core.api.agent import Model, Usage
+
+FIELDS = (
+    ("turns", "turns"),
+    ("inputTokens", "input_tokens"),
+    ("outputTokens", "output_tokens"),
+    ("cacheReadTokens", "cache_read_tokens"),
+    ("cacheWriteTokens", "cache_write_tokens"),
+    ("costUsd", "cost_usd"),
+    ("durationMs", "duration_ms"),
+)
+"""(name in JSON, name in Python) of every number."""
+
+UsageField = Literal[
+    "turns",
+    "inputTokens",
+    "outputTokens",
+    "cacheReadTokens",
+    "cacheWriteTokens",
+    "costUsd",
+    "durationMs",
+]
+
+
+class UsagePayload(TypedDict):
+    """The usage; null is unknown, never 0.
+
+    `atLeast` names the numbers of a total that are lower bounds: a part of it is unknown.
+    """
+
+    turns: int | None
+    inputTokens: int | None
+    outputTokens: int | None
+    cacheReadTokens: int | None
+    cacheWriteTokens: int | None
+    costUsd: float | None
+    durationMs: int | None
+    atLeast: list[str]
+
+
+NOTHING_USED: UsagePayload = {
+    "turns": 0,
+    "inputTokens": 0,
+    "outputTokens": 0,
+    "cacheReadTokens": 0,
+    "cacheWriteTokens": 0,
+    "costUsd": 0,
+    "durationMs": 0,
+    "atLeast": [],
+}
+TOKEN_FIELDS: tuple[UsageField, ...] = (
+    "inputTokens",
+    "outputTokens",
+    "cacheReadTokens",
+    "cacheWriteTokens",
+)
+
+
+def usage_payload(usage: "Usage") -> UsagePayload:
+    """`usage` as it is stored and printed."""
+    values = usage.__dict__
+    payload: Any = {json: values[python] for json, python in FIELDS}
+    payload["atLeast"] = [*usage.at_least]
+    return payload  # type: ignore[no-any-return]
+
+
+def add_usage(total: UsagePayload, part: UsagePayload) -> UsagePayload:
+    """The sum, number by number.
+
+    If one of two numbers is unknown, the sum is the known one and a lower bound. A lower bound of
+    0 says nothing, so the sum is unknown then.
+    """
+    mine: Mapping[str, Any] = total
+    other: Mapping[str, Any] = part
+    marked = {*total["atLeast"], *part["atLeast"]}
+    sums: dict[str, Any] = {}
+    for name, _ in FIELDS:
+        if mine[name] is None or other[name] is None:
+            marked |= {name}
+            sums[name] = mine[name] or other[name] or None
+        else:
+            sums[name] = mine[name] + other[name]
+    sums["atLeast"] = [name for name in sums if name in marked and sums[name] is not None]
+    return sums  # type: ignore[return-value]
+
+
+def known_sum(usage: UsagePayload, *names: UsageField) -> float:
+    """The known part of these numbers together."""
+    return sum([usage[name] or 0 for name in names])
+
+
+def is_exact(usage: UsagePayload, *names: UsageField) -> bool:
+    """Whether these numbers are known, and none is a lower bound."""
+    return all(usage[name] is not None and name not in usage["atLeast"] for name in names)
+
+
+PER_TOKENS = 1_000_000
+
+
+def priced(usage: "Usage", model: "Model | None") -> "Usage":
+    """The usage with its cost, unless it was reported: a lower bound if a part of it is unknown or
+    has no price.
+
+    Unknown cached tokens count as 0, because services without a cache omit them.
+    """
+    from dataclasses import replace
+
+    if usage.cost_usd is not None:
+        return usage
+    price = model and model.price
+    parts = (
+        (usage.input_tokens, price and price.input),
+        (usage.output_tokens, price and price.output),
+        (usage.cache_read_tokens, price and price.cache_read),
+        (usage.cache_write_tokens, price and price.cache_write),
+    )
+    cost = sum((tokens or 0) * (each or 0.0) / PER_TOKENS for tokens, each in parts)
+    if usage.is_exact("inputTokens", "outputTokens") and not any(
+        tokens and each is None for tokens, each in parts
+    ):
+        return replace(usage, cost_usd=cost)
+    return replace(usage, cost_usd=cost, at_least=(*usage.at_least, "costUsd")) if cost else usage
