@@ -54,7 +54,9 @@ def test_a_trial_that_reaches_its_end_is_scored_and_its_thread_is_in_the_main_st
 
 def test_threads_of_trials_stay_out_of_a_persons_list(table: Any, tmp_path: Path) -> None:
     with Client.open(env=table.env, cwd=table.root) as main:
-        own = main.start(str(table.folder / "flow.yaml"), "a task of a person")["thread"]
+        own = main.start(str(table.folder / "flow.yaml"), "a task of a person", agent="mock")[
+            "thread"
+        ]
         trial = table.trial()
         both = ThreadFilter(all=True, trials=True)
         assert trial.thread > own, "the trial's thread is newer"
@@ -85,7 +87,7 @@ def test_judges_that_are_programs_find_the_thread_in_a_store_where_there_is_no_o
 ) -> None:
     table.write("judge.py", JUDGE.format(LISTS_THREADS, "float(found == [sys.argv[2]])"))
     with Client.open(env=table.env, cwd=table.root) as main:
-        main.start(str(table.folder / "flow.yaml"), "another thread of the same user")
+        main.start(str(table.folder / "flow.yaml"), "another thread of the same user", agent="mock")
     trial = table.trial(judges=[{"name": "own", "entry": "judge.py"}])
     assert (trial.state, trial.score) == ("scored", 1.0), trial.judges
 
