@@ -162,3 +162,14 @@ def test_a_verified_bundle_is_called_ok(uwf, three, tmp_path):
     file = str(tmp_path / "thread.tar")
     uwf("thread", "export", three[0], "-o", file)
     assert uwf("bundle", "verify", file, "--format", "text").out.startswith("bundle OK\n")
+
+
+def test_a_list_for_people_shows_task_reason_and_folder(uwf, project, monkeypatch):
+    project.script([ASKS])
+    monkeypatch.setenv("COLUMNS", "300")
+    uwf("run", "pair", "-p", "Sum the orders up.")
+    heading, row = uwf("thread", "list", "--format", "text").out.splitlines()
+    assert {"TASK", "REASON", "FOLDER"} <= set(heading.split())
+    assert "Sum the orders up." in row
+    assert "role: Which one?" in row
+    assert str(project.folder) in row

@@ -150,7 +150,7 @@ def still_clock(monkeypatch):
 
 
 SHOWN = {
-    "thread-list": lambda screen: threads_text(THREADS, screen),
+    "thread-list": lambda screen: threads_text(THREADS, screen, lambda _: "Sum the orders up."),
     "thread-show": lambda screen: thread_text(
         thread(
             2,
@@ -196,7 +196,7 @@ def test_tables_fit_into_narrow_terminals(name, width):
 
 @pytest.mark.parametrize("width", [40, 80])
 def test_an_id_is_never_cut(width):
-    shown = threads_text(THREADS, Screen(width, False))
+    shown = SHOWN["thread-list"](Screen(width, False))
     assert all(each["thread"] in shown for each in THREADS["threads"])
 
 

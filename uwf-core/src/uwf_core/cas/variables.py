@@ -168,15 +168,17 @@ class VariableStore:
             return intact, []
         return intact, [each.name for each in found if not is_intact(each)]
 
-    def variable_texts(self, prefix: str, **choice: Any) -> tuple[list[str], list[str]]:
+    def variable_texts(
+        self, prefix: str, *, tags: Mapping[str, Collection[str]] | None = None, **choice: Any
+    ) -> tuple[list[str], list[str]]:
         """As `variables_lenient`, each intact one as its text (`hashing.variable_text`)."""
-        if self._texts is not None and not choice.pop("tags", None):
+        if self._texts is not None and not tags:
             with self._lock:
                 found = self._texts.variable_texts(prefix, **choice)
             texts = checked_texts(found)
             if texts is not None:
                 return texts, []
-        intact, broken = self.variables_lenient(prefix, **choice)
+        intact, broken = self.variables_lenient(prefix, tags=tags, **choice)
         return [variable_text(*each[:-1]) for each in intact], broken
 
     def rows(self, prefix: str, **choice: Any) -> list[Variable]:

@@ -1,6 +1,7 @@
 """`uwf thread list`: its options, filters and columns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import click
@@ -44,6 +45,7 @@ def list_(
     trials: bool,
 ) -> None:
     """List threads, newest first; finished ones only with --all or --status."""
+    from uwf_core.views.show import task_of
     from uwf_core.views.thread_list import ThreadFilter, thread_rows
 
     chosen = ThreadFilter(
@@ -56,7 +58,9 @@ def list_(
         workflow=workflow,
         trials=trials,
     )
-    session.emit_rows("threads", thread_rows(session.engine, chosen), threads_text)
+    engine = session.engine
+    text = partial(threads_text, task_of=partial(task_of, engine))
+    session.emit_rows("threads", thread_rows(engine, chosen), text)
 
 
 def _statuses(words: str | None) -> "tuple[str, ...]":
@@ -86,14 +90,19 @@ _COLUMNS = (
     Column("thread", "THREAD"),
     Column("status", "STATUS", status=True),
     Column("workflowName", "WORKFLOW", least=6, rank=2),
-    Column("role", "ROLE", least=5, rank=3),
-    Column("steps", "STEPS", rank=4, right=True),
-    Column("updated", "UPDATED", rank=5, right=True),
+    Column("task", "TASK", least=18, rank=1),
+    Column("role", "ROLE", least=5, rank=5),
+    Column("reason", "REASON", least=10, rank=3),
+    Column("steps", "STEPS", rank=6, right=True),
+    Column("updated", "UPDATED", rank=4, right=True),
+    Column("folder", "FOLDER", least=12, rank=7),
 )
 
 
-def threads_text(document: Mapping[str, Any], screen: Screen) -> str:
-    """The rows of `thread list`."""
+def threads_text(
+    document: Mapping[str, Any], screen: Screen, task_of: Callable[[str], str | None]
+) -> str:
+    """The rows of `thread list`. A column in which no row has anything is left out."""
     threads: Sequence[Mapping[str, Any]] = document["threads"]
     if not threads:
         return "no unfinished threads; next: uwf thread list --all"
@@ -102,8 +111,18 @@ def threads_text(document: Mapping[str, Any], screen: Screen) -> str:
         {
             **each,
             "role": each["suspendedRole"] or each["currentRole"],
+            "task": task_of(each["thread"]),
+            "reason": _reason(each),
+            "folder": each["cwd"] or None,
             "updated": amounts.ago(each["updatedAtMs"], now),
         }
         for each in threads
     ]
-    return table(_COLUMNS, rows, screen)
+    columns = [each for each in _COLUMNS if any(row[each.key] is not None for row in rows)]
+    return table(columns, rows, screen)
+
+
+def _reason(row: Mapping[str, Any]) -> str | None:
+    """Why a thread waits: the kind of reason, and its message."""
+    parts = [row["suspendReason"], row["suspendMessage"]]
+    return ": ".join(filter(None, parts)) or None

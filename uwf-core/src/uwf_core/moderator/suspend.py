@@ -1,4 +1,7 @@
-"""The message to the person of a thread that is suspended by a role or an edge."""
+"""The message to the person of a thread that is suspended by a role or an edge.
+
+The placeholders of a rendered prompt (`_body` and the fields) are those of `moderator.next`.
+"""
 
 from typing import Any
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.api.sums import NOTHING_USED
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import status_fields
-from uwf_core.errors import CorruptNodeError, DefinitionError
+from uwf_core.errors import CorruptNodeError, DefinitionError, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.head import Head, nodes_present, read_head
 from uwf_core.thread.history import read_start, read_step
@@ -49,6 +49,14 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
         "next": _next(row, waits, form),
         "hint": _hint(row, waits, failed),
     }
+
+
+def task_of(engine: "Engine", thread: str) -> str | None:
+    """The task of a thread, for a list; None if it cannot be read."""
+    try:
+        return _task(engine, read_head(engine.store, ThreadId(thread)))
+    except UwfError:  # the list reports the thread as corrupt
+        return None
 
 
 def _task(engine: "Engine", head: Head) -> str:
