@@ -82,7 +82,8 @@ def check_goes_on(rig: Rig, thread: str) -> None:
     with rig.client() as uwf:
         step = uwf.step(went_on.document["steps"][0]["step"])
         assert (step["session"], step["continuation"]) == ("s-1", "continued")
-        assert "Your last turn was interrupted" in step["turns"][0]["text"]
+        reason = "Your last attempt at this step ended before you delivered (interrupted:"
+        assert reason in step["turns"][0]["text"]
         (attempt,) = step["previousAttempts"]
         failed = uwf.step(attempt)
     assert failed["failure"] is not None

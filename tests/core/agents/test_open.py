@@ -113,7 +113,7 @@ def test_options_for_an_agent_without_any_are_refused(opened: Open) -> None:
         ),
         (GOOD.replace("class Agent:", "class Agent0:") + "\nAgent = 5", "not callable"),
         (GOOD.replace("def close(self)", "def shut(self)"), "not an Agent"),
-        (GOOD.replace('print("and while it is made")', "raise SystemExit"), "SystemExit"),
+        (GOOD.replace('print("and while it is made")', "raise SystemExit"), "it called exit"),
     ],
 )
 def test_a_broken_plugin_is_one_error_with_its_name_distribution_cause_and_cure(

@@ -239,11 +239,12 @@ def test_what_a_run_did_is_printed_also_when_it_cannot_take_a_later_step(project
     assert "scirpt" in done.error["message"]
 
 
-def test_a_run_that_cannot_take_its_first_step_names_the_thread_that_it_made(project):
+def test_a_run_whose_first_role_has_an_unknown_agent_leaves_no_thread(project):
     project.config("agentOverrides: {pair: {writer: mock2}}\n")
     done = project.uwf("run", "pair", "-p", "x")
-    assert (done.exit_code, done.document["steps"]) == (2, [])
-    assert project.uwf("thread", "show", done.document["thread"]).document["status"] == "idle"
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "mock2" in done.error["message"]
+    assert project.uwf("thread", "list", "--all").document["threads"] == []
 
 
 INTERRUPTED_IN_A_LIBRARY = """

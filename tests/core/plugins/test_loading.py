@@ -255,3 +255,13 @@ def other_closes():
 threading.other_closes = other_closes
 """
     assert site.value(RECORDS, setup) == ["one"]
+
+
+def test_a_file_that_the_program_left_unclosed_is_not_held_against_a_plugin(site: Site) -> None:
+    """Python closes it at some time, also in the middle of an import."""
+    site.agent("one")
+    module = next(site.folder.glob("*one*.py"))
+    module.write_text("lists = [[] for _ in range(200_000)]\n" + module.read_text())
+    unclosed = "loop = [open('/dev/null')]\nloop.append(loop)\ndel loop"
+    leave = f"import gc\ngc.set_threshold(50_000)\n{unclosed}"
+    assert site.value(RECORDS, leave) == ["one"]

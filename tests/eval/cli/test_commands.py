@@ -80,7 +80,9 @@ def test_what_is_asked_for_wrongly_says_the_cure_and_stores_nothing(
     call("new mine")
     (tmp_path / "empty").mkdir()
     (tmp_path / "broken").mkdir()
-    (tmp_path / "broken/task.yaml").write_text("name: x\nworkflo: y\n")
+    (tmp_path / "broken/task.yaml").write_text(
+        "name: x\nprompt: y\njudges: [{name: t, builtin: duration}]\n"
+    )
     found, out, err = call(words)
     error = json.loads(err.splitlines()[-1])["error"]
     assert (found, out) == (code, "")

@@ -89,7 +89,7 @@ def _statuses(words: str | None) -> "tuple[str, ...]":
 _COLUMNS = (
     Column("thread", "THREAD"),
     Column("status", "STATUS", status=True),
-    Column("workflowName", "WORKFLOW", least=6, rank=2),
+    Column("workflowName", "WORKFLOW", least=8, rank=2),
     Column("task", "TASK", least=18, rank=1),
     Column("role", "ROLE", least=5, rank=5),
     Column("reason", "REASON", least=10, rank=3),

@@ -12,6 +12,7 @@ Format: JSON `{"group", "name", "distribution", "version"}`.
 
 import contextlib
 import fcntl
+import gc
 import json
 import os
 import signal
@@ -223,7 +224,7 @@ def _take(file: str) -> CrashedLoad | None:
         os.close(descriptor)
 
 
-OBSERVER_THREAD = "uwf observer "
+OBSERVER_THREAD = "uwf-observer "
 """How the names of the observers' threads begin."""
 _DESCRIPTORS = "/dev/fd"
 _STANDARD = (0, _STDOUT, _STDERR)
@@ -310,12 +311,15 @@ def keeps_descriptors(found: EntryPoint) -> Iterator[None]:
         PluginBroken: a standard stream is gone.
     """
     before = _opened()
-    alone = _is_alone()
+    alone, collects = _is_alone(), gc.isenabled()
+    gc.disable()  # what the caller's program left unclosed must not be closed meanwhile
     spare = os.dup(_STDERR) if _STDERR in before else None
     try:
         yield
     finally:
         after = _opened()
+        if collects:
+            gc.enable()
         _mend(before, after, spare)
         lost = sorted(
             number
