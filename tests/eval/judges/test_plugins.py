@@ -28,7 +28,8 @@ class Good(Odd):
     def judge(self, request):
         print("noise")
         return JudgeReply(score=0.5, data={
-            "file": request.options.file, "prompt": request.record["prompt"],
+            "file": request.options.file, "same": request.options is self.options,
+            "prompt": request.record["prompt"],
             "fixture": request.fixture, "cwd": request.cwd})
 
 class Unmade(Good):
@@ -97,6 +98,7 @@ def test_an_installed_judge_is_asked_with_its_options_and_prints_nothing(ask, be
     result = ask("good", options={"file": "NOTES.md"})
     assert (result.score, result.judge, result.error) == (0.5, "plugin:good", None)
     assert result.data["file"] == "NOTES.md" and result.data["prompt"].startswith("The total")
+    assert result.data["same"], "the factory and the request have other options"
     assert result.data["cwd"] != str(bench.trial)
     assert "noise" not in capfd.readouterr().out
 
