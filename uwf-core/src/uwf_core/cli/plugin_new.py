@@ -13,7 +13,7 @@ from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.errors import UsageError
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.plugins.scan import AGENTS, COMMANDS, EXTRACTORS, JUDGES, OBSERVERS, STORES
+from uwf_core.plugins.scan import AGENTS, COMMANDS, EXTRACTORS, JUDGES, OBSERVERS, STORES, TOOLS
 
 _COMMON = {
     "pyproject.toml": "common/pyproject.txt",
@@ -67,6 +67,12 @@ KINDS: Mapping[str, Kind] = {
         "@NAME@ as a judge of uwf-eval",
         "Name it in a task's `task.yaml`.",
     ),
+    "tool": Kind(
+        TOOLS,
+        ("plugin", "tool"),
+        "@NAME@ as a tool of uwf's builtin agent",
+        "The builtin agent offers it to the model once installed.",
+    ),
     "observer": Kind(
         OBSERVERS,
         ("plugin",),
@@ -78,7 +84,7 @@ KINDS: Mapping[str, Kind] = {
         ("command",),
         "the command uwf @NAME@",
         "Install it, then: `uwf @NAME@ --help`.",
-        ":command",
+        ":count",
     ),
 }
 
@@ -92,7 +98,8 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 def new(session: Session, kind: str, name: str, parent: str) -> None:
     """Write a complete distribution for a new plugin, which passes its tests unchanged.
 
-    KIND is agent, store, extractor, judge, observer or command. NAME is the name that users type.
+    KIND is agent, store, extractor, judge, tool, observer or command. NAME is the name that users
+    type.
     """
     from uwf_core import __version__
 
