@@ -59,6 +59,8 @@ def test_an_installed_task_is_found_by_its_name_and_nothing_of_it_is_imported(
     assert (found.source, found.place) == ("distribution", "shop")
     assert check_task(found, tmp_path / "x", client).require().name == "shop"
     assert "shop_tasks" not in sys.modules
+    (package / "__init__.py").unlink()
+    assert find_task("shop", client, tmp_path).path == package
     with pytest.raises(UnknownIdError, match="unknown task 'shpo'") as raised:
         find_task("shpo", client, tmp_path)
     assert raised.value.hint == "did you mean shop?"

@@ -206,8 +206,8 @@ def _words(kind: str, name: str, core_version: str) -> Mapping[str, str]:
     camel = "".join(part.capitalize() for part in name.split("-"))
     major, minor, *_ = core_version.split(".")
     badge = ""
-    if kind not in ("observer", "command"):
-        badge = f"\n`python -m uwf_testing {name}` prints its capabilities as a table.\n"
+    if kind != "command":
+        badge = f"\n`python -m uwf_testing {name}` prints the result of its contract as a table.\n"
     return {
         # First the values that contain placeholders themselves:
         "USE": chosen.use,
