@@ -129,8 +129,18 @@ def test_a_typed_failure_stays_what_it_is_and_learns_its_session(
 def test_a_question_is_no_failure(request_for: RequestFor, told: Any) -> None:
     with pytest.raises(NeedsAnswer, match="may I"):
         run_call(raising(NeedsAnswer("may I", {"type": "object"})), request_for(), told)
-    with pytest.raises(InternalFailure, match="asks with an invalid form"):
+    with pytest.raises(Crashed, match="asks with an invalid form"):
         run_call(raising(NeedsAnswer("may I", {"x": object()})), request_for(), told)
+
+
+@pytest.mark.parametrize(
+    "form", [{"type": "bogus"}, {"type": "string"}, {"enum": ["a", "b"]}, {"const": 1}]
+)
+def test_a_question_that_no_answer_could_satisfy_is_refused(
+    request_for: RequestFor, told: Any, form: Any
+) -> None:
+    with pytest.raises(Crashed, match="asks with an unusable form"):
+        run_call(raising(NeedsAnswer("may I", form)), request_for(), told)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ closed table, `NeedsAnswer`, or `AgentStuck`.
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from uwf_core.agents.cleaning import WatchedSink, clean_reply, clean_text, clean_value
 from uwf_core.agents.open import OpenAgent
@@ -20,6 +20,7 @@ from uwf_core.errors import (
     AgentFailure,
     AgentInterrupted,
     AgentStuck,
+    Crashed,
     EmptyReply,
     InternalFailure,
     NeedsAnswer,
@@ -290,20 +291,32 @@ class _Supervised(Generic[_CallType]):
         )
 
     def _checked_question(self, question: NeedsAnswer) -> BaseException:
+        origin = self._opened.origin
         try:
             form = clean_value(question.form)
         except (FieldFault, RecursionError) as fault:
-            return InternalFailure(
-                f"{self._opened.origin} asks with an invalid form, which {fault}"
-            )
+            return self._of_form(f"{origin} asks with an invalid form, which {fault}")
         try:
             CompiledSchema(form)
+            if not _admits_objects(form):
+                raise PayloadError("an answer is an object with fields, which it does not allow")
         except PayloadError as fault:  # no answer could ever satisfy it
-            return InternalFailure(
-                f"{self._opened.origin} asks with a form that is not a JSON Schema: {fault}",
-                session=self._sink.last_session,
-            )
+            return self._of_form(f"{origin} asks with an unusable form: {fault}")
         return NeedsAnswer(clean_text(str(question.message)), form)
+
+    def _of_form(self, message: str) -> AgentFailure:
+        """A wrong form is a bug of a plugin, as any wrong reply is a crash of a command."""
+        kind = Crashed if self._opened.spec is None else InternalFailure
+        return kind(message, session=self._sink.last_session)
+
+
+def _admits_objects(form: Mapping[str, Any]) -> bool:
+    """Whether the form itself rules out objects; alternatives within it are not examined."""
+    words = form.get("type", "object")
+    fixed = [form["const"]] if "const" in form else form.get("enum", [{}])
+    return "object" in (words if isinstance(words, list) else [words]) and any(
+        isinstance(each, Mapping) for each in fixed
+    )
 
 
 def _checked_reply(reply: object, opened: OpenAgent, limit_bytes: int) -> AgentReply:

@@ -1,5 +1,6 @@
 """Start and run threads: `uwf run`, `uwf thread start`, `exec`, `resume`, `poke`, `fork`."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -184,15 +185,22 @@ def resume(
 
 
 def _answer(answers: Sequence[str], status: str | None) -> str | None:
-    """The parts of an answer, one per line."""
-    lines = [] if status is None else [f"$status={status}"]
-    lines += [file_or_text(each, "--answer") for each in answers]
-    if len(lines) > 1 and any(line.lstrip().startswith("{") for line in lines):
-        raise UsageError(
-            "an answer in JSON cannot be combined with --status or another --answer",
-            hint="write all fields into the JSON, or each one as --answer field=value",
-        )
-    return "\n".join(lines) or None
+    """The parts of an answer as one text: what it is alone, else a JSON list of its fields."""
+    from uwf_core.threads.resume import items_of_lines
+
+    texts = [file_or_text(each, "--answer") for each in answers]
+    whole = next((text for text in texts if text.lstrip().startswith(("{", "["))), None)
+    if whole is not None:
+        if len(texts) > 1 or status is not None:
+            raise UsageError(
+                "an answer in JSON cannot be combined with --status or another --answer",
+                hint="write all fields into the JSON, or each one as --answer field=value",
+            )
+        return whole
+    items = [] if status is None else [f"$status={status}"]
+    for given, text in zip(answers, texts, strict=True):
+        items += items_of_lines(text) if given.startswith("@") else [text]
+    return json.dumps(items) if items or answers else None
 
 
 @command(

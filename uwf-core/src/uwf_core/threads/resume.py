@@ -116,45 +116,62 @@ _WRITE = "write field=value, a JSON object, or @file with one of these"
 
 
 def parse_answer(text: str, form: Mapping[str, Any]) -> dict[str, Any]:
-    """Parse an answer from the command line: a JSON object, or lines of `field=value`.
+    """Parse an answer: a JSON object, a JSON list of `field=value`, or lines of `field=value`.
 
-    A line without a field continues the value above it. The form decides the type of a value: text
-    stays text where the form allows no other type.
+    The form decides the type of a value: text stays text where the form allows no other type.
 
     Raises:
-        PayloadError: it is neither.
+        PayloadError: it is none of these.
     """
-    if text.lstrip().startswith("{"):
-        return _json_answer(text)
-    texts = _fields(text, form)
+    given = _json_of(text) if text.lstrip().startswith(("{", "[")) else items_of_lines(text)
+    if isinstance(given, dict):
+        return given
+    texts = _fields(given, form)
     schema = _schema_of(form, texts.get(STATUS))
     return {name: _value(value, at(schema, name)) for name, value in texts.items()}
 
 
-def _json_answer(text: str) -> dict[str, Any]:
+def items_of_lines(text: str) -> list[str]:
+    """The items `field=value` of a text. A line without a field continues the value above it."""
+    items: list[str] = []
+    for line in text.strip("\r\n").split("\n"):
+        word, equals, _ = line.partition("=")
+        if items and not (equals and len(word.split()) == 1):
+            items[-1] += "\n" + line.removesuffix("\r")
+        elif line.strip():
+            items.append(line.removesuffix("\r"))
+    return items
+
+
+def _json_of(text: str) -> dict[str, Any] | list[str]:
     try:
-        answer = json.loads(text)
+        answer: Any = json.loads(text, object_pairs_hook=_without_doubles)
+        if isinstance(answer, list) and not all(isinstance(each, str) for each in answer):
+            raise ValueError("it is a list of something else than field=value")
     except (ValueError, RecursionError) as error:
         raise PayloadError(f"the answer is not JSON: {error}", hint=_WRITE) from error
-    assert isinstance(answer, dict)
-    return answer
+    return answer  # type: ignore[no-any-return]
 
 
-def _fields(text: str, form: Mapping[str, Any]) -> dict[str, str]:
-    """The text of each field."""
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _ in pairs]
+    twice = next((key for key in keys if keys.count(key) > 1), None)
+    if twice is not None:
+        raise ValueError(f"it has the key {twice!r} twice")
+    return dict(pairs)
+
+
+def _fields(items: Sequence[str], form: Mapping[str, Any]) -> dict[str, str]:
+    """The text of each field, exactly as it was given."""
     fields: dict[str, str] = {}
-    name = ""
-    for line in text.strip().splitlines():
-        word, equals, value = line.partition("=")
-        if equals and len(word.split()) == 1:
-            name = _field(word.strip(), form)
-            if name in fields:
-                raise PayloadError(f"the answer has {name!r} twice", hint=_WRITE)
-            fields[name] = value
-        elif name:
-            fields[name] += f"\n{line}"
-        else:
-            raise PayloadError(f"{line!r} is not an answer", hint=_WRITE)
+    for item in items:
+        word, equals, value = item.partition("=")
+        if not equals or not word.strip():
+            raise PayloadError(f"{item!r} is not an answer", hint=_WRITE)
+        name = _field(word.strip(), form)
+        if name in fields:
+            raise PayloadError(f"the answer has {name!r} twice", hint=_WRITE)
+        fields[name] = value
     if not fields:
         raise PayloadError("the answer is empty", hint=_WRITE)
     return fields
