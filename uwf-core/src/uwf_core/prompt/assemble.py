@@ -95,11 +95,8 @@ def prompt_text(parts: PromptParts, knows: str | None = None) -> str:
     """
     first = (parts.instructions, parts.task) if knows is None else (_reminder(knows),)
     instruction = f"# Your instruction\n\n{parts.instruction}"
-    present = (
-        *(*first, parts.progress, parts.history),
-        *(instruction, parts.form),
-    )
-    return "\n\n".join(part for part in present if part) + "\n"
+    parts_in_order = (*first, parts.progress, parts.history, instruction, parts.form)
+    return "\n\n".join(part for part in parts_in_order if part) + "\n"
 
 
 def newest_within(texts: Sequence[str], limit: int) -> int:
