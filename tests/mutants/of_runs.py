@@ -173,6 +173,14 @@ RUNS = (
     ),
     Mutant(
         "sessions",
+        "an imported thread continues a session of its bundle",
+        "engine/assemble.py",
+        "session.id in head.imported_sessions",
+        "False",
+        "tests/core/engine/test_command_protocol.py::test_sessions_that_an_imported_thread_has_made_continue",
+    ),
+    Mutant(
+        "sessions",
         "a lost session is not marked",
         "engine/converse.py",
         '        attempt.continuation = "restarted"',

@@ -12,6 +12,8 @@ from tests.core.engine.conftest import LOOP
 from uwf_core.client import Client
 from uwf_core.errors import UsageError
 from uwf_core.testing.project import Project
+from uwf_core.upkeep.repair import VerifyOptions, verify_store
+from uwf_core.upkeep.verify import Scope, verify
 
 AGENT = """
 import json, os, sys
@@ -205,6 +207,78 @@ def test_a_session_that_an_attempt_has_used_since_is_not_forked_without_a_mark(
         asked = uwf.ask(first, "why?")["continuation"]
     assert asked == "reconstructed", attempt
     assert [mode for mode, _, _ in command.modes[3:]] == ["ask"]
+
+
+def again(uwf: Client, bundle: Path) -> str:
+    """A thread of two steps as it comes back from its bundle; it had a third when it was removed,
+    in the session of the first.
+    """
+    thread = uwf.start("loop", "The task.")["thread"]
+    uwf.exec(thread, count=2)
+    uwf.export_thread(thread, bundle)
+    uwf.exec(thread)
+    uwf.cancel(thread)
+    uwf.remove(thread)
+    uwf.import_bundle(bundle)
+    return thread
+
+
+def test_an_imported_thread_does_not_use_sessions_that_may_know_later_steps(
+    command: Command, tmp_path: Path
+) -> None:
+    with command.use("continue, fork, ask", [DONE, REJECTED, DONE]) as uwf:
+        thread = again(uwf, tmp_path / "b.tar")
+        uwf.exec(fork := uwf.fork(uwf.show(thread)["head"])["thread"])
+        asked = uwf.ask(uwf.steps(thread)[1]["step"], "why?")["continuation"]
+        uwf.exec(thread)
+        steps = [uwf.step(uwf.steps(each)[-1]["step"]) for each in (fork, thread)]
+        assert verify(uwf._engine, Scope()).problems == ()
+    assert asked == "reconstructed"
+    assert [(mode, session) for mode, session, _ in command.modes[3:]] == [
+        ("run", None),
+        ("ask", None),
+        ("run", None),
+    ]
+    assert [step["continuation"] for step in steps] == ["new", "new"]
+    assert "DONE BODY" in command.calls[-1]["request"]["prompt"], "nothing else knows it"
+
+
+def test_an_imported_thread_forks_a_session_at_its_mark(command: Command, tmp_path: Path) -> None:
+    replies = [{**each, "mark": True} for each in (DONE, REJECTED, DONE)]
+    with command.use("continue, fork, ask", replies) as uwf:
+        uwf.exec(thread := again(uwf, tmp_path / "b.tar"))
+        assert uwf.step(uwf.show(thread)["head"])["continuation"] == "forked"
+    assert [(mode, session) for mode, session, _ in command.modes[3:]] == [
+        ("fork", "new0"),
+        ("run", "fork3-of-new0"),
+    ]
+    assert command.calls[3]["request"]["at"] == "after0"
+
+
+def test_sessions_that_an_imported_thread_has_made_continue(
+    command: Command, tmp_path: Path
+) -> None:
+    with command.use("continue, fork, ask", [DONE, REJECTED, DONE, DONE, REJECTED, DONE]) as uwf:
+        thread = again(uwf, tmp_path / "b.tar")
+        uwf.exec(thread, count=3)
+        newest = uwf.step(uwf.show(thread)["head"])
+        assert uwf.ask(newest["step"], "why?")["continuation"] == "original"
+    assert [session for _, session, _ in command.modes[3:6]] == [None, None, "new3"]
+    assert (newest["session"], newest["continuation"]) == ("new3", "continued")
+
+
+def test_a_repair_keeps_an_imported_thread_from_the_sessions_of_its_bundle(
+    command: Command, tmp_path: Path
+) -> None:
+    with command.use("continue, fork, ask", [DONE, REJECTED, DONE]) as uwf:
+        thread, store = again(uwf, tmp_path / "b.tar"), uwf._engine.store
+        head = store.variable(f"@uwf/thread/{thread}")
+        assert head is not None
+        store.set_variable(head.name, head.value, {**head.tags, "steps": "7"}, head)
+        repaired = verify_store(uwf._engine, VerifyOptions(repair=True))["repaired"]
+        uwf.exec(thread)
+    assert repaired == [head.name]
+    assert [(mode, session) for mode, session, _ in command.modes[3:]] == [("run", None)]
 
 
 def test_a_failed_attempt_is_asked_in_its_session(command: Command) -> None:

@@ -31,21 +31,27 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.plan import Task
     from uwf_core.engine.run import Run
+    from uwf_core.thread.head import Head
     from uwf_core.thread.state import RoleSession, RoleState
     from uwf_core.workflow.definition import Role
 
 
-def usable_session(store: "Store", state: "RoleState", agent: "OpenAgent") -> "RoleSession | None":
+def usable_session(
+    store: "Store", head: "Head", role: str, agent: "OpenAgent"
+) -> "RoleSession | None":
     """The role's session with this agent, if the agent can use it: its own is continued, an
-    inherited one is forked first, as of the step that the thread shares.
+    inherited or imported one is forked first, as of the step that the thread shares.
     """
+    state = head.state.role(role)
     session = state.sessions.get(agent.name)
     if session is None or "continue" not in agent.capabilities:
         return None
-    if not session.inherited:
+    is_imported = session.id in head.imported_sessions
+    if not (session.inherited or is_imported):
         return session
-    can_fork = "fork" in agent.capabilities and (session.mark or _rests(store, state, session))
-    return session if can_fork else None
+    has_end = session.mark or (not is_imported and _rests(store, state, session))
+    can_fork = "fork" in agent.capabilities and has_end
+    return session._replace(inherited=True) if can_fork else None
 
 
 def _rests(store: "Store", state: "RoleState", session: "RoleSession") -> bool:
@@ -59,7 +65,7 @@ def assemble(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> AgentRequest
     """Stage 6: the request for the task of the attempt, in the session that the agent can use."""
     engine, head, task = run.engine, attempt.head, attempt.task
     role = run.definition.roles[task.role]
-    attempt.known = usable_session(engine.store, head.state.role(task.role), agent)
+    attempt.known = usable_session(engine.store, head, task.role, agent)
     attempt.progress = Progress(run, attempt)
     prompt, parts = _prompt(run, attempt, agent, attempt.known)
     return AgentRequest(

@@ -31,6 +31,10 @@ TRIAL = "trial"
 """The tag of the thread of a trial, which lists and `@last` leave out; not part of the state. The
 next event removes it: then a person works with the thread.
 """
+IMPORTED = "imported"
+"""The tag of a thread that came with a bundle: the sessions that it had then. Somebody else, or the
+same thread before it was removed, can use them still. Not part of the state.
+"""
 
 
 class Head(NamedTuple):
@@ -49,6 +53,12 @@ class Head(NamedTuple):
     def at_start(self) -> bool:
         """Whether there is no step yet."""
         return self.ref == self.state.start
+
+    @property
+    def imported_sessions(self) -> list[str]:
+        """The sessions that a bundle named: they can hold later steps than this thread."""
+        named: list[str] = json.loads(self.variable.tags.get(IMPORTED, "[]"))
+        return named
 
 
 def create_head(store: "Store", ref: Ref, state: ThreadState) -> Head:
@@ -117,7 +127,8 @@ def session_rests(store: "Store", step: Step) -> bool:
         head = read_head(store, ThreadId(step.payload["thread"]))
     except UnknownIdError:  # deleted, or of another store
         return False
-    return head.state.rests_at(Event("step", step.ref, step.payload))
+    is_imported = step.payload["session"] in head.imported_sessions
+    return not is_imported and head.state.rests_at(Event("step", step.ref, step.payload))
 
 
 def mark_head(store: "Store", head: Head, damage: str | None) -> Head:
@@ -126,11 +137,16 @@ def mark_head(store: "Store", head: Head, damage: str | None) -> Head:
 
 
 def _moved(store: "Store", head: Head, ref: Ref, state: ThreadState, damage: str | None) -> Head:
-    tags = to_tags(state)
+    tags = {**to_tags(state), **import_tag(head.variable)}
     if damage is not None:
         tags[DAMAGE] = damage
     variable = store.set_variable(head.variable.name, ref, tags, head.variable)
     return Head(head.thread, ref, state, damage, variable)
+
+
+def import_tag(head: "Variable") -> dict[str, str]:
+    """The tag of the import, which a head keeps when its state changes; empty if it has none."""
+    return {tag: text for tag, text in head.tags.items() if tag == IMPORTED}
 
 
 _Kind = TypeVar("_Kind")

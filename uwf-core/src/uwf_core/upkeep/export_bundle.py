@@ -12,7 +12,7 @@ from uwf_core.errors import BundleError, BusyError, UsageError
 from uwf_core.ids import ThreadId
 from uwf_core.process import crash_points
 from uwf_core.process.folders import sync_names
-from uwf_core.thread.head import TRIAL, Head, read_head
+from uwf_core.thread.head import IMPORTED, TRIAL, Head, read_head
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import prefixes_of
 
@@ -57,14 +57,15 @@ def export_thread(engine: "Engine", word: str, path: str) -> "BundleDocument":
 
 
 def own_variables(store: "Store", thread: ThreadId) -> tuple[Head, Sequence[Variable]]:
-    """A consistent view of the head and all variables of a thread, without the mark of a trial: the
-    thread is not one where it goes.
+    """A consistent view of the head and all variables of a thread, without the marks of a trial and
+    of an import: these hold only in this store.
     """
     for _ in range(_TRIES):
         head = read_head(store, thread)
         if holder_of(store, thread) is not None:
             break
-        tags = {tag: text for tag, text in head.variable.tags.items() if tag != TRIAL}
+        here = {TRIAL, IMPORTED}
+        tags = {tag: text for tag, text in head.variable.tags.items() if tag not in here}
         variables = [head.variable._replace(tags=tags)]
         for prefix in prefixes_of(thread):
             variables += store.variables(prefix)

@@ -1,5 +1,6 @@
 """Import a bundle into the store, completely or not at all."""
 
+import json
 from typing import TYPE_CHECKING
 
 from uwf_core.cas.bundle import Bundle
@@ -9,6 +10,7 @@ from uwf_core.errors import BusyError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
+from uwf_core.thread.head import IMPORTED
 from uwf_core.thread.names import head_name
 from uwf_core.threads.fork import fork_at
 from uwf_core.upkeep.bundle_check import CheckedBundle
@@ -141,4 +143,15 @@ def _store(engine: "Engine", checked: CheckedBundle, plan: _Plan) -> None:
         fork_at(engine, plan.thread, checked.head.ref)
         return
     for variable in checked.own:
-        store.set_variable(variable.name, variable.value, variable.tags, None)
+        tags = dict(variable.tags)
+        if variable.name == head_name(plan.thread):
+            tags[IMPORTED] = json.dumps(_sessions(checked))
+        store.set_variable(variable.name, variable.value, tags, None)
+
+
+def _sessions(checked: CheckedBundle) -> list[str]:
+    """The sessions that the thread has in the bundle, also that of an attempt without an end."""
+    roles = checked.head.state.roles.values()
+    found = {session.id for role in roles for session in role.sessions.values()}
+    opened = {each.tags["session"] for each in checked.own if "session" in each.tags}
+    return sorted(found | opened)

@@ -15,7 +15,7 @@ from uwf_core.engine.find import find_thread
 from uwf_core.errors import BusyError, MissingNodeError, StoreError, UnknownIdError, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.head import mark_head, to_tags
+from uwf_core.thread.head import import_tag, mark_head, to_tags
 from uwf_core.thread.history import state_of_thread
 from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.names import (
@@ -178,7 +178,7 @@ def _proven_tags(engine: "Engine", row: Variable) -> dict[str, str] | None:
     if thread is None or not Ref.matches(row.value):
         return None
     if row.name.startswith(HEADS):
-        return to_tags(state_of_thread(engine.store, thread, Ref(row.value)))
+        return _head_tags(engine, thread, row)
     payload: Any = engine.store.get(row.value).payload
     if isinstance(payload, dict) and payload.get("thread") == thread and "marker" in payload:
         own = attempt_name(thread, f"{payload['number']}.{payload['attempt']}")
@@ -187,6 +187,11 @@ def _proven_tags(engine: "Engine", row: Variable) -> dict[str, str] | None:
         own = event_name(thread, payload["seq"], event_kind(row.name))
         return {} if own == row.name else None
     return None
+
+
+def _head_tags(engine: "Engine", thread: ThreadId, head: Variable) -> dict[str, str]:
+    state = state_of_thread(engine.store, thread, Ref(head.value))
+    return {**to_tags(state), **import_tag(head)}
 
 
 def _repair_heads(engine: "Engine", report: Report) -> list[str]:
@@ -206,7 +211,7 @@ def _repair_head(engine: "Engine", thread: ThreadId) -> bool:
             variable = store.variable(head_name(thread))
             if variable is None:
                 return False
-            tags = to_tags(state_of_thread(store, thread, Ref(variable.value)))
+            tags = _head_tags(engine, thread, variable)
             store.set_variable(variable.name, variable.value, tags, variable)
     except (BusyError, StoreError):
         return False  # it stays in the report
