@@ -87,6 +87,8 @@ def test_an_odd_name_is_rejected_with_the_distribution(installation, name):
     assert "thief 1.2" in plugin["reason"]
     assert ascii(name) in plugin["reason"]
     assert "'[thief]'" in plugin["hint"], "its name cannot be written into the configuration"
+    checks = installation.uwf("doctor", UWF_BLOCK_PLUGINS=OTHERS).document["checks"]
+    assert "uwf plugin check thief" in [each["hint"] for each in checks]
     text = installation.uwf("plugin", "list", "--format", "text").stdout
     assert text.isascii() and "\x1b" not in text and "\0" not in text
     assert "thief" not in installation.uwf("--help").stdout

@@ -181,6 +181,8 @@ def _plugins(engine: "Engine", probes: _Probes) -> Checks:
 def _plugin_checks(
     plugins: Sequence["Plugin"], answers: Mapping["EntryPoint", "Future[Probe]"]
 ) -> Checks:
+    from uwf_core.plugins.loading import name_to_type
+
     for plugin in plugins:
         found, state = plugin.found, plugin.status.value
         name = f"{found.group.removeprefix('uwf.')} {found.name}"
@@ -188,7 +190,7 @@ def _plugin_checks(
             yield _check(name, "ok", plugin.reason)
             continue
         if state != "ready":
-            hint = f"uwf plugin check {found.name}"
+            hint = f"uwf plugin check {name_to_type(found)}"
             by = f"{found.distribution} {found.version}"
             yield _check(name, "error", f"{by} is {state}: {plugin.reason}", hint)
             continue

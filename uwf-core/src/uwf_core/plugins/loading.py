@@ -51,12 +51,16 @@ def broken(found: EntryPoint, cause: str) -> PluginBroken:
     )
 
 
+def name_to_type(found: EntryPoint) -> str:
+    """A name for commands and settings: the distribution's if its own may be invalid."""
+    return found.distribution if found.defect else found.name
+
+
 def cure(found: EntryPoint, blocked: Collection[str] = ()) -> str:
     """A hint for a broken plugin; `blocked` are the plugins that stay blocked too."""
     from uwf_core.plugins.repair import repair_line  # for errors only
 
-    own = found.distribution if found.defect else found.name  # an invalid name cannot be written
-    names = ", ".join(sorted({*blocked, own}))
+    names = ", ".join(sorted({*blocked, name_to_type(found)}))
     return (
         f"repair it: {repair_line(found.distribution)}; "
         f"or block it: uwf config set plugins.block '[{names}]'"
