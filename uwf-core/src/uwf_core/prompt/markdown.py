@@ -2,7 +2,9 @@
 
 The YAML is readable and parses back to the same value: YAML 1.2, core schema; block style; text of
 several lines as a literal block. Only collections are broken over lines at the left margin, so no
-value can add a `---` line to a frontmatter. Nothing in a fence can pose as another part.
+value can add a `---` line to a frontmatter. Nothing in a fence can pose as another part. Only the
+history, the task and texts of persons are fenced: what a template inserts into an instruction is
+part of the instruction.
 """
 
 import json
