@@ -47,6 +47,19 @@ def test_unknown_parts_do_not_hide_the_known_sum_of_a_thread(project: Project, u
     assert uwf.list()[0]["usage"] == usage
 
 
+def test_a_total_beyond_what_json_keeps_exactly_is_a_lower_bound(
+    project: Project, uwf: Client
+) -> None:
+    most = {"turns": 1, "inputTokens": 2**53 - 1}
+    project.script([{**DONE, "usage": most}, {**APPROVED, "usage": most}])
+    thread = uwf.start("loop", "x")["thread"]
+    uwf.exec(thread, until_done=True)
+    usage = uwf.show(thread)["usage"]
+    assert (usage["turns"], usage["inputTokens"]) == (2, 2**53 - 1)
+    assert "inputTokens" in usage["atLeast"]
+    assert "turns" not in usage["atLeast"]
+
+
 def test_a_limit_counts_what_is_known_and_says_that_it_is_not_all(project: Project) -> None:
     """ "Not enforceable" would be wrong: the limit ends the thread."""
     fail = {"fail": {"kind": "crashed", "message": "x"}, "usage": {"turns": 1}}

@@ -8,6 +8,7 @@ are read in the same way, with the place of an error in the configuration.
 from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
+from uwf_core.api.sums import LARGEST
 from uwf_core.errors import ConfigError
 from uwf_core.shape.mismatch import (
     NOT_BLANK,
@@ -103,8 +104,6 @@ LONGEST_INTEGER = 250
 """In characters. A longer one becomes an infinity, as in JavaScript: neither can be stored, and
 Python raises an error for the text of an integer beyond 4300 digits.
 """
-LARGEST = 2**53 - 1
-"""The largest count that every JSON parser keeps exactly; a larger one counts as unknown."""
 
 
 def integer(text: str) -> int | float:

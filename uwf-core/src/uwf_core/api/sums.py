@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model, Usage
 
+LARGEST = 2**53 - 1
+"""The largest count that every JSON parser keeps exactly; a larger one counts as unknown."""
 FIELDS = (
     ("turns", "turns"),
     ("inputTokens", "input_tokens"),
@@ -77,7 +79,7 @@ def add_usage(total: UsagePayload, part: UsagePayload) -> UsagePayload:
     """The sum, number by number.
 
     If one of two numbers is unknown, the sum is the known one and a lower bound. A lower bound of
-    0 says nothing, so the sum is unknown then.
+    0 says nothing, so the sum is unknown then. A sum beyond `LARGEST` is `LARGEST`, a lower bound.
     """
     mine: Mapping[str, Any] = total
     other: Mapping[str, Any] = part
@@ -88,7 +90,9 @@ def add_usage(total: UsagePayload, part: UsagePayload) -> UsagePayload:
             marked |= {name}
             sums[name] = mine[name] or other[name] or None
         else:
-            sums[name] = mine[name] + other[name]
+            sums[name] = min(LARGEST, mine[name] + other[name])
+            if mine[name] + other[name] > LARGEST:
+                marked |= {name}
     sums["atLeast"] = [name for name in sums if name in marked and sums[name] is not None]
     return sums  # type: ignore[return-value]
 
