@@ -45,11 +45,6 @@ def test_every_kind_of_failure_can_be_reported(kind: FailureKind, code: int) -> 
     [
         ({"output": 5}, "output"),
         ({"output": ["a"]}, "output"),
-        ({"output": "x", "usage": {"inputTokens": "12"}}, "usage.inputTokens"),
-        ({"output": "x", "usage": {"inputTokens": 1.5}}, "usage.inputTokens"),
-        ({"output": "x", "usage": {"turns": -1}}, "usage.turns"),
-        ({"output": "x", "usage": {"turns": True}}, "usage.turns"),
-        ({"output": "x", "usage": [1]}, "usage"),
         ({"output": "x", "sessionId": 5}, "sessionId"),
         ({"output": "x", "turns": "none"}, "turns"),
         ({"output": "x", "turns": [{"text": "a"}, {"text": 5}]}, "turns.1.text"),
@@ -59,7 +54,6 @@ def test_every_kind_of_failure_can_be_reported(kind: FailureKind, code: int) -> 
         ({"output": "x", "continuation": "maybe"}, "continuation"),
         ({"output": "x", "error": "it failed"}, "error"),
         ({"error": {"message": "no kind"}}, "error.kind"),
-        ({"error": {"kind": "rate_limited", "until": "soon"}}, "error.until"),
         ({"error": {"kind": "needs_answer", "message": "m"}}, "error.form"),
     ],
 )

@@ -1,5 +1,6 @@
 """What a command says too much of: digits without end, events without end."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -52,8 +53,10 @@ def test_a_count_that_no_node_could_hold_is_unknown() -> None:
     assert reply.usage == Usage(output_tokens=3)
 
 
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e400", "-" + "9" * 5_000])
-def test_a_count_or_time_that_is_no_finite_number_is_unknown(number: str) -> None:
+@pytest.mark.parametrize(
+    "number", ["NaN", "Infinity", "1e400", "1e308", "-" + "9" * 5_000, "-1", "true", '"60"', "[]"]
+)
+def test_a_count_or_time_that_cannot_be_one_is_unknown(number: str) -> None:
     counts = f'{{"inputTokens": {number}, "costUsd": {number}, "turns": 2}}'
     reply = read_reply(f'{{"output": "paid", "usage": {counts}}}'.encode())
     assert (reply.output, reply.usage) == ("paid", Usage(turns=2))
@@ -61,3 +64,33 @@ def test_a_count_or_time_that_is_no_finite_number_is_unknown(number: str) -> Non
     failed = read_reply(f'{{"error": {error}, "sessionId": "s"}}'.encode()).error
     assert failed is not None
     assert (failed.kind, failed.until) == ("rate_limited", None)
+
+
+@pytest.mark.parametrize(
+    ("usage", "known"),
+    [
+        ({"inputTokens": 60.0}, Usage(input_tokens=60)),
+        ({"inputTokens": 60.5, "costUsd": 0.5}, Usage(cost_usd=0.5)),
+        ({"turns": 2, "atLeast": ["bogus", "turns"]}, Usage(turns=2, at_least=("turns",))),
+        ({"turns": 2, "atLeast": "turns"}, Usage(turns=2, at_least=("turns",))),
+        ({"turns": 2, "atLeast": 5}, Usage(turns=2)),
+        ({"turns": -1, "costUsd": 0, "atLeast": ["turns"]}, Usage(cost_usd=0)),
+        ({"turns": -1}, None),
+        ({"turns": None}, Usage()),
+        ([], None),
+        ("much", None),
+    ],
+)
+def test_a_reply_is_kept_whatever_its_usage_is(usage: Any, known: Usage | None) -> None:
+    call = {"id": "1", "name": "read", "startedMs": 1.5, "endedMs": 2.0}
+    turn = {"text": "a", "toolCalls": [call], "usage": usage}
+    reply = read_reply(json.dumps({"output": "paid", "usage": usage, "turns": [turn]}).encode())
+    assert (reply.output, reply.usage, reply.turns[0].usage) == ("paid", known, known)
+    (times,) = reply.turns[0].tool_calls
+    assert (times.started_ms, times.ended_ms) == (None, 2)
+
+
+@pytest.mark.parametrize(("mark", "kept"), [(5, "5"), ("a", "a"), (True, None), ([], None)])
+def test_a_mark_may_be_a_number_and_any_other_is_ignored(mark: Any, kept: str | None) -> None:
+    reply = read_reply(json.dumps({"output": "paid", "mark": mark}).encode())
+    assert (reply.output, reply.mark) == ("paid", kept)

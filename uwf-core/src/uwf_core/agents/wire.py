@@ -2,19 +2,27 @@
 
 All JSON uses the field names of the records of `uwf_core.api` in camelCase; `session` of a reply
 is `sessionId`. A missing or null field has its default, an unknown field is
-ignored, and one of a wrong type is an error.
+ignored, and one of a wrong type is an error. But a count or time that cannot be one is unknown: a
+reply that was paid for is not discarded because of it.
 """
 
 import json
-import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from uwf_core.agents.cleaning import clean_turn, clean_value, known_usage
+from uwf_core.agents.cleaning import clean_turn, clean_value
 from uwf_core.api.agent import AgentRequest, AskRequest, Continuation, Turn, Usage
-from uwf_core.api.fields import FieldFault, Path, integer, read_record, shown, write_record
+from uwf_core.api.fields import (
+    LARGEST,
+    FieldFault,
+    Path,
+    integer,
+    read_record,
+    shown,
+    write_record,
+)
 from uwf_core.api.record import record
+from uwf_core.api.sums import FIELDS
 
 PROTOCOL = 1
 Mode = Literal["run", "fork", "ask"]
@@ -99,15 +107,10 @@ def read_reply(line: bytes) -> CommandReply:
     turns = mapping.get("turns")
     if isinstance(turns, list):
         mapping["turns"] = [_with_defaults(turn, index) for index, turn in enumerate(turns)]
+    mapping["mark"] = _mark(mapping.get("mark"))
     reply = read_record(CommandReply, _with_known(mapping), lenient=True)
     for index, turn in enumerate(reply.turns):
         _check_turn(turn, ("turns", index))
-    if reply.usage is not None:
-        reply = replace(reply, usage=known_usage(reply.usage, ("usage",)))
-    if reply.error is not None and reply.error.until is not None and reply.error.until < 0:
-        raise FieldFault(
-            ("error", "until"), f"is {shown(reply.error.until)}; expected ms since 1970"
-        )
     return reply
 
 
@@ -124,8 +127,6 @@ def read_event(line: bytes, next_index: int) -> CommandEvent:
         raise FieldFault((), "has none of turn, session, usage")
     if event.session == "":
         raise FieldFault(("session",), "is empty")
-    if event.usage is not None:
-        event = replace(event, usage=known_usage(event.usage, ("usage",)))
     if event.turn is not None:
         _check_turn(event.turn, ("turn",))
     return event
@@ -140,21 +141,52 @@ def _with_defaults(turn: Any, index: int) -> Any:
 
 
 def _with_known(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    """`mapping` with null for each count and time that is not a finite number: a reply that was
-    paid for is not discarded because of it.
-    """
-    return {
-        **mapping,
-        **{
-            field: {key: None if _is_beyond(each) else each for key, each in mapping[field].items()}
-            for field in ("usage", "error")
-            if isinstance(mapping.get(field), dict)
-        },
-    }
+    """A reply, an event or a turn, with null for each count and time that cannot be one."""
+    known = dict(mapping)
+    if "usage" in known:
+        known["usage"] = _usage(known["usage"])
+    if isinstance(known.get("error"), dict):
+        known["error"] = _with_times(known["error"], "until")
+    if isinstance(calls := known.get("toolCalls"), list):
+        known["toolCalls"] = [_with_times(call, "startedMs", "endedMs") for call in calls]
+    return known
 
 
-def _is_beyond(number: Any) -> bool:
-    return isinstance(number, float) and not math.isfinite(number)
+def _usage(usage: Any) -> dict[str, Any] | None:
+    """The usage with its known counts; None if none of what it has is one."""
+    if not isinstance(usage, dict):
+        return None
+    counts = {name: _count(usage.get(name), fraction=name == "costUsd") for name, _ in FIELDS}
+    marked = usage.get("atLeast")
+    marked = marked if isinstance(marked, list) else [marked]
+    known = [name for name, count in counts.items() if count is not None]
+    if not known and any(usage.get(name) is not None for name in counts):
+        return None
+    return {**counts, "atLeast": [name for name in known if name in marked]}
+
+
+def _with_times(mapping: Any, *names: str) -> Any:
+    if not isinstance(mapping, dict):
+        return mapping
+    return {**mapping, **{name: _count(mapping.get(name)) for name in names}}
+
+
+def _count(number: Any, fraction: bool = False) -> int | float | None:
+    """`number` as a count; a whole float is its integer. None if it cannot be a count."""
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return None
+    if not 0 <= number <= LARGEST:  # nor NaN
+        return None
+    if fraction or isinstance(number, int):
+        return number
+    return int(number) if number.is_integer() else None
+
+
+def _mark(mark: Any) -> str | None:
+    """A mark as text: a program may count lines. Any other mark is ignored."""
+    if isinstance(mark, int) and not isinstance(mark, bool):
+        return str(mark)
+    return mark if isinstance(mark, str) else None
 
 
 def _check_turn(turn: Turn, path: Path) -> None:
