@@ -169,7 +169,7 @@ def test_the_reply_of_a_person_who_plays_a_role_is_shown_once(project: Project) 
     project.script([DONE, APPROVED])
     thread = project.uwf("thread", "start", "loop", "-p", "x").document["thread"]
     project.uwf("thread", "exec", thread, "--agent", "human")
-    say(project, "thread", "resume", thread, "--answer", "$status=done\ncount=4711")
+    say(project, "thread", "resume", thread, "--status", "done", "--answer", "count=4711")
     say(project, "thread", "exec", thread)
     history = history_of(project, thread)
     assert history.count("4711") == 1 and "A person" not in history
