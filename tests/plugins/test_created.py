@@ -116,4 +116,4 @@ def test_a_question_with_a_form_that_is_no_schema_is_refused_and_names_the_agent
     failure = done.document["steps"][-1]["failure"]
     assert failure["kind"] == "internal"
     assert "uwf-odd 1.2" in failure["message"]
-    assert "is not a JSON Schema" in failure["message"]
+    assert "asks with an unusable form" in failure["message"]

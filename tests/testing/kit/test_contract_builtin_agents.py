@@ -47,7 +47,7 @@ class MockPeer(Peer):
         return replace(call, env={**call.env, "UWF_MOCK_SCRIPT": str(file)})
 
     def step(self, act, call):
-        asked = {"message": act.text, "form": {"type": "null"}}
+        asked = {"message": act.text, "form": {"type": "object"}}
         if isinstance(call, AskRequest):
             return {"output": "not asked for", "answer": act.text}
         match act.do:
