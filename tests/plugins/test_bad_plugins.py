@@ -49,7 +49,7 @@ def test_a_step_with_it_fails_with_the_right_code_and_names_it(bad, installation
     said = done.stdout + done.stderr
     if bad.name in DIED:
         said = installation.uwf("plugin", "list").stderr
-        assert f"plugins.block '[{bad.name}]'" in said
+        assert f"uwf plugin block {bad.name}" in said
     if bad.group == "uwf.agents":
         assert f"{bad.distribution} 1.2" in said
     assert installation.exec_on(thread, "mock") == "completed", "it cannot go on with another one"
@@ -137,15 +137,18 @@ def test_a_blocked_plugin_is_never_imported(installation):
     installation.uwf("config", "set", "plugins.block", "[leaves]")
     again = installation.uwf("thread", "exec", installation.thread(), "--agent", "leaves")
     assert again.exit_code == 2
-    assert "plugins.block" in again.error["hint"]
+    assert again.error["hint"] == "uwf plugin unblock leaves"
 
 
-def test_the_cure_keeps_what_is_blocked_already(installation):
-    """To block one more plugin must not free another."""
+def test_the_command_that_the_hint_names_blocks_it_and_keeps_what_is_blocked_already(installation):
     ALL["raises"].install(installation.wheels, installation.site)
     installation.uwf("config", "set", "plugins.block", "[other]")
-    done = installation.uwf("plugin", "check", "raises")
-    assert "plugins.block '[other, raises]'" in done.document["plugins"][0]["hint"]
+    hint = installation.uwf("plugin", "check", "raises").document["plugins"][0]["hint"]
+    words = hint.rpartition("block it: uwf ")[2].split()
+    assert installation.uwf(*words).exit_code == 0, words
+    blocked = installation.uwf("config", "get", "plugins.block").document["value"]
+    assert blocked == ["other", "raises"]
+    assert installation.uwf("plugin", "check", "raises").exit_code == 2
 
 
 def test_no_observer_stops_a_step_and_each_is_told_of_once(installation):

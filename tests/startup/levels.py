@@ -164,6 +164,8 @@ CALLS = [
     Call("plugin list", "plugin list --all"),
     Call("plugin check", "plugin check mock"),
     Call("plugin new", "plugin new agent fresh"),
+    Call("plugin block", "plugin block mock"),
+    Call("plugin unblock", "plugin unblock mock"),
     Call("config get", "config get defaultAgent"),
     Call("config show", "config show"),
     Call("config path", "config path"),

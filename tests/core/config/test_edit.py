@@ -69,6 +69,30 @@ def test_a_list_is_replaced() -> None:
     assert "workflowPaths: [c]   # second\n" in edited(TEXT, "workflowPaths", ["c"])
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (["a", "b", "c d"], "- a\n- 'b'   # second\n- \"c d\"\n"),
+        (["b"], "- 'b'   # second\n"),
+        (["b", "c"], "- 'b'   # second\n- c\n"),
+    ],
+)
+def test_the_items_that_stay_in_a_list_keep_their_lines_and_comments(
+    value: list[str], expected: str
+) -> None:
+    new = TEXT.replace("- a\n- 'b'   # second\n", expected)
+    assert edited(TEXT, "workflowPaths", value) == new
+
+
+@pytest.mark.parametrize("value", [["b", "a"], ["a", 1], ["c"], []])
+def test_a_list_of_other_items_or_in_another_order_is_written_anew(value: list[Any]) -> None:
+    assert parse_yaml(edited(TEXT, "workflowPaths", value), file="f")["workflowPaths"] == value
+
+
+def test_an_item_is_added_to_a_list_at_the_end_of_a_file_without_a_line_end() -> None:
+    assert edited("a:\n  - b", "a", ["b", "c"]) == "a:\n  - b\n  - c\n"
+
+
 def test_a_block_text_is_replaced() -> None:
     assert edited(TEXT, "notes", "x") == TEXT.replace("|\n  kept\n  as it is\n", "x\n")
 

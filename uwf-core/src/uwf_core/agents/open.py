@@ -250,5 +250,5 @@ def _broken(origin: str, cause: str) -> PluginBroken:
     return PluginBroken(
         f"{origin} is broken: {cause}",
         hint="`uwf plugin list` shows its distribution: reinstall it, install another version of "
-        "it, or block it (uwf config set plugins.block) and use another agent",
+        "it, or block it (uwf plugin block NAME) and use another agent",
     )

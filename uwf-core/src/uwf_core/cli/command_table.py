@@ -144,6 +144,7 @@ _AGENT_ROWS: Final[Mapping[str, Entry]] = {
 }
 
 _PLUGIN_ROWS: Final[Mapping[str, Entry]] = {
+    "block": Row("plugin_block:block", "Never load a plugin", ("plugin",)),
     "check": Row(
         "plugin:check", "Load a plugin and check whether it is ready", ("plugin",),
         ("--timeout=text",),
@@ -155,6 +156,7 @@ _PLUGIN_ROWS: Final[Mapping[str, Entry]] = {
         "plugin_new:new", "Write a new plugin that passes its tests", ("kind",),
         ("--dir=dir",),
     ),
+    "unblock": Row("plugin_block:unblock", "Load a blocked plugin again", ("blocked",)),
 }  # fmt: skip
 
 _CONFIG_ROWS: Final[Mapping[str, Entry]] = {

@@ -150,6 +150,11 @@ def _plugins(engine: "Engine") -> Iterator[tuple[str, str]]:
             yield each.found.name, f"{each.found.group.removeprefix('uwf.')}, {each.status.value}"
 
 
+def _blocked(engine: "Engine") -> Iterator[tuple[str, str]]:
+    for name in engine.settings.blocked:
+        yield name, ""
+
+
 def _settings(_engine: "Engine") -> Iterator[tuple[str, str]]:
     from uwf_core.config.keys import Config
     from uwf_core.shape.shapes import camel
@@ -180,5 +185,6 @@ _READ: Final[Mapping[str, Callable[["Engine"], Iterator[tuple[str, str]]]]] = {
     "workflow": _workflows,
     "agent": _agents,
     "plugin": _plugins,
+    "blocked": _blocked,
     "setting": _settings,
 }

@@ -96,7 +96,7 @@ def _end_of(exit_code: int) -> str:
 def _broken(engine: "Engine", found: "EntryPoint", cause: str) -> Probe:
     from uwf_core.plugins.loading import broken, cure
 
-    return failed(broken(found, cause).message, cure(found, engine.settings.blocked))
+    return failed(broken(found, cause).message, cure(found))
 
 
 def failed(problem: str, hint: str | None, status: str | None = None) -> Probe:

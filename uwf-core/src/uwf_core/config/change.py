@@ -61,11 +61,32 @@ def apply_changes(home: str, changes: Sequence[Change]) -> None:
     Raises:
         ConfigError: the result would be invalid, or the file cannot be changed.
     """
+    _change(home, lambda _: changes)
+
+
+def edit_value(home: str, path: Path, edit: Callable[[Any], Any]) -> None:
+    """Set the value at `path` to `edit` of the one in the user's config.yaml (None if there is
+    none), in one step: concurrent edits of one value are all kept.
+
+    Raises:
+        ConfigError: the file or the result is invalid, or the file cannot be changed.
+    """
+    file = config_path(home)
+
+    def changed(text: str) -> Sequence[Change]:
+        leaf = read_settings(text.encode(), file).get(path)
+        return [Change(path, edit(None if leaf is None else leaf.value))]
+
+    _change(home, changed)
+
+
+def _change(home: str, changes_of: Callable[[str], Sequence[Change]]) -> None:
+    """Apply the changes for the current text of the file, under its lock."""
     prepare_home(home)
     file = config_path(home)
     with _locked(home):
         old = settings_text(read_private(file) or b"", file)
-        new = old
+        new, changes = old, changes_of(old)
         for change in changes:
             new = _edited(new, change, file)
         _check(old, new, changes, file)

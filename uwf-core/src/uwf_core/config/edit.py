@@ -46,7 +46,8 @@ class _CannotEdit(Exception):
 class _Span:
     """A node of the text: its kind (scalar, alias, list, map) and its span.
 
-    `entries` are a map's keys (text and end of the key) with their values, in order.
+    `entries` are a map's keys (text and end of the key) with their values, in order; of a list its
+    items, the text of each in place of the key.
     """
 
     def __init__(self, kind: str, start: int, end: int, column: int, flow: bool = False) -> None:
@@ -132,7 +133,29 @@ def _replaced(text: str, above: _Span, place: tuple[int, _Span], value: Any) -> 
     colon = text.index(":", key_end) + 1
     if in_block:
         return f"{text[:colon]}\n{lines.rstrip()}{text[node.end :]}"
+    if node.kind == "list" and (items := _items(text, node, value)):
+        return items
     return f"{text[:colon]} {_flow(value)}{text[node.end :]}"
+
+
+def _items(text: str, node: _Span, value: Any) -> str | None:
+    """The text with other items in a block list, where the lines of those that stay keep their
+    comments; None if `value` is not texts, keeps none, or has them in another order.
+    """
+    old = {name: item for name, _, item in node.entries}
+    kept = [name for name in old if name in value]
+    new = [each for each in value if each not in old]
+    if not kept or [*kept, *new] != value or not all(isinstance(each, str) for each in value):
+        return None
+    end = _line_end(text, node.end)
+    at = node.entries[0][2].start
+    dash = text[text.rfind("\n", 0, at) + 1 : at]
+    parts = [_ended(text[:end]), *(f"{dash}{_scalar(each)}\n" for each in new), text[end:]]
+    for name, _, item in reversed(node.entries):
+        if name not in value:
+            start = text.rfind("\n", 0, item.start) + 1
+            parts[0] = parts[0][:start] + parts[0][_line_end(text, item.end) :]
+    return "".join(parts)
 
 
 def _nested(path: Path, value: Any) -> Any:
@@ -243,6 +266,7 @@ def _close(node: _Span, children: list[tuple[str, _Span]], event: Any) -> None:
     """Set the entries and the end of a collection: a block one ends with its last child."""
     node.end = event.end_mark.index if node.flow or not children else children[-1][1].end
     if node.kind != "map":
+        node.entries = [(name, item.start, item) for name, item in children]
         return
     if not node.flow and children:
         node.column = children[0][1].column  # an anchor may precede the first key

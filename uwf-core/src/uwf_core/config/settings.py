@@ -168,7 +168,7 @@ def load_settings(
         if taken.ignored:
             notices.append(_ignored(project, taken.ignored))
     values.add("environment", _from_environment(environment))
-    blocked += _from_list(environment.get(BLOCK_VARIABLE, ""))
+    blocked += names_in(environment.get(BLOCK_VARIABLE, ""))
     values.add("flag", _from_flags(flags or {}))
     notices += _open_files(home, user)
     return _settings(home, project, environment, values, (tuple(dict.fromkeys(blocked)), notices))
@@ -216,7 +216,8 @@ def _blocked(leaves: Mapping[Path, Leaf]) -> list[str]:
     return [] if leaf is None else list(leaf.value)
 
 
-def _from_list(text: str) -> list[str]:
+def names_in(text: str) -> list[str]:
+    """The names in a list of the environment (`a,b`)."""
     return [name for each in text.split(",") if (name := each.strip())]
 
 
@@ -226,7 +227,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[Path, Leaf]:
         for variable, key in ENVIRONMENT.items()
         if environment.get(variable)
     }
-    blocked = _from_list(environment.get(BLOCK_VARIABLE, ""))
+    blocked = names_in(environment.get(BLOCK_VARIABLE, ""))
     if blocked:
         leaves["plugins", "block"] = Leaf(blocked, BLOCK_VARIABLE)
     return leaves

@@ -143,7 +143,7 @@ class CrashedLoad(NamedTuple):
     def __str__(self) -> str:
         return (
             f"a command crashed while loading {self.name!r} of {self.distribution} {self.version}; "
-            f"if it happens again, block it: uwf config set plugins.block '[{self.name}]'"
+            f"if it happens again, block it: uwf plugin block {self.name}"
         )
 
 

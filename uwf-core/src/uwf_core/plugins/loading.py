@@ -1,7 +1,7 @@
 """Import one plugin and call its hook; report every error as the plugin's."""
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -56,14 +56,13 @@ def name_to_type(found: EntryPoint) -> str:
     return found.distribution if found.defect else found.name
 
 
-def cure(found: EntryPoint, blocked: Collection[str] = ()) -> str:
-    """A hint for a broken plugin; `blocked` are the plugins that stay blocked too."""
+def cure(found: EntryPoint) -> str:
+    """A hint for a broken plugin."""
     from uwf_core.plugins.repair import repair_line  # for errors only
 
-    names = ", ".join(sorted({*blocked, name_to_type(found)}))
     return (
         f"repair it: {repair_line(found.distribution)}; "
-        f"or block it: uwf config set plugins.block '[{names}]'"
+        f"or block it: uwf plugin block {name_to_type(found)}"
     )
 
 

@@ -165,7 +165,7 @@ class Plugins:
             from uwf_core.plugins.loading import broken
 
             return self._broken.get(plugin.found) or broken(plugin.found, plugin.reason)
-        return _not_ready(plugin)
+        return _not_ready(plugin, self._blocked)
 
     def load(self, group: str, name: str) -> tuple[Any, ...]:
         """The records that the hook of this plugin returns; one has this name.
@@ -257,7 +257,6 @@ class Plugins:
             load_marker,
             stays_one_process,
         )
-        from uwf_core.plugins.loading import cure
 
         try:
             with (
@@ -269,7 +268,6 @@ class Plugins:
             ):
                 yield
         except PluginBroken as error:
-            error.hint = cure(found, self._blocked)
             self._broken[found] = error
             raise
 
@@ -289,7 +287,7 @@ def _unknown(group: str | None, name: str, known: list[str]) -> PluginError:
     return PluginError(f"unknown {noun} {name!r}", hint=hint)
 
 
-def _not_ready(plugin: Plugin) -> PluginError:
+def _not_ready(plugin: Plugin, blocked: Collection[str]) -> PluginError:
     from uwf_core.plugins.loading import incompatible
 
     if plugin.status is Status.INCOMPATIBLE:
@@ -298,17 +296,17 @@ def _not_ready(plugin: Plugin) -> PluginError:
     if plugin.status is Status.DUPLICATE:
         return PluginError(
             f"the {noun} {name!r} is {plugin.reason}",
-            hint="uwf config set plugins.block '[<distribution>]'",
+            hint=f"block one of them: uwf plugin block {plugin.found.distribution}",
         )
     origin = f"{plugin.found.distribution} {plugin.found.version}"
     if plugin.status is Status.SHADOWED:
         return PluginError(
             f"the {noun} {name!r} ({origin}) is shadowed: {plugin.reason}",
-            hint=f"block it: uwf config set plugins.block '[{plugin.found.distribution}]'",
+            hint=f"block it: uwf plugin block {plugin.found.distribution}",
         )
     return PluginError(
         f"the {noun} {name!r} ({origin}) is blocked",
-        hint="remove it from plugins.block (uwf config get plugins.block) or UWF_BLOCK_PLUGINS",
+        hint=f"uwf plugin unblock {name if name in blocked else plugin.found.distribution}",
     )
 
 

@@ -205,14 +205,16 @@ def assess(installed: Collection[EntryPoint], blocked: Collection[str]) -> list[
     Two distributions that claim one name are duplicates, unless one of them is blocked. One that
     claims a name of uwf-core is shadowed.
     """
-    names = set(blocked)
-    distributions = {normalised(name) for name in blocked}
     claims: dict[tuple[str, str], list[EntryPoint]] = {}
     for found in installed:
-        is_blocked = found.name in names or normalised(found.distribution) in distributions
-        if not is_blocked:
+        if not any(blocks(name, found) for name in blocked):
             claims.setdefault((found.group, found.name), []).append(found)
     return [_assess(found, claims.get((found.group, found.name), [])) for found in installed]
+
+
+def blocks(name: str, found: EntryPoint) -> bool:
+    """Whether `name` in `plugins.block` blocks a plugin: by its name or its distribution's."""
+    return name == found.name or normalised(name) == normalised(found.distribution)
 
 
 def _assess(found: EntryPoint, claims: list[EntryPoint]) -> Plugin:
