@@ -72,11 +72,12 @@ def encode_telling(payload: Any) -> tuple[bytes, bool]:
     """
     writer = Writer()
     try:
-        return writer.value(payload, MAX_DEPTH), writer.is_plain
+        writer.add(payload, MAX_DEPTH)
     except UnsayableError as fault:
         raise PayloadError(
             fault.message, where=dotted(tuple(reversed(fault.keys))) or None, hint=fault.hint
         ) from None
+    return b"".join(writer.parts), writer.is_plain
 
 
 def decode(data: bytes) -> Any:
@@ -127,23 +128,23 @@ class MappingDecoder:
         self._reads = 0
         self._encoded: dict[str, bytes] = {}
         self._varying: set[str] = set()
-        self._plan: _Plan = {}, (), ()
+        self._plan: _Plan = {}, (), b"", ()
 
     def decode(self, data: bytes) -> Any:
         """As `decode`."""
-        known, pieces, copied = self._plan
-        found, at, reader = known.copy(), 0, _Reader(data)
+        known, pieces, last, copied = self._plan
+        found, at, reader = known.copy(), 0, None
         try:
-            for piece, key in pieces:
-                if not data.startswith(piece, at):
+            for piece, size, key in pieces:
+                start = at + size
+                if data[at:start] != piece:
                     return self._read(data)
-                at += len(piece)
-                if key is None:
-                    break
-                first, start = data[at], at + 1
+                first, start = data[start], start + 1
                 at = start + first - TEXT_0
                 if start <= at < start + 24:  # what is short is read without a call
                     found[key] = data[start:at].decode()
+                elif first == NULL:
+                    found[key], at = None, start
                 elif first in _WIDTHS:
                     width, least = _WIDTHS[first]
                     at = start + width
@@ -151,15 +152,16 @@ class MappingDecoder:
                     if not least <= number <= SAFE_INTEGER:
                         return self._read(data)
                 else:
+                    reader = reader or _Reader(data)
                     reader.position = start - 1
                     found[key] = reader.value(MAX_DEPTH - 1)
                     at = reader.position
         except (CorruptNodeError, IndexError, struct.error, UnicodeDecodeError):
             return self._read(data)
-        if not 0 < at == len(data):
+        if not known or at > len(data) or data[at:] != last:
             return self._read(data)
-        for key in copied:
-            found[key] = found[key].copy()
+        for key, kind in copied:
+            found[key] = kind(found[key])
         return found
 
     def _read(self, data: bytes) -> Any:
@@ -176,23 +178,26 @@ class MappingDecoder:
             if encoded[key] != self._encoded.get(key, encoded[key]) or not _is_flat(value):
                 self._varying.add(key)
         self._encoded = encoded
-        pieces: list[tuple[bytes, str | None]] = []
+        pieces: list[tuple[bytes, int, str]] = []
         piece = head(MAP, len(self._keys))
         for name, key in self._keys:
             piece += name
             if key in self._varying:
-                pieces.append((piece, key))
+                pieces.append((piece, len(piece), key))
                 piece = b""
             else:
                 piece += encoded[key]
-        copied = [key for key in found.keys() - self._varying if type(found[key]) in _MUTABLE]
-        known = {key: found[key].copy() if key in copied else found[key] for key in found}
-        self._plan = known, (*pieces, (piece, None)), tuple(copied)
+        same = found.keys() - self._varying
+        copied = {key: type(found[key]) for key in same if type(found[key]) in _MUTABLE}
+        known = {key: copied[key](found[key]) if key in copied else found[key] for key in found}
+        self._plan = known, tuple(pieces), piece, tuple(copied.items())
 
 
-_Plan = tuple[dict[str, Any], tuple[tuple[bytes, str | None], ...], tuple[str, ...]]
-"""The values of the mapping before; pieces with the key of the value after each; the keys of
-values that can be changed, and so are copied.
+_Plan = tuple[
+    dict[str, Any], tuple[tuple[bytes, int, str], ...], bytes, tuple[tuple[str, type], ...]
+]
+"""The values of the mapping before; pieces with their size and the key of the value after each,
+and the last one; the keys of values that can be changed, and so are copied, with their types.
 """
 
 _FIRST_LEARNT = 3
@@ -298,11 +303,13 @@ class _Reader:
         return number
 
     def array(self, depth: int) -> list[Any]:
-        self.check_depth(depth)
+        if depth == 0:
+            raise _too_deep()
         return [self.value(depth - 1) for _ in range(self.head(ARRAY))]
 
     def map(self, depth: int) -> dict[str, Any]:
-        self.check_depth(depth)
+        if depth == 0:
+            raise _too_deep()
         count, data, at = self.head(MAP), self.data, self.position
         found: dict[str, Any] = {}
         before = b""
@@ -334,9 +341,9 @@ class _Reader:
         self.position = position
         return self.text()
 
-    def check_depth(self, depth: int) -> None:
-        if depth == 0:
-            raise _corrupt(f"more than {MAX_DEPTH} levels deep")
+
+def _too_deep() -> CorruptNodeError:
+    return _corrupt(f"more than {MAX_DEPTH} levels deep")
 
 
 _SIMPLE: dict[int, Any] = {FALSE: False, TRUE: True, NULL: None}

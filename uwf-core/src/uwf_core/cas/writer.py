@@ -16,9 +16,14 @@ TEXT_0 = TEXT << 5
 FLOAT = struct.Struct(">d")
 
 _BASES: tuple[type, ...] = (str, int, float, dict)
-_USUAL_LENGTH, _USUAL_KEYS = 64, 1024
-_SHORT_TEXT = tuple(bytes((TEXT_0 + size,)) for size in range(24))
+_TEXT_HEADS = (
+    *(bytes((TEXT_0 | size,)) for size in range(24)),
+    *(bytes((TEXT_0 | 24, size)) for size in range(24, 256)),
+)
+_SMALL = tuple(bytes((number,)) for number in range(24))
 _NULL_BYTES, _TRUE_BYTES, _FALSE_BYTES = bytes((NULL,)), bytes((TRUE,)), bytes((FALSE,))
+_ONLY_TEXT = {str}
+_USUAL_ORDERS, _MANY_KEYS, _LONG = 256, 64, 1024
 
 
 class UnsayableError(Exception):
@@ -32,61 +37,52 @@ class UnsayableError(Exception):
 
 
 class Writer:
-    """Writes one payload; `is_plain` as long as it reads back as it is, types included.
+    """Writes one payload into `parts`; `is_plain` while it reads back as it is, types included.
 
-    Texts and null within mappings, which most values are, cost no separate call.
+    Texts, null and small numbers within mappings, which most values are, cost no separate call.
     """
 
-    __slots__ = ("is_plain",)
+    __slots__ = ("is_plain", "parts")
 
     def __init__(self) -> None:
         self.is_plain = True
+        self.parts: list[bytes] = []
 
-    def value(self, value: Any, depth: int) -> bytes:
-        """The bytes of a value within which `depth` more levels may lie.
+    def add(self, value: Any, depth: int) -> None:
+        """Write a value within which `depth` more levels may lie.
 
         Raises:
             UnsayableError: it is not JSON.
         """
         kind = type(value)
         if kind is str:
-            return self._text(value)
-        if value is None:
-            return _NULL_BYTES
-        if kind is bool:
-            return _TRUE_BYTES if value else _FALSE_BYTES
-        if kind is int:
-            return _integer(value)
-        if kind is dict:
-            return self._map(value, depth)
-        if kind is list:
-            return self._array(value, depth)
-        if kind is float:
-            return self._float(value)
-        return self._other(value, depth)
+            self.parts += (self._text(value),)
+        elif value is None:
+            self.parts += (_NULL_BYTES,)
+        elif kind is bool:
+            self.parts += (_TRUE_BYTES if value else _FALSE_BYTES,)
+        elif kind is int:
+            self.parts += (_integer(value),)
+        elif kind is dict:
+            self._map(value, depth)
+        elif kind is list:
+            self._array(value, depth)
+        elif kind is float:
+            self.parts += (self._float(value),)
+        else:
+            self._other(value, depth)
 
-    def _other(self, value: Any, depth: int) -> bytes:
+    def _other(self, value: Any, depth: int) -> None:
         self.is_plain = False
         if isinstance(value, list | tuple):
             return self._array(list(value), depth)
         for base in _BASES:
             if isinstance(value, base):
-                return self.value(base(value), depth)
+                return self.add(base(value), depth)
         raise UnsayableError(
             f"a {type(value).__name__} is not a JSON value",
             hint="use text, numbers, true, false, null, lists and mappings",
         )
-
-    def _text(self, value: str) -> bytes:
-        try:
-            data = value.encode()
-        except UnicodeEncodeError:
-            # Two surrogates in a row may be the halves of one character: join those, replace the
-            # rest.
-            self.is_plain = False
-            joined = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-            data = joined.encode()
-        return head(TEXT, len(data)) + data
 
     def _float(self, value: float) -> bytes:
         if not isfinite(value):
@@ -96,60 +92,97 @@ class Writer:
             return _integer(int(value))
         return b"\xfb" + FLOAT.pack(value)
 
-    def _array(self, value: list[Any], depth: int) -> bytes:
-        _check_depth(depth)
-        parts = [head(ARRAY, len(value))]
+    def _array(self, value: list[Any], depth: int) -> None:
+        if depth == 0:
+            raise _too_deep()
+        self.parts += (head(ARRAY, len(value)),)
+        index = 0
         try:
             for item in value:
-                parts.append(self.value(item, depth - 1))
+                self.add(item, depth - 1)
+                index += 1
         except UnsayableError as fault:
-            fault.keys.append(len(parts) - 1)
+            fault.keys.append(index)
             raise
-        return b"".join(parts)
 
-    def _map(self, value: dict[Any, Any], depth: int) -> bytes:
-        _check_depth(depth)
-        pairs: dict[bytes, bytes] = {}
+    def _map(self, value: dict[Any, Any], depth: int) -> None:
+        if depth == 0:
+            raise _too_deep()
+        parts, keys = self.parts, tuple(value)
+        try:
+            start, names = _ORDERS[keys] if {*map(type, keys)} == _ONLY_TEXT else self._order(keys)
+        except KeyError:
+            start, names = self._order(keys)
+        parts += (start,)
         key: Any = None
         try:
-            for key, item in value.items():
-                try:
-                    name = _KEYS[key] if type(key) is str else self._key(key)
-                except KeyError:
-                    name = self._key(key)
-                if type(item) is str and item.isascii():
-                    size = len(item)
-                    start = _SHORT_TEXT[size] if size < 24 else head(TEXT, size)
-                    pairs[name] = start + item.encode()
+            for name, key in names:
+                item = value[key]
+                kind = type(item)
+                if kind is str:
+                    try:
+                        data = item.encode()
+                    except UnicodeEncodeError:
+                        data = self._without_surrogates(item)
+                    size = len(data)
+                    parts += (name, _TEXT_HEADS[size] if size < 256 else head(TEXT, size), data)
                 elif item is None:
-                    pairs[name] = _NULL_BYTES
+                    parts += (name, _NULL_BYTES)
+                elif kind is int and 0 <= item < 24:
+                    parts += (name, _SMALL[item])
                 else:
-                    pairs[name] = self.value(item, depth - 1)
-            if len(pairs) != len(value):
-                raise UnsayableError(
-                    "two of its keys are equal once their lone surrogates are U+FFFD",
-                    hint="remove the unpaired surrogates from the keys",
-                )
+                    parts += (name,)
+                    self.add(item, depth - 1)
         except UnsayableError as fault:
-            fault.keys.append(key if isinstance(key, str) else repr(key))
+            fault.keys.append(key)
             raise
-        return head(MAP, len(pairs)) + b"".join(map(b"".join, sorted(pairs.items())))
+
+    def _order(self, keys: tuple[Any, ...]) -> "_Order":
+        """How a mapping of these keys begins, and the keys in order, each as it is written."""
+        was_plain, self.is_plain = self.is_plain, True
+        names: dict[bytes, Any] = {}
+        for key in keys:
+            name = self._key(key)
+            if name in names:
+                raise _at(
+                    key,
+                    "two of its keys are equal once their lone surrogates are U+FFFD",
+                    "remove the unpaired surrogates from the keys",
+                )
+            names[name] = key
+        order = head(MAP, len(names)), tuple(sorted(names.items()))
+        if self.is_plain and len(keys) <= _MANY_KEYS and sum(map(len, keys)) < _LONG:
+            if len(_ORDERS) >= _USUAL_ORDERS:
+                _ORDERS.clear()
+            _ORDERS[keys] = order
+        self.is_plain &= was_plain
+        return order
 
     def _key(self, key: Any) -> bytes:
         if not isinstance(key, str):
-            raise UnsayableError(
-                f"the key {key!r} is a {type(key).__name__}", hint="keys must be text in JSON"
-            )
-        was_plain = self.is_plain
-        name = self._text(key)
-        if type(key) is not str:
-            self.is_plain = False
-        elif self.is_plain == was_plain and len(_KEYS) < _USUAL_KEYS and len(key) < _USUAL_LENGTH:
-            _KEYS[key] = name
-        return name
+            what = f"the key {key!r} is a {type(key).__name__}"
+            raise _at(repr(key), what, "keys must be text in JSON")
+        self.is_plain &= type(key) is str
+        return self._text(key)
+
+    def _text(self, value: str) -> bytes:
+        try:
+            data = value.encode()
+        except UnicodeEncodeError:
+            data = self._without_surrogates(value)
+        return head(TEXT, len(data)) + data
+
+    def _without_surrogates(self, value: str) -> bytes:
+        """The UTF-8 of a text with lone surrogates. Two in a row may be the halves of one
+        character: those are joined, the rest is replaced.
+        """
+        self.is_plain = False
+        joined = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return joined.encode()
 
 
-_KEYS: dict[str, bytes] = {}
+_Order = tuple[bytes, tuple[tuple[bytes, Any], ...]]
+_ORDERS: dict[tuple[str, ...], _Order] = {}
 """Payloads of a type have the same keys again and again."""
 
 
@@ -161,7 +194,7 @@ def head(major: int, number: int) -> bytes:
     if number < 0x100:
         return bytes((major | 24, number))
     if number < 0x10000:
-        return bytes((major | 25,)) + number.to_bytes(2, "big")
+        return bytes((major | 25, number >> 8, number & 0xFF))
     if number < 0x100000000:
         return bytes((major | 26,)) + number.to_bytes(4, "big")
     return bytes((major | 27,)) + number.to_bytes(8, "big")
@@ -178,9 +211,14 @@ def _integer(value: int) -> bytes:
     )
 
 
-def _check_depth(depth: int) -> None:
-    if depth == 0:
-        raise UnsayableError(
-            f"lists and mappings are nested more than {MAX_DEPTH} levels deep",
-            hint="flatten the value, or keep the inner part as text",
-        )
+def _at(key: str, message: str, hint: str) -> UnsayableError:
+    fault = UnsayableError(message, hint)
+    fault.keys.append(key)
+    return fault
+
+
+def _too_deep() -> UnsayableError:
+    return UnsayableError(
+        f"lists and mappings are nested more than {MAX_DEPTH} levels deep",
+        hint="flatten the value, or keep the inner part as text",
+    )
