@@ -4,6 +4,7 @@ Everything here is plain text with a type, so that a reference is never mistaken
 """
 
 import os
+from functools import lru_cache
 from typing import Self
 
 from uwf_core.errors import UnknownIdError
@@ -82,6 +83,10 @@ def number_of(ref: str) -> int | None:
     except ValueError:
         return None
     return number - _HALF if number < _LIMIT and len(ref) == Ref.LENGTH else None
+
+
+known_number = lru_cache(4096)(number_of)
+"""`number_of` with a memory: what a node refers to was stored or read a moment ago."""
 
 
 def ref_of_number(number: int) -> str:

@@ -21,6 +21,8 @@ _SCALARS = (bool, int, float, type(None))
 
 def clean_text(text: str) -> str:
     """`text` without NUL and lone surrogates."""
+    if text.isascii() and "\0" not in text:
+        return text
     if "\0" in text:
         text = text.replace("\0", "\ufffd")
     try:
@@ -36,13 +38,15 @@ def clean_value(value: Any, path: Path = ()) -> Any:
     Raises:
         FieldFault: a value in it is not JSON.
     """
+    if value is None or type(value) in _SCALARS:
+        return value
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, _SCALARS):
         return value
     if isinstance(value, list | tuple):
         return [clean_value(item, (*path, index)) for index, item in enumerate(value)]
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         return _clean_mapping(value, path)
     raise FieldFault(path, f"is of the type {type(value).__name__}, which JSON cannot represent")
 
@@ -100,12 +104,14 @@ def _clean_record(cls: type[_Record], record: _Record) -> _Record:
 def _clean_mapping(mapping: Mapping[Any, Any], path: Path) -> dict[str, Any]:
     cleaned: dict[str, Any] = {}
     for key, item in mapping.items():
-        if not isinstance(key, str):
+        if type(key) is not str and not isinstance(key, str):
             raise FieldFault(path, f"has the key {shown(key)}, which is not text")
-        name = clean_text(key)
+        name = key if key.isascii() and "\0" not in key else clean_text(key)
         if name in cleaned:
             raise FieldFault((*path, name), "is duplicate")
-        cleaned[name] = clean_value(item, (*path, name))
+        if item is not None and type(item) not in _SCALARS:
+            item = clean_value(item, (*path, name))
+        cleaned[name] = item
     return cleaned
 
 

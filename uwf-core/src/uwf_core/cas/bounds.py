@@ -50,9 +50,14 @@ class Work(NamedTuple):
         """Whether any value is checked quickly enough."""
         return self.values <= _CHEAP.values and self.cost <= _CHEAP.cost
 
-    def excess(self, value: Any) -> str | None:
-        """Why a value that `decode` gave is not checked, None if it can be."""
-        size = 0 if self.is_cheap else len(encode(value))
+    def excess(self, value: Any, size: int | None = None) -> str | None:
+        """Why a value that `decode` gave is not checked, None if it can be. `size` is that of its
+        bytes where they are at hand.
+        """
+        if self.is_cheap:
+            return None
+        if size is None:
+            size = len(encode(value))
         if size * self.cost > MAX_MATCHED:
             what = f"{size:,} bytes"
         elif size * self.values > MAX_COMPARED < self.values * _values_in(value, MAX_COMPARED):

@@ -66,6 +66,12 @@ def _sha256() -> "Callable[[bytes], Hash]":
     return sha256
 
 
+def names_of(type_: str, data: bytes) -> tuple[Ref, bytes]:
+    """`ref_of` and `sha256_of` at once."""
+    hashed = hashed_bytes(type_, data)
+    return Ref(ref_text(xxh64_intdigest(hashed))), _sha256()(hashed).digest()
+
+
 def has_digests(type_: str, data: bytes, ref: str, sha256: bytes) -> tuple[bool, bool]:
     """Whether the payload has this reference, and whether it has this SHA-256."""
     hashed = hashed_bytes(type_, data)

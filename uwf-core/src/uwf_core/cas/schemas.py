@@ -326,7 +326,11 @@ class CompiledSchema:
         self.accepts: Callable[[Any], bool] = valid if self._work.is_cheap else self._accepts
 
     def _accepts(self, value: Any) -> bool:
-        return self._work.excess(value) is None and self._validator.is_valid(value)
+        return self.accepts_sized(value, None)
+
+    def accepts_sized(self, value: Any, size: int | None) -> bool:
+        """`accepts`, for a decoded value whose size in bytes may be known already."""
+        return self._work.excess(value, size) is None and self._validator.is_valid(value)
 
     def violations(self, value: Any) -> list[Violation]:
         """The violations of `value`; a value that is not JSON is one as well."""
@@ -383,15 +387,15 @@ def _short(message: str) -> str:
     return message if len(message) <= 400 else f"{message[:250]} … {message[-100:]}"
 
 
-def violations(schema: Mapping[str, Any], value: Any) -> list[Violation]:
+def violations(schema: Mapping[str, Any], value: Any, *, decoded: bool = False) -> list[Violation]:
     """What is wrong with the output or answer `value` by `schema`, formats included. The schema was
-    checked when it was stored.
+    checked when it was stored. `decoded`: the value is one that `decode` gave.
 
     Raises:
         PayloadError: `schema` is not a schema.
     """
     try:
-        plain = decode(encode(value))
+        plain = value if decoded else decode(encode(value))
     except PayloadError as error:
         return [Violation(error.where or "", error.message)]
     if fits(schema, plain):

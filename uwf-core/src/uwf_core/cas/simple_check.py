@@ -36,16 +36,14 @@ def fits(schema: Any, value: Any) -> bool | None:
 
 
 def _fits(schema: Any, value: Any) -> bool:
-    if not isinstance(schema, Mapping):
+    if type(schema) is not dict and not isinstance(schema, Mapping):
         raise _UnknownError("a schema that is not a mapping")
-    for word, asked in schema.items():
-        if word in _ANNOTATIONS:
-            continue
-        check = _CHECKS.get(word)
-        if check is None:
+    for word in schema:
+        if word in _CHECKS:
+            if not _CHECKS[word](schema[word], value, schema):
+                return False
+        elif word not in _ANNOTATIONS:
             raise _UnknownError(word)
-        if not check(asked, value, schema):
-            return False
     return True
 
 
@@ -73,13 +71,15 @@ def _enum(asked: Any, value: Any, schema: Any) -> bool:
 
 
 def _required(asked: Any, value: Any, _schema: Any) -> bool:
-    return type(value) is not dict or all(name in value for name in asked)
+    return type(value) is not dict or value.keys() >= {*asked}
 
 
 def _properties(asked: Any, value: Any, _schema: Any) -> bool:
-    return type(value) is not dict or all(
-        _fits(asked[name], value[name]) for name in asked if name in value
-    )
+    if type(value) is dict:
+        for name in asked:
+            if name in value and not _fits(asked[name], value[name]):
+                return False
+    return True
 
 
 def _additional(asked: Any, value: Any, schema: Any) -> bool:
@@ -106,7 +106,7 @@ def _any_of(asked: Any, value: Any, _schema: Any) -> bool:
 
 
 def _one_of(asked: Any, value: Any, _schema: Any) -> bool:
-    return sum(_fits(each, value) for each in asked) == 1
+    return [_fits(each, value) for each in asked].count(True) == 1
 
 
 _CHECKS: Mapping[str, Callable[[Any, Any, Any], bool]] = {

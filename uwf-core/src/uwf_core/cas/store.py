@@ -9,7 +9,7 @@ from typing import Any
 
 from uwf_core.api.store import AheadBackend, Holder, LockHandle, Record, StoreBackend
 from uwf_core.cas.codec import decode, encode, encode_telling
-from uwf_core.cas.hashing import META, PRIMITIVES, intact, ref_of, sha256_of
+from uwf_core.cas.hashing import META, PRIMITIVES, intact, names_of, ref_of
 from uwf_core.cas.records import Node, check_same, damaged, verify_record
 from uwf_core.cas.references import references_in
 from uwf_core.cas.types import KnownType, Types
@@ -60,7 +60,7 @@ class Store(VariableStore):
         schema = self.schema(Ref(type_))
         known = self.types.of(type_, schema)
         plain = payload if is_plain else known.decode(data)
-        if not trusted and (found := known.violations(plain)):
+        if not trusted and (found := known.violations(plain, len(data))):
             from uwf_core.cas.refusals import refused  # for errors only
 
             raise refused(type_, schema, found)
@@ -96,9 +96,9 @@ class Store(VariableStore):
         return ref
 
     def _put(self, type_: Ref, data: bytes, edges: tuple[int, ...]) -> Ref:
-        ref = ref_of(type_, data)
+        ref, sha256 = names_of(type_, data)
         now = self._now_ms()
-        record = Record(ref, type_, sha256_of(type_, data), data, edges, now, now)
+        record = Record(ref, type_, sha256, data, edges, now, now)
         with self._lock:
             known = self._buffer.known(ref)
             if known is not None and self._buffer.is_fresh(ref, now):
@@ -130,7 +130,7 @@ class Store(VariableStore):
         ref, now = record.ref, self._now_ms()
         if not verified:
             verify_record(record, ref)
-        with self._writing():
+        with self._lock, self._writing():
             self._buffer.add(record._replace(touched_ms=now))
 
     # -- reading nodes ---------------------------------------------------------------------------
@@ -255,7 +255,7 @@ class Store(VariableStore):
 
     def delete(self, refs: Iterable[str], untouched_since_ms: int) -> int:
         """Delete those of `refs` that were not put since; return how many."""
-        with self._writing():
+        with self._lock, self._writing():
             self._buffer.flush()
             removed = self._backend.delete(refs, untouched_since_ms)
             self._buffer.clear()

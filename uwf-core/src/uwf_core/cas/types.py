@@ -11,7 +11,7 @@ from uwf_core.cas.references import finder
 from uwf_core.cas.schemas import META_SCHEMA, CompiledSchema, Violation
 from uwf_core.cas.simple_check import fits
 from uwf_core.errors import PayloadError, StoreError
-from uwf_core.ids import Ref, number_of
+from uwf_core.ids import Ref, known_number, number_of
 
 _FEW = 8
 """How many payloads of a type are checked before jsonschema-rs is loaded for them, or decoded
@@ -51,8 +51,8 @@ class KnownType:
             self._compiled = CompiledSchema(self._schema)
         return self._compiled
 
-    def violations(self, payload: Any) -> Sequence[Violation]:
-        """What is wrong with a payload that `decode` gave; raises as `compiled`.
+    def violations(self, payload: Any, size: int | None = None) -> Sequence[Violation]:
+        """What is wrong with a payload that `decode` gave from `size` bytes; raises as `compiled`.
 
         The first ones are checked without jsonschema-rs if they can be.
         """
@@ -61,7 +61,9 @@ class KnownType:
             if fits(self._schema, payload):
                 return ()
         compiled = self.compiled
-        return () if compiled.accepts(payload) else compiled.violations_of_plain(payload)
+        return (
+            () if compiled.accepts_sized(payload, size) else compiled.violations_of_plain(payload)
+        )
 
     def edges(self, payload: Any) -> tuple[int, ...]:
         """The references in a payload, and the type: as numbers, sorted.
@@ -69,7 +71,7 @@ class KnownType:
         Raises:
             PayloadError: one of them has more bits than a reference.
         """
-        numbers: Any = map(number_of, self._references(payload))
+        numbers: Any = map(known_number, self._references(payload))
         edges = {self._number, *numbers}
         if None in edges:  # a text that is not a reference
             _check_form(self._references(payload))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import RLock
 from typing import Any
 
@@ -14,6 +14,8 @@ from uwf_core.ids import Ref
 
 _NAME = re.compile(r"@[a-zA-Z][a-zA-Z0-9]*(?:/[a-zA-Z0-9._-]+)+")
 """`@scope/segment/…`, as in ocas 0.4."""
+
+_JOINED = nullcontext()
 
 
 def following(
@@ -125,15 +127,9 @@ class VariableStore:
             finally:
                 self._durability = None
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """The current transaction, or a new durable one."""
-        with self._lock:
-            if self._durability is not None:
-                yield
-            else:
-                with self.transaction():
-                    yield
+    def _writing(self) -> AbstractContextManager[None]:
+        """The current transaction, or a new durable one. The lock is held."""
+        return self.transaction() if self._durability is None else _JOINED
 
     # -- variables -------------------------------------------------------------------------------
 
@@ -197,7 +193,7 @@ class VariableStore:
             PayloadError: the name, the value or a tag is invalid.
         """
         new = following(name, value, tags, expected, self._now_ms())
-        with self._writing():
+        with self._lock, self._writing():
             if not (self._buffer.is_fresh(value, self._now_ms()) or self.has(value)):
                 raise MissingNodeError(f"{name} cannot refer to the unknown node {value}")
             if not self._backend.set_variable(new, expected.checksum if expected else None):
@@ -210,7 +206,7 @@ class VariableStore:
         Raises:
             BusyError: another process moved or removed it; nothing has changed.
         """
-        with self._writing():
+        with self._lock, self._writing():
             if not self._backend.delete_variable(variable.name, variable.checksum):
                 raise moved(variable.name)
 

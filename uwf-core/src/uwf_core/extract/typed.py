@@ -179,10 +179,10 @@ def _nearest(status: str, known: list[str]) -> str:
 
 
 def explained_violations(schema: Mapping[str, Any], value: Any) -> list[Violation]:
-    """Like `cas.schemas.violations`; if no alternative matches, the errors of the nearest one."""
+    """What is wrong with a decoded value; where no alternative matches, by the nearest one."""
     return [
         told
-        for violation in violations(schema, value)
+        for violation in violations(schema, value, decoded=True)
         for told in _explained(schema, value, violation)
     ]
 

@@ -12,6 +12,7 @@ import sqlite3
 import stat
 import sys
 from contextlib import closing, suppress
+from typing import Any
 
 from uwf_core.errors import BusyError, CorruptNodeError, StoreError, StoreVersionError, UwfError
 from uwf_core.process import crash_points
@@ -65,11 +66,13 @@ class Database:
     Attributes:
         store_errors: a context that converts an error of SQLite to a `StoreError` with place and
             hint.
+        writing: the same; its value is the connection to write.
     """
 
     def __init__(self, path: str, locks: LockFile, *, may_make_folder: bool, durable: bool) -> None:
         self.path = path
         self.store_errors = _StoreErrors(path)
+        self.writing = _Writing(self)
         self._locks = locks
         self._durable = durable
         self._may_make_folder = may_make_folder
@@ -246,7 +249,7 @@ class _StoreErrors:
     def __init__(self, path: str) -> None:
         self._path = path
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Any:
         pass
 
     def __exit__(self, _type: object, error: BaseException | None, _traceback: object) -> None:
@@ -260,6 +263,17 @@ class _StoreErrors:
             ) from error
         if isinstance(error, UnicodeEncodeError):
             raise StoreError("a text for the store is not Unicode", where=self._path) from error
+
+
+class _Writing(_StoreErrors):
+    """See `Database.writing`. It is reentrant."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database.path)
+        self._database = database
+
+    def __enter__(self) -> sqlite3.Connection:
+        return self._database.writer()
 
 
 def _connected(path: str, mode: str) -> sqlite3.Connection:

@@ -9,7 +9,7 @@ from xxhash import xxh32_intdigest
 
 from uwf_core.api.store import Content, Holder, Record, Variable
 from uwf_core.errors import StoreError
-from uwf_core.ids import number_of, ref_of_number
+from uwf_core.ids import known_number, ref_of_number
 from uwf_core.stores.numbers import packed, refs_of, unpacked
 
 Row = tuple[Any, ...]
@@ -61,7 +61,7 @@ def _packed_edges(type_: int, record: Record) -> bytes | None:
 
 
 def _number(ref: str) -> int:
-    number = number_of(ref)
+    number = known_number(ref)
     if number is None:
         raise StoreError(f"{ref!r} is not a reference and cannot be stored")
     return number

@@ -10,7 +10,7 @@ is locked": writers wait for each other.
 import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import chain, islice
 from threading import RLock
 from typing import Any
@@ -122,16 +122,14 @@ class SqliteBackend:
             self._synchronous = wanted
         return connection
 
+    def _writing(self) -> AbstractContextManager[sqlite3.Connection]:
+        """The current transaction, or a new durable one. The lock is held."""
+        return self._database.writing if self._in_transaction else self._alone()
+
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """The current transaction, or a new durable one."""
-        with self._lock:
-            if self._in_transaction:
-                with self._database.store_errors:
-                    yield self._database.writer()
-            else:
-                with self.transaction(), self._database.store_errors:
-                    yield self._database.writer()
+    def _alone(self) -> Iterator[sqlite3.Connection]:
+        with self.transaction(), self._database.writing as connection:
+            yield connection
 
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         with self._lock, self._database.store_errors:
@@ -176,7 +174,7 @@ class SqliteBackend:
         for record in records:
             new.append(rows.row_of_record(record))
             crash_points.reach("node")
-        with self._writing() as connection:
+        with self._lock, self._writing() as connection:
             if connection.executemany(_PUT, new).rowcount == len(new):
                 return {}
             return {
@@ -250,7 +248,7 @@ class SqliteBackend:
     def delete(self, refs: Iterable[str], untouched_since_ms: int) -> int:
         """Delete those of `refs` that were not touched since."""
         removed = 0
-        with self._writing() as connection:
+        with self._lock, self._writing() as connection:
             for batch in batches(map(number_of, refs)):
                 sql = f"DELETE FROM node WHERE created + touched < ? AND ref IN ({marks(batch)})"
                 removed += connection.execute(sql, (untouched_since_ms, *batch)).rowcount
@@ -302,7 +300,7 @@ class SqliteBackend:
         """Compare-and-set."""
         row = rows.row_of_variable(variable)
         crash_points.reach("variable")
-        with self._writing() as connection:
+        with self._lock, self._writing() as connection:
             if expected is None:
                 return connection.execute(_ADD_VARIABLE, row).rowcount == 1
             values = (*row[1:], row[0], expected)
@@ -311,7 +309,7 @@ class SqliteBackend:
     def delete_variable(self, name: str, expected: bytes) -> bool:
         """Compare-and-delete."""
         sql = "DELETE FROM variable WHERE name = ? AND checksum = ?"
-        with self._writing() as connection:
+        with self._lock, self._writing() as connection:
             return connection.execute(sql, (name, expected)).rowcount == 1
 
     # -- locks -----------------------------------------------------------------------------------
