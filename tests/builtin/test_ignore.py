@@ -62,6 +62,8 @@ def walked(root: Path) -> set[str]:
 @example(above="?//", below="", own="")
 @example(above="[[:alpha:]]x", below="", own="")
 @example(above="a**x\nb/**/x", below="", own="")
+@example(above="", below="", own="a\na**/b")
+@example(above="!a\n/a**\n!a/b**/x", below="", own="")
 @example(above="x\\", below="x[\n!a/", own="")
 @example(above="\ufeffx.c", below="", own="")
 @example(above="a/*\n!a/*.c", below="!x", own="x")

@@ -56,8 +56,16 @@ def _rule(line: str) -> _Rule | None:
     line = line.removeprefix("/")
     if not line:
         return None
-    text = _translated(line) if anchored else r"(?:.*/)?" + _translated(line)
+    text = _anchored(line) if anchored else r"(?:.*/)?" + _translated(line)
     return _Rule(re.compile(text + r"\Z", re.DOTALL), negated, folders_only)
+
+
+def _anchored(line: str) -> str:
+    """git compares the text before the first wildcard, and matches the rest as a separate pattern:
+    the stars of `a**/b` are folders.
+    """
+    plain = re.split(r"[*?\[\\]", line, maxsplit=1)[0]
+    return re.escape(plain) + _translated(line[len(plain) :])
 
 
 def _trimmed(line: str) -> str:
@@ -94,7 +102,7 @@ def _translated(pattern: str) -> str:
     return text + _STARS[star] + fixed
 
 
-_STARS = {"": "", "any": "[^/]*", "folders": r"(?:[^/]+/)*"}
+_STARS = {"": "", "any": "[^/]*", "folders": r"(?:[^/]*/)*"}
 
 
 _PIECE = re.compile(
