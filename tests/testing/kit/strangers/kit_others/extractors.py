@@ -74,7 +74,7 @@ class gives_empty_reasons(right_extractor):
 class takes_its_time(right_extractor):
     def extract(self, request):
         if len(request.raw) > 500_000:
-            time.sleep(0.6)
+            time.sleep(4)
         return super().extract(request)
 
 
