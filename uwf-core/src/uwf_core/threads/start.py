@@ -11,6 +11,7 @@ from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.thread.types import StartPayload, runs
+from uwf_core.workflow.definition import START
 from uwf_core.workflow.publish import publish
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
             "head": start,
             "cwd": cwd,
             "agent": options.agent,
-            "next": runs(definition.graph["$START"]["new"].role),
+            "next": runs(definition.graph[START]["new"].role),
         }
         crash_points.reach("start")
         begin_thread(engine, thread, fields, [])
@@ -77,21 +78,17 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
 def _first_role(engine: "Engine", workflow: Ref | dict[str, Any]) -> tuple[str, str]:
     """The name of a workflow, and the role that a new thread begins with."""
     if isinstance(workflow, dict):
-        return workflow["name"], workflow["graph"]["$START"]["new"]["role"]
+        return workflow["name"], workflow["graph"][START]["new"]["role"]
     definition = engine.definition(workflow)
-    return definition.name, definition.graph["$START"]["new"].role
+    return definition.name, definition.graph[START]["new"].role
 
 
 def _check_agent(engine: "Engine", word: str | None, folder: str, workflow: str, role: str) -> None:
     """Check that there is an agent for the first role: without one, no thread is left behind."""
-    from uwf_core.agents.choose import AgentPreferences, choose_agent
+    from uwf_core.engine.agents import usual_agent
 
-    settings = engine.settings
-    preferences = AgentPreferences(
-        thread=word, overrides=settings.agent_overrides, default=settings.default_agent
-    )
     catalog = engine.agent_catalog(folder)
-    choice = choose_agent(preferences, catalog, workflow=workflow, role=role)
+    choice = usual_agent(engine, catalog, workflow, role, thread=word)
     engine.check_plugin(choice.plugin)
     if word is not None and engine.redactor.text(word) != word:
         raise UsageError(
