@@ -5,7 +5,7 @@ types that are listed there. `Annotated` adds rules: `Annotated[int, above(0)]`.
 are read in the same way, with the place of an error in the configuration.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 from uwf_core.api.sums import LARGEST
@@ -33,6 +33,7 @@ __all__ = [
     "above",
     "between",
     "camel",
+    "doubled",
     "integer",
     "nearest",
     "payload_schema",
@@ -98,7 +99,7 @@ def read_options(cls: type[_Options], mapping: Mapping[str, Any], *, where: str)
         raise ConfigError(subject + fault.message, where=place, hint=fault.hint) from fault
 
 
-# -- integers of any length in JSON and YAML ---------------------------------------------------
+# -- what `json.loads` accepts and uwf does not ---------------------------------------------------
 
 LONGEST_INTEGER = 250
 """In characters. A longer one becomes an infinity, as in JavaScript: neither can be stored, and
@@ -109,3 +110,13 @@ Python raises an error for the text of an integer beyond 4300 digits.
 def integer(text: str) -> int | float:
     """Parse a text of digits (`parse_int` of `json.loads`)."""
     return int(text) if len(text) <= LONGEST_INTEGER else float(text)
+
+
+def doubled(pairs: Iterable[tuple[str, Any]]) -> str | None:
+    """The first key of an object that came before in it (`object_pairs_hook` of `json.loads`)."""
+    seen = set[str]()
+    for key, _ in pairs:
+        if key in seen:
+            return key
+        seen.add(key)
+    return None

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from uwf_core.api.fields import doubled
 from uwf_core.cas.schemas import Violation, violations
 from uwf_core.engine.nodes import save_event
 from uwf_core.engine.plan import Intent
@@ -154,8 +155,7 @@ def _json_of(text: str) -> dict[str, Any] | list[str]:
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    keys = [key for key, _ in pairs]
-    twice = next((key for key in keys if keys.count(key) > 1), None)
+    twice = doubled(pairs)
     if twice is not None:
         raise ValueError(f"it has the key {twice!r} twice")
     return dict(pairs)

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from uwf_core.api.fields import integer
+from uwf_core.api.fields import doubled, integer
 from uwf_core.workflow.problem import Place, error_at
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence, to_value
 from uwf_core.workflow.yaml_source import MAX_DEPTH, Composed, compose_all
@@ -45,11 +45,10 @@ def _fault(file: str, message: str) -> Composed:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    mapping = dict(pairs)
-    if len(mapping) < len(pairs):
-        twice = next(key for at, (key, _) in enumerate(pairs) if key in dict(pairs[:at]))
+    twice = doubled(pairs)
+    if twice is not None:
         raise _Refused(f"duplicate key {twice!r}")
-    return mapping
+    return dict(pairs)
 
 
 def _refuse_constant(name: str) -> Any:
