@@ -90,7 +90,10 @@ class Contract:
 
     def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
         """Why a clause with these requirements is skipped; None if it runs."""
-        raise NotImplementedError
+        for name in wanted.peer:
+            if request.getfixturevalue(name) is None:
+                return f"no fixture {name!r} is defined"
+        return None
 
 
 def clauses(cls: type[Contract]) -> list[str]:

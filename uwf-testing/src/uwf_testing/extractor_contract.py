@@ -33,7 +33,7 @@ from hypothesis import strategies as st
 from uwf_core.api.agent import Model
 from uwf_core.api.extract import Extractor, ExtractProblem, ExtractReply, ExtractRequest
 from uwf_core.plugins.scan import EXTRACTORS
-from uwf_testing.contract import KIT_VERSION, Needs, needs
+from uwf_testing.contract import KIT_VERSION, needs
 from uwf_testing.extractor_texts import BODY, HOSTILE, OUTPUTS, SCHEMA, Write, hostile_in_format
 from uwf_testing.plugin_contract import CalledPluginContract, check_usage
 
@@ -84,12 +84,6 @@ class ExtractorContract(CalledPluginContract):
     def hostile(self, write: Write | None) -> Sequence[str]:
         """Malformed texts; with `write`, also such in the extractor's own format."""
         return (*HOSTILE, *(hostile_in_format(write) if write else ()))
-
-    def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
-        """Why a clause is skipped: it needs the fixture `write`."""
-        if "write" in wanted.peer and request.getfixturevalue("write") is None:
-            return "no fixture `write` is defined"
-        return None
 
     @needs("write")
     def test_what_was_written_is_read(

@@ -37,7 +37,7 @@ from uwf_core.cas.codec import encode
 from uwf_core.errors import PayloadError
 from uwf_core.plugins.scan import JUDGES
 from uwf_core.process.cancel import Cancel
-from uwf_testing.contract import KIT_VERSION, Needs, needs
+from uwf_testing.contract import KIT_VERSION, needs
 from uwf_testing.plugin_contract import CalledPluginContract, check_usage
 from uwf_testing.surroundings import (
     ends_within,
@@ -100,13 +100,6 @@ class JudgeContract(CalledPluginContract):
             return made.judge(replace(request, options=wanted))
 
         return call
-
-    def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
-        """Why a clause is skipped: a fixture is missing."""
-        for name in wanted.peer:
-            if request.getfixturevalue(name) is None:
-                return f"no fixture {name!r} is defined"
-        return None
 
     def test_a_score_is_within_0_and_1(
         self, score: Callable[[JudgeRequest], JudgeReply], trial: JudgeRequest

@@ -33,7 +33,7 @@ from uwf_core.cas.schemas import CompiledSchema, schema_problems
 from uwf_core.plugins.plugins import Plugins
 from uwf_core.plugins.scan import TOOLS
 from uwf_core.process.cancel import Cancel
-from uwf_testing.contract import KIT_VERSION, Needs, needs
+from uwf_testing.contract import KIT_VERSION, needs
 from uwf_testing.plugin_contract import PluginContract
 from uwf_testing.surroundings import (
     ends_within,
@@ -107,13 +107,6 @@ class ToolContract(PluginContract):
     def subject(self, request: pytest.FixtureRequest) -> str:
         """The tool's name."""
         return str(request.getfixturevalue("tool"))
-
-    def missing(self, wanted: Needs, request: pytest.FixtureRequest) -> str | None:
-        """Why a clause is skipped: a fixture is missing."""
-        for name in wanted.peer:
-            if request.getfixturevalue(name) is None:
-                return f"no fixture {name!r} is defined"
-        return None
 
     def check_announced(self, record: ToolSpec, name: str) -> None:
         """Check the name and the description, which the model reads."""
