@@ -75,7 +75,7 @@ class ToolResult(NamedTuple):
 
 
 class Results(NamedTuple):
-    """A line of the user: results of tools, and what the program itself told the model."""
+    """A line of the user: results of tools, and what the program itself sent to the model."""
 
     results: tuple[ToolResult, ...]
     text: str

@@ -47,7 +47,7 @@ class Stream:
         self.messages: dict[str, Tokens] = {}
         self._own_messages: dict[str, None] = {}
         self._hook: str | None = None
-        self._told = ""
+        self._injected = ""
         self._error: str | None = None
         self._until_ms: int | None = None
 
@@ -87,12 +87,12 @@ class Stream:
                     self._count(line)
                 self.turns.message(line)
             case Results():
-                self._told = "" if line.results else line.text
-                if self._hook is not None and self._told:
-                    self._hook = self._told
+                self._injected = "" if line.results else line.text
+                if self._hook is not None and self._injected:
+                    self._hook = self._injected
                 self.turns.results(line)
             case Blocked():
-                self._hook = self._told if line.text is None else line.text
+                self._hook = self._injected if line.text is None else line.text
             case Retry():
                 self.turns.retry(line)
                 self._check_wait(line)

@@ -47,7 +47,7 @@ class Turns:
         )
 
     def results(self, results: Results) -> None:
-        """Results of tools, and what the program told the model."""
+        """Results of tools, and what the program sent to the model."""
         now, changed = int(time.time() * 1000), dict[int, None]()
         for result in results.results:
             index = self._of_call.get(result.id)

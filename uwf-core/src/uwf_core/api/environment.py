@@ -151,14 +151,14 @@ def passed_on(env: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
     """The variables of `env` that are standard or that `names` declares; `*` at the end of a name
     matches any suffix.
     """
-    exact, prefixes = _told_apart(tuple(names))
+    exact, prefixes = _by_kind(tuple(names))
     return {
         name: value for name, value in env.items() if name in exact or name.startswith(prefixes)
     }
 
 
 @lru_cache(maxsize=64)
-def _told_apart(names: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+def _by_kind(names: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
     """The standard names and these: whole names, and beginnings of names."""
     wanted = (*USUAL, *names)
     exact = frozenset(name for name in wanted if not name.endswith("*"))

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from uwf_core.engine.results import Outcome
     from uwf_core.process.cancel import Cancel
 
-_SUSPEND = "$SUSPEND"
 _CLEAR = "\r\x1b[2K"
 _REFRESH_SECONDS = 0.5
 
@@ -175,11 +174,13 @@ class LiveWatch:
         """The role's status and where it leads. A word does not tell good from bad, the graph does:
         an edge back, or to a person, is amber. Nothing is green.
         """
+        from uwf_core.workflow.definition import SUSPEND
+
         text = one_line(str(event.output.get("$status", "")))
         if event.leads_to is None:
             return text
         text += f" {'↩' if event.back else '→'} {one_line(event.leads_to)}"
-        is_detour = event.back or event.leads_to == _SUSPEND
+        is_detour = event.back or event.leads_to == SUSPEND
         return self._screen.paint(text, "warning") if is_detour else text
 
     def _denied(self, event: Any) -> str:

@@ -27,6 +27,7 @@ from uwf_core.thread.lifecycle import INTERRUPTED_MESSAGE
 from uwf_core.thread.names import attempt_name, turns_prefix
 from uwf_core.thread.state import Event, ThreadState, fold
 from uwf_core.thread.types import waits
+from uwf_core.workflow.definition import END, SUSPEND
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import FailureDocument, StepResult
@@ -126,8 +127,8 @@ def finished_event(engine: "Engine", attempt: Attempt) -> StepFinished:
 def _leads_to(state: ThreadState) -> str | None:
     """The target of the edge that was taken; None if there is none."""
     if state.suspension is not None:
-        return "$SUSPEND" if state.suspension.reason == "role" else None
-    return state.current_role or "$END"
+        return SUSPEND if state.suspension.reason == "role" else None
+    return state.current_role or END
 
 
 def _failed_event(engine: "Engine", attempt: Attempt, failure: AgentFailure) -> StepFailed:

@@ -24,7 +24,8 @@ from uwf_core.errors import AgentFailure, InternalFailure
 from uwf_core.extract.typed import check_structured, variant_for
 from uwf_core.ids import Ref
 from uwf_core.plugins.scan import EXTRACTORS
-from uwf_core.workflow.variants import BODY, STATUS, SUSPEND, Variant
+from uwf_core.workflow.definition import SUSPEND
+from uwf_core.workflow.variants import BODY, STATUS, Variant
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine

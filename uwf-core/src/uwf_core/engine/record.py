@@ -15,7 +15,8 @@ from uwf_core.moderator.next import apply_edge
 from uwf_core.process import crash_points
 from uwf_core.thread.state import Event
 from uwf_core.thread.types import ErrorPayload, NextPayload, StepPayload, waits
-from uwf_core.workflow.variants import STATUS, SUSPEND
+from uwf_core.workflow.definition import SUSPEND
+from uwf_core.workflow.variants import STATUS
 
 if TYPE_CHECKING:
     from uwf_core.engine.attempt import Attempt

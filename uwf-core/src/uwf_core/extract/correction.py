@@ -29,10 +29,7 @@ def correction_text(
         typed: the rejected reply was a typed object.
     """
     work = "Your work is kept, so do not repeat it; correct only the errors listed here."
-    return (
-        "\n\n".join((_refusal(problems, attempt, of), f"{work} {_OBJECT if typed else _FORM}"))
-        + "\n"
-    )
+    return f"{_refusal(problems, attempt, of)}\n\n{work} {_OBJECT if typed else _FORM}\n"
 
 
 def correction_without_session(

@@ -14,7 +14,8 @@ from uwf_core.api.extract import ExtractProblem, ExtractReply
 from uwf_core.cas.codec import decode, encode
 from uwf_core.cas.schemas import Violation, violations
 from uwf_core.errors import PayloadError
-from uwf_core.workflow.variants import BODY, STATUS, SUSPEND, Variant, variants
+from uwf_core.workflow.definition import SUSPEND
+from uwf_core.workflow.variants import BODY, STATUS, Variant, variants
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar, YamlSequence
 
 _NONE_FITS = ("listed in the 'anyOf' keyword", "listed in the 'oneOf' keyword")
@@ -124,7 +125,7 @@ def checked(
 
 def _problems(variant: Variant, output: Mapping[str, Any]) -> list[ExtractProblem]:
     missing = [name for name in sorted(variant.required) if name not in output]
-    told = {f'"{name}" is a required property' for name in missing}
+    reported = {f'"{name}" is a required property' for name in missing}
     return [
         *(
             ExtractProblem(path=name, message=f"is missing; $status {variant.status!r} requires it")
@@ -133,7 +134,7 @@ def _problems(variant: Variant, output: Mapping[str, Any]) -> list[ExtractProble
         *(
             ExtractProblem(path=path, message=message)
             for path, message in explained_violations(variant.schema, output)
-            if path or message not in told
+            if path or message not in reported
         ),
     ]
 
@@ -181,9 +182,9 @@ def _nearest(status: str, known: list[str]) -> str:
 def explained_violations(schema: Mapping[str, Any], value: Any) -> list[Violation]:
     """What is wrong with a decoded value; where no alternative matches, by the nearest one."""
     return [
-        told
+        each
         for violation in violations(schema, value, decoded=True)
-        for told in _explained(schema, value, violation)
+        for each in _explained(schema, value, violation)
     ]
 
 
@@ -191,12 +192,12 @@ def _explained(schema: Mapping[str, Any], value: Any, violation: Violation) -> l
     if not violation.message.endswith(_NONE_FITS) or " more than one " in violation.message:
         return [violation]
     inner_schema, inner_value = _located(schema, value, violation.path)
-    told = [
+    nearest = [
         _below(violation.path, each)
         for choice in _choices(inner_schema)
         for each in _faults_of_nearest(choice, inner_value)
     ]
-    return told or [violation]
+    return nearest or [violation]
 
 
 def _located(schema: Any, value: Any, path: str) -> tuple[Any, Any]:

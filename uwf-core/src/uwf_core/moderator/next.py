@@ -10,11 +10,9 @@ from uwf_core.errors import RoutingFailed
 from uwf_core.moderator.suspend import message_of_edge, message_of_role
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.types import NextPayload, ends, runs, waits
-from uwf_core.workflow.definition import Definition, Edge
+from uwf_core.workflow.definition import END, START, SUSPEND, Definition, Edge
 from uwf_core.workflow.template import TemplateError, render
-from uwf_core.workflow.variants import BODY, STATUS, SUSPEND
-
-START, END = "$START", "$END"
+from uwf_core.workflow.variants import BODY, STATUS
 
 
 class Transition(NamedTuple):

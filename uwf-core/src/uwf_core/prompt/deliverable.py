@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from uwf_core.prompt.markdown import fenced, frontmatter
-from uwf_core.workflow.variants import BODY, STATUS, SUSPEND, Variant, variants
+from uwf_core.workflow.definition import END, SUSPEND
+from uwf_core.workflow.variants import BODY, STATUS, Variant, variants
 
 _BEGIN = """\
 # What you must deliver
@@ -112,7 +113,7 @@ def _lead(target: str | None, role: str) -> str:
     """Where a status leads, in words."""
     if target is None:
         return ""
-    known = {"$END": "the end of the thread", SUSPEND: "a question to a person", role: "you again"}
+    known = {END: "the end of the thread", SUSPEND: "a question to a person", role: "you again"}
     return f"Next: {known.get(target, f'the role {target}')}."
 
 

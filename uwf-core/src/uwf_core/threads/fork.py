@@ -8,6 +8,7 @@ from uwf_core.errors import WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.history import inherited_steps, is_start, read_start, read_step
 from uwf_core.thread.types import runs
+from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import StartedDocument
@@ -44,7 +45,7 @@ def fork_at(engine: "Engine", thread: ThreadId, ref: Ref) -> "Head":
     begun = read_start(store, start)
     definition = engine.definition(Ref(begun["workflow"]))
     if is_start(payload):
-        to = runs(definition.graph["$START"]["new"].role)
+        to = runs(definition.graph[START]["new"].role)
     elif payload["failure"] is not None:
         raise WrongStateError(
             f"{ref} is a failed attempt; a thread cannot continue from it",

@@ -17,7 +17,7 @@ from uwf_core.thread.history import body_of, newest_first, read_start, state_of_
 from uwf_core.thread.names import attempts_prefix, events_prefix, head_name, turns_prefix
 from uwf_core.thread.state import differences
 from uwf_core.thread.types import EVENTS, NODES
-from uwf_core.workflow.definition import WORKFLOW_TYPES, read_definition
+from uwf_core.workflow.definition import END, START, SUSPEND, WORKFLOW_TYPES, read_definition
 from uwf_core.workflow.registry import PREFIX as REGISTRY
 
 if TYPE_CHECKING:
@@ -170,8 +170,8 @@ class CheckedBundle:
 
 def _check_graph(definition: "Definition") -> None:
     """Check that every edge leads to a role, so that a run can follow it."""
-    known = {*definition.roles, "$END", "$SUSPEND"}
-    if "new" not in definition.graph.get("$START", {}):
+    known = {*definition.roles, END, SUSPEND}
+    if "new" not in definition.graph.get(START, {}):
         raise BundleError(f"workflow {definition.ref} has no edge $START.new")
     for edges in definition.graph.values():
         for edge in edges.values():

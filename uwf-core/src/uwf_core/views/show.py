@@ -124,8 +124,10 @@ def form_of(engine: "Engine", head: Head, suspension: Suspension | None) -> dict
     elif head.at_start:
         return None
     else:
+        from uwf_core.workflow.definition import SUSPEND
+
         output = store.get(Ref(read_step(store, head.ref).payload["output"])).payload
-        form = output.get("form") if output.get("$status") == "$SUSPEND" else None
+        form = output.get("form") if output.get("$status") == SUSPEND else None
     return form if isinstance(form, dict) else None
 
 

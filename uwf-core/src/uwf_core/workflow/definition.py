@@ -22,6 +22,10 @@ WORKFLOW_TYPES = frozenset((WORKFLOW_TYPE,))
 """Every type of workflow node that was ever released; all of them can be read."""
 
 
+START: Final = "$START"
+END: Final = "$END"
+SUSPEND: Final = "$SUSPEND"
+
 VERSION: Final = 1
 """The format of workflow files."""
 NAME_PATTERN: Final = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
@@ -154,7 +158,7 @@ def _reading_order(graph: Mapping[str, Mapping[str, Edge]]) -> list[str]:
 
     A node keeps its mappings sorted by key, so the order of the file is not known here.
     """
-    order = ["$START"]
+    order = [START]
     for name in order:
         targets = (edge.role for edge in graph[name].values())
         order += [each for each in dict.fromkeys(targets) if each in graph and each not in order]

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from uwf_core.shape.mismatch import nearest, suggestion
-from uwf_core.workflow.parsed import END, START, SUSPEND, ParsedEdge, ParsedWorkflow
+from uwf_core.workflow.definition import END, START, SUSPEND
+from uwf_core.workflow.parsed import ParsedEdge, ParsedWorkflow
 from uwf_core.workflow.problem import Problem, error_at
 from uwf_core.workflow.variants import Analysis
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.workflow.definition import Definition
+from uwf_core.workflow.definition import END, START, SUSPEND, Definition
 
-_PSEUDO = {"$START": "([START])", "$END": "([END])", "$SUSPEND": "[/SUSPEND/]"}
+_PSEUDO = {START: "([START])", END: "([END])", SUSPEND: "[/SUSPEND/]"}
 
 
 class _Arrow(NamedTuple):
@@ -20,7 +20,7 @@ def graph(workflow: Definition | Mapping[str, Any]) -> str:
     arrows = _arrows(workflow)
     roles = workflow.roles if isinstance(workflow, Definition) else workflow["roles"]
     used = [arrow.source for arrow in arrows] + [arrow.target for arrow in arrows]
-    nodes = ["$START", *roles, *(name for name in ("$END", "$SUSPEND") if name in used)]
+    nodes = [START, *roles, *(name for name in (END, SUSPEND) if name in used)]
     ids = {name: f"n{number}" for number, name in enumerate(nodes)}
     lines = ["flowchart TD"]
     lines += [f"    {ids[name]}{_PSEUDO.get(name) or _box(name)}" for name in nodes]

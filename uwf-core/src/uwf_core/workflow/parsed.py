@@ -6,8 +6,6 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.problem import Place
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar
 
-START, END, SUSPEND = "$START", "$END", "$SUSPEND"
-
 
 class ParsedEdge(NamedTuple):
     """An edge as written; a value that is missing or not text is None."""

@@ -7,9 +7,10 @@ from functools import partial
 from itertools import islice
 
 from uwf_core.shape.mismatch import suggestion
+from uwf_core.workflow.definition import START
 from uwf_core.workflow.fields import Fields, Presence
 from uwf_core.workflow.load import FILE_STYLE
-from uwf_core.workflow.parsed import START, ParsedEdge, ParsedWorkflow
+from uwf_core.workflow.parsed import ParsedEdge, ParsedWorkflow
 from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
 from uwf_core.workflow.template import Template, TemplateError, TemplateName, parse
 from uwf_core.workflow.variants import BODY, Analysis, Variant

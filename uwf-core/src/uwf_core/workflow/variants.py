@@ -30,9 +30,9 @@ from uwf_core.workflow.alternatives import (
     required_of,
     subschemas,
 )
+from uwf_core.workflow.definition import SUSPEND
 
 STATUS = "$status"
-SUSPEND = "$SUSPEND"
 BODY = "_body"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 """The pattern of names of workflows, roles and statuses."""
