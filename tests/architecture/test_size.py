@@ -13,7 +13,7 @@ FUNCTION_LINES = 50
 
 # A file that may be longer, and why.
 LONGER = {
-    "uwf-core/src/uwf_core/errors.py": 420,  # the whole error tree in one place, mostly docstrings
+    "uwf-core/src/uwf_core/errors.py": 430,  # the whole error tree in one place, mostly docstrings
 }
 
 

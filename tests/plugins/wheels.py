@@ -16,10 +16,11 @@ def build_wheel(
     files: Mapping[str, str],
     *,
     requires: Sequence[str] = ("uwf-core>=0.1,<1",),
+    version: str = VERSION,
 ) -> Path:
     """Write the wheel of a distribution; its path."""
     module = name.replace("-", "_")
-    info = f"{module}-{VERSION}.dist-info"
+    info = f"{module}-{version}.dist-info"
     sections = (
         f"[{group}]\n" + "".join(f"{entry} = {target}\n" for entry, target in entries.items())
         for group, entries in entry_points.items()
@@ -27,14 +28,14 @@ def build_wheel(
     demands = "".join(f"Requires-Dist: {each}\n" for each in requires)
     contents = {
         **files,
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {VERSION}\n{demands}",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{demands}",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         f"{info}/entry_points.txt": "\n".join(sections),
     }
     record = "".join(
         f"{path},{_hash(text)},{len(text.encode())}\n" for path, text in contents.items()
     )
-    wheel = folder / f"{module}-{VERSION}-py3-none-any.whl"
+    wheel = folder / f"{module}-{version}-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         for path, text in contents.items():
             archive.writestr(path, text)

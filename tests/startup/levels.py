@@ -164,6 +164,8 @@ CALLS = [
     Call("plugin list", "plugin list --all"),
     Call("plugin check", "plugin check mock"),
     Call("plugin new", "plugin new agent fresh"),
+    Call("plugin install", "plugin install --dry-run demo"),
+    Call("plugin uninstall", "plugin uninstall --dry-run hermes"),
     Call("plugin block", "plugin block mock"),
     Call("plugin unblock", "plugin unblock mock"),
     Call("config get", "config get defaultAgent"),

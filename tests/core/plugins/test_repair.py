@@ -11,10 +11,13 @@ import pytest
 
 from uwf_core.plugins.repair import (
     InstallMethod,
+    Required,
     fit_line,
+    install_command,
     install_line,
     install_method,
     repair_line,
+    uninstall_command,
 )
 
 
@@ -57,6 +60,37 @@ def test_with_uv_tool_what_was_installed_beside_is_named_again(tmp_path: Path) -
     assert repair_line("demo", method) == "uv tool upgrade uwf-core"
 
 
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ('name = "a", specifier = ">=1,<2", extras = ["x", "y"]', ["--with", "a[x,y]>=1,<2"]),
+        ('name = "a", marker = "os_name == \'posix\'"', ["--with", "a ; os_name == 'posix'"]),
+        ('name = "a", path = "/w/a b-1.whl"', ["--with", "a @ file:///w/a%20b-1.whl"]),
+        ('name = "a", directory = "/src/a"', ["--with", "a @ file:///src/a"]),
+        ('name = "a", editable = "/src/a"', ["--with-editable", "/src/a"]),
+        ('name = "a", url = "https://h/a.whl"', ["--with", "a @ https://h/a.whl"]),
+        ('name = "a", git = "https://h/a"', ["--with", "a @ git+https://h/a"]),
+        (
+            'name = "a", git = "https://h/a?rev=v1&subdirectory=b%2Fc#0123abc"',
+            ["--with", "a @ git+https://h/a@v1#subdirectory=b/c"],
+        ),
+    ],
+)
+def test_with_uv_tool_each_keeps_its_version_and_its_place(
+    tmp_path: Path, entry: str, words: list[str]
+) -> None:
+    """As `uv tool install` of uv 0.13 writes it into its receipt."""
+    (tmp_path / "uv-receipt.toml").write_text(
+        f'[tool]\nrequirements = [{{ name = "uwf-core", editable = "/src/core" }}, {{ {entry} }}]\n'
+    )
+    method = install_method(str(tmp_path))
+    core = ["uv", "tool", "install", "--editable", "/src/core"]
+    assert shlex.split(install_line("demo", method)) == [*core, *words, "--with", "demo"]
+    assert [*install_command(["a==3"], method)] == [*core, "--with", "a==3"]
+    assert [*install_command(["/new/a-3.whl"], method)] == [*core, "--with", "/new/a-3.whl"]
+    assert [*uninstall_command(["A"], method)] == core
+
+
 def test_a_receipt_of_another_format_still_gives_a_command(tmp_path: Path) -> None:
     (tmp_path / "uv-receipt.toml").write_text("[tool]\n")
     assert install_line("demo", install_method(str(tmp_path))) == (
@@ -73,11 +107,11 @@ def test_a_receipt_of_another_format_still_gives_a_command(tmp_path: Path) -> No
             "uv pip install --python '/my env/python' --upgrade uwf-core demo",
         ),
         (
-            InstallMethod("pipx", "python", "uwf-core"),
+            InstallMethod("pipx", "python"),
             "pipx upgrade --include-injected uwf-core",
         ),
         (
-            InstallMethod("uv-tool", "python", "uwf-core[llm]", ("demo",)),
+            InstallMethod("uv-tool", "python", Required("uwf-core", "uwf-core[llm]")),
             "uv tool upgrade uwf-core",
         ),
     ],

@@ -15,6 +15,7 @@
     │   ├── CollisionError                   another payload already has this reference
     │   └── StoreVersionError                written by a newer uwf
     ├── BundleError                 exit 4   an invalid bundle
+    ├── InstallError                exit 1   a plugin could not be installed or uninstalled
     ├── BusyError                   exit 75  a held lock, or a wait that timed out
     ├── RunInterrupted              exit 130 Ctrl-C or SIGTERM
     ├── LimitError                  exit 5   a limit of the workflow or the command
@@ -176,6 +177,12 @@ class BundleError(UwfError):
 
     code = "invalid-bundle"
     exit_code = ExitCode.INVALID
+
+
+class InstallError(UwfError):
+    """The installer of this environment could not install or uninstall a plugin."""
+
+    code = "install"
 
 
 class BusyError(UwfError):

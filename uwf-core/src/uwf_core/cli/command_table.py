@@ -149,6 +149,10 @@ _PLUGIN_ROWS: Final[Mapping[str, Entry]] = {
         "plugin:check", "Load a plugin and check whether it is ready", ("plugin",),
         ("--timeout=text",),
     ),
+    "install": Row(
+        "plugin_install:install", "Install plugins with the installer of this uwf", _FILE,
+        ("--upgrade", "--dry-run"),
+    ),
     "list": Row(
         "plugin:list_", "List all plugins with version, status and reason", (), ("--all",)
     ),
@@ -156,7 +160,10 @@ _PLUGIN_ROWS: Final[Mapping[str, Entry]] = {
         "plugin_new:new", "Write a new plugin that passes its tests", ("kind",),
         ("--dir=dir",),
     ),
-    "unblock": Row("plugin_block:unblock", "Load a blocked plugin again", ("blocked",)),
+    "unblock": Row("plugin_block:unblock", "Stop blocking a plugin", ("blocked",)),
+    "uninstall": Row(
+        "plugin_install:uninstall", "Uninstall plugins", ("distribution",), ("--dry-run",)
+    ),
 }  # fmt: skip
 
 _CONFIG_ROWS: Final[Mapping[str, Entry]] = {

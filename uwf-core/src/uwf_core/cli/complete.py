@@ -150,6 +150,13 @@ def _plugins(engine: "Engine") -> Iterator[tuple[str, str]]:
             yield each.found.name, f"{each.found.group.removeprefix('uwf.')}, {each.status.value}"
 
 
+def _distributions(engine: "Engine") -> Iterator[tuple[str, str]]:
+    from uwf_core.plugins.scan import CORE
+
+    found = {each.found.distribution: each.found.summary for each in engine.plugins.list()}
+    yield from ((name, summary) for name, summary in found.items() if name != CORE)
+
+
 def _blocked(engine: "Engine") -> Iterator[tuple[str, str]]:
     for name in engine.settings.blocked:
         yield name, ""
@@ -186,5 +193,6 @@ _READ: Final[Mapping[str, Callable[["Engine"], Iterator[tuple[str, str]]]]] = {
     "agent": _agents,
     "plugin": _plugins,
     "blocked": _blocked,
+    "distribution": _distributions,
     "setting": _settings,
 }

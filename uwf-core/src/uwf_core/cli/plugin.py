@@ -15,6 +15,7 @@ from uwf_core.errors import ExitCode
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.plugins.describe import Installed
+    from uwf_core.plugins.plugins import Plugins
     from uwf_core.plugins.status import Plugin
 
 
@@ -27,12 +28,16 @@ if TYPE_CHECKING:
 )
 def list_(session: Session, all_: bool) -> None:
     """List all plugins with distribution, version, status and reason; loads none."""
-    plugins = session.engine.plugins
-    listed = [each.document() for each in plugins.list()]
+    session.emit({"plugins": listed(session.engine.plugins, all_=all_)}, _plugins_text)
+
+
+def listed(plugins: "Plugins", *, all_: bool) -> list[dict[str, Any]]:
+    """The documents of all plugins, as `plugin list` prints them."""
+    documents = [each.document() for each in plugins.list()]
     if all_:
-        listed += [_of_the_house(name) for name in _house()]
-        listed += [each.document() for each in plugins.unknown_groups()]
-    session.emit({"plugins": listed}, _plugins_text)
+        documents += [_of_the_house(name) for name in _house()]
+        documents += [each.document() for each in plugins.unknown_groups()]
+    return documents
 
 
 def _house() -> list[str]:
@@ -63,7 +68,7 @@ def _plugins_text(document: Mapping[str, Any], screen: Screen) -> str:
     if any(each["reason"] for each in document["plugins"]):
         columns.append(Column("reason", "REASON", least=10, rank=1))
     rows = [
-        {**each, "name": _visible(each["name"]), "reason": each["reason"] or ""}
+        {**each, "name": visible(each["name"]), "reason": each["reason"] or ""}
         for each in document["plugins"]
     ]
     if not rows:
@@ -74,7 +79,8 @@ def _plugins_text(document: Mapping[str, Any], screen: Screen) -> str:
     return f"{lines}\nnext: uwf plugin check NAME"
 
 
-def _visible(name: str) -> str:
+def visible(name: str) -> str:
+    """A plugin's name, with what a terminal would not show escaped."""
     return name if name.isascii() and name.isprintable() else ascii(name)
 
 

@@ -1,12 +1,13 @@
-"""The command that installs or repairs a distribution in the way this uwf was installed.
+"""The commands that install, repair and remove a distribution in the way this uwf was installed.
 
 pip, pipx and `uv tool` each have their own; a second `uv tool install --with` drops what the
-first one had, so there every earlier `--with` is named again.
+first one had, so there every earlier `--with` is named again. The lines that messages suggest are
+the same commands as text.
 """
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +16,30 @@ from uwf_core.plugins.scan import CORE, normalised
 
 UV_RECEIPT = "uv-receipt.toml"
 
+Command = tuple[str, ...]
+"""A program and its arguments."""
+
+
+class Required(NamedTuple):
+    """A distribution that a tool installed: its name, and the requirement with extras, version or
+    place (`uwf-core[llm]`); of an editable one the folder.
+    """
+
+    name: str
+    requirement: str
+    editable: bool = False
+
 
 class InstallMethod(NamedTuple):
     """How uwf was installed: `tool` is pip, uv (no pip inside), pipx or uv-tool.
 
-    `package` is the distribution that a tool was installed for, `beside` the ones with it, each
-    with its extras (`uwf-core[llm]`).
+    `package` is the distribution that a tool was installed for, `beside` the ones with it.
     """
 
     tool: str
     python: str
-    package: str = CORE
-    beside: tuple[str, ...] = ()
+    package: Required = Required(CORE, CORE)
+    beside: tuple[Required, ...] = ()
 
 
 def install_method(
@@ -35,78 +48,141 @@ def install_method(
     """Detect the tool that created `prefix` (the folder of an environment)."""
     receipt = Path(prefix, UV_RECEIPT)
     if receipt.is_file():
-        package, *beside = _receipt(receipt) or [CORE]
+        package, *beside = _receipt(receipt) or [Required(CORE, CORE)]
         return InstallMethod("uv-tool", python, package, tuple(beside))
     if Path(prefix, "pipx_metadata.json").is_file():
-        return InstallMethod("pipx", python, Path(prefix).name)
+        name = Path(prefix).name
+        return InstallMethod("pipx", python, Required(name, name))
     has_pip = any(Path(entry, "pip").is_dir() for entry in (sys.path if path is None else path))
     return InstallMethod("pip" if has_pip else "uv", python)
 
 
+def install_command(
+    requirements: Sequence[str], method: InstallMethod, *, upgrade: bool = False
+) -> Command:
+    """Install requirements with uwf; `upgrade`: their newest compatible versions."""
+    if method.tool == "uv-tool":
+        new = [Required(_name_of(each), each) for each in requirements]
+        return _uv_tool(method, [*_without(method, (each.name for each in new)), *new], upgrade)
+    if method.tool == "pipx":
+        force = ("--force",) if upgrade else ()
+        return ("pipx", "inject", *force, method.package.name, *requirements)
+    newest = ("--upgrade",) if upgrade else ()
+    return (*_pip(method, "install"), *newest, *requirements)
+
+
+def uninstall_command(names: Sequence[str], method: InstallMethod) -> Command:
+    """Remove distributions."""
+    if method.tool == "uv-tool":
+        return _uv_tool(method, _without(method, names), upgrade=False)
+    if method.tool == "pipx":
+        return ("pipx", "uninject", method.package.name, *names)
+    yes = ("--yes",) if method.tool == "pip" else ()
+    return (*_pip(method, "uninstall"), *yes, *names)
+
+
 def install_line(distribution: str, method: InstallMethod | None = None) -> str:
     """The shell command that installs `distribution` with uwf."""
-    method = method or install_method()
-    if method.tool == "uv-tool":
-        others = [
-            each for each in method.beside if normalised(_name_of(each)) != normalised(distribution)
-        ]
-        return _line("uv tool install", method.package, *_with([*others, distribution]))
-    if method.tool == "pipx":
-        return _line("pipx inject", method.package, distribution)
-    return _line(_pip_install(method), distribution)
+    return shlex.join(install_command((distribution,), method or install_method()))
 
 
 def repair_line(distribution: str, method: InstallMethod | None = None) -> str:
     """The shell command that upgrades `distribution` to its newest compatible version."""
     method = method or install_method()
     if method.tool == "uv-tool":
-        return _line("uv tool upgrade", _name_of(method.package))
-    if method.tool == "pipx":
-        return _line("pipx inject --force", method.package, distribution)
-    return _line(_pip_install(method), "--upgrade", distribution)
+        return shlex.join(("uv", "tool", "upgrade", method.package.name))
+    return shlex.join(install_command((distribution,), method, upgrade=True))
 
 
 def fit_line(distribution: str, method: InstallMethod | None = None) -> str:
     """The shell command that upgrades uwf and `distribution` to compatible versions."""
     method = method or install_method()
-    if method.tool == "uv-tool":
-        return _line("uv tool upgrade", _name_of(method.package))
     if method.tool == "pipx":
-        return _line("pipx upgrade --include-injected", method.package)
-    return _line(_pip_install(method), "--upgrade", CORE, distribution)
+        return shlex.join(("pipx", "upgrade", "--include-injected", method.package.name))
+    if method.tool == "uv-tool":
+        return repair_line(distribution, method)
+    return shlex.join(install_command((CORE, distribution), method, upgrade=True))
+
+
+def _pip(method: InstallMethod, verb: str) -> Command:
+    if method.tool == "pip":
+        return (method.python, "-m", "pip", verb)
+    return ("uv", "pip", verb, "--python", method.python)
+
+
+def _uv_tool(method: InstallMethod, beside: Iterable[Required], upgrade: bool) -> Command:
+    package = method.package
+    return (
+        *("uv", "tool", "install"),
+        *(("--upgrade",) if upgrade else ()),
+        *(("--editable",) if package.editable else ()),
+        package.requirement,
+        *(
+            word
+            for each in beside
+            for word in ("--with-editable" if each.editable else "--with", each.requirement)
+        ),
+    )
+
+
+def _without(method: InstallMethod, names: Iterable[str]) -> list[Required]:
+    """What a tool installed beside the package, without these names."""
+    gone = set(map(normalised, names))
+    return [each for each in method.beside if normalised(each.name) not in gone]
 
 
 def _name_of(requirement: str) -> str:
-    return requirement.partition("[")[0]
+    """The name in a requirement or of a wheel file; of a folder or URL, the text itself."""
+    if requirement.endswith(".whl"):
+        return Path(requirement).name.partition("-")[0]
+    end = next((at for at, each in enumerate(requirement) if each in "[<>=!~;@ "), None)
+    return requirement[:end]
 
 
-def _pip_install(method: InstallMethod) -> str:
-    python = shlex.quote(method.python)
-    if method.tool == "pip":
-        return f"{python} -m pip install"
-    return f"uv pip install --python {python}"
-
-
-def _with(distributions: Sequence[str]) -> list[str]:
-    return [word for each in distributions for word in ("--with", each)]
-
-
-def _line(command: str, *arguments: str) -> str:
-    return " ".join((command, *(shlex.quote(argument) for argument in arguments)))
-
-
-def _receipt(file: Path) -> list[str]:
-    """The names in a receipt of `uv tool install`: the tool, then the packages with it."""
+def _receipt(file: Path) -> list[Required]:
+    """The requirements in a receipt of `uv tool install`: the tool, then the packages with it."""
     import tomllib
 
     try:
         requirements = tomllib.loads(file.read_text("utf-8"))["tool"]["requirements"]
-        return [_requirement(each) for each in requirements]
-    except (OSError, ValueError, KeyError, TypeError):  # the format of another version of uv
+        return [_required(each) for each in requirements]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # another version of uv
         return []
 
 
-def _requirement(entry: Mapping[str, Any]) -> str:
-    """`{name, extras?}` as on a command line."""
+def _required(entry: Mapping[str, Any]) -> Required:
+    """`{name, extras?, marker?}` with `specifier`, `path`, `directory`, `editable`, `url` or `git`,
+    as on a command line.
+    """
+    name = str(entry["name"])
+    if folder := entry.get("editable"):
+        return Required(name, str(folder), editable=True)
     extras = ",".join(map(str, entry.get("extras", ())))
-    return f"{entry['name']}[{extras}]" if extras else str(entry["name"])
+    place = _place(entry)
+    text = f"{name}[{extras}]" if extras else name
+    text += f" @ {place}" if place else entry.get("specifier", "")
+    return Required(name, f"{text} ; {entry['marker']}" if entry.get("marker") else text)
+
+
+def _place(entry: Mapping[str, Any]) -> str | None:
+    """The URL of a requirement that is not from an index."""
+    if file := entry.get("path") or entry.get("directory"):
+        return Path(file).as_uri()
+    if "git" in entry:
+        return _git_url(entry["git"])
+    return entry.get("url")
+
+
+def _git_url(url: str) -> str:
+    """The URL as in a requirement; uv writes `?rev=REF&subdirectory=FOLDER#COMMIT`."""
+    from urllib.parse import parse_qsl, urlsplit
+
+    parts = urlsplit(url)
+    query = dict(parse_qsl(parts.query))
+    ref = next((query[key] for key in ("rev", "tag", "branch") if key in query), None)
+    folder = query.get("subdirectory")
+    plain = parts._replace(query="", fragment="").geturl()
+    return (
+        f"git+{plain}{'' if ref is None else f'@{ref}'}"
+        f"{'' if folder is None else f'#subdirectory={folder}'}"
+    )

@@ -125,7 +125,7 @@ def _launch(
             [sys.executable, "-I", "-S", _script(), str(their_control), str(their_status), *mark],
             stdin=their_stdin,
             stdout=their_stdout,
-            stderr=their_stderr,
+            stderr=their_stdout if program.one_stream else their_stderr,
             pass_fds=(their_control, their_status),
             env=os.environ,
             cwd="/",

@@ -16,6 +16,7 @@ class Program:
         env: its whole environment; nothing is added.
         stdin: bytes to feed before closing (none: it reads /dev/null); None keeps stdin open.
         first_signal: sent to the program's process group before TERM when the tree is stopped.
+        one_stream: its stderr goes to its stdout, in the order in which it writes.
     """
 
     argv: tuple[str, ...]
@@ -23,6 +24,7 @@ class Program:
     env: Mapping[str, str] = field(repr=False)
     stdin: bytes | None = field(default=b"", repr=False)
     first_signal: int | None = None
+    one_stream: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
