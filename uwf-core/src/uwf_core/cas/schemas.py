@@ -323,12 +323,9 @@ class CompiledSchema:
             keys = tuple(getattr(error, "instance_path", ()))
             raise _no_type(message, keys, "`uwf cas schema add` reports all its errors") from error
         valid = self._validator.is_valid
-        self.accepts: Callable[[Any], bool] = valid if self._work.is_cheap else self._accepts
+        self.accepts: Callable[[Any], bool] = valid if self._work.is_cheap else self.accepts_sized
 
-    def _accepts(self, value: Any) -> bool:
-        return self.accepts_sized(value, None)
-
-    def accepts_sized(self, value: Any, size: int | None) -> bool:
+    def accepts_sized(self, value: Any, size: int | None = None) -> bool:
         """`accepts`, for a decoded value whose size in bytes may be known already."""
         return self._work.excess(value, size) is None and self._validator.is_valid(value)
 
