@@ -186,3 +186,24 @@ def test_the_result_of_every_command_can_be_read_with_all_of_them_installed(inst
         )  # fmt: skip
         assert isinstance(json.loads(done.stdout), dict), (words, done)
         assert "Traceback" not in done.stderr, words
+
+
+def test_the_hooks_of_each_plugin_are_listed_and_a_broken_one_has_its_reason(installation):
+    for name in ("raises", "hangs", "killed"):
+        ALL[name].install(installation.wheels, installation.site)
+    for name in OBSERVERS:
+        install_observer(name, installation.wheels, installation.site)
+    blocked = {"UWF_BLOCK_PLUGINS": f"hangs,{OTHERS}"}
+    plain = installation.uwf("plugin", "list", **blocked).document["plugins"]
+    rows = installation.uwf("plugin", "list", "--hooks", **blocked).document["plugins"]
+    assert [each["name"] for each in rows] == [each["name"] for each in plain]
+    found = {each["name"]: each for each in rows}
+    assert found["mock"]["hooks"] == ["uwf_agents"]
+    assert found["watch_prints"]["hooks"] == ["uwf_step_finished"]
+    assert (found["hangs"]["status"], found["hangs"]["hooks"]) == ("blocked", None)
+    for name in ("raises", "killed"):
+        assert (found[name]["status"], found[name]["hooks"]) == ("broken", None)
+        assert ALL[name].cause in found[name]["reason"]
+    text = installation.uwf("plugin", "list", "--hooks", "--format", "text", **blocked).stdout
+    assert "agents mock (uwf-core 0.1.0): ready\n  hooks: uwf_agents\n" in text
+    assert text.endswith("\nnext: uwf plugin check NAME\n")

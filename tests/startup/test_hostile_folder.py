@@ -26,6 +26,7 @@ FURTHER = (
     "plugin check claude-code",
     "plugin check hermes",
     "plugin check eval",
+    "plugin list --hooks",
     "doctor",
 )
 """Further ways of the commands that start processes."""

@@ -154,7 +154,7 @@ _PLUGIN_ROWS: Final[Mapping[str, Entry]] = {
         ("--upgrade", "--dry-run"),
     ),
     "list": Row(
-        "plugin:list_", "List all plugins with version, status and reason", (), ("--all",)
+        "plugin:list_", "List all plugins with version, status and reason", (), ("--all", "--hooks")
     ),
     "new": Row(
         "plugin_new:new", "Write a new plugin that passes its tests", ("kind",),

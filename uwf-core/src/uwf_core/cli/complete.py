@@ -151,10 +151,11 @@ def _plugins(engine: "Engine") -> Iterator[tuple[str, str]]:
 
 
 def _distributions(engine: "Engine") -> Iterator[tuple[str, str]]:
+    from uwf_core.cli.plugin_commands import summary_of
     from uwf_core.plugins.scan import CORE
 
-    found = {each.found.distribution: each.found.summary for each in engine.plugins.list()}
-    yield from ((name, summary) for name, summary in found.items() if name != CORE)
+    found = {each.found.distribution: each.found for each in engine.plugins.list()}
+    yield from ((name, summary_of(each)) for name, each in found.items() if name != CORE)
 
 
 def _blocked(engine: "Engine") -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.cli.command import command
-from uwf_core.cli.probe import SECONDS, CheckDocument, Probe, probe
+from uwf_core.cli.probe import CheckDocument, Probe, Probes
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, UwfError
@@ -37,40 +37,12 @@ def _text(document: Mapping[str, Any], screen: Screen) -> str:
 
 
 Checks = Iterator[CheckDocument]
-_AT_ONCE = 8
-"""How many plugins are loaded at the same time; one that hangs uses its whole time limit."""
-
-
-class _Probes:
-    """Loads plugins in child processes, several at a time; leaving it early ends them."""
-
-    def __init__(self) -> None:
-        from concurrent.futures import ThreadPoolExecutor
-
-        from uwf_core.process.cancel import Cancel
-
-        self._cancel = Cancel()
-        self._threads = ThreadPoolExecutor(_AT_ONCE)
-
-    def start(
-        self, engine: "Engine", found: "EntryPoint", agent: Sequence[str] = ()
-    ) -> "Future[Probe]":
-        """Start `probe`."""
-        return self._threads.submit(probe, engine, found, SECONDS, agent, self._cancel)
-
-    def __enter__(self) -> "_Probes":
-        return self
-
-    def __exit__(self, kind: object, *_error: object) -> None:
-        if kind is not None:
-            self._cancel.set("interrupted")
-        self._threads.shutdown(cancel_futures=kind is not None)
 
 
 def examine(engine: "Engine") -> list[CheckDocument]:
     """Run all checks. The child processes run beside the checks in this process."""
     checks: list[CheckDocument] = []
-    with _Probes() as probes:
+    with Probes() as probes:
         begun = [(name, _begun(name, look, engine, probes)) for name, look in _LOOKS.items()]
         for name, results in begun:
             try:
@@ -80,7 +52,7 @@ def examine(engine: "Engine") -> list[CheckDocument]:
     return checks
 
 
-def _begun(name: str, look: "Look", engine: "Engine", probes: _Probes) -> Checks:
+def _begun(name: str, look: "Look", engine: "Engine", probes: Probes) -> Checks:
     """Start the child processes of a check; iterating over the result runs the rest."""
     try:
         return look(engine, probes)
@@ -96,7 +68,7 @@ def _check(name: str, state: str, message: str, hint: str | None = None) -> Chec
     return {"name": name, "state": state, "message": message, "hint": hint}
 
 
-def _python(_engine: "Engine", _probes: _Probes) -> Checks:
+def _python(_engine: "Engine", _probes: Probes) -> Checks:
     import platform
     import sqlite3
 
@@ -109,7 +81,7 @@ def _python(_engine: "Engine", _probes: _Probes) -> Checks:
     )
 
 
-def _platform(_engine: "Engine", _probes: _Probes) -> Checks:
+def _platform(_engine: "Engine", _probes: Probes) -> Checks:
     import sys
 
     if sys.platform == "darwin":
@@ -124,7 +96,7 @@ def _platform(_engine: "Engine", _probes: _Probes) -> Checks:
         yield _check("platform", "ok", sys.platform)
 
 
-def _home(engine: "Engine", _probes: _Probes) -> Checks:
+def _home(engine: "Engine", _probes: Probes) -> Checks:
     from pathlib import Path
 
     from uwf_core.config.home import open_to_others
@@ -138,19 +110,19 @@ def _home(engine: "Engine", _probes: _Probes) -> Checks:
         yield _check("home", "ok", str(home))
 
 
-def _config(engine: "Engine", _probes: _Probes) -> Checks:
+def _config(engine: "Engine", _probes: Probes) -> Checks:
     settings = engine.settings
     yield _check("configuration", "ok", "valid")
     for notice in settings.notices:
         yield _check("configuration", "warning", notice)
 
 
-def _store(engine: "Engine", _probes: _Probes) -> Checks:
+def _store(engine: "Engine", _probes: Probes) -> Checks:
     engine.store.variable("@uwf/doctor/none")
     yield _check("store", "ok", engine.store.location())
 
 
-def _libraries(engine: "Engine", _probes: _Probes) -> Checks:
+def _libraries(engine: "Engine", _probes: Probes) -> Checks:
     from uwf_core.plugins.describe import dependencies
     from uwf_core.plugins.repair import repair_line
     from uwf_core.plugins.scan import CORE
@@ -172,7 +144,7 @@ def _libraries(engine: "Engine", _probes: _Probes) -> Checks:
             yield _check("libraries", "ok", versions)
 
 
-def _plugins(engine: "Engine", probes: _Probes) -> Checks:
+def _plugins(engine: "Engine", probes: Probes) -> Checks:
     plugins = engine.plugins.list()
     ready = [plugin.found for plugin in plugins if plugin.status.value == "ready"]
     return _plugin_checks(plugins, {found: probes.start(engine, found) for found in ready})
@@ -208,7 +180,7 @@ def _plugin_checks(
             yield {**each, "name": f"{name}: {each['name']}"}
 
 
-def _agent(engine: "Engine", probes: _Probes) -> Checks:
+def _agent(engine: "Engine", probes: Probes) -> Checks:
     from uwf_core.agents.choose import resolve_agent
     from uwf_core.plugins.scan import AGENTS
 
@@ -232,7 +204,7 @@ def _agent_check(engine: "Engine", choice: "Choice", answer: "Future[Probe] | No
     yield _check("default agent", state, f"{word}: {ready['reason'] or 'ready'}", ready["hint"])
 
 
-def _names(engine: "Engine", _probes: _Probes) -> Checks:
+def _names(engine: "Engine", _probes: Probes) -> Checks:
     from uwf_core.config.show import settings_values
     from uwf_core.engine.names import wrong_names
 
@@ -241,7 +213,7 @@ def _names(engine: "Engine", _probes: _Probes) -> Checks:
         yield _check("names", "error", str(fault), fault.hint)
 
 
-Look = Callable[["Engine", _Probes], Checks]
+Look = Callable[["Engine", Probes], Checks]
 _LOOKS: Mapping[str, Look] = {
     "uwf": _python,
     "platform": _platform,

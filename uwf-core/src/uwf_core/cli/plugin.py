@@ -1,12 +1,12 @@
 """`uwf plugin list` and `uwf plugin check`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
 from uwf_core.cli.command import command
-from uwf_core.cli.probe import SECONDS, CheckDocument, Probe, failed, probe
+from uwf_core.cli.probe import SECONDS, CheckDocument, Probe, Probes, failed, probe
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.findings import check_lines
 from uwf_core.cli.session import Session
@@ -19,16 +19,54 @@ if TYPE_CHECKING:
     from uwf_core.plugins.status import Plugin
 
 
-@command("list", "uwf plugin list", "uwf plugin list --all")
+@command("list", "uwf plugin list", "uwf plugin list --all", "uwf plugin list --hooks")
 @click.option(
     "--all",
     "all_",
     is_flag=True,
     help="Also list built-in stores and entry points of unknown groups.",
 )
-def list_(session: Session, all_: bool) -> None:
-    """List all plugins with distribution, version, status and reason; loads none."""
-    session.emit({"plugins": listed(session.engine.plugins, all_=all_)}, _plugins_text)
+@click.option(
+    "--hooks",
+    is_flag=True,
+    help="Load each plugin in a separate process and list the hooks that it implements.",
+)
+def list_(session: Session, all_: bool, hooks: bool) -> None:
+    """List all plugins with distribution, version, status and reason; loads none.
+
+    With --hooks, the status is the one after loading, as `uwf plugin check` prints it.
+    """
+    engine = session.engine
+    rows = listed(engine.plugins, all_=all_)
+    if hooks:
+        found = _hooks(engine)
+        rows = [each | found.get(_key(each), {"hooks": None}) for each in rows]
+    session.emit({"plugins": rows}, _hooks_text if hooks else _plugins_text)
+
+
+_Key = tuple[str, str, str]
+
+
+def _key(plugin: Mapping[str, Any]) -> _Key:
+    return plugin["group"], plugin["name"], plugin["distribution"]
+
+
+def _hooks(engine: "Engine") -> dict[_Key, dict[str, Any]]:
+    """Hooks, status and reason of each plugin that is ready, after loading it."""
+    ready = [each for each in engine.plugins.list() if each.status.value == "ready"]
+    with Probes() as probes:
+        answers = [(each.document(), probes.start(engine, each.found)) for each in ready]
+        return {_key(each): _loaded(answer.result()) for each, answer in answers}
+
+
+def _loaded(answer: Probe) -> dict[str, Any]:
+    status = "ready" if answer["problem"] is None else answer["status"] or "broken"
+    return {"status": status, "reason": answer["problem"], "hooks": answer["hooks"]}
+
+
+def _hooks_text(document: Mapping[str, Any], screen: Screen) -> str:
+    rows = [{**each, "summary": None} for each in document["plugins"]]
+    return f"{checked_text({'plugins': rows}, screen)}{_next(rows)}"
 
 
 def listed(plugins: "Plugins", *, all_: bool) -> list[dict[str, Any]]:
@@ -73,10 +111,12 @@ def _plugins_text(document: Mapping[str, Any], screen: Screen) -> str:
     ]
     if not rows:
         return "no plugins"
-    lines = table(columns, rows, screen)
-    if all(each["status"] == "ready" for each in rows):
-        return lines
-    return f"{lines}\nnext: uwf plugin check NAME"
+    return f"{table(columns, rows, screen)}{_next(rows)}"
+
+
+def _next(rows: Sequence[Mapping[str, Any]]) -> str:
+    ready = all(each["status"] == "ready" for each in rows)
+    return "" if ready else "\nnext: uwf plugin check NAME"
 
 
 def visible(name: str) -> str:
@@ -97,6 +137,7 @@ class CheckedPlugin(TypedDict):
     hint: str | None
     summary: str | None
     capabilities: list[str] | None
+    hooks: list[str] | None
     checks: list[CheckDocument]
 
 
@@ -132,8 +173,8 @@ def _checked(engine: "Engine", plugin: "Plugin", seconds: float) -> CheckedPlugi
 
     found, status = plugin.found, plugin.status.value
     answer = probe(engine, found, seconds) if status == "ready" else _refused(engine, plugin)
-    if status == "ready" and answer["problem"] is not None:
-        status = answer["status"] or "broken"
+    if status == "ready":
+        status = _loaded(answer)["status"]
     return {
         "name": found.name,
         "group": found.group,
@@ -143,8 +184,9 @@ def _checked(engine: "Engine", plugin: "Plugin", seconds: float) -> CheckedPlugi
         "status": status,
         "reason": answer["problem"],
         "hint": answer["hint"],
-        "summary": answer["summary"],
+        "summary": answer["summary"] or found.summary or None,
         "capabilities": answer["capabilities"],
+        "hooks": answer["hooks"],
         "checks": answer["checks"],
     }
 
@@ -164,7 +206,7 @@ def _refused(engine: "Engine", plugin: "Plugin") -> Probe:
 
 
 def checked_text(document: Mapping[str, Any], screen: Screen) -> str:
-    """`plugin check`: each plugin with its state, capabilities and hint."""
+    """`plugin check`: each plugin with its state, capabilities, hooks and hint."""
     return "\n".join(line for each in document["plugins"] for line in _checked_lines(each, screen))
 
 
@@ -173,17 +215,19 @@ def _checked_lines(each: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     group = each["group"].removeprefix("uwf.")
     where = f"{group} {each['name']} ({each['distribution']} {each['version']})"
     yield f"{where}: {screen.paint(each['status'], state)}"
-    if each["installed"]:
+    if each.get("installed"):
         yield f"  installed: {_installed_text(each['installed'])}"
     if each["summary"]:
         yield f"  {each['summary']}"
-    if each["capabilities"]:
+    if each.get("capabilities"):
         yield f"  can: {', '.join(each['capabilities'])}"
+    if each["hooks"]:
+        yield f"  hooks: {', '.join(each['hooks'])}"
     if each["reason"]:
         yield f"  {each['reason']}"
-    if each["hint"]:
+    if each.get("hint"):
         yield f"  hint: {each['hint']}"
-    yield from check_lines(each["checks"], screen)
+    yield from check_lines(each.get("checks", ()), screen)
 
 
 def _installed_text(installed: Mapping[str, Any]) -> str:

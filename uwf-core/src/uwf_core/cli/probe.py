@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 from uwf_core.errors import AgentFailure, InternalFailure, PluginError, UwfError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from uwf_core.api.checks import Check, CheckRequest
     from uwf_core.engine.engine import Engine
     from uwf_core.plugins.scan import EntryPoint
@@ -36,11 +38,12 @@ class CheckDocument(TypedDict):
 
 class Probe(TypedDict):
     """The result of loading: `problem` is null for a ready plugin, else `status` is the kind
-    of problem.
+    of problem. `hooks` are those that it implements.
     """
 
     summary: str | None
     capabilities: list[str] | None
+    hooks: list[str] | None
     checks: list[CheckDocument]
     problem: str | None
     hint: str | None
@@ -82,6 +85,36 @@ def probe(
     return answer
 
 
+_AT_ONCE = 8
+"""How many plugins are loaded at the same time; one that hangs uses its whole time limit."""
+
+
+class Probes:
+    """Loads plugins in child processes, several at a time; leaving it early ends them."""
+
+    def __init__(self) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        from uwf_core.process.cancel import Cancel
+
+        self._cancel = Cancel()
+        self._threads = ThreadPoolExecutor(_AT_ONCE)
+
+    def start(
+        self, engine: "Engine", found: "EntryPoint", agent: Sequence[str] = ()
+    ) -> "Future[Probe]":
+        """Start `probe`."""
+        return self._threads.submit(probe, engine, found, SECONDS, agent, self._cancel)
+
+    def __enter__(self) -> "Probes":
+        return self
+
+    def __exit__(self, kind: object, *_error: object) -> None:
+        if kind is not None:
+            self._cancel.set("interrupted")
+        self._threads.shutdown(cancel_futures=kind is not None)
+
+
 def _end_of(exit_code: int) -> str:
     if exit_code >= 0:
         return f"it ended the process ({exit_code})"
@@ -104,6 +137,7 @@ def failed(problem: str, hint: str | None, status: str | None = None) -> Probe:
     return {
         "summary": None,
         "capabilities": None,
+        "hooks": None,
         "checks": [],
         "problem": problem,
         "hint": hint,
@@ -123,7 +157,7 @@ def look(engine: "Engine", group: str, name: str, agent: Sequence[str] = ()) -> 
 
 
 def _look(engine: "Engine", group: str, name: str, agent: Sequence[str]) -> Probe:
-    from uwf_core.plugins.loading import manager_of, plugin_code
+    from uwf_core.plugins.loading import hooks_of, manager_of, plugin_code
     from uwf_core.plugins.scan import COMMANDS, EVAL_TASKS, OBSERVERS
 
     plugins = engine.plugins
@@ -133,16 +167,17 @@ def _look(engine: "Engine", group: str, name: str, agent: Sequence[str]) -> Prob
     if group == EVAL_TASKS:
         plugins.attribute(group, name, found.target)
     if group in (COMMANDS, EVAL_TASKS):
-        return _ready(None, [])
+        return _ready(None, [], [])
     record: Any = None if group == OBSERVERS else plugins.record(group, name)
     created = _created(engine, found, record, agent[0] if agent else None)
     request = _request(engine, record, agent[0], trial="trial" in agent[1:]) if agent else None
     with plugins.guard, plugin_code(found, "uwf_checks"):
-        checks = [check for given in manager_of(found).hook.uwf_checks() for check in given]
+        manager = manager_of(found)
+        checks = [check for given in manager.hook.uwf_checks() for check in given]
         checks += created
         if request is not None:
             checks += plugins.attribute(group, name, record.checks)(request)
-        return _ready(record, [_checked(check) for check in checks])
+        return _ready(record, hooks_of(manager), [_checked(check) for check in checks])
 
 
 def _created(
@@ -202,11 +237,12 @@ def _request(engine: "Engine", record: Any, word: str, *, trial: bool) -> "Check
     )
 
 
-def _ready(record: Any, checks: list[CheckDocument]) -> Probe:
+def _ready(record: Any, hooks: list[str], checks: list[CheckDocument]) -> Probe:
     capabilities = getattr(record, "capabilities", None)
     return {
         "summary": getattr(record, "summary", None),
         "capabilities": None if capabilities is None else sorted(capabilities),
+        "hooks": hooks,
         "checks": checks,
         "problem": None,
         "hint": None,

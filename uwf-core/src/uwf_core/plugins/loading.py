@@ -133,6 +133,15 @@ def manager_of(found: EntryPoint, trace: Trace | None = None) -> "pluggy.PluginM
     return manager
 
 
+def hooks_of(manager: "pluggy.PluginManager") -> list[str]:
+    """The names of the hooks that the plugin of a manager implements, sorted."""
+    return sorted(
+        caller.name
+        for plugin in manager.get_plugins()
+        for caller in manager.get_hookcallers(plugin) or ()
+    )
+
+
 def records_of(found: EntryPoint, manager: "pluggy.PluginManager") -> tuple[Any, ...]:
     """The records that the hook of the plugin returns; one has its name.
 

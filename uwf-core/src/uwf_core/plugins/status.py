@@ -194,6 +194,7 @@ class Plugin(NamedTuple):
             "group": self.found.group,
             "distribution": self.found.distribution,
             "version": self.found.version,
+            "summary": self.found.summary or None,
             "status": self.status.value,
             "reason": self.reason or None,
         }
