@@ -49,7 +49,13 @@ def test_a_role_that_the_user_names_may_write_what_others_obey(desk):
     assert "not to be written" in desk.sink.notes()[0]
     assert editing(desk, ".workflow/a.yaml", options=options, role="author")
     assert "also to be written" in desk.sink.notes()[0]
-    for path in (".git/config", "sub/.git/hooks/x", ".uwf/config.yaml", ".env"):
+    for path in (
+        ".git/config",
+        "sub/.git/hooks/x",
+        ".uwf/config.yaml",
+        ".uwf/plugins/agents/x.py",
+        ".env",
+    ):
         assert not editing(desk, path, options=options, role="author")
 
 

@@ -268,6 +268,14 @@ STRANGERS = (
     # -- config trust
     Mutant(
         "config trust",
+        "the plugins of an untrusted project are imported",
+        "engine/engine.py",
+        "trusted=project.trusted",
+        "trusted=True",
+        "tests/core/plugins/test_project_plugins.py::test_an_untrusted_project_is_listed_and_reported_and_takes_no_names",
+    ),
+    Mutant(
+        "config trust",
         "every folder is trusted",
         "config/trust.py",
         "    return identity is not None and _is_still(real, identity)",

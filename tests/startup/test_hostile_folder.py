@@ -1,4 +1,6 @@
-"""A cloned repository runs nothing by being there: no command imports a module of its folder."""
+"""A cloned repository runs nothing by being there: no command imports a module of its folder, or a
+plugin in `.uwf/plugins/` before the user trusts it.
+"""
 
 import subprocess
 import sys
@@ -13,6 +15,17 @@ from uwf_core.cli.main import Root
 from uwf_core.cli.session import Session
 
 HOSTILE = ("uwf_core", "uwf_eval", "click", "sitecustomize", "usercustomize", "json", "typing")
+PLUGINS = {
+    "agents": ("mock", "human", "builtin", "evil"),
+    "stores": ("sqlite", "evil"),
+    "extractors": ("frontmatter", "llm", "evil"),
+    "judges": ("command", "evil"),
+    "tools": ("evil",),
+    "observers": ("evil",),
+    "commands": ("run", "eval", "evil"),
+    "eval_tasks": ("evil",),
+}
+"""Plugins of the project: names of uwf, of installed distributions, and of nobody else."""
 PROGRAMS = ("uwf", "uwf-eval", "uwf-builtin", "uwf-claude-code", "uwf-hermes")
 
 FURTHER = (
@@ -28,6 +41,17 @@ FURTHER = (
     "plugin check eval",
     "plugin list --hooks",
     "doctor",
+    "thread exec {thread} --agent evil",
+    "step ask {step} -p why --agent evil",
+    "agent check evil",
+    "plugin check evil",
+    "plugin check .uwf/plugins",
+    "config set agents.a {{use: evil}}",
+    "config set extractors [evil]",
+    "config set store evil:place",
+    "evil",
+    "evil --help",
+    "help",
 )
 """Further ways of the commands that start processes."""
 
@@ -57,12 +81,23 @@ def tree(command: click.Command, words: tuple[str, ...] = ()) -> set[str]:
 
 @pytest.fixture
 def executed(place, tmp_path) -> Path:
-    """The project with modules that write down, in this file, that they were executed."""
+    """The project with modules and plugins that write in this file that they were executed."""
     file = tmp_path / "executed"
-    for name in HOSTILE:
+    plugins = [f".uwf/plugins/{group}/{name}" for group in PLUGINS for name in PLUGINS[group]]
+    for name in (*HOSTILE, *plugins):
         code = f"with open({str(file)!r}, 'a') as file:\n    print({name!r}, file=file)\n"
-        (place.project / f"{name}.py").write_text(code, encoding="utf-8")
+        module = place.project / f"{name}.py"
+        module.parent.mkdir(parents=True, exist_ok=True)
+        module.write_text(code, encoding="utf-8")
     return file
+
+
+def test_the_plugins_here_would_be_executed_in_a_trusted_folder(place: Place, executed):
+    place.uwf("config", "trust", ".")
+    for words in ("thread exec {thread} --agent evil", "evil"):
+        place.uwf(*words.format(**place.words).split())
+        assert executed.exists()
+        executed.unlink()
 
 
 def test_every_command_is_tried_here():

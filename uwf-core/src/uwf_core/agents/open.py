@@ -249,6 +249,6 @@ def _made(factory: Any, options: Any, context: AgentContext, origin: str) -> Age
 def _broken(origin: str, cause: str) -> PluginBroken:
     return PluginBroken(
         f"{origin} is broken: {cause}",
-        hint="`uwf plugin list` shows its distribution: reinstall it, install another version of "
-        "it, or block it (uwf plugin block NAME) and use another agent",
+        hint="`uwf plugin list` shows its origin: correct or reinstall it, install another version "
+        "of it, or block it (uwf plugin block NAME) and use another agent",
     )

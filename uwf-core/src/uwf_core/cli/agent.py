@@ -67,7 +67,8 @@ def _rows(engine: "Engine") -> Iterator[AgentRow]:
 
     default, installed = engine.settings.default_agent, {}
     for plugin in engine.plugins.list((AGENTS,)):
-        found, is_shadowed = plugin.found, plugin.status is Status.SHADOWED
+        found = plugin.found
+        is_shadowed = plugin.status in (Status.SHADOWED, Status.UNTRUSTED)
         if not is_shadowed:
             installed[found.name] = plugin
         yield {
@@ -75,7 +76,7 @@ def _rows(engine: "Engine") -> Iterator[AgentRow]:
             "kind": "plugin",
             "use": None,
             "distribution": found.distribution,
-            "version": found.version,
+            "version": found.version or None,
             "capabilities": None,
             "status": plugin.status.value,
             "reason": plugin.reason or None,
@@ -121,7 +122,7 @@ def _row(name: str, choice: "Choice", plugin: Any, default: bool) -> AgentRow:
         "kind": "command" if is_command else "plugin",
         "use": choice.name,
         "distribution": None if is_command else plugin.found.distribution,
-        "version": None if is_command else plugin.found.version,
+        "version": None if is_command else plugin.found.version or None,
         "capabilities": sorted(choice.capabilities) if is_command else None,
         "status": status,
         "reason": problem,
@@ -200,7 +201,7 @@ def _distribution(engine: "Engine", name: str) -> str | None:
         found = engine.plugins.found(AGENTS, name)
     except UwfError:
         return None  # the probe has the reason
-    return f"{found.distribution} {found.version}"
+    return found.origin
 
 
 def agents_text(document: Mapping[str, Any], screen: Screen) -> str:
@@ -216,7 +217,7 @@ def agents_text(document: Mapping[str, Any], screen: Screen) -> str:
         {
             **each,
             "shown": each["name"] + (" (default)" if each["default"] else ""),
-            "from": each["use"] or f"{each['distribution']} {each['version']}",
+            "from": each["use"] or f"{each['distribution']} {each['version'] or ''}".rstrip(),
             "reason": each["reason"] or "",
         }
         for each in document["agents"]

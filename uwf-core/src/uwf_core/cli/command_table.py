@@ -173,7 +173,7 @@ _CONFIG_ROWS: Final[Mapping[str, Entry]] = {
         "config:set_", "Change one setting; the rest of the file stays unchanged", ("setting",)
     ),
     "show": Row("config:show", "Show all settings", (), ("--origin",)),
-    "trust": Row("config:trust", "Trust the workflows and settings of a folder", ("dir",)),
+    "trust": Row("config:trust", "Trust the workflows, settings and plugins of a folder", ("dir",)),
 }
 
 _SCHEMA_ROWS: Final[Mapping[str, Entry]] = {

@@ -133,10 +133,10 @@ def _workflows(engine: "Engine") -> Iterator[tuple[str, str]]:
 
 
 def _agents(engine: "Engine") -> Iterator[tuple[str, str]]:
-    from uwf_core.plugins.scan import AGENTS, scan
+    from uwf_core.plugins.scan import AGENTS
 
-    for found in scan((AGENTS,)):
-        if not found.defect:
+    for found in (each.found for each in engine.plugins.list((AGENTS,))):
+        if not found.defect and not found.untrusted:
             yield found.name, found.distribution
     for alias in engine.settings.agents:
         yield alias, "alias"

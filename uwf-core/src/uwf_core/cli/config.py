@@ -67,6 +67,7 @@ def path(session: Session) -> None:
         "home": engine.home,
         "file": config_path(engine.home),
         "project": None if project is None else project.file,
+        "plugins": None if project is None else project.plugins,
         "trusted": None if project is None else project.trusted,
     }
     session.emit(document, _path_text)
@@ -75,9 +76,11 @@ def path(session: Session) -> None:
 @command("trust", "uwf config trust", "uwf config trust ~/work/shop")
 @click.argument("folder", metavar="[DIR]", default=".")
 def trust(session: Session, folder: str) -> None:
-    """Trust a folder: its settings may define agents, its workflows may hide others.
+    """Trust a folder: its settings may define agents, its plugins are imported, its workflows may
+    hide others.
 
-    Trusts only that folder (default: the current one), not the folders below it.
+    Trusts only that folder (default: the current one), not the folders below it. Its files
+    `.uwf/plugins/*/*.py`, also later ones, then run as a part of uwf.
     """
     from uwf_core.config.trust import trust as trust_folder
 
@@ -93,9 +96,8 @@ def _value_text(value: Any, _screen: Screen) -> str:
 
 def _path_text(document: Mapping[str, Any], _screen: Screen) -> str:
     lines = [document["file"]]
-    if document["project"]:
-        trusted = "trusted" if document["trusted"] else "not trusted"
-        lines.append(f"{document['project']} ({trusted})")
+    trusted = "trusted" if document["trusted"] else "not trusted"
+    lines += [f"{document[key]} ({trusted})" for key in ("project", "plugins") if document[key]]
     return "\n".join(lines)
 
 

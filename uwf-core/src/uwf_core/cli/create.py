@@ -65,7 +65,7 @@ def _agent(
         choice,
         lambda _: record,
         AgentContext(name=choice.word, state_dir=folder),
-        distribution=f"{found.distribution} {found.version}",
+        distribution=found.origin,
         load_attribute=lambda name, path: plugins.attribute(AGENTS, name, path),
         guard=plugins.guard,
     )

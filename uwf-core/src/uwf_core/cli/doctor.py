@@ -145,7 +145,7 @@ def _libraries(engine: "Engine", _probes: Probes) -> Checks:
 
 
 def _plugins(engine: "Engine", probes: Probes) -> Checks:
-    plugins = engine.plugins.list()
+    plugins = [*engine.plugins.list(), *engine.plugins.misplaced()]
     ready = [plugin.found for plugin in plugins if plugin.status.value == "ready"]
     return _plugin_checks(plugins, {found: probes.start(engine, found) for found in ready})
 
@@ -162,15 +162,15 @@ def _plugin_checks(
             yield _check(name, "ok", plugin.reason)
             continue
         if state != "ready":
-            hint = f"uwf plugin check {name_to_type(found)}"
-            by = f"{found.distribution} {found.version}"
-            yield _check(name, "error", f"{by} is {state}: {plugin.reason}", hint)
+            hint = None if found.untrusted else f"uwf plugin check {name_to_type(found)}"
+            level = "warning" if found.untrusted else "error"
+            yield _check(name, level, f"{found.origin} is {state}: {plugin.reason}", hint)
             continue
         answer = answers[found].result()
         if answer["problem"] is not None:
             yield _check(name, "error", answer["problem"], answer["hint"])
             continue
-        by = f"{found.distribution} {found.version}"
+        by = found.origin
         if plugin.warning is not None:
             cure = "ask its author for a version that requires `uwf-core>=0.1,<1`"
             yield _check(name, "warning", f"{by}: {plugin.warning}", cure)

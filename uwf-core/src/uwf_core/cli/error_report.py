@@ -48,7 +48,7 @@ def explain(problem: BaseException, plugin: "EntryPoint | None" = None) -> UwfEr
         return _usage(problem)
     if plugin is not None:
         return PluginBroken(
-            f"the command {plugin.name!r} ({plugin.distribution} {plugin.version}) failed: "
+            f"the command {plugin.name!r} ({plugin.origin}) failed: "
             f"{type(problem).__name__}: {problem}".rstrip(": "),
             hint="report it to its author with the traceback that --debug prints",
         )

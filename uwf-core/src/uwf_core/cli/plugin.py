@@ -71,7 +71,7 @@ def _hooks_text(document: Mapping[str, Any], screen: Screen) -> str:
 
 def listed(plugins: "Plugins", *, all_: bool) -> list[dict[str, Any]]:
     """The documents of all plugins, as `plugin list` prints them."""
-    documents = [each.document() for each in plugins.list()]
+    documents = [each.document() for each in (*plugins.list(), *plugins.misplaced())]
     if all_:
         documents += [_of_the_house(name) for name in _house()]
         documents += [each.document() for each in plugins.unknown_groups()]
@@ -130,7 +130,8 @@ class CheckedPlugin(TypedDict):
     name: str
     group: str
     distribution: str
-    version: str
+    version: str | None
+    file: str | None
     installed: "Installed | None"
     status: str
     reason: str | None
@@ -179,8 +180,9 @@ def _checked(engine: "Engine", plugin: "Plugin", seconds: float) -> CheckedPlugi
         "name": found.name,
         "group": found.group,
         "distribution": found.distribution,
-        "version": found.version,
-        "installed": describe(found.distribution),
+        "version": found.version or None,
+        "file": found.file or None,
+        "installed": None if found.file else describe(found.distribution),
         "status": status,
         "reason": answer["problem"],
         "hint": answer["hint"],
@@ -198,9 +200,8 @@ def _refused(engine: "Engine", plugin: "Plugin") -> Probe:
 
     found = plugin.found
     if found.group not in NOUNS:
-        return failed(
-            plugin.reason, f"report it to its author, or {repair_line(found.distribution)}"
-        )
+        repair = f"report it to its author, or {repair_line(found.distribution)}"
+        return failed(plugin.reason, f"move {found.file}" if found.file else repair)
     error = engine.plugins.refusal(plugin)
     return failed(error.message, error.hint)
 
@@ -213,7 +214,9 @@ def checked_text(document: Mapping[str, Any], screen: Screen) -> str:
 def _checked_lines(each: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     state = "ok" if each["status"] == "ready" else "error"
     group = each["group"].removeprefix("uwf.")
-    where = f"{group} {each['name']} ({each['distribution']} {each['version']})"
+    where = (
+        f"{group} {each['name']} ({each['file'] or each['distribution'] + ' ' + each['version']})"
+    )
     yield f"{where}: {screen.paint(each['status'], state)}"
     if each.get("installed"):
         yield f"  installed: {_installed_text(each['installed'])}"

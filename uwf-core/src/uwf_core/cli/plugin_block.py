@@ -145,7 +145,7 @@ def _places(settings: "Settings", name: str, own: Sequence[str]) -> Iterator[str
     places = [config_path(settings.home)] if name in own else []
     if name in names_in(settings.environment.get(BLOCK_VARIABLE, "")):
         places.append(BLOCK_VARIABLE)
-    elif not places and settings.project is not None:
+    elif not places and settings.project and settings.project.file:
         places.append(settings.project.file)
     return iter(places)
 

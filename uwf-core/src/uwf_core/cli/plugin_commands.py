@@ -1,8 +1,13 @@
 """Commands of plugins (entry points of `uwf.commands`): found without importing them."""
 
+import os
 from collections.abc import Collection
+from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
+from uwf_core.cli.session import working_folder
+from uwf_core.errors import UwfError
+from uwf_core.plugins.project_plugins import may_have_plugins, scan_project
 from uwf_core.plugins.scan import COMMANDS, EntryPoint, scan
 
 if TYPE_CHECKING:
@@ -12,28 +17,45 @@ if TYPE_CHECKING:
 
 
 def plugin_commands(own: Collection[str]) -> dict[str, list[EntryPoint]]:
-    """The commands of plugins by name, sorted; without invalid names and those of `own`."""
+    """The commands of plugins by name, sorted; none is invalid, untrusted or one of `own`."""
     commands: dict[str, list[EntryPoint]] = {}
-    for found in scan((COMMANDS,)):
-        if not found.defect and found.name not in own:
+    for found in _found():
+        if not found.defect and not found.untrusted and found.name not in own:
             commands.setdefault(found.name, []).append(found)
-    return commands
+    return dict(sorted(commands.items()))
+
+
+def _found() -> list[EntryPoint]:
+    """All commands of plugins; the configuration is not read, since help needs none."""
+    found = scan((COMMANDS,))
+    with suppress(UwfError):  # every command that reads the configuration reports it
+        cwd = working_folder()
+        if may_have_plugins(cwd):
+            from uwf_core.config.home import find_home
+            from uwf_core.config.trust import find_project
+
+            project = find_project(find_home(os.environ), cwd, os.environ)
+            if project is not None:
+                of_project = scan_project(project.folder, trusted=project.trusted)
+                found += [each for each in of_project if each.group == COMMANDS]
+    return found
 
 
 def summary_of(command: EntryPoint) -> str:
-    """The help line of a plugin's command: the summary of its distribution, else its name."""
+    """The help line of a plugin's command: the summary of its distribution, else its origin."""
     summary = "".join(each for each in command.summary if each.isprintable()).strip()
-    return summary.rstrip(".") or f"from {command.distribution}"
+    origin = command.origin if command.file else command.distribution
+    return summary.rstrip(".") or f"from {origin}"
 
 
 def load_plugin_command(session: "Session", name: str) -> "click.Command | None":
     """Import the command of that name; None if no plugin has it.
 
     Raises:
-        PluginError: it is blocked, shadowed or incompatible, or two distributions claim it.
+        PluginError: it is blocked, untrusted, shadowed, incompatible, or claimed twice.
         PluginBroken: it cannot be imported, or is not a click command.
     """
-    if all(found.name != name for found in scan((COMMANDS,))):
+    if all(found.name != name for found in _found()):
         return None
     command = session.engine.plugins.command(name)
     session.plugin = session.engine.plugins.found(COMMANDS, name)

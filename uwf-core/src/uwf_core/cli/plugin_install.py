@@ -65,7 +65,11 @@ def _distribution(session: Session, word: str) -> str:
     from uwf_core.plugins.installer import requirement_of
     from uwf_core.plugins.scan import normalised
 
-    found = {each.found.distribution for each in session.engine.plugins.named(word)}
+    plugins = [each.found for each in session.engine.plugins.named(word)]
+    found = {each.distribution for each in plugins if not each.file}
+    if not found:
+        file = plugins[0].file
+        raise UsageError(f"{word!r} is a file of a project", where=file, hint="remove the file")
     by_name = [each for each in found if normalised(each) == normalised(word)]
     if not by_name and len(found) > 1:
         names = sorted(found)
@@ -117,7 +121,7 @@ def _text(document: Mapping[str, Any], screen: Screen) -> str:
 def _lines(each: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     group = each["group"].removeprefix("uwf.")
     line = f"{each['change']}: {group} {visible(each['name'])} "
-    line += f"({each['distribution']} {each['version']})"
+    line += f"({each['distribution']} {each['version'] or ''}".rstrip() + ")"
     if each["change"] == "removed":
         yield line
         return

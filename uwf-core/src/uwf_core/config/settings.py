@@ -54,7 +54,7 @@ class Settings(NamedTuple):
     """All settings of a call.
 
     Attributes:
-        home: uwf's folder. project: the project's settings file, None if there is none.
+        home: uwf's folder. project: its folder, None if there is none.
         environment: the environment, extended by `.env`.
         providers, models, agents: by name.
         agent_overrides: workflow -> role -> agent's word.
@@ -162,7 +162,7 @@ def load_settings(
     values.add("user", _absolute(user, home, env))
     blocked = [*_blocked(user)]
     if project is not None:
-        taken = allowed(project, _read(project.file))
+        taken = allowed(project, {} if project.file is None else _read(project.file))
         values.add("project", _absolute(taken.leaves, project.folder, env))
         blocked += _blocked(taken.leaves)
         if taken.ignored:

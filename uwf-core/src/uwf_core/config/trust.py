@@ -1,5 +1,5 @@
 """Which folders the user trusts, and what a project's settings may set: `trusted.json` in the home,
-`.uwf/config.yaml` of the nearest folder.
+`.uwf/config.yaml` of the nearest folder that has it or `.uwf/plugins`.
 
 Format of the list: `{"version": 2, "folders": {"/real/path": IDENTITY, …}}`. Trusts only that
 folder, not those below it, since a repository may be cloned into a trusted one; and only the
@@ -144,14 +144,16 @@ def _unreadable(file: str) -> ConfigError:
 # -- a project's settings --------------------------------------------------------------------------
 
 FOLDER = ".uwf"
+_PLUGINS = "plugins"
 
 
 class ProjectFolder(NamedTuple):
-    """A folder with project settings."""
+    """A folder with project settings or plugins: the paths of those that exist."""
 
     folder: str
-    file: str
+    file: str | None
     trusted: bool
+    plugins: str | None
 
 
 class Allowed(NamedTuple):
@@ -162,7 +164,7 @@ class Allowed(NamedTuple):
 
 
 def find_project(home: str, cwd: str, env: Mapping[str, str]) -> ProjectFolder | None:
-    """The nearest folder from `cwd` upwards that has settings, except the folder of uwf.
+    """The nearest folder from `cwd` upwards that has settings or plugins, except the folder of uwf.
 
     Raises:
         ConfigError: it belongs to another user and is not trusted; or the list of trusted folders
@@ -174,15 +176,24 @@ def find_project(home: str, cwd: str, env: Mapping[str, str]) -> ProjectFolder |
         own.add(os.path.realpath(default))
     for folder in climb(cwd):
         candidate = os.path.join(folder, FOLDER)
-        file = os.path.join(candidate, CONFIG_FILE)
-        if os.path.lexists(file) and os.path.realpath(candidate) not in own:
-            trusted = is_trusted(home, folder)
-            if not trusted and not (is_own(candidate) and is_own(file)):
-                raise foreign_error(candidate, folder)
-            return ProjectFolder(folder, file, trusted)
-        if is_own(candidate):
-            check_ending(file)
+        if not os.path.lexists(candidate):
+            continue
+        file, plugins = _present(candidate, CONFIG_FILE), _present(candidate, _PLUGINS)
+        is_project = (file or plugins) and os.path.realpath(candidate) not in own
+        trusted = bool(is_project) and is_trusted(home, folder)
+        present = [each for each in (candidate, file, plugins) if each]
+        if is_project and not trusted and not all(map(is_own, present)):
+            raise foreign_error(candidate, folder)
+        if not file and (trusted or is_own(candidate)):
+            check_ending(os.path.join(candidate, CONFIG_FILE))
+        if is_project:
+            return ProjectFolder(folder, file, trusted, plugins)
     return None
+
+
+def _present(folder: str, name: str) -> str | None:
+    path = os.path.join(folder, name)
+    return path if os.path.lexists(path) else None
 
 
 def allowed(project: ProjectFolder, leaves: dict[Path, Leaf]) -> Allowed:

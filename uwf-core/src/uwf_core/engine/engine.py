@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.nodes import Nodes
     from uwf_core.plugins.observers import Observers
     from uwf_core.plugins.plugins import Plugins
+    from uwf_core.plugins.scan import EntryPoint
     from uwf_core.thread.types import PersonPayload
     from uwf_core.workflow.definition import Definition
 
@@ -122,7 +123,9 @@ class Engine:
 
     @cached_property
     def plugins(self) -> "Plugins":
-        """The plugins of this installation, scanned at the first use."""
+        """The plugins of this installation and of the project, scanned at the first use; those of
+        `beside` include its project's.
+        """
         from uwf_core.plugins.guards import crashed_loads
         from uwf_core.plugins.plugins import Plugins, stderr_trace
 
@@ -132,7 +135,19 @@ class Engine:
         for crashed in crashed_loads(self.home):
             self.report_fault(str(crashed))
         trace = stderr_trace(self.env, lambda line: self.redactor.text(line))
-        return Plugins(self.settings.blocked, home=self.home, trace=trace)
+        return Plugins(
+            self.settings.blocked, project=self._project_plugins(), home=self.home, trace=trace
+        )
+
+    def _project_plugins(self) -> "Sequence[EntryPoint]":
+        if self._beside:
+            return self._beside._project_plugins()
+        project = self.settings.project
+        if project is None or project.plugins is None:
+            return ()
+        from uwf_core.plugins.project_plugins import scan_project
+
+        return scan_project(project.folder, trusted=project.trusted)
 
     @cached_property
     def redactor(self) -> "Redactor":
@@ -199,23 +214,33 @@ class Engine:
 
     def agent_catalog(self, folder: str) -> "AgentCatalog":
         """The agents that a word can name; paths are relative to `folder`."""
-        from uwf_core.agents.choose import AgentCatalog, Alias
+        from uwf_core.agents.choose import PREFIX, AgentCatalog, Alias
         from uwf_core.plugins.scan import AGENTS
 
         def on_path() -> dict[str, str]:
-            from uwf_core.agents.choose import PREFIX
             from uwf_core.agents.on_path import agents_on_path
             from uwf_core.plugins.scan import COMMANDS
 
             found = agents_on_path(self.env.get("PATH", ""), (folder, self.cwd))
             for command in self.plugins.list((COMMANDS,)):  # `uwf-eval` is a command, not an agent
-                found.pop(PREFIX + command.found.name, None)
+                if not command.found.untrusted:
+                    found.pop(PREFIX + command.found.name, None)
             return found
+
+        def installed() -> list[str]:
+            """Their names; an untrusted project takes none from a program."""
+            found = [each.found for each in self.plugins.list((AGENTS,))]
+            taken = on_path() if any(each.untrusted for each in found) else {}
+            return [
+                each.name
+                for each in found
+                if not each.untrusted or PREFIX + each.name.removeprefix(PREFIX) not in taken
+            ]
 
         aliases = {name: Alias(**each._asdict()) for name, each in self.settings.agents.items()}
         return AgentCatalog(
             aliases=aliases,
-            installed=lambda: [each.found.name for each in self.plugins.list((AGENTS,))],
+            installed=installed,
             folder=folder,
             on_path=on_path,
         )

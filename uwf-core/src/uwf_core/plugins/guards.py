@@ -142,7 +142,8 @@ class CrashedLoad(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"a command crashed while loading {self.name!r} of {self.distribution} {self.version}; "
+            f"a command crashed while loading {self.name!r} of "
+            f"{f'{self.distribution} {self.version}'.rstrip()}; "
             f"if it happens again, block it: uwf plugin block {self.name}"
         )
 

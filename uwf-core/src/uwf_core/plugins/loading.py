@@ -46,7 +46,7 @@ ANNOUNCEMENTS: Mapping[str, _Announcement] = {
 def broken(found: EntryPoint, cause: str) -> PluginBroken:
     """The error for a plugin that cannot be loaded, with the command that repairs it."""
     return PluginBroken(
-        f"the plugin {found.name!r} ({found.distribution} {found.version}) is broken: {cause}",
+        f"the plugin {found.name!r} ({found.origin}) is broken: {cause}",
         hint=cure(found),
     )
 
@@ -60,8 +60,9 @@ def cure(found: EntryPoint) -> str:
     """A hint for a broken plugin."""
     from uwf_core.plugins.repair import repair_line  # for errors only
 
+    repair = f"repair it: {repair_line(found.distribution)}"
     return (
-        f"repair it: {repair_line(found.distribution)}; "
+        f"{f'correct {found.file}' if found.file else repair}; "
         f"or block it: uwf plugin block {name_to_type(found)}"
     )
 
@@ -93,17 +94,23 @@ def cause_of(error: BaseException) -> str:
 
 
 def attribute(found: EntryPoint, path: str) -> Any:
-    """Import `module` or `module:attribute`.
+    """Import `module` or `module:attribute`; the module of a project plugin from its file.
 
     Raises:
         PluginBroken: it cannot be imported, or has no such attribute.
     """
     module_name, _, attributes = path.partition(":")
     with plugin_code(found, f"importing {path!r}"):
+        if found.file and module_name in ("", found.name):
+            raise broken(found, f'{path!r} is not a module; write f"{{__name__}}:{attributes}"')
         if not module_name:
             raise broken(found, "its entry point has no module")
         if found.distribution != CORE:
             loaded_third_party.add(found.distribution)
+        if found.file:
+            from uwf_core.plugins.project_plugins import import_file
+
+            import_file(found.file, found.target.partition(":")[0])
         value: Any = import_module(module_name)
         for name in filter(None, attributes.split(".")):
             value = getattr(value, name)
@@ -127,7 +134,8 @@ def manager_of(found: EntryPoint, trace: Trace | None = None) -> "pluggy.PluginM
         manager.register(plugin, found.name)
         manager.check_pending()
     if not manager.get_hookcallers(plugin):
-        raise broken(found, f"{found.target} implements no hook of uwf; check its @hookimpl")
+        where = found.file or found.target
+        raise broken(found, f"{where} implements no hook of uwf; check its @hookimpl")
     if trace is not None:
         _monitor(manager, found, trace)
     return manager
@@ -171,9 +179,8 @@ def incompatible(found: EntryPoint, problem: str) -> PluginError:
     from uwf_core.plugins.repair import fit_line  # for errors only
 
     return PluginError(
-        f"the plugin {found.name!r} ({found.distribution} {found.version}) "
-        f"is incompatible: {problem}",
-        hint=f"install compatible versions: {fit_line(found.distribution)}",
+        f"the plugin {found.name!r} ({found.origin}) is incompatible: {problem}",
+        hint=f"install compatible versions: {fit_line(CORE if found.file else found.distribution)}",
     )
 
 

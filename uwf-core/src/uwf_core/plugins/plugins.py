@@ -49,7 +49,7 @@ _ADAPTERS = {
 }
 """The distributions of well-known names, to suggest their installation."""
 TRACE_VARIABLE = "UWF_TRACE_PLUGINS"
-_LAST_REASONS = {Status.BLOCKED: 1, Status.SHADOWED: 2}
+_LAST_REASONS = {Status.BLOCKED: 1, Status.SHADOWED: 2, Status.UNTRUSTED: 3}
 
 
 def near_hint(word: str, known: Collection[str], groups: Collection[str] = GROUPS) -> str | None:
@@ -86,6 +86,7 @@ class Plugins:
 
     Args:
         blocked: names of plugins or distributions that are never imported.
+        project: the plugins of the project, of `scan_project`.
         home: the folder for markers of running imports; None: no markers.
         trace: gets a line for each hook call; see `stderr_trace`.
     """
@@ -94,11 +95,13 @@ class Plugins:
         self,
         blocked: Collection[str] = (),
         *,
+        project: Sequence[EntryPoint] = (),
         home: str | None = None,
         trace: "Trace | None" = None,
     ) -> None:
         self.guard = PluginGuard()
         self._blocked = frozenset(blocked)
+        self._project = project
         self._home = home
         self._trace = trace
         self._assessed: list[Plugin] | None = None
@@ -109,7 +112,8 @@ class Plugins:
     def list(self, groups: Collection[str] = GROUPS) -> list[Plugin]:
         """The plugins of `groups` with their status, sorted by group and name."""
         if self._assessed is None:
-            self._assessed = assess(scan(), self._blocked)
+            found = sorted([*scan(), *self._project], key=lambda each: (each.group, each.name))
+            self._assessed = assess(found, self._blocked)
         return [
             self._as_loaded(plugin) for plugin in self._assessed if plugin.found.group in groups
         ]
@@ -122,13 +126,17 @@ class Plugins:
         """The entry points of groups that uwf does not have."""
         return [Plugin(found, Status.BROKEN, _no_group(found.group)) for found in unknown_groups()]
 
+    def misplaced(self) -> Sequence[Plugin]:
+        """The files of the project that are not in the folder of a group."""
+        return assess([each for each in self._project if each.group not in GROUPS], self._blocked)
+
     def named(self, word: str) -> Sequence[Plugin]:
         """All plugins of that name, or of the distribution of that name.
 
         Raises:
             PluginError: there is none; the hint has similar names.
         """
-        plugins = [*self.list(), *self.unknown_groups()]
+        plugins = [*self.list(), *self.unknown_groups(), *self.misplaced()]
         wanted = normalised(word)
         found = [
             plugin
@@ -217,7 +225,7 @@ class Plugins:
         found = self.found(COMMANDS, name)
         command = self.attribute(COMMANDS, name, found.target)
         if not isinstance(command, click.Command):
-            raise broken(found, f"{found.target} is not a click command")
+            raise broken(found, f"{found.target.rpartition(':')[2]!r} is not a click command")
         return command
 
     def observers(self, on_fault: Callable[[str], None], seconds: float) -> "Observers | None":
@@ -298,7 +306,12 @@ def _not_ready(plugin: Plugin, blocked: Collection[str]) -> PluginError:
             f"the {noun} {name!r} is {plugin.reason}",
             hint=f"block one of them: uwf plugin block {plugin.found.distribution}",
         )
-    origin = f"{plugin.found.distribution} {plugin.found.version}"
+    origin = plugin.found.origin
+    if plugin.status is Status.UNTRUSTED:
+        return PluginError(
+            f"the {noun} {name!r} ({origin}) cannot be loaded: its project is not trusted",
+            hint=f"if you trust it: uwf config trust {plugin.found.untrusted}",
+        )
     if plugin.status is Status.SHADOWED:
         return PluginError(
             f"the {noun} {name!r} ({origin}) is shadowed: {plugin.reason}",

@@ -54,17 +54,20 @@ class Distribution:
 
 
 class EntryPoint:
-    """An entry point of an installed distribution.
+    """An entry point of an installed distribution, or a project plugin.
 
     Attributes:
         group: one of `GROUPS`. name: what a user types.
         target: `module` or `module:attribute`; "" if the line has none.
         distribution, version, requires, summary: as in `Distribution`.
         defect: why it can never be loaded; "" if unknown.
+        file: of a project plugin; "" if it is installed.
+        untrusted: the project's folder, if the user does not trust it; else "".
     """
 
     __slots__ = (
-        "defect", "distribution", "group", "name", "requires", "summary", "target", "version",
+        "defect", "distribution", "file", "group", "name", "requires", "summary", "target",
+        "untrusted", "version",
     )  # fmt: skip
 
     def __init__(
@@ -78,9 +81,17 @@ class EntryPoint:
         self.requires = by.requires
         self.summary = by.summary
         self.defect = defect or _name_defect(name)
+        self.file = self.untrusted = ""
+
+    @property
+    def origin(self) -> str:
+        """The distribution with its version, or the file of a project plugin, for messages."""
+        if self.file:
+            return f"{self.distribution}/{self.file.rpartition(f'/{self.distribution}/')[2]}"
+        return f"{self.distribution} {self.version}"
 
     def __str__(self) -> str:
-        return f"{self.name} of {self.distribution} {self.version}"
+        return f"{self.name} of {self.origin}"
 
     def __repr__(self) -> str:
         return f"EntryPoint({self.group!r}, {self.name!r}, {self.target!r}, {self.distribution!r})"

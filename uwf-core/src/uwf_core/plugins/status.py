@@ -167,6 +167,7 @@ class Status(Enum):
 
     READY = "ready"
     BLOCKED = "blocked"
+    UNTRUSTED = "untrusted"
     INCOMPATIBLE = "incompatible"
     DUPLICATE = "duplicate"
     SHADOWED = "shadowed"
@@ -174,7 +175,7 @@ class Status(Enum):
 
 
 class Plugin(NamedTuple):
-    """An installed plugin with its status; `reason` why it is not ready ("" if it is)."""
+    """A plugin with its status; `reason` why it is not ready ("" if it is)."""
 
     found: EntryPoint
     status: Status
@@ -183,7 +184,7 @@ class Plugin(NamedTuple):
     @property
     def warning(self) -> str | None:
         """A warning about its requirements on uwf-core, or None."""
-        if self.found.distribution == CORE:
+        if self.found.distribution == CORE or self.found.file:
             return None
         return demand_warning(self.found.requires)
 
@@ -193,8 +194,9 @@ class Plugin(NamedTuple):
             "name": self.found.name,
             "group": self.found.group,
             "distribution": self.found.distribution,
-            "version": self.found.version,
+            "version": self.found.version or None,
             "summary": self.found.summary or None,
+            "file": self.found.file or None,
             "status": self.status.value,
             "reason": self.reason or None,
         }
@@ -204,13 +206,15 @@ def assess(installed: Collection[EntryPoint], blocked: Collection[str]) -> list[
     """Compute the status of each; `blocked` holds names of plugins or of distributions.
 
     Two distributions that claim one name are duplicates, unless one of them is blocked. One that
-    claims a name of uwf-core is shadowed.
+    claims a name of uwf-core is shadowed. An untrusted project claims no name.
     """
     claims: dict[tuple[str, str], list[EntryPoint]] = {}
     for found in installed:
-        if not any(blocks(name, found) for name in blocked):
+        if not found.untrusted and not any(blocks(name, found) for name in blocked):
             claims.setdefault((found.group, found.name), []).append(found)
-    return [_assess(found, claims.get((found.group, found.name), [])) for found in installed]
+    return [
+        _assess(found, blocked, claims.get((found.group, found.name), [])) for found in installed
+    ]
 
 
 def blocks(name: str, found: EntryPoint) -> bool:
@@ -218,19 +222,18 @@ def blocks(name: str, found: EntryPoint) -> bool:
     return name == found.name or normalised(name) == normalised(found.distribution)
 
 
-def _assess(found: EntryPoint, claims: list[EntryPoint]) -> Plugin:
-    if found not in claims:
+def _assess(found: EntryPoint, blocked: Collection[str], claims: list[EntryPoint]) -> Plugin:
+    if any(blocks(name, found) for name in blocked):
         return Plugin(found, Status.BLOCKED, "blocked by plugins.block or UWF_BLOCK_PLUGINS")
+    if found.untrusted:
+        reason = f"if you trust it: uwf config trust {found.untrusted}"
+        return Plugin(found, Status.UNTRUSTED, reason)
     if found.defect:
         return Plugin(found, Status.BROKEN, found.defect)
     if is_reserved(found):
         return Plugin(found, Status.SHADOWED, f"{found.name!r} is a name of {CORE}")
     claimants = sorted(
-        {
-            f"{each.distribution} {each.version}"
-            for each in claims
-            if not each.defect and not is_reserved(each)
-        }
+        {each.origin for each in claims if not each.defect and not is_reserved(each)}
     )
     if len(claimants) > 1:
         reason = f"claimed by {' and by '.join(claimants)}; block one of them"

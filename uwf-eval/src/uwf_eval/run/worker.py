@@ -83,7 +83,9 @@ def _serve(messages: Iterator[Mapping[str, Any]], channel: _Channel, cancel: Can
         if first is None:
             return
         settings = decode_settings(first["settings"], dict(os.environ))
-        with Client.open(env=settings.env, cwd=settings.cwd, beside=warm) as main_client:
+        # A run that is resumed in another folder has the plugins of its own project.
+        beside = warm if str(settings.cwd) == os.getcwd() else None  # noqa: PTH109
+        with Client.open(env=settings.env, cwd=settings.cwd, beside=beside) as main_client:
             context = TrialContext(
                 main=main_client,
                 settings=settings,

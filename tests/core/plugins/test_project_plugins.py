@@ -1,0 +1,328 @@
+"""Plugins of a project: single files in `.uwf/plugins/`, which run once the project is trusted."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from uwf_core.testing.project import Project
+
+WORKFLOW = """
+version: 1
+name: short
+description: one role
+roles:
+  writer:
+    goal: write
+    frontmatter: {properties: {$status: {const: done}, word: {type: string}}, required: [$status]}
+graph:
+  $START: {new: {role: writer, prompt: Write.}, resume: {role: writer, prompt: Again.}}
+  writer: {done: {role: $END, prompt: Finished.}}
+"""
+
+AGENT = """
+from dataclasses import dataclass
+from uwf_core.api import AgentReply, AgentSpec, Continuation, hookimpl
+
+@hookimpl
+def uwf_agents():
+    return [AgentSpec(
+        name="echo", summary="repeats", factory=f"{__name__}:Echo", options=f"{__name__}:Options",
+        capabilities=frozenset(("continue", "ask")),
+    )]
+
+@dataclass
+class Options:
+    word: str = "hello"
+
+class Echo:
+    def __init__(self, options, context):
+        self.word = options.word
+
+    def run(self, request, sink):
+        return AgentReply(structured={"$status": "done", "word": self.word}, session="s")
+
+    def fork(self, session, request):
+        raise NotImplementedError
+
+    def ask(self, request, sink):
+        return AgentReply(text=f"I said {self.word}", session="s")
+
+    def close(self):
+        pass
+"""
+
+OBSERVER = """
+import sys
+from uwf_core.api import hookimpl
+
+@hookimpl
+def uwf_step_finished(event):
+    print("observed", event.role, file=sys.stderr)
+"""
+
+COMMAND = '''
+from uwf_core.commands import command
+
+@command("greet", "uwf greet")
+def main(session):
+    """Greet."""
+    session.emit({"word": "hello"}, lambda document, screen: document["word"])
+'''
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path)
+    made.workflow("short", WORKFLOW)
+    return made
+
+
+def add(project: Project, file: str, code: str, *, trusted: bool = True) -> Path:
+    path = project.folder / ".uwf" / "plugins" / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(code)
+    if trusted:
+        assert project.uwf("config", "trust").exit_code == 0
+    return path
+
+
+def listed(project: Project, *words: str) -> dict[str, dict]:
+    rows = project.uwf("plugin", "list", *words).document["plugins"]
+    return {f"{row['group']} {row['name']}": row for row in rows if row["file"]}
+
+
+def test_a_file_of_a_trusted_project_is_an_agent_like_an_installed_one(project):
+    file = add(project, "agents/echo.py", AGENT)
+    row = listed(project)["uwf.agents echo"]
+    assert (row["status"], row["distribution"], row["version"]) == ("ready", ".uwf/plugins", None)
+    assert row["file"] == str(file)
+    done = project.uwf("run", "short", "-p", "x", "--agent", "echo").document
+    assert done["steps"][0]["agent"] == "echo"
+    assert "hello" in project.uwf("step", "read", done["steps"][0]["step"]).stdout
+    asked = project.uwf("step", "ask", done["steps"][0]["step"], "-p", "why?")
+    assert "I said hello" in asked.stdout, asked.stderr
+
+
+def test_its_options_come_from_the_configuration_and_are_checked(project):
+    add(project, "agents/echo.py", AGENT)
+    project.config("agents: {loud: {use: echo, options: {word: HELLO}}}\n")
+    done = project.uwf("run", "short", "-p", "x", "--agent", "loud").document
+    assert "HELLO" in project.uwf("step", "read", done["steps"][0]["step"]).stdout
+    assert project.uwf("agent", "check", "loud").document["distribution"].endswith("agents/echo.py")
+    wrong = project.uwf("config", "set", "agents.loud.options", "{wrod: x}")
+    assert (wrong.exit_code, wrong.error["hint"]) == (2, "did you mean 'word'?")
+
+
+def test_processes_that_uwf_starts_find_it_too(project):
+    add(project, "agents/echo.py", AGENT)
+    thread = project.uwf("thread", "start", "short", "-p", "x").document["thread"]
+    words = ("--agent", "echo", "--until-done", "--background")
+    assert project.uwf("thread", "exec", thread, *words).exit_code == 0
+    assert project.uwf("thread", "wait", thread).document["status"] == "completed"
+    checked = project.uwf("plugin", "check", "echo").document["plugins"][0]
+    assert (checked["status"], checked["summary"]) == ("ready", "repeats")
+    checks = project.uwf("doctor").document["checks"]
+    assert {"name": "agents echo", "state": "ok", "message": ".uwf/plugins/agents/echo.py",
+            "hint": None} in checks  # fmt: skip
+
+
+def test_it_is_found_from_below_the_project(project):
+    add(project, "agents/echo.py", AGENT)
+    below = project.folder / "a" / "b"
+    below.mkdir(parents=True)
+    done = subprocess.run(
+        project.command("agent", "check", "echo"), cwd=below, env=project.env, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_observer_and_a_command_of_a_project_work(project):
+    add(project, "observers/audit.py", OBSERVER)
+    add(project, "commands/greet.py", COMMAND)
+    add(project, "agents/echo.py", AGENT)
+    assert "observed writer" in project.uwf("run", "short", "-p", "x", "--agent", "echo").stderr
+    assert project.uwf("greet", "--format", "text").stdout == "hello\n"
+    assert "greet" in project.uwf("--help").stdout
+    assert "greet" in project.uwf("__complete", "bash", "1", "uwf", "gr").stdout
+    assert project.uwf("plugin", "check", ".uwf/plugins").exit_code == 0
+
+
+def test_loading_leaves_no_trace_in_the_project_and_on_the_import_path(project):
+    code = "import sys\nsys.stderr.write(f'path: {sys.path}')\n"
+    before = subprocess.run(
+        [sys.executable, "-P", "-c", code], env=project.env, capture_output=True, text=True
+    ).stderr
+    add(project, "agents/echo.py", f"{code}{AGENT}")
+    assert before in project.uwf("run", "short", "-p", "x", "--agent", "echo").stderr
+    assert [each.name for each in project.folder.rglob("*.py*")] == ["echo.py"]
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("agents/echo.py", ("run", "short", "-p", "x", "--agent", "echo")),
+        ("agents/echo.py", ("thread", "start", "short", "-p", "x", "--agent", "echo")),
+        ("agents/echo.py", ("agent", "check", "echo")),
+        ("agents/echo.py", ("plugin", "check", "echo")),
+        ("commands/greet.py", ("greet",)),
+        ("extractors/own.py", ("config", "set", "extractors", "[own]")),
+    ],
+)
+def test_a_name_of_an_untrusted_project_is_an_error_with_the_command_that_trusts(
+    project, file, words
+):
+    add(project, file, "raise SystemExit('it ran')", trusted=False)
+    done = project.uwf(*words)
+    said = done.stdout + done.stderr
+    assert f"uwf config trust {project.folder}" in said
+    assert done.exit_code == (6 if words[:2] == ("agent", "check") else 2)
+    assert "it ran" not in said
+    assert project.uwf("thread", "list").document["threads"] == []
+
+
+def test_an_untrusted_project_is_listed_and_reported_and_takes_no_names(project, tmp_path):
+    for group in ("agents", "observers", "commands"):
+        add(project, f"{group}/greet.py", "raise SystemExit('it ran')", trusted=False)
+    rows = listed(project)
+    assert {row["status"] for row in rows.values()} == {"untrusted"}
+    assert f"uwf config trust {project.folder}" in rows["uwf.agents greet"]["reason"]
+    assert "greet" not in project.uwf("--help").stdout
+    project.script([{"role": "writer", "output": {"$status": "done"}}])
+    done = project.uwf("run", "short", "-p", "x")
+    assert done.exit_code == 0
+    assert "the observer greet of .uwf/plugins/observers/greet.py is untrusted" in done.stderr
+    checks = {each["name"]: each for each in project.uwf("doctor").document["checks"]}
+    assert checks["agents greet"]["state"] == "warning"
+    program = tmp_path / "bin" / "uwf-greet"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    path = {"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
+    found = project.uwf("agent", "check", "greet", env=path).document
+    assert (found["kind"], found["ready"]) == ("command", True)
+
+
+def test_another_repository_at_the_same_place_is_not_trusted(project):
+    add(project, "agents/echo.py", AGENT)
+    (project.folder / ".git").mkdir()
+    assert listed(project)["uwf.agents echo"]["status"] == "ready"
+    project.folder.rename(project.folder.with_name("aside"))
+    project.folder.mkdir()
+    add(project, "agents/echo.py", AGENT, trusted=False)
+    assert listed(project)["uwf.agents echo"]["status"] == "untrusted"
+
+
+@pytest.mark.parametrize(
+    ("file", "status", "reason"),
+    [
+        ("agents/mock.py", "shadowed", "'mock' is a name of uwf-core"),
+        ("commands/run.py", "shadowed", "'run' is a name of uwf-core"),
+        ("agents/builtin.py", "duplicate", "claimed by .uwf/plugins/agents/builtin.py and by uwf-"),
+        ("agents/my agent.py", "broken", "its name 'my agent' is invalid"),
+        ("agents/__init__.py", "broken", "its name '__init__' is invalid"),
+        ("agent/echo.py", "broken", "it must be in one of the folders agents, stores"),
+        ("eval_tasks/echo.py", "broken", "it must be in one of the folders agents, stores"),
+        ("echo.py", "broken", "it must be in one of the folders agents, stores"),
+    ],
+)
+def test_what_cannot_be_used_is_listed_with_its_reason(project, file, status, reason):
+    add(project, file, "raise SystemExit('it ran')")
+    (row,) = listed(project).values()
+    assert (row["status"], row["reason"][: len(reason)]) == (status, reason)
+    checked = project.uwf("plugin", "check", row["name"])
+    assert checked.exit_code in (1, 2)
+    assert "it ran" not in checked.stdout
+    assert any(row["name"] in each["name"] and each["state"] == "error"
+               for each in project.uwf("doctor").document["checks"])  # fmt: skip
+
+
+def test_it_is_uninstalled_by_removing_its_file(project):
+    file = add(project, "agents/echo.py", AGENT)
+    for word in ("echo", ".uwf/plugins"):
+        refused = project.uwf("plugin", "uninstall", word)
+        assert (refused.exit_code, refused.error["where"]) == (2, str(file))
+    file.unlink()
+    assert listed(project) == {}
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_blocking_applies_to_one_file_or_to_all(project, trusted):
+    add(project, "agents/echo.py", AGENT, trusted=trusted)
+    for word in ("echo", ".uwf/plugins"):
+        rows = project.uwf("plugin", "list", env={"UWF_BLOCK_PLUGINS": word}).document["plugins"]
+        assert [each["status"] for each in rows if each["name"] == "echo"] == ["blocked"]
+
+
+def test_a_file_that_fails_is_reported_with_its_path_and_line(project):
+    file = add(project, "agents/echo.py", "import nothing_like_this\n")
+    done = project.uwf("run", "short", "-p", "x", "--agent", "echo")
+    assert done.exit_code == 1
+    checked = project.uwf("plugin", "check", "echo").document["plugins"][0]
+    assert (checked["status"], checked["file"]) == ("broken", str(file))
+    assert "No module named 'nothing_like_this'" in checked["reason"]
+    assert checked["hint"].startswith(f"correct {file}; or block it")
+    file.write_text(AGENT.replace('f"{__name__}:Echo"', '"echo:Echo"'))
+    checked = project.uwf("plugin", "check", "echo").document["plugins"][0]
+    assert checked["reason"].endswith("""'echo:Echo' is not a module; write f"{__name__}:Echo\"""")
+
+
+@pytest.mark.parametrize("what", ["file", "folder", "link", "loop"])
+def test_a_file_that_others_can_change_is_not_imported(project, tmp_path, what):
+    file = add(project, "agents/echo.py", AGENT)
+    if what == "file":
+        file.chmod(0o666)
+    if what == "folder":
+        file.parent.chmod(0o777)
+    if what == "link":
+        file.rename(tmp_path / "elsewhere.py")
+        file.symlink_to(tmp_path / "elsewhere.py")
+    if what == "loop":
+        file.unlink()
+        file.symlink_to(file)
+    row = listed(project)["uwf.agents echo"]
+    assert row["status"] == "broken"
+    expected = {"link": "outside of the project", "loop": "not a file"}
+    assert expected.get(what, "every user can write to") in row["reason"]
+    assert project.uwf("run", "short", "-p", "x", "--agent", "echo").exit_code == 1
+
+
+def test_a_link_within_the_project_works(project):
+    file = add(project, "agents/echo.py", AGENT)
+    file.rename(project.folder / "echo_agent.py")
+    file.symlink_to("../../../echo_agent.py")
+    assert project.uwf("plugin", "check", "echo").exit_code == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_file_of_another_user_is_not_imported_even_if_the_folder_is_trusted(project):
+    file = add(project, "agents/echo.py", AGENT)
+    os.chown(file, 12345, -1)
+    row = listed(project)["uwf.agents echo"]
+    assert (row["status"], row["reason"]) == ("broken", f"{file} belongs to another user")
+    for path in (project.folder, file.parent.parent.parent, file.parent.parent, file.parent):
+        os.chown(path, 12345, -1)
+    assert listed(project)["uwf.agents echo"]["status"] == "ready", "a whole folder was trusted"
+
+
+def test_two_projects_of_one_process_have_their_own_plugins(tmp_path):
+    projects = [Project(tmp_path / name) for name in ("one", "two")]
+    words = []
+    for number, project in enumerate(projects):
+        project.workflow("short", WORKFLOW)
+        add(project, "agents/echo.py", AGENT.replace('"hello"', f'"word {number}"'))
+        with project.client() as client:
+            started = client.start("short", "x", agent="echo")
+            client.exec(started["thread"])
+            step = client.steps(started["thread"])[-1]["step"]
+            words.append(client.step(step)["output"]["word"])
+    assert words == ["word 0", "word 1"]
+
+
+def test_a_folder_with_plugins_alone_is_a_project_and_config_path_prints_it(project):
+    file = add(project, "agents/echo.py", AGENT)
+    document = project.uwf("config", "path").document
+    assert document["plugins"] == str(file.parent.parent)
+    assert (document["project"], document["trusted"]) == (None, True)
