@@ -150,6 +150,39 @@ def test_an_observer_and_a_command_of_a_project_work(project):
     assert project.uwf("plugin", "check", ".uwf/plugins").exit_code == 0
 
 
+def started(project: Project) -> list[str]:
+    """The observers of a run, in the order in which they start."""
+    said = project.uwf("run", "short", "-p", "x", "--agent", "echo").stderr
+    return [line.split()[1] for line in said.splitlines() if line.startswith("starts")]
+
+
+def test_observers_start_in_the_order_of_the_configuration_then_by_name(project):
+    add(project, "agents/echo.py", AGENT)
+    for name in "abcd":
+        add(project, f"observers/{name}.py", f"{OBSERVER}\nprint('starts', {name!r})\n")
+    assert started(project) == ["a", "b", "c", "d"]
+    assert project.uwf("config", "set", "plugins.order", "[d, b]").exit_code == 0
+    assert started(project) == ["d", "b", "a", "c"]
+    assert project.uwf("config", "get", "plugins").document["value"]["order"] == ["d", "b"]
+    project.uwf("plugin", "block", "d")
+    assert started(project) == ["b", "a", "c"]
+    assert project.uwf("config", "set", "plugins.order", "[d, b]").exit_code == 0, "it is installed"
+
+
+def test_an_unknown_observer_in_the_order_is_reported_and_stops_no_run(project):
+    add(project, "agents/echo.py", AGENT)
+    file = add(project, "observers/audit.py", OBSERVER)
+    refused = project.uwf("config", "set", "plugins.order", "[audti]")
+    assert (refused.exit_code, refused.error["message"]) == (2, "unknown observer 'audti'")
+    assert "audit" in refused.error["hint"]
+    assert project.uwf("config", "set", "plugins.order", "[audit]").exit_code == 0
+    file.unlink()
+    checks = project.uwf("doctor").document["checks"]
+    (fault,) = [each for each in checks if each["name"] == "names"]
+    assert "plugins.order" in fault["message"] and "unknown observer 'audit'" in fault["message"]
+    assert project.uwf("run", "short", "-p", "x", "--agent", "echo").exit_code == 0
+
+
 def test_loading_leaves_no_trace_in_the_project_and_on_the_import_path(project):
     code = "import sys\nsys.stderr.write(f'path: {sys.path}')\n"
     before = subprocess.run(

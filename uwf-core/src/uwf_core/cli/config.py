@@ -41,8 +41,8 @@ def set_(session: Session, key: str, value: str) -> None:
     """Change one setting of your config.yaml; the rest of the file stays unchanged.
 
     VALUE is text where the key takes text, else YAML: [a, b], {use: mock}, 5, or null to unset.
-    The result is validated before it is written: agents, models and extractors must exist, and an
-    agent must have the options.
+    The result is validated before it is written: agents, models, extractors and observers must
+    exist, and an agent must have the options.
     """
     from uwf_core.config.change import config_path, set_value
     from uwf_core.config.show import get_setting

@@ -162,9 +162,12 @@ class ModelOverrides(NamedTuple):
 
 
 class PluginSettings(NamedTuple):
-    """Which plugins are not imported."""
+    """Which plugins are not imported, and the order of observers."""
 
     block: Annotated[tuple[Text, ...], "Plugins or distributions that are never imported."] = ()
+    order: Annotated[
+        tuple[Text, ...], "The observers that get each event first, in this order."
+    ] = ()
 
 
 class Config(NamedTuple):
@@ -191,7 +194,9 @@ class Config(NamedTuple):
         tuple[Text, ...],
         "Folders in which an edge's `location` may be, besides the thread's folder and repository.",
     ] = ()
-    plugins: Annotated[PluginSettings, "Which plugins are not imported."] = PluginSettings()
+    plugins: Annotated[PluginSettings, "Blocked plugins, and the order of observers."] = (
+        PluginSettings()
+    )
     extractors: Annotated[tuple[Text, ...], "Extractors, in the order of use."] = ("frontmatter",)
     limits: Annotated[CallLimits, "Limits of one call of an agent."] = CallLimits()
 

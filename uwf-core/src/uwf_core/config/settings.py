@@ -64,6 +64,7 @@ class Settings(NamedTuple):
         allowed_folders: absolute folders in which an edge's `location` may lie, besides the
             thread's folder and repository.
         blocked: names of plugins or distributions that are never imported.
+        observer_order: the observers that get each event first, by name.
         origins: by the path of each value that a layer sets.
         notices: warnings for the user, one line each (ignored keys, readable secrets).
     """
@@ -83,6 +84,7 @@ class Settings(NamedTuple):
     paths_trusted: bool
     allowed_folders: tuple[str, ...]
     blocked: tuple[str, ...]
+    observer_order: tuple[str, ...]
     extractors: tuple[str, ...]
     limits: CallLimits
     origins: Mapping[Path, Origin]
@@ -294,6 +296,7 @@ def _settings(
         environment=environment,
         paths_trusted=paths.layer != "project" or (project is not None and project.trusted),
         blocked=blocked,
+        observer_order=config.plugins.order,
         origins=values.origins,
         notices=tuple(notices),
     )

@@ -34,7 +34,8 @@ def settings_document(settings: "Settings") -> dict[str, Any]:
     A value that is not set and has no default is null, or an empty mapping or list.
     """
     document = {camel(name): _given(getattr(settings, name, None)) for name in Config._fields}
-    document["plugins"] = {"block": list(settings.blocked)}
+    order = list(settings.observer_order)
+    document["plugins"] = {"block": list(settings.blocked), "order": order}
     shown: dict[str, Any] = masked(settings, document)
     return shown
 

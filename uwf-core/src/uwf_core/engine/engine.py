@@ -270,7 +270,10 @@ class Engine:
 
     def observers(self) -> "Observers | None":
         """The observers of plugins, imported now; None if none is installed."""
-        return self.plugins.observers(self.report_fault, self.settings.limits.run_seconds)
+        settings = self.settings
+        return self.plugins.observers(
+            self.report_fault, settings.limits.run_seconds, settings.observer_order
+        )
 
     def report_fault(self, fault: BaseException | str) -> None:
         """Report an error that does not stop the work."""

@@ -1,4 +1,6 @@
-"""The agents, models and extractors that a configuration names, resolved before they are used."""
+"""The agents, models, extractors and observers that a configuration names, resolved before they are
+used.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -19,7 +21,8 @@ def check_names(engine: "Engine", values: Values) -> None:
     """Resolve every name in `values`.
 
     Raises:
-        ConfigError: an agent, model or extractor is unknown or may not be used.
+        ConfigError: an agent, model or extractor is unknown or may not be used, or an observer is
+            unknown.
     """
     for fault in wrong_names(engine, values):
         raise fault
@@ -116,6 +119,8 @@ def _names(path: Path, value: Any) -> Iterator[tuple[_Check, str]]:
             yield _check_model, value
         case ("extractors",):
             yield from ((_check_extractor, name) for name in value)
+        case ("plugins", "order"):
+            yield from ((_check_observer, name) for name in value)
 
 
 def _check_agent(engine: "Engine", word: str) -> None:
@@ -135,3 +140,11 @@ def _check_extractor(engine: "Engine", name: str) -> None:
 
     with suppress(PluginBroken):  # that is the failure of a step
         engine.plugins.found(EXTRACTORS, name)
+
+
+def _check_observer(engine: "Engine", name: str) -> None:
+    """One that is blocked may be named: it has its place when it is unblocked."""
+    from uwf_core.plugins.scan import OBSERVERS
+
+    if all(each.found.name != name for each in engine.plugins.list((OBSERVERS,))):
+        engine.plugins.found(OBSERVERS, name)

@@ -228,12 +228,15 @@ class Plugins:
             raise broken(found, f"{found.target.rpartition(':')[2]!r} is not a click command")
         return command
 
-    def observers(self, on_fault: Callable[[str], None], seconds: float) -> "Observers | None":
+    def observers(
+        self, on_fault: Callable[[str], None], seconds: float, order: Sequence[str] = ()
+    ) -> "Observers | None":
         """All observers that can be loaded, None if none is installed.
 
         Args:
             on_fault: gets one line for each that fails, now or later.
             seconds: the time limit of a run; an import or a hook call gets no more.
+            order: the names of those that come first; the others follow by name.
         """
         if not (installed := self.list((OBSERVERS,))):
             return None
@@ -245,6 +248,7 @@ class Plugins:
                 ready.append(plugin.found)
             elif plugin.status is not Status.BLOCKED:
                 on_fault(f"the observer {plugin.found} is {plugin.status.value}: {plugin.reason}")
+        ready.sort(key=lambda found: order.index(found.name) if found.name in order else len(order))
         return Observers(
             Observer(found, partial(self._manager, found), self.guard, seconds, on_fault)
             for found in ready
