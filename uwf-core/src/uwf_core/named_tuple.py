@@ -31,7 +31,7 @@ else:
             return made
 
         def _replace(self, /, **changes):
-            made = self._make(map(changes.pop, self._fields, self))
+            made = _new(type(self), map(changes.pop, self._fields, self))
             if changes:
                 raise _NoSuchField(f"Got unexpected field names: {list(changes)!r}")
             return made

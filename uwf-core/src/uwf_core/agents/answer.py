@@ -1,10 +1,9 @@
 """Interpret the end of a command: a reply, or one of the failures. Pure."""
 
-from dataclasses import replace
-
 from uwf_core.agents.wire import CommandError, CommandReply, NoJson, read_reply
 from uwf_core.api.agent import AgentReply, Continuation, Usage
 from uwf_core.api.fields import FieldFault
+from uwf_core.api.record import replace
 from uwf_core.errors import (
     AgentFailure,
     Crashed,

@@ -7,11 +7,11 @@ an argument of a program or a character of a prompt. Everything else stays uncha
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from uwf_core.api.agent import AgentReply, Turn, TurnSink, Usage
-from uwf_core.api.fields import LARGEST, FieldFault, Path, read_record, shown, write_record
+from uwf_core.api.fields import LARGEST, FieldFault, Path, camel, read_record, shown, write_record
+from uwf_core.api.record import given_fields, replace
 from uwf_core.api.sums import FIELDS
 
 _Record = TypeVar("_Record", Turn, AgentReply)
@@ -38,15 +38,18 @@ def clean_value(value: Any, path: Path = ()) -> Any:
     Raises:
         FieldFault: a value in it is not JSON.
     """
-    if value is None or type(value) in _SCALARS:
+    kind = type(value)
+    if value is None or kind in _SCALARS:
         return value
-    if isinstance(value, str):
+    if kind is str or isinstance(value, str):
         return clean_text(value)
+    if kind is dict:
+        return _clean_mapping(value, path)
     if isinstance(value, _SCALARS):
         return value
     if isinstance(value, list | tuple):
         return [clean_value(item, (*path, index)) for index, item in enumerate(value)]
-    if type(value) is dict or isinstance(value, Mapping):
+    if isinstance(value, Mapping):
         return _clean_mapping(value, path)
     raise FieldFault(path, f"is of the type {type(value).__name__}, which JSON cannot represent")
 
@@ -96,7 +99,8 @@ def known_usage(usage: Usage, path: Path = ()) -> Usage:
 
 def _clean_record(cls: type[_Record], record: _Record) -> _Record:
     try:
-        return read_record(cls, clean_value(write_record(record)))
+        given = {camel(name): write_record(value) for name, value in given_fields(record)}
+        return read_record(cls, clean_value(given))
     except RecursionError as fault:
         raise FieldFault((), "is nested too deeply, or contains itself") from fault
 

@@ -18,6 +18,31 @@ from uwf_core.plugins.guards import PluginGuard
 _Work = Callable[[], None]
 
 
+class Done:
+    """Tells one waiting thread that a call has ended: a `threading.Event` without its condition."""
+
+    __slots__ = ("_running",)
+
+    def __init__(self) -> None:
+        self._running = threading.Lock()
+        self._running.acquire()
+
+    def set(self) -> None:
+        """End the wait; called once."""
+        self._running.release()
+
+    def is_set(self) -> bool:
+        """Whether the call has ended."""
+        return not self._running.locked()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait at most so long; whether the call has ended."""
+        ended = self._running.acquire(timeout=seconds)
+        if ended:
+            self._running.release()
+        return ended
+
+
 class AgentThread:
     """Make all calls of one agent, one after the other, in one thread: what an agent keeps for a
     thread (an event loop, a connection) is available at its next call.
@@ -29,18 +54,18 @@ class AgentThread:
     def __init__(self, name: str) -> None:
         self._name = f"agent {name}"
         self._queue: SimpleQueue[_Work | None] | None = None
-        self._done = threading.Event()
+        self._done: Done | None = None
 
-    def call(self, work: _Work) -> threading.Event:
-        """Start `work`, which raises nothing; return the event of its end.
+    def call(self, work: _Work) -> Done:
+        """Start `work`, which raises nothing; return what tells of its end.
 
         Raises:
             RuntimeError: no more threads can be started.
         """
-        if self._queue is None or not self._done.is_set():
+        if self._queue is None or self._done is None or not self._done.is_set():
             self._begin()
         assert self._queue is not None
-        done = self._done = threading.Event()
+        done = self._done = Done()
         self._queue.put(lambda: _do(work, done))
         return done
 
@@ -60,7 +85,7 @@ class AgentThread:
         self._queue = queue
 
 
-def _do(work: _Work, done: threading.Event) -> None:
+def _do(work: _Work, done: Done) -> None:
     try:
         work()
     finally:

@@ -5,16 +5,15 @@ closed table, `NeedsAnswer`, or `AgentStuck`.
 """
 
 import json
-import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from uwf_core.agents.cleaning import WatchedSink, clean_reply, clean_text, clean_value
-from uwf_core.agents.open import OpenAgent
+from uwf_core.agents.open import Done, OpenAgent
 from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, Call, NoSink, TurnSink
 from uwf_core.api.fields import FieldFault
+from uwf_core.api.record import replace
 from uwf_core.cas.schemas import CompiledSchema
 from uwf_core.errors import (
     AgentFailure,
@@ -175,7 +174,7 @@ class _Supervised(Generic[_CallType]):
         if self._outer.is_set():
             raise AgentInterrupted(f"stopped before {self._opened.origin} was started")
         with self._opened.guard:
-            done: threading.Event | None = None
+            done: Done | None = None
             try:
                 done = self._opened.thread.call(lambda: self._work(method))
                 reason = self._wait(done)
@@ -201,7 +200,7 @@ class _Supervised(Generic[_CallType]):
         except BaseException as error:
             self._outcome = _Outcome(None, error)
 
-    def _wait(self, done: threading.Event) -> AgentFailure | None:
+    def _wait(self, done: Done) -> AgentFailure | None:
         """Wait for the end; return the reason for stopping the call, None if it ended by itself."""
         deadline = time.monotonic() + self._limits.seconds
         while not done.wait(min(TICK_SECONDS, max(0.0, deadline - time.monotonic()))):
@@ -257,7 +256,7 @@ class _Supervised(Generic[_CallType]):
             session=self._sink.last_session,
         )
 
-    def _stop(self, done: threading.Event, word: str, reason: AgentFailure | None = None) -> None:
+    def _stop(self, done: Done, word: str, reason: AgentFailure | None = None) -> None:
         """Set the cancel token and wait for the end of the call.
 
         A call that runs programs gets longer: each signal has a separate grace period.

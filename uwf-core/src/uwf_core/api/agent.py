@@ -4,10 +4,10 @@ All records are frozen and keyword-only. A field is never removed within a major
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
-from uwf_core.api.record import record
+from uwf_core.api.record import record, replace
 from uwf_core.api.sums import FIELDS, UsageField, add_usage, is_exact, usage_payload
 from uwf_core.process.cancel import Cancel
 

@@ -9,10 +9,11 @@ longer.
 
 import dataclasses
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any, NoReturn, TypeVar, dataclass_transform
 
 _Class = TypeVar("_Class", bound=type)
+_Record = TypeVar("_Record")
 
 
 @dataclass_transform(
@@ -31,21 +32,27 @@ def record(cls: _Class) -> _Class:
         members[name] = _field(cls, name, annotation)
     setattr(cls, "__dataclass_fields__", members)  # noqa: B010 (no attribute of `type`)
     setattr(cls, "__dataclass_params__", _PARAMETERS)  # noqa: B010
-    setattr(cls, "__record_unset__", _unset(members))  # noqa: B010
+    setattr(cls, "__record_unset__", _unset(cls, members))  # noqa: B010
     setattr(cls, "__signature__", _SIGNATURE)  # noqa: B010
     for name, method in _METHODS.items():
         setattr(cls, name, method)
     return cls
 
 
-def _unset(members: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Callable[[], Any]]]:
-    """The defaults, and the factories of defaults, by the names of their fields."""
+def _unset(
+    cls: type, members: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Callable[[], Any]], Set[str], bool]:
+    """What making an instance needs: the defaults, and the factories of defaults, by the names of
+    their fields; all names; whether the class checks its instances.
+    """
     nothing = dataclasses.MISSING
     made = {each: key.default_factory for each, key in members.items()}
     plain = {each: key.default for each, key in members.items()}
     return (
         {name: each for name, each in plain.items() if each is not nothing},
         {name: each for name, each in made.items() if each is not nothing},
+        members.keys(),
+        hasattr(cls, "__post_init__"),
     )
 
 
@@ -95,22 +102,42 @@ def _field(cls: type, name: str, annotation: Any) -> "dataclasses.Field[Any]":
 
 
 def _init(self: Any, **given: Any) -> None:
-    values, (defaults, factories) = self.__dict__, self.__record_unset__
+    values, (defaults, factories, names, is_checked) = self.__dict__, self.__record_unset__
     values.update(defaults, **given)
-    for name, make in factories.items():
+    for name in factories:
         if name not in given:
-            values[name] = make()
-    fields = self.__dataclass_fields__
-    if values.keys() != fields.keys():
+            values[name] = factories[name]()
+    if values.keys() != names:
+        fields = self.__dataclass_fields__
         unknown, missing = values.keys() - fields.keys(), fields.keys() - values.keys()
         raise _bad_call(
             type(self),
             [name for name in given if name in unknown],
             [name for name in fields if name in missing],
         )
-    check: Callable[[], None] | None = getattr(self, "__post_init__", None)
-    if check is not None:
-        check()
+    if is_checked:
+        self.__post_init__()
+
+
+def replace(record: _Record, /, **changes: Any) -> _Record:
+    """`dataclasses.replace` for a record, in a quarter of the time.
+
+    Raises:
+        TypeError: it has no such field.
+    """
+    values = record.__dict__
+    fields = type(record).__dataclass_fields__  # type: ignore[attr-defined]
+    return type(record)(**{name: values[name] for name in fields} | changes)
+
+
+def given_fields(record: Any) -> list[tuple[str, Any]]:
+    """The names and values of the fields that are not at their defaults."""
+    defaults = record.__record_unset__[0]
+    return [
+        (name, value)
+        for name, value in record.__dict__.items()
+        if name not in defaults or value is not defaults[name]
+    ]
 
 
 def _bad_call(cls: type, unknown: list[str], missing: list[str]) -> TypeError:
@@ -120,7 +147,8 @@ def _bad_call(cls: type, unknown: list[str], missing: list[str]) -> TypeError:
 
 
 def _values(self: Any) -> tuple[Any, ...]:
-    return tuple(getattr(self, name) for name in self.__dataclass_fields__)
+    values = self.__dict__
+    return tuple([values[name] for name in self.__dataclass_fields__])
 
 
 def _repr(self: Any) -> str:

@@ -49,6 +49,8 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """`text` without the known values."""
+        if not self._values:
+            return text
         return _without(text, self.spans(text))
 
     def partial(self, text: str) -> str:

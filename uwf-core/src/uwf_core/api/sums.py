@@ -90,8 +90,9 @@ def add_usage(total: UsagePayload, part: UsagePayload) -> UsagePayload:
             marked |= {name}
             sums[name] = mine[name] or other[name] or None
         else:
-            sums[name] = min(LARGEST, mine[name] + other[name])
-            if mine[name] + other[name] > LARGEST:
+            sums[name] = mine[name] + other[name]
+            if sums[name] > LARGEST:
+                sums[name] = LARGEST
                 marked |= {name}
     sums["atLeast"] = [name for name in sums if name in marked and sums[name] is not None]
     return sums  # type: ignore[return-value]

@@ -68,6 +68,11 @@ class Buffer:
         """The record as it is in the backend, None where that would have to be asked."""
         return None if ref in self._pending else self._known.get(ref)
 
+    def fresh(self, ref: str, now_ms: int) -> Record | None:
+        """The record that the backend has, if no gc can free it meanwhile (`is_fresh`)."""
+        known = None if ref in self._pending else self._known.get(ref)
+        return known if known is not None and self._spares(known, now_ms) else None
+
     def is_fresh(self, ref: str, now_ms: int) -> bool:
         """Whether the record was touched so recently that no gc frees it: while a lock is held, gc
         spares what was touched since.
@@ -75,7 +80,10 @@ class Buffer:
         if ref in self._pending:
             return True
         known = self._known.get(ref)
-        if known is None or known.touched_ms > now_ms:
+        return known is not None and self._spares(known, now_ms)
+
+    def _spares(self, known: Record, now_ms: int) -> bool:
+        if known.touched_ms > now_ms:
             return False
         if known.type == META:
             return now_ms - known.touched_ms < _TYPE_FRESH_MS

@@ -28,6 +28,7 @@ from uwf_core.cas.writer import (
     UnsayableError,
     Writer,
     head,
+    text_bytes,
 )
 from uwf_core.errors import CorruptNodeError, PayloadError
 
@@ -63,7 +64,7 @@ def encode(payload: Any) -> bytes:
     Raises:
         PayloadError: it is not JSON; `where` is the place within the payload.
     """
-    return encode_telling(payload)[0]
+    return text_bytes(payload)[0] if type(payload) is str else encode_telling(payload)[0]
 
 
 def encode_telling(payload: Any) -> tuple[bytes, bool]:
@@ -143,8 +144,8 @@ class MappingDecoder:
                 at = start + first - TEXT_0
                 if start <= at < start + 24:  # what is short is read without a call
                     found[key] = data[start:at].decode()
-                elif first == NULL:
-                    found[key], at = None, start
+                elif first in _SIMPLE:
+                    found[key], at = _SIMPLE[first], start
                 elif first in _WIDTHS:
                     width, least = _WIDTHS[first]
                     at = start + width
@@ -233,10 +234,10 @@ class _Reader:
 
     def value(self, depth: int) -> Any:
         first = self.data[self.position]
-        major = first >> 5
-        if first < 24:
+        if first in _SIMPLE:
             self.position += 1
-            return first
+            return _SIMPLE[first]
+        major = first >> 5
         if major == TEXT:
             return self.text()
         if major == MAP:
@@ -246,8 +247,6 @@ class _Reader:
         if major in (UNSIGNED, NEGATIVE):
             return self.integer(major)
         self.position += 1
-        if first in _SIMPLE:
-            return _SIMPLE[first]
         if first == DOUBLE:
             return self.double()
         raise _corrupt(f"unexpected byte 0x{first:02x}")
@@ -326,8 +325,8 @@ class _Reader:
             at = end + 1 + first - TEXT_0
             if end < at <= end + 24:
                 found[key] = data[end + 1 : at].decode()
-            elif first < 24:
-                found[key], at = first, end + 1
+            elif first in _SIMPLE:
+                found[key], at = _SIMPLE[first], end + 1
             else:
                 self.position = end
                 found[key] = self.value(depth - 1)
@@ -346,4 +345,5 @@ def _too_deep() -> CorruptNodeError:
     return _corrupt(f"more than {MAX_DEPTH} levels deep")
 
 
-_SIMPLE: dict[int, Any] = {FALSE: False, TRUE: True, NULL: None}
+_SIMPLE: dict[int, Any] = {FALSE: False, TRUE: True, NULL: None} | {n: n for n in range(24)}
+"""Values of one byte."""

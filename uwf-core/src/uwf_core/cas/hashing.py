@@ -68,7 +68,7 @@ def _sha256() -> "Callable[[bytes], Hash]":
 
 def names_of(type_: str, data: bytes) -> tuple[Ref, bytes]:
     """`ref_of` and `sha256_of` at once."""
-    hashed = hashed_bytes(type_, data)
+    hashed = hashed_bytes(type_, data) if type_ == META else type_.encode("ascii") + data
     return Ref(ref_text(xxh64_intdigest(hashed))), _sha256()(hashed).digest()
 
 

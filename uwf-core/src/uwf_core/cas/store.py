@@ -14,6 +14,7 @@ from uwf_core.cas.records import Node, check_same, damaged, verify_record
 from uwf_core.cas.references import references_in
 from uwf_core.cas.types import KnownType, Types
 from uwf_core.cas.variables import VariableStore
+from uwf_core.cas.writer import text_bytes
 from uwf_core.errors import CorruptNodeError, MissingNodeError, PayloadError, StoreError
 from uwf_core.ids import Ref, ref_of_number
 
@@ -68,7 +69,7 @@ class Store(VariableStore):
 
     def put_text(self, text: str) -> Ref:
         """Store a text as a node of the primitive type `string`."""
-        return self._put(PRIMITIVES["string"], encode(text), _EDGES_OF_TEXT)
+        return self._put(PRIMITIVES["string"], text_bytes(text)[0], _EDGES_OF_TEXT)
 
     def put_schema(self, schema: Any, *, trusted: bool = False) -> Ref:
         """Store a schema node; its reference is the type of nodes that conform to it.
@@ -98,20 +99,26 @@ class Store(VariableStore):
     def _put(self, type_: Ref, data: bytes, edges: tuple[int, ...]) -> Ref:
         ref, sha256 = names_of(type_, data)
         now = self._now_ms()
-        record = Record(ref, type_, sha256, data, edges, now, now)
         with self._lock:
-            known = self._buffer.known(ref)
-            if known is not None and self._buffer.is_fresh(ref, now):
+            known = self._buffer.fresh(ref, now)
+            if known is not None and (known.type, known.sha256, known.data) == (
+                type_,
+                sha256,
+                data,
+            ):
+                return ref
+            record = Record(ref, type_, sha256, data, edges, now, now)
+            if known is not None:
                 check_same(known, record)
             else:
                 with self._writing():
-                    self._keep_type(type_, ref)
+                    self._keep_type(type_, ref, now)
                     self._buffer.add(record)
         return ref
 
-    def _keep_type(self, type_: Ref, ref: Ref) -> None:
+    def _keep_type(self, type_: Ref, ref: Ref, now_ms: int) -> None:
         """Have the type's node in the store, and too young for gc to sweep it meanwhile."""
-        if type_ != ref and not self.is_fresh(type_):
+        if type_ != ref and not self._buffer.is_fresh(type_, now_ms):
             self.schema(type_)
             self._put(META, self.types.data(type_), _EDGES_OF_SCHEMA)
 

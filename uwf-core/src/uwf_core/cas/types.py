@@ -60,7 +60,7 @@ class KnownType:
             self._checked += 1
             if fits(self._schema, payload):
                 return ()
-        compiled = self.compiled
+        compiled = self._compiled or self.compiled
         return (
             () if compiled.accepts_sized(payload, size) else compiled.violations_of_plain(payload)
         )

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
 from typing import Any
 
@@ -14,8 +14,6 @@ from uwf_core.ids import Ref
 
 _NAME = re.compile(r"@[a-zA-Z][a-zA-Z0-9]*(?:/[a-zA-Z0-9._-]+)+")
 """`@scope/segment/…`, as in ocas 0.4."""
-
-_JOINED = nullcontext()
 
 
 def following(
@@ -127,9 +125,11 @@ class VariableStore:
             finally:
                 self._durability = None
 
-    def _writing(self) -> AbstractContextManager[None]:
-        """The current transaction, or a new durable one. The lock is held."""
-        return self.transaction() if self._durability is None else _JOINED
+    def _writing(self) -> AbstractContextManager[Any]:
+        """The current transaction, or a new durable one. The lock is held: held once more, it is
+        the context of a write that joins.
+        """
+        return self.transaction() if self._durability is None else self._lock
 
     # -- variables -------------------------------------------------------------------------------
 
@@ -192,9 +192,10 @@ class VariableStore:
             MissingNodeError: the node `value` is unknown.
             PayloadError: the name, the value or a tag is invalid.
         """
-        new = following(name, value, tags, expected, self._now_ms())
+        now = self._now_ms()
+        new = following(name, value, tags, expected, now)
         with self._lock, self._writing():
-            if not (self._buffer.is_fresh(value, self._now_ms()) or self.has(value)):
+            if not (self._buffer.is_fresh(value, now) or self.has(value)):
                 raise MissingNodeError(f"{name} cannot refer to the unknown node {value}")
             if not self._backend.set_variable(new, expected.checksum if expected else None):
                 raise moved(name)

@@ -20,7 +20,13 @@ _TEXT_HEADS = (
     *(bytes((TEXT_0 | size,)) for size in range(24)),
     *(bytes((TEXT_0 | 24, size)) for size in range(24, 256)),
 )
-_SMALL = tuple(bytes((number,)) for number in range(24))
+_EMPTY: dict[type, bytes] = {
+    type(None): bytes((NULL,)),
+    bool: bytes((FALSE,)),
+    int: bytes((UNSIGNED << 5,)),
+    list: bytes((ARRAY << 5,)),
+    dict: bytes((MAP << 5,)),
+}
 _NULL_BYTES, _TRUE_BYTES, _FALSE_BYTES = bytes((NULL,)), bytes((TRUE,)), bytes((FALSE,))
 _ONLY_TEXT = {str}
 _USUAL_ORDERS, _MANY_KEYS, _LONG = 256, 64, 1024
@@ -123,13 +129,14 @@ class Writer:
                     try:
                         data = item.encode()
                     except UnicodeEncodeError:
-                        data = self._without_surrogates(item)
-                    size = len(data)
-                    parts += (name, _TEXT_HEADS[size] if size < 256 else head(TEXT, size), data)
-                elif item is None:
-                    parts += (name, _NULL_BYTES)
-                elif kind is int and 0 <= item < 24:
-                    parts += (name, _SMALL[item])
+                        parts += (name, self._text(item))
+                    else:
+                        size = len(data)
+                        parts += (name, _TEXT_HEADS[size] if size < 256 else head(TEXT, size), data)
+                elif not item and kind in _EMPTY and depth > 1:
+                    parts += (name, _EMPTY[kind])
+                elif kind is int:
+                    parts += (name, _integer(item))
                 else:
                     parts += (name,)
                     self.add(item, depth - 1)
@@ -166,24 +173,27 @@ class Writer:
         return self._text(key)
 
     def _text(self, value: str) -> bytes:
-        try:
-            data = value.encode()
-        except UnicodeEncodeError:
-            data = self._without_surrogates(value)
-        return head(TEXT, len(data)) + data
-
-    def _without_surrogates(self, value: str) -> bytes:
-        """The UTF-8 of a text with lone surrogates. Two in a row may be the halves of one
-        character: those are joined, the rest is replaced.
-        """
-        self.is_plain = False
-        joined = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        return joined.encode()
+        data, is_plain = text_bytes(value)
+        self.is_plain &= is_plain
+        return data
 
 
 _Order = tuple[bytes, tuple[tuple[bytes, Any], ...]]
 _ORDERS: dict[tuple[str, ...], _Order] = {}
 """Payloads of a type have the same keys again and again."""
+
+
+def text_bytes(text: str) -> tuple[bytes, bool]:
+    """The bytes of a text, and whether they read back as it is."""
+    is_plain = True
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        # Two surrogates in a row may be the halves of one character: join those, replace the rest.
+        joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        data, is_plain = joined.encode(), False
+    size = len(data)
+    return (_TEXT_HEADS[size] if size < 256 else head(TEXT, size)) + data, is_plain
 
 
 def head(major: int, number: int) -> bytes:

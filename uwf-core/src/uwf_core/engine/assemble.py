@@ -104,6 +104,7 @@ def _prompt(
     run: "Run", attempt: "Attempt", agent: "OpenAgent", known: "RoleSession | None"
 ) -> tuple[str, PromptParts]:
     engine, task, state = run.engine, attempt.task, attempt.head.state
+    definition = run.definition
     newest = 0 if known is None else known.number
     knows = known is not None and known.knows_role
     steps, earlier = _history(engine.store, task, newest)
@@ -111,7 +112,7 @@ def _prompt(
     now = Situation(
         thread=attempt.head.thread,
         task=engine.store.text(Ref(start["prompt"])),
-        leads={status: edge.role for status, edge in run.definition.graph[task.role].items()},
+        leads={status: edge.role for status, edge in definition.graph[task.role].items()},
         cwd=task.cwd,
         instruction=task.instruction,
         step_number=task.number,
@@ -124,7 +125,7 @@ def _prompt(
         last_failure=task.last_failure,
         typed=_delivers_object(agent),
     )
-    parts = prompt_parts(run.definition.roles[task.role], now)
+    parts = prompt_parts(definition.roles[task.role], now)
     text = prompt_text(parts, task.role if knows else None)
     clean = engine.redactor.text(text)
     if clean != text:

@@ -100,9 +100,8 @@ class Attempt:
         """What it used, nothing if its agent was not called; the engine measures the duration if
         the agent does not report it.
         """
-        from dataclasses import replace
-
         from uwf_core.api.extract import NO_USAGE
+        from uwf_core.api.record import replace
 
         usage = self.usage or NO_USAGE
         if self.usage is not None and usage.duration_ms is not None:

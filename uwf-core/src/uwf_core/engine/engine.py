@@ -206,9 +206,9 @@ class Engine:
         Raises:
             StoreError: it is missing or damaged. UnknownIdError: the node is not a workflow.
         """
-        from uwf_core.workflow.definition import read_definition
-
         if ref not in self._definitions:
+            from uwf_core.workflow.definition import read_definition
+
             self._definitions[ref] = read_definition(self.store, ref)
         return self._definitions[ref]
 

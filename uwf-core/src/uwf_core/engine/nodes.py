@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
 
 
+_IDS = (Ref, ThreadId)
+
+
 class Nodes:
     """Writes typed nodes. The schema node of a type is stored with the first node of that type."""
 
@@ -32,8 +35,8 @@ class Nodes:
 
     def put_plain(self, kind: str, payload: Mapping[str, Any]) -> tuple[Ref, Any]:
         """Like `put`; also returns the payload as it reads back."""
-        # A reference as plain text: the payload then need not be read back to be checked.
-        plain = {name: str(each) if type(each) is Ref else each for name, each in payload.items()}
+        # An id as plain text: the payload then need not be read back to be checked.
+        plain = {name: str(each) if type(each) in _IDS else each for name, each in payload.items()}
         return self._store.put_plain(self.type(kind), plain)
 
     def type(self, kind: str) -> Ref:

@@ -180,7 +180,7 @@ def save_turn(engine: "Engine", index: int, turn: "Turn") -> Ref:
 
 
 def _redacted(turn: "Turn", redactor: "Redactor") -> "Turn":
-    from dataclasses import replace
+    from uwf_core.api.record import replace
 
     def clean(text: str | None) -> Any:
         return None if text is None else redactor.partial(text)

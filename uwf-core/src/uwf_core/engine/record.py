@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 
 def record(run: "Run", attempt: "Attempt") -> Event:
     """Stage 10: store the output and the step node with its decision. Within a transaction."""
-    engine, role = run.engine, run.definition.roles[attempt.task.role]
+    engine, definition = run.engine, run.definition
+    role = definition.roles[attempt.task.role]
     assert attempt.output is not None
     try:
-        to = apply_edge(run.definition, role.name, attempt.output, attempt.body).decision()
+        to = apply_edge(definition, role.name, attempt.output, attempt.body).decision()
     except RoutingFailed as failure:
         attempt.failure = failure
         to = decision_of(engine, failure, role.name)
@@ -96,7 +97,9 @@ def _save_step(
         "output": output,
         "raw": None if reply is None else store.put_text(raw_text(reply)),
         "body": store.put_text(attempt.body) if attempt.body else None,
-        "detail": engine.nodes.put("detail", {"session": attempt.session, "turns": attempt.turns}),
+        "detail": engine.nodes.put(
+            "detail", {"session": attempt.session, "turns": [str(ref) for ref in attempt.turns]}
+        ),
         "failure": None if failure is None else failure.kind.word,
         "sessionKept": failure is None or failure.kind.keeps_session,
         "next": to,

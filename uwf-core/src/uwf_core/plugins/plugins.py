@@ -114,9 +114,8 @@ class Plugins:
         if self._assessed is None:
             found = sorted([*scan(), *self._project], key=lambda each: (each.group, each.name))
             self._assessed = assess(found, self._blocked)
-        return [
-            self._as_loaded(plugin) for plugin in self._assessed if plugin.found.group in groups
-        ]
+        chosen = [plugin for plugin in self._assessed if plugin.found.group in groups]
+        return [self._as_loaded(each) for each in chosen] if self._broken else chosen
 
     def _as_loaded(self, plugin: Plugin) -> Plugin:
         error = self._broken.get(plugin.found)

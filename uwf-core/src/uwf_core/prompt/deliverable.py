@@ -3,11 +3,12 @@
 import json
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from uwf_core.prompt.markdown import fenced, frontmatter
 from uwf_core.workflow.definition import END, SUSPEND
-from uwf_core.workflow.variants import BODY, STATUS, Variant, variants
+from uwf_core.workflow.variants import BODY, STATUS, Variant, variants, variants_of_text
 
 _BEGIN = """\
 # What you must deliver
@@ -89,9 +90,15 @@ def deliverable(
     Raises:
         DefinitionError: the schema has no clear variants (impossible in a checked workflow).
     """
-    forms = variants(schema)
+    return _deliverable(json.dumps(schema), tuple(leads.items()), role, typed)
+
+
+@lru_cache(maxsize=64)
+def _deliverable(schema: str, leads: tuple[tuple[str, str], ...], role: str, typed: bool) -> str:
+    """Cached: it is the same in each step of a role."""
+    forms, targets = variants_of_text(schema), dict(leads)
     choice = _CHOICE if len(forms) > 1 else _ONLY
-    ways = {each.status: _lead(leads.get(each.status), role) for each in forms}
+    ways = {each.status: _lead(targets.get(each.status), role) for each in forms}
     if typed:
         lines = [f"- {_fields(each)}. {ways[each.status]}".rstrip() for each in forms]
         return "\n\n".join((_TYPED, choice, "\n".join([*lines, _TYPED_SUSPEND])))

@@ -97,6 +97,8 @@ class Scalar(Shape):
         self.blank = "" if kind is str else ABSENT
 
     def read(self, value: Any, path: Path, reading: Reading) -> Any:
+        if type(value) is self.kind is not float and not self.rules:
+            return value
         if self.kind is float:
             fits = isinstance(value, int | float) and not isinstance(value, bool)
             if fits and (isinstance(value, int) or math.isfinite(value)) and abs(value) < 1e308:
@@ -218,13 +220,14 @@ class AnyOf(Shape):
         self.wanted = " or ".join(member.wanted for member in members)
         self.takes_null = any(each.takes_null for each in members)
         self.others = [each for each in members if each.wanted != "null"]
+        self.only = self.others[0] if len(self.others) == 1 else None
         self.is_text = self.others[0].is_text
 
     def read(self, value: Any, path: Path, reading: Reading) -> Any:
         if value is None and self.takes_null:
             return None
-        if len(self.others) == 1:
-            return self.others[0].read(value, path, reading)
+        if self.only is not None:
+            return self.only.read(value, path, reading)
         for member in self.others:
             trial = Reading(closed=reading.closed, null_unset=reading.null_unset)
             found = member.read(value, path, trial)
@@ -294,7 +297,7 @@ class RecordOf(Shape):
         return {each.key: each for each in self._fields(self.cls)}
 
     def read(self, value: Any, path: Path, reading: Reading) -> Any:
-        if not isinstance(value, Mapping):
+        if type(value) is not dict and not isinstance(value, Mapping):
             return self.wrong(value, path, reading)
         before = len(reading.mismatches)
         known = self.fields
@@ -305,22 +308,26 @@ class RecordOf(Shape):
                 where = (*path, key)
                 reading.reject(where, "unknown-key", "is not a known key", "", ABSENT, known)
         found = {}
-        for field in known.values():
-            is_typo = field.key not in value and field.is_meant(unknown[:20], known)
-            each = ABSENT if is_typo else self._read_field(field, value, path, reading)
+        for key in known:
+            field = known[key]
+            if key in value:
+                each = self._read_field(field, value[key], path, reading)
+            elif not field.required:
+                continue
+            else:
+                is_typo = field.is_meant(unknown[:20], known)
+                where = (*path, key)
+                each = ABSENT if is_typo else reading.reject(where, "missing-key", "is missing")
             if each is ABSENT and field.required:
                 each = field.shape.blank
             if each is not ABSENT:
                 found[field.name] = each
         return self._made(found, path, reading, valid=len(reading.mismatches) == before)
 
-    def _read_field(self, field: Field, mapping: Any, path: Path, reading: Reading) -> Any:
-        each, path = mapping.get(field.key, ABSENT), (*path, field.key)
-        if each is None and reading.null_unset and not (field.required or field.shape.takes_null):
+    def _read_field(self, field: Field, value: Any, path: Path, reading: Reading) -> Any:
+        if value is None and reading.null_unset and not (field.required or field.shape.takes_null):
             return ABSENT
-        if each is not ABSENT:
-            return field.shape.read(each, path, reading)
-        return reading.reject(path, "missing-key", "is missing") if field.required else ABSENT
+        return field.shape.read(value, (*path, field.key), reading)
 
     def _made(self, found: dict[str, Any], path: Path, reading: Reading, *, valid: bool) -> Any:
         """The object; what its class itself rejects concerns the whole mapping."""

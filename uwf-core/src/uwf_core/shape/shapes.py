@@ -139,6 +139,9 @@ def build(cls: type[_Object], payload: Mapping[str, Any]) -> _Object:
     return typing.cast(_Object, make(payload))
 
 
+_PLAIN = frozenset((str, int, float, bool))
+
+
 @cache
 def camel(name: str) -> str:
     """`max_turns` as `maxTurns`."""
@@ -150,7 +153,7 @@ def plain(value: Any) -> Any:
     """An object of a shape's class as a JSON mapping, all fields in their order; other JSON values
     as they are.
     """
-    if value is None or isinstance(value, str | int | float):
+    if value is None or type(value) in _PLAIN or isinstance(value, str | int | float):
         return value
     if _is_dataclass(value) or hasattr(value, "_fields"):
         names: Iterable[str] = _names_of(type(value))  # type: ignore[arg-type]

@@ -26,14 +26,14 @@ An item of `outputs` that has `$status`, or any key that is not of the above, is
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import lru_cache
 from typing import Any
 
 from uwf_core.api.agent import Turn, Usage
 from uwf_core.api.extract import NO_USAGE
 from uwf_core.api.fields import FieldFault, camel, read_record
-from uwf_core.api.record import record
+from uwf_core.api.record import record, replace
 from uwf_core.errors import BadRequest, DefinitionError, FailureKind
 
 GARBAGE = "]]} \x1b[31m%%% not what was asked for \ufffd\ufffd {{{ --- \t"

@@ -275,5 +275,4 @@ def _role(text: str) -> RoleState:
     return RoleState(visits, step, {name: RoleSession(*each) for name, each in sessions.items()})
 
 
-def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+_dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

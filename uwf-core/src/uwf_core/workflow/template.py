@@ -17,6 +17,7 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal, TypeGuard
 
 from uwf_core.errors import DefinitionError
@@ -130,8 +131,9 @@ class Template:
         return list(_names(self._nodes, ()))
 
 
+@lru_cache(maxsize=64)
 def parse(text: str) -> Template:
-    """Parse `text` as a template.
+    """Parse `text` as a template; cached, since each step of a workflow uses it.
     Raises:
         TemplateError: a tag that is not closed, empty or malformed, sections that do not match or
             are nested deeper than `MAX_DEPTH`, more than `MAX_TAGS` tags, a partial, a change of

@@ -97,11 +97,11 @@ def variants(schema: Any) -> list[Variant]:
     Raises:
         DefinitionError: a variant has no clear `$status`; the message names the place.
     """
-    return list(_variants(json.dumps(schema)))
+    return list(variants_of_text(json.dumps(schema)))
 
 
 @lru_cache(maxsize=64)
-def _variants(text: str) -> tuple[Variant, ...]:
+def variants_of_text(text: str) -> tuple[Variant, ...]:
     """Cached for a schema as JSON: each step needs those of its role several times."""
     inlined = inline_refs(json.loads(text))
     found = analyse(inlined.schema)
