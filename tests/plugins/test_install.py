@@ -127,8 +127,26 @@ def test_uwf_itself_cannot_be_uninstalled(own, name) -> None:
     assert done.error["message"] == "uwf-core cannot be uninstalled: it is uwf itself"
 
 
-def test_what_is_not_a_plugin_is_not_uninstalled(own) -> None:
-    assert own.uwf("plugin", "uninstall", "click").error["message"] == "unknown plugin 'click'"
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("click", "`uwf plugin list` lists the installed ones"),
+        ("hermes", "`uwf plugin list` lists the installed ones"),
+        ("moc", "did you mean mock?"),
+    ],
+)
+def test_what_is_not_an_installed_plugin_is_not_uninstalled(own, name, hint) -> None:
+    done = own.uwf("plugin", "uninstall", name)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert (done.error["message"], done.error["hint"]) == (f"unknown plugin {name!r}", hint)
+
+
+def test_the_name_of_a_plugin_is_not_taken_for_a_package_of_that_name(own) -> None:
+    """An index may have anything by that name."""
+    done = own.uwf("plugin", "install", "hermes")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.error["hint"] == "next: uwf plugin install uwf-agent-hermes"
+    assert "running" not in done.stderr
 
 
 def test_a_plugin_outside_of_the_environment_is_reported_as_still_installed(own) -> None:

@@ -155,7 +155,9 @@ def _distributions(engine: "Engine") -> Iterator[tuple[str, str]]:
     from uwf_core.plugins.scan import CORE
 
     found = {each.found.distribution: each.found for each in engine.plugins.list()}
-    yield from ((name, summary_of(each)) for name, each in found.items() if name != CORE)
+    yield from (
+        (name, summary_of(each)) for name, each in found.items() if name != CORE and not each.file
+    )
 
 
 def _blocked(engine: "Engine") -> Iterator[tuple[str, str]]:

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
-from uwf_core.cli.command import command
+from uwf_core.cli.command import command, near_miss
 from uwf_core.cli.probe import SECONDS, CheckDocument, Probe, Probes, failed, probe
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.findings import check_lines
 from uwf_core.cli.session import Session
-from uwf_core.errors import ExitCode
+from uwf_core.errors import ExitCode, PluginError
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -122,6 +122,22 @@ def _next(rows: Sequence[Mapping[str, Any]]) -> str:
 def visible(name: str) -> str:
     """A plugin's name, with what a terminal would not show escaped."""
     return name if name.isascii() and name.isprintable() else ascii(name)
+
+
+def installed(plugins: "Plugins", word: str) -> "Sequence[Plugin]":
+    """The plugins of that name, or of the distribution of that name.
+
+    Raises:
+        PluginError: there is none; unlike the hint of `Plugins.named`, this one suggests no
+            installation.
+    """
+    try:
+        return plugins.named(word)
+    except PluginError as error:
+        found = [each.found for each in plugins.list()]
+        known = {each.name for each in found} | {each.distribution for each in found}
+        hint = near_miss(word, sorted(known)) or "`uwf plugin list` lists the installed ones"
+        raise PluginError(error.message, hint=hint) from error
 
 
 class CheckedPlugin(TypedDict):

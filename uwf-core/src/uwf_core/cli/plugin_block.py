@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import click
 
 from uwf_core.cli.command import command
+from uwf_core.cli.plugin import installed
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, PluginError
@@ -38,8 +39,8 @@ def block(session: Session, names: Sequence[str]) -> None:
 
     NAME is the name of a plugin, or of a distribution to block all its plugins.
     """
-    plugins = session.engine.plugins
-    wanted = {_to_block(plugins.named(word), word): plugins.named(word) for word in names}
+    found = {word: installed(session.engine.plugins, word) for word in names}
+    wanted = {_to_block(plugins, word): plugins for word, plugins in found.items()}
     before, after = _edit(session.engine, lambda old: [*dict.fromkeys((*old, *wanted))])
     settings = session.reopened().settings
     rows = [_row(settings, each, wanted[each], before, after) for each in wanted]
@@ -76,7 +77,7 @@ def _installed(engine: "Engine", word: str) -> "Sequence[Plugin]":
         PluginError: nothing has that name, and it is not blocked.
     """
     try:
-        return engine.plugins.named(word)
+        return installed(engine.plugins, word)
     except PluginError:
         if _has(engine.settings.blocked, word):
             return ()

@@ -8,7 +8,7 @@ import click
 
 from uwf_core.cli.command import command
 from uwf_core.cli.error_report import redacted
-from uwf_core.cli.plugin import listed, visible
+from uwf_core.cli.plugin import installed, listed, visible
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.errors import InstallError, UsageError
@@ -65,7 +65,7 @@ def _distribution(session: Session, word: str) -> str:
     from uwf_core.plugins.installer import requirement_of
     from uwf_core.plugins.scan import normalised
 
-    plugins = [each.found for each in session.engine.plugins.named(word)]
+    plugins = [each.found for each in installed(session.engine.plugins, word)]
     found = {each.distribution for each in plugins if not each.file}
     if not found:
         file = plugins[0].file

@@ -23,13 +23,21 @@ def requirement_of(word: str, folder: str) -> str:
     where no file of the current folder configures it.
 
     Raises:
-        UsageError: it is blank, or would be an option of the installer.
+        UsageError: it is blank, would be an option of the installer, or is the name of a plugin,
+            by which an index may have something else.
     """
+    from uwf_core.plugins.plugins import adapter_of
+
     requirement = word.strip()
     if not requirement or requirement.startswith("-"):
         raise UsageError(
             f"{word!r} is not a requirement",
             hint="give a name, name==1.2, name[extra], a path (./plugin.whl) or a URL",
+        )
+    if (adapter := adapter_of(requirement)) is not None:
+        raise UsageError(
+            f"{requirement!r} is a plugin of the distribution {adapter}",
+            hint=f"next: uwf plugin install {adapter}",
         )
     if "://" in requirement or not (os.sep in requirement or requirement.endswith(".whl")):
         return requirement
@@ -91,7 +99,8 @@ def run_installer(command: Command, env: Mapping[str, str], on_line: Callable[[s
         where=shlex.join(command),
         hint=environment_hint(
             paths["purelib"], paths["stdlib"], is_base=sys.prefix == sys.base_prefix
-        ),
+        )
+        or "check what you asked for, and that the package index can be reached",
     )
 
 

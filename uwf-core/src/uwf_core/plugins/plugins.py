@@ -48,6 +48,13 @@ _ADAPTERS = {
     (COMMANDS, "eval"): "uwf-eval",
 }
 """The distributions of well-known names, to suggest their installation."""
+
+
+def adapter_of(name: str) -> str | None:
+    """The distribution of a well-known plugin of that name, None if there is none."""
+    return next((each for (_, known), each in _ADAPTERS.items() if known == name), None)
+
+
 TRACE_VARIABLE = "UWF_TRACE_PLUGINS"
 _LAST_REASONS = {Status.BLOCKED: 1, Status.SHADOWED: 2, Status.UNTRUSTED: 3}
 
