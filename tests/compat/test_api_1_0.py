@@ -2,11 +2,14 @@
 
 import hashlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from uwf_core.api import API_VERSION, STORE_API_VERSION
+from uwf_core.api import API_VERSION, STORE_API_VERSION, hookspecs
+from uwf_core.plugins.deprecations import DEPRECATED
 from uwf_core.testing.project import Project
 
 SOURCE = Path(__file__).parent / "api-1.0"
@@ -104,6 +107,58 @@ def test_every_part_of_it_is_ready(project):
     }  # fmt: skip
     agent = next(each for each in plugins if each["group"] == "uwf.agents")
     assert [each["message"] for each in agent["checks"]] == ["fine", "old"]
+
+
+LOOK = """\
+import json, os, sys
+from uwf_core.agents.choose import resolve_agent
+from uwf_core.cli.agent import readiness
+from uwf_core.cli.probe import look
+from uwf_core.engine.engine import open_engine
+from uwf_core.plugins.deprecations import Deprecation
+
+TABLE = (
+    Deprecation("1.4", "2.0", "write it for 1.3", below="1.3"),
+    Deprecation("1.2", "2.0", "write it for 1.1", below="1.0"),
+    Deprecation("1.5", "2.0", "store more", contract="STORE_API_VERSION", below="1.1"),
+    Deprecation("1.6", "2.0", "use uwf_step_finished", hook="uwf_turn"),
+)
+engine = open_engine(env=os.environ, cwd=os.getcwd())
+found = {group: look(engine, f"uwf.{group}", "frozen", (), TABLE)
+         for group in ("agents", "stores", "observers", "commands")}
+choice = resolve_agent("frozen", engine.agent_catalog(engine.cwd))
+ready = readiness(engine, choice, found["agents"])["ready"]
+warnings = {group: [[each["message"], each["hint"]] for each in answer["checks"]
+                    if (each["name"], each["state"]) == ("contract", "warning")]
+            for group, answer in found.items()}
+print(json.dumps({"ready": ready, "warnings": warnings}))
+"""
+
+
+def test_a_version_and_a_hook_that_are_deprecated_are_warnings_and_it_stays_ready(project):
+    """Today nothing is deprecated: so a table in which it is."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", LOOK],
+        cwd=project.folder, env=project.env, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    old = "contract version 1.0 is deprecated since {}, and removed in 2.0"
+    hook = "the hook uwf_turn is deprecated since 1.6, and removed in 2.0"
+    assert json.loads(done.stdout) == {
+        "ready": True,
+        "warnings": {
+            "agents": [[old.format("1.4"), "write it for 1.3"]],
+            "stores": [[old.format("1.5"), "store more"]],
+            "observers": [[hook, "use uwf_step_finished"]],
+            "commands": [],
+        },
+    }
+
+
+def test_nothing_of_it_is_deprecated_today(project):
+    checked = project.uwf("plugin", "check", "uwf-frozen").document["plugins"]
+    assert not any(check["name"] == "contract" for each in checked for check in each["checks"])
+    assert all(each.hook is None or hasattr(hookspecs, each.hook) for each in DEPRECATED)
 
 
 def test_it_plays_a_workflow_in_its_own_store_by_its_own_extractor(project, tmp_path):

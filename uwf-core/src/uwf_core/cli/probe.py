@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from uwf_core.api.checks import Check, CheckRequest
     from uwf_core.engine.engine import Engine
+    from uwf_core.plugins.deprecations import Deprecation
     from uwf_core.plugins.scan import EntryPoint
     from uwf_core.process.cancel import Cancel
 
@@ -145,10 +146,21 @@ def failed(problem: str, hint: str | None, status: str | None = None) -> Probe:
     }
 
 
-def look(engine: "Engine", group: str, name: str, agent: Sequence[str] = ()) -> Probe:
-    """Load the plugin here and run its checks; `agent` is as in `probe`."""
+def look(
+    engine: "Engine",
+    group: str,
+    name: str,
+    agent: Sequence[str] = (),
+    deprecated: "Sequence[Deprecation] | None" = None,
+) -> Probe:
+    """Load the plugin here and run its checks; `agent` is as in `probe`.
+
+    What it uses of `deprecated` (default: `DEPRECATED`) becomes a warning.
+    """
     try:
-        return _look(engine, group, name, agent)
+        answer = _look(engine, group, name, agent)
+        answer["checks"][:0] = _deprecated(engine, group, name, answer, deprecated)
+        return answer
     except UwfError as error:
         # Its metadata is compatible, or it would not be loaded: so its record is not.
         return failed(
@@ -178,6 +190,26 @@ def _look(engine: "Engine", group: str, name: str, agent: Sequence[str]) -> Prob
         if request is not None:
             checks += plugins.attribute(group, name, record.checks)(request)
         return _ready(record, hooks_of(manager), [_checked(check) for check in checks])
+
+
+def _deprecated(
+    engine: "Engine",
+    group: str,
+    name: str,
+    answer: Probe,
+    table: "Sequence[Deprecation] | None",
+) -> list[CheckDocument]:
+    from uwf_core.plugins.deprecations import DEPRECATED, deprecations
+    from uwf_core.plugins.loading import ANNOUNCEMENTS
+
+    records = engine.plugins.load(group, name) if group in ANNOUNCEMENTS else ()
+    found = deprecations(
+        group, records, answer["hooks"] or (), DEPRECATED if table is None else table
+    )
+    return [
+        {"name": "contract", "state": "warning", "message": message, "hint": hint}
+        for message, hint in found
+    ]
 
 
 def _created(

@@ -132,8 +132,8 @@ def api_problem(written_for: object, ours: str) -> str | None:
 
     Within a major version the contract only grows, so an older minor version is compatible.
     """
-    mine = _version(ours)
-    theirs = _version(written_for)
+    mine = api_version(ours)
+    theirs = api_version(written_for)
     if theirs is None:
         return f"its contract version {written_for!r} is not of the form {ours!r}"
     if mine is None or theirs[0] != mine[0] or theirs[1] > mine[1]:
@@ -141,7 +141,8 @@ def api_problem(written_for: object, ours: str) -> str | None:
     return None
 
 
-def _version(text: object) -> tuple[int, int] | None:
+def api_version(text: object) -> tuple[int, int] | None:
+    """A version of the contract as numbers; None if it is not one."""
     major, _, minor = text.partition(".") if isinstance(text, str) else ("", "", "")
     if not (major.isdecimal() and minor.isdecimal()):
         return None
