@@ -232,6 +232,17 @@ def test_a_managed_or_read_only_environment_is_the_reason_of_a_failure(
     assert said is None if hint is None else str(said).startswith(hint)
 
 
+def test_nothing_is_run_if_the_packages_beside_uwf_are_unknown(tmp_path: Path) -> None:
+    """The command of `uv tool` would remove those that it does not name."""
+    place = make_environment("uv-tool", tmp_path)
+    receipt = tmp_path / "tools" / "uwf-core" / "uv-receipt.toml"
+    receipt.write_text("[tool]\nversion = 2\n")
+    done = place.uwf("plugin", "install", "demo-x")
+    assert (done.exit_code, done.stdout, done.error["code"]) == (1, "", "install")
+    assert done.error["where"] == str(receipt)
+    assert "running" not in done.stderr
+
+
 def test_without_the_installer_the_error_names_it(tmp_path: Path) -> None:
     place = make_environment("uv", tmp_path)
     done = place.uwf("plugin", "install", "demo-x", PATH=str(tmp_path / "bin"))

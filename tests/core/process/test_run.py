@@ -24,6 +24,14 @@ def test_output_error_output_and_exit_code_come_back_exactly(runner: Runner) -> 
     assert (result.exit_code, result.end) == (3, End.EXITED)
 
 
+def test_in_one_stream_both_outputs_come_in_the_order_in_which_they_were_written(
+    runner: Runner,
+) -> None:
+    script = "echo 1; echo 2 >&2; echo 3; echo 4 >&2"
+    result = runner.run("/bin/sh", "-c", script, one_stream=True)
+    assert (result.stdout, result.stderr) == (b"1\n2\n3\n4\n", b"")
+
+
 @pytest.mark.parametrize(
     ("script", "outlived"),
     [

@@ -36,11 +36,11 @@ def install(session: Session, requirements: Sequence[str], upgrade: bool, dry_ru
     DIST is a requirement: a name, name==1.2, name[extra], a path to a wheel or folder, or a URL. A
     plugin runs with all your rights: install only what you trust.
     """
-    from uwf_core.plugins.installer import requirement_of
-    from uwf_core.plugins.repair import install_command, install_method
+    from uwf_core.plugins.installer import known_method, requirement_of
+    from uwf_core.plugins.repair import install_command
 
     wanted = [requirement_of(each, session.engine.cwd) for each in requirements]
-    _run(session, install_command(wanted, install_method(), upgrade=upgrade), dry_run)
+    _run(session, install_command(wanted, known_method(), upgrade=upgrade), dry_run)
 
 
 @command("uninstall", "uwf plugin uninstall uwf-agent-hermes", logged=True)
@@ -51,10 +51,10 @@ def uninstall(session: Session, names: Sequence[str], dry_run: bool) -> None:
 
     DIST is the name of a distribution, or of a plugin that only one distribution has.
     """
-    from uwf_core.plugins.installer import check_removable
-    from uwf_core.plugins.repair import install_method, uninstall_command
+    from uwf_core.plugins.installer import check_removable, known_method
+    from uwf_core.plugins.repair import uninstall_command
 
-    method = install_method()
+    method = known_method()
     wanted = [*dict.fromkeys(_distribution(session, each) for each in names)]
     for each in wanted:
         check_removable(each, method)

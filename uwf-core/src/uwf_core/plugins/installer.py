@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from uwf_core.errors import InstallError, Unavailable, UsageError
-from uwf_core.plugins.repair import Command, InstallMethod
+from uwf_core.plugins.repair import Command, InstallMethod, install_method
 from uwf_core.plugins.scan import CORE, normalised
 
 Documents = Sequence[Mapping[str, Any]]
@@ -42,6 +42,23 @@ def requirement_of(word: str, folder: str) -> str:
     if "://" in requirement or not (os.sep in requirement or requirement.endswith(".whl")):
         return requirement
     return os.path.normpath(os.path.join(folder, requirement))  # noqa: PTH118
+
+
+def known_method() -> InstallMethod:
+    """How uwf was installed.
+
+    Raises:
+        InstallError: it is not known what `uv tool` installed; its next command would remove that.
+    """
+    method = install_method()
+    if method.unreadable is not None:
+        raise InstallError(
+            "cannot read what `uv tool` installed beside uwf",
+            where=method.unreadable,
+            hint="run `uv tool install` yourself, with all packages: "
+            f"uv tool install {CORE} --with PACKAGE",
+        )
+    return method
 
 
 def check_removable(distribution: str, method: InstallMethod) -> None:

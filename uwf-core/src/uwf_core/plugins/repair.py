@@ -33,13 +33,15 @@ class Required(NamedTuple):
 class InstallMethod(NamedTuple):
     """How uwf was installed: `tool` is pip, uv (no pip inside), pipx or uv-tool.
 
-    `package` is the distribution that a tool was installed for, `beside` the ones with it.
+    `package` is the distribution that a tool was installed for, `beside` the ones with it;
+    `unreadable` the file that should name them, but cannot be read.
     """
 
     tool: str
     python: str
     package: Required = Required(CORE, CORE)
     beside: tuple[Required, ...] = ()
+    unreadable: str | None = None
 
 
 def install_method(
@@ -48,7 +50,9 @@ def install_method(
     """Detect the tool that created `prefix` (the folder of an environment)."""
     receipt = Path(prefix, UV_RECEIPT)
     if receipt.is_file():
-        package, *beside = _receipt(receipt) or [Required(CORE, CORE)]
+        if not (found := _receipt(receipt)):
+            return InstallMethod("uv-tool", python, unreadable=str(receipt))
+        package, *beside = found
         return InstallMethod("uv-tool", python, package, tuple(beside))
     if Path(prefix, "pipx_metadata.json").is_file():
         name = Path(prefix).name
