@@ -256,9 +256,9 @@ def test_another_repository_at_the_same_place_is_not_trusted(project):
         ("agents/builtin.py", "duplicate", "claimed by .uwf/plugins/agents/builtin.py and by uwf-"),
         ("agents/my agent.py", "broken", "its name 'my agent' is invalid"),
         ("agents/__init__.py", "broken", "its name '__init__' is invalid"),
-        ("agent/echo.py", "broken", "it must be in one of the folders agents, stores"),
-        ("eval_tasks/echo.py", "broken", "it must be in one of the folders agents, stores"),
-        ("echo.py", "broken", "it must be in one of the folders agents, stores"),
+        ("agent/echo.py", "broken", "move it into a folder of .uwf/plugins: agents, stores"),
+        ("eval_tasks/echo.py", "broken", "move it into a folder of .uwf/plugins: agents, stores"),
+        ("echo.py", "broken", "move it into a folder of .uwf/plugins: agents, stores"),
     ],
 )
 def test_what_cannot_be_used_is_listed_with_its_reason(project, file, status, reason):
@@ -299,7 +299,13 @@ def test_a_file_that_fails_is_reported_with_its_path_and_line(project):
     assert checked["hint"].startswith(f"correct {file}; or block it")
     file.write_text(AGENT.replace('f"{__name__}:Echo"', '"echo:Echo"'))
     checked = project.uwf("plugin", "check", "echo").document["plugins"][0]
-    assert checked["reason"].endswith("""'echo:Echo' is not a module; write f"{__name__}:Echo\"""")
+    assert "'echo:Echo' is not installed; for a name in its file write" in checked["reason"]
+    file.write_text(AGENT.replace("Echo", "Ekho", 1))
+    checked = project.uwf("plugin", "check", "echo").document["plugins"][0]
+    assert checked["reason"].endswith("is broken: it has no 'Ekho'")
+    file.write_text("x = ")
+    checked = project.uwf("plugin", "check", "echo").document["plugins"][0]
+    assert "importing '.uwf/plugins/agents/echo.py': SyntaxError" in checked["reason"]
 
 
 @pytest.mark.parametrize("what", ["file", "folder", "link", "loop"])

@@ -217,7 +217,7 @@ def _refused(engine: "Engine", plugin: "Plugin") -> Probe:
     found = plugin.found
     if found.group not in NOUNS:
         repair = f"report it to its author, or {repair_line(found.distribution)}"
-        return failed(plugin.reason, f"move {found.file}" if found.file else repair)
+        return failed(plugin.reason, None if found.file else repair)
     error = engine.plugins.refusal(plugin)
     return failed(error.message, error.hint)
 

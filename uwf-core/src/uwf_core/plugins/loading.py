@@ -100,21 +100,35 @@ def attribute(found: EntryPoint, path: str) -> Any:
         PluginBroken: it cannot be imported, or has no such attribute.
     """
     module_name, _, attributes = path.partition(":")
-    with plugin_code(found, f"importing {path!r}"):
-        if found.file and module_name in ("", found.name):
-            raise broken(found, f'{path!r} is not a module; write f"{{__name__}}:{attributes}"')
+    own = found.target.partition(":")[0] if found.file else ""
+    with plugin_code(found, f"importing {path.replace(own, found.origin) if own else path!r}"):
         if not module_name:
-            raise broken(found, "its entry point has no module")
+            raise broken(found, f"{path!r} has no module")
         if found.distribution != CORE:
             loaded_third_party.add(found.distribution)
-        if found.file:
-            from uwf_core.plugins.project_plugins import import_file
-
-            import_file(found.file, found.target.partition(":")[0])
-        value: Any = import_module(module_name)
+        value: Any = _module_for_project(found, own, path) if own else import_module(module_name)
         for name in filter(None, attributes.split(".")):
+            if own and not hasattr(value, name):
+                raise broken(found, f"it has no {name!r}")
             value = getattr(value, name)
         return value
+
+
+def _module_for_project(found: EntryPoint, own: str, path: str) -> Any:
+    """The module of `path`; `own` is the one of the file."""
+    from uwf_core.plugins.project_plugins import import_file
+
+    import_file(found.file, own)
+    name, _, attributes = path.partition(":")
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not name.startswith(error.name):
+            raise
+        cause = (
+            f'{path!r} is not installed; for a name in its file write f"{{__name__}}:{attributes}"'
+        )
+        raise broken(found, cause) from error
 
 
 def manager_of(found: EntryPoint, trace: Trace | None = None) -> "pluggy.PluginManager":
@@ -134,7 +148,7 @@ def manager_of(found: EntryPoint, trace: Trace | None = None) -> "pluggy.PluginM
         manager.register(plugin, found.name)
         manager.check_pending()
     if not manager.get_hookcallers(plugin):
-        where = found.file or found.target
+        where = "it" if found.file else found.target
         raise broken(found, f"{where} implements no hook of uwf; check its @hookimpl")
     if trace is not None:
         _monitor(manager, found, trace)

@@ -84,7 +84,7 @@ def _entry(group: str, file: str, defect: str, untrusted: str) -> EntryPoint:
 def _misplaced(group: str) -> str:
     if group in _FOLDERS:
         return ""
-    return f"it must be in one of the folders {', '.join(_FOLDERS)} of {FOLDER}"
+    return f"move it into a folder of {FOLDER}: {', '.join(_FOLDERS)}"
 
 
 def _unsafe(folder: str, file: str) -> str:
