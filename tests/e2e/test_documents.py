@@ -17,7 +17,7 @@ EXEC = {
     *("suspendReason", "suspendMessage"),
 }
 STEP_RESULT = {
-    *("step", "role", "agent", "status", "currentRole", "suspendedRole", "suspendMessage"),
+    *("step", "role", "agent", "alias", "status", "currentRole", "suspendedRole", "suspendMessage"),
     *("suspendReason", "done", "durationMs", "usage", "failure", "answered"),
 }
 ROW = {
@@ -31,12 +31,13 @@ USAGE = {
     *("costUsd", "durationMs", "atLeast"),
 }
 STEP_ROW = {
-    *("step", "number", "role", "agent", "status", "startedAtMs", "completedAtMs"),
+    *("step", "number", "role", "agent", "alias", "status", "startedAtMs", "completedAtMs"),
     *("durationMs", "usage", "attempts", "denials", "answered"),
 }
 STEP = {
     *("step", "thread", "number", "role", "agent", "agentVersion", "engineVersion", "model"),
     *("session", "continuation", "proof", "stopReason", "status", "output", "body", "failure"),
+    "alias",
     *(
         "edgePrompt",
         "said",

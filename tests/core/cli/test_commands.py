@@ -9,7 +9,7 @@ from uwf_core.cli.command_table import COMMANDS, Noun
 from uwf_core.ids import Ref
 
 STEP_RESULT = {
-    "step", "role", "agent", "status", "currentRole", "suspendedRole", "suspendMessage",
+    "step", "role", "agent", "alias", "status", "currentRole", "suspendedRole", "suspendMessage",
     "suspendReason", "done", "durationMs", "usage", "failure", "answered",
 }  # fmt: skip
 ROW = {

@@ -68,3 +68,36 @@ def test_the_turns_of_a_running_agent_are_followed_line_by_line(project):
     assert lines == [
         "#1 writer · assistant 0", "The first line", "The second line", "The third line",
     ]  # fmt: skip
+
+
+FAILS = """\
+import json, os, time
+
+for text in ("I look at it.", "I have no key."):
+    with open(os.environ["UWF_EVENTS"], "a") as file:
+        turn = {"index": len(text), "role": "assistant", "text": text}
+        print(json.dumps({"turn": turn}), file=file)
+    time.sleep(0.5)
+print(json.dumps({"error": {"kind": "auth", "message": "no key"}}))
+"""
+
+
+def test_the_turns_of_a_failed_attempt_are_shown_and_followed(project):
+    agent = project.folder / "agent.py"
+    agent.write_text(FAILS)
+    keyless = f"{{command: {sys.executable}, args: [{agent}], capabilities: [stream]}}"
+    project.config(f"agents: {{keyless: {keyless}}}\n")
+    started = project.uwf("thread", "start", "pair", "-p", "x", "--agent", "keyless")
+    thread = started.document["thread"]
+    assert project.uwf("thread", "exec", thread, "--background").exit_code == 0
+    live = on_terminal(project, ["step", "turns", thread, "--live"])
+    assert [line for line in live.lines if line.startswith("I ")] == [
+        "I look at it.", "I have no key.",
+    ]  # fmt: skip
+    assert project.uwf("thread", "wait", thread).document["suspendReason"] == "failure"
+    turns = project.uwf("step", "turns", thread).document["turns"]
+    assert [turn["text"] for turn in turns] == ["I look at it.", "I have no key."]
+    assert project.uwf("thread", "exec", thread, "--agent", "mock").exit_code == 0
+    again = project.uwf("step", "turns", thread).document["turns"]
+    assert again[:2] == turns
+    assert {turn["number"] for turn in again} == {1}

@@ -1,7 +1,9 @@
 """Finding threads, and reading no more of them than is wanted."""
 
+import json
 import re
 import shlex
+import sys
 from datetime import UTC, datetime
 
 import pytest
@@ -173,3 +175,21 @@ def test_a_list_for_people_shows_task_reason_and_folder(uwf, project, monkeypatc
     assert "Sum the orders up." in row
     assert "role: Which one?" in row
     assert str(project.folder) in row
+
+
+def test_a_configured_command_is_shown_by_its_alias(project):
+    agent = project.folder / "agent.py"
+    agent.write_text(f"print({json.dumps(json.dumps({'output': WROTE['output']}))})")
+    project.config(f"agents: {{quick: {{command: {sys.executable}, args: [{agent}]}}}}\n")
+    started = project.uwf("thread", "start", "pair", "-p", "x", "--agent", "quick")
+    thread = started.document["thread"]
+    ran = project.uwf("thread", "exec", thread, "--format", "text")
+    listed = project.uwf("step", "list", thread, "--format", "text")
+    read = project.uwf("thread", "read", thread)
+    for text in (ran.stderr, ran.stdout, listed.stdout, read.stdout):
+        assert "quick" in text
+        assert str(agent) not in text
+    (_, step) = project.uwf("step", "list", thread).document["steps"]
+    assert (step["alias"], step["agent"]) == ("quick", f"{sys.executable} {agent}")
+    shown = project.uwf("step", "show", step["step"], "--format", "text").stdout
+    assert f"quick: {sys.executable} {agent}" in shown

@@ -59,15 +59,18 @@ STATUSES = ["idle", "running", "suspended", "completed", "cancelled", "corrupt"]
 THREADS = {"threads": [thread(number, status) for number, status in enumerate(STATUSES)]}
 STEPS = {
     "steps": [
-        {"step": "94TZ6D62C8493", "number": 0, "role": "$START", "agent": None, "status": None,
+        {"step": "94TZ6D62C8493", "number": 0, "role": "$START", "agent": None,
+         "alias": None, "status": None,
          "durationMs": None, "attempts": 0, "denials": [], "answered": False},
         {"step": "2WM89S4EYMP2F", "number": 1, "role": "developer", "agent": "claude-code",
-         "status": "done", "durationMs": 199, "attempts": 1, "denials": [], "answered": False},
+         "alias": None, "status": "done", "durationMs": 199, "attempts": 1,
+         "denials": [], "answered": False},
         {"step": "BYHRRC4X2J4SH", "number": 2, "role": "security-reviewer", "agent": "hermes",
-         "status": "needs-clarification", "durationMs": 3_700_000, "attempts": 3,
+         "alias": None, "status": "needs-clarification", "durationMs": 3_700_000, "attempts": 3,
          "denials": ["run_command: rm -rf /"], "answered": False},
         {"step": "0V3ZC9K1M2N4P", "number": 3, "role": "approver", "agent": "human",
-         "status": "approved", "durationMs": 12, "attempts": 1, "denials": [], "answered": True},
+         "alias": None, "status": "approved", "durationMs": 12, "attempts": 1,
+         "denials": [], "answered": True},
     ]
 }  # fmt: skip
 TURN = {
@@ -90,6 +93,7 @@ STEP = {
     "number": 1,
     "role": "developer",
     "agent": "claude-code",
+    "alias": None,
     "agentVersion": "2.0.1",
     "model": "sonnet",
     "session": "abc-1",
@@ -118,9 +122,11 @@ FAILED = {
     "suspendReason": "failure",
     "suspendMessage": "the key was refused",
     "steps": [
-        {"step": "2WM89S4EYMP2F", "role": "developer", "agent": "hermes", "durationMs": 61_000,
+        {"step": "2WM89S4EYMP2F", "role": "developer", "agent": "hermes",
+         "alias": None, "durationMs": 61_000,
          "failure": None, "suspendMessage": None, "answered": False},
-        {"step": "7GQ8K1M2N4P5Q", "role": "reviewer", "agent": "hermes", "durationMs": 900,
+        {"step": "7GQ8K1M2N4P5Q", "role": "reviewer", "agent": "hermes",
+         "alias": None, "durationMs": 900,
          "failure": {"kind": "auth", "message": "the key was refused", "until": None},
          "suspendMessage": "the key was refused", "answered": False},
     ],

@@ -3,10 +3,13 @@
 import posixpath
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from uwf_core.errors import ConfigError, UnknownIdError, UsageError
 from uwf_core.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from uwf_core.config.keys import AgentSetting
 
 PREFIX = "uwf-"
 """The first letters of executables on the PATH that are agents."""
@@ -90,6 +93,11 @@ class Choice(NamedTuple):
     capabilities: frozenset[str] = frozenset()
     env: tuple[str, ...] = ()
 
+    @property
+    def alias(self) -> str | None:
+        """The alias of a configured command: shorter than its recorded command line."""
+        return self.word if self.kind == "command" and self.where != "agents" else None
+
 
 COMMAND_CAPABILITIES = frozenset(("continue", "fork", "ask", "stream", "tools", "model"))
 """The capabilities that a command can declare."""
@@ -156,14 +164,22 @@ def recorded_agent(name: str, catalog: AgentCatalog, *, source: str = STEP_AGENT
     Raises:
         ConfigError, UnknownIdError, UsageError: as `choose_agent`.
     """
-    for word, alias in sorted(catalog.aliases.items()):
-        if alias.command is not None and shlex.join((alias.command, *alias.args)) == name:
-            return resolve_agent(word, catalog, source=source)
+    word = command_alias(name, catalog.aliases)
+    if word is not None:
+        return resolve_agent(word, catalog, source=source)
     same = catalog.aliases.get(name)
     if same is None or same.use == name:
         return resolve_agent(name, catalog, source=source)
     others = {word: alias for word, alias in catalog.aliases.items() if word != name}
     return resolve_agent(name, catalog._replace(aliases=others), source=source)
+
+
+def command_alias(name: str, aliases: "Mapping[str, Alias | AgentSetting]") -> str | None:
+    """The alias whose command a step recorded as `name`; the first of several."""
+    for word, alias in sorted(aliases.items()):
+        if alias.command is not None and shlex.join((alias.command, *alias.args)) == name:
+            return word
+    return None
 
 
 def _command_line(word: str, catalog: AgentCatalog, source: str) -> Choice:

@@ -19,7 +19,7 @@ class ThreadStarted(NamedTuple):
 
 class StepStarted(NamedTuple):
     """An attempt at a step begins. `attempt` counts from 1 within the step; `answers`: a person's
-    answer is its input.
+    answer is its input; `alias`: the alias of the configuration, if the agent is a command.
     """
 
     thread: str
@@ -29,6 +29,7 @@ class StepStarted(NamedTuple):
     agent: str
     at_ms: int
     answers: bool = False
+    alias: str | None = None
 
 
 class TurnTaken(NamedTuple):

@@ -137,15 +137,15 @@ class LiveWatch:
                     self._draw()
 
     def _step_started(self, event: Any) -> None:
-        now = monotonic()
+        now, agent = monotonic(), one_line(event.alias or event.agent)
         self._running = Running(
-            event.number, event.attempt, one_line(event.role), one_line(event.agent), now, now,
+            event.number, event.attempt, one_line(event.role), agent, now, now,
             answers=event.answers,
         )  # fmt: skip
         if not self._refresh:
             again = f", attempt {event.attempt}" if event.attempt > 1 else ""
             again = ", a person's answer" if event.answers else again
-            self._write(f"#{event.number} {one_line(event.role)}: {one_line(event.agent)}{again}")
+            self._write(f"#{event.number} {one_line(event.role)}: {agent}{again}")
         elif self._ticker is None:
             self._ticker = threading.Thread(target=self._tick, daemon=True)
             self._ticker.start()
@@ -293,7 +293,7 @@ def end_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Scr
 def step_line(step: Mapping[str, Any], screen: Screen) -> str:
     """One step of an exec: its id, role, agent, time and failure."""
     failure = step["failure"]
-    parts = [step["step"] or "–", step["role"] or "–", step["agent"] or "–"]
+    parts = [step["step"] or "–", step["role"] or "–", step["alias"] or step["agent"] or "–"]
     parts.append(took(step))
     if failure:
         until = failure["until"]

@@ -122,6 +122,7 @@ def steps_text(document: Mapping[str, Any], screen: Screen) -> str:
     rows = [
         {
             **each,
+            "agent": each["alias"] or each["agent"],
             "took": took(each),
             "denied": ", ".join(each["denials"]),
         }
@@ -182,7 +183,8 @@ def answer_text(document: Mapping[str, Any], screen: Screen) -> str:
 
 
 def _agent(document: Mapping[str, Any]) -> str:
-    parts = [document["agent"], document["agentVersion"], document["model"]]
+    agent = f"{document['alias']}: {document['agent']}" if document["alias"] else document["agent"]
+    parts = [agent, document["agentVersion"], document["model"]]
     return " · ".join(part for part in parts if part)
 
 

@@ -152,9 +152,10 @@ def step_result(engine: "Engine", attempt: Attempt) -> "StepResult":
     state, failure = attempt.head.state, attempt.failure
     if attempt.variable is None:  # nothing could be run
         role, agent, duration, usage = state.suspension and state.suspension.role, None, 0, None
-        answered = False
+        alias, answered = None, False
     else:
         role, agent = attempt.payload["role"], attempt.payload["agent"]
+        alias = attempt.choice.alias
         duration = attempt.ended_ms - attempt.payload["startedAtMs"]
         usage = usage_payload(attempt.total_usage())
         answered = is_answer(attempt.payload["answer"], usage)
@@ -162,6 +163,7 @@ def step_result(engine: "Engine", attempt: Attempt) -> "StepResult":
         "step": attempt.step and attempt.step.ref,
         "role": role,
         "agent": agent,
+        "alias": alias,
         **status_fields(state),
         "durationMs": duration,
         "usage": usage or NOTHING_USED,

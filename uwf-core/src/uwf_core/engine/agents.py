@@ -118,9 +118,8 @@ def check_choice(store: "Store", start: str, choice: Choice) -> Choice:
     Raises:
         UsageError: the command is not configured here.
     """
-    is_configured = choice.where != "agents"
     is_of_nodes = choice.source in (THREAD_AGENT, STEP_AGENT)
-    if choice.kind != "command" or is_configured or not is_of_nodes:
+    if choice.kind != "command" or choice.alias is not None or not is_of_nodes:
         return choice
     if is_imported(store, start):
         raise UsageError(

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from uwf_core.api.agent import AgentRequest, PromptParts, RunLimits
-from uwf_core.engine.attempt import failed_steps
 from uwf_core.engine.progress import Progress
 from uwf_core.ids import Ref
 from uwf_core.prompt.assemble import (
@@ -18,6 +17,7 @@ from uwf_core.thread.history import (
     Saying,
     Step,
     body_of,
+    failed_steps,
     newest_first,
     read_start,
     read_step,
@@ -141,7 +141,7 @@ def _delivers_object(agent: "OpenAgent") -> bool:
 
 def _said_before(engine: "Engine", attempt: "Attempt") -> list[Saying]:
     """What persons said at the failed attempts at this step, unless the instruction repeats it."""
-    tries = (read_step(engine.store, ref) for ref in failed_steps(engine, attempt.head))
+    tries = (read_step(engine.store, ref) for ref in failed_steps(engine.store, attempt.head))
     found = dict.fromkeys(said for step in tries for said in sayings(engine.store, step))
     task = attempt.task
     repeated = {task.said, *task.instruction.split("\n\n")}

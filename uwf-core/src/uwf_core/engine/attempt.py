@@ -186,6 +186,7 @@ def _announce(run: "Run", attempt: Attempt) -> None:
             agent=payload["agent"],
             at_ms=payload["startedAtMs"],
             answers=payload["answer"] is not None,
+            alias=attempt.choice.alias,
         )
     )
 
@@ -238,15 +239,3 @@ def save_end(engine: "Engine", attempt: Attempt, **changes: Any) -> Ref:
     kept = {key: tag for key, tag in attempt.variable.tags.items() if key == ALIAS_TAG}
     engine.store.set_variable(attempt.variable.name, ref, kept, attempt.variable)
     return ref
-
-
-def failed_steps(engine: "Engine", head: Head) -> list[Ref]:
-    """The failed attempts at the pending step, oldest first."""
-    if head.state.tries == 0:
-        return []
-    variables = sorted(
-        engine.store.variables(attempts_prefix(head.thread)),
-        key=lambda variable: int(variable.name.rpartition(".")[2]),
-    )
-    payloads = (engine.store.get(Ref(variable.value)).payload for variable in variables)
-    return [Ref(payload["step"]) for payload in payloads if payload["step"] is not None]

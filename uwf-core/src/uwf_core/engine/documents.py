@@ -47,6 +47,7 @@ class StepResult(Standing):
     step: str | None
     role: str | None
     agent: str | None
+    alias: str | None
     durationMs: int
     usage: UsagePayload
     failure: FailureDocument | None
@@ -113,13 +114,14 @@ class ThreadDocument(ThreadRow):
 
 class StepRow(TypedDict):
     """A row of `step list`; the first row is the start (`number` 0, `role` `$START`).
-    `answered`: the step is the answer of a person.
+    `alias`: of a command that is configured as one. `answered`: the step is the answer of a person.
     """
 
     step: str
     number: int
     role: str
     agent: str | None
+    alias: str | None
     status: str | None
     startedAtMs: int
     completedAtMs: int | None
@@ -162,6 +164,7 @@ class StepDocument(TypedDict):
     number: int
     role: str
     agent: str
+    alias: str | None
     agentVersion: str | None
     engineVersion: str
     model: str | None

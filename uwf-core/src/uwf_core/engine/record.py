@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 from uwf_core import __version__
 from uwf_core.api.redact import guess
 from uwf_core.api.sums import usage_payload
-from uwf_core.engine.attempt import failed_steps
 from uwf_core.engine.converse import raw_text
 from uwf_core.errors import AgentFailure, FailureKind, RoutingFailed
 from uwf_core.extract.typed import SUSPEND_SCHEMA
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import apply_edge
 from uwf_core.process import crash_points
+from uwf_core.thread.history import failed_steps
 from uwf_core.thread.state import Event
 from uwf_core.thread.types import ErrorPayload, NextPayload, StepPayload, waits
 from uwf_core.workflow.definition import SUSPEND
@@ -35,7 +35,7 @@ def record(run: "Run", attempt: "Attempt") -> Event:
         attempt.failure = failure
         to = decision_of(engine, failure, role.name)
     output = _save_output(engine, attempt.output, role.frontmatter)
-    return _save_step(engine, attempt, output, to, failed_steps(engine, attempt.head))
+    return _save_step(engine, attempt, output, to, failed_steps(engine.store, attempt.head))
 
 
 def save_failed_step(engine: "Engine", attempt: "Attempt", failure: AgentFailure) -> Event:

@@ -14,6 +14,7 @@ from uwf_core.thread.types import NODES, ErrorPayload, StartPayload, StepPayload
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
+    from uwf_core.thread.head import Head
 
 
 class Step(NamedTuple):
@@ -31,6 +32,18 @@ def is_step(payload: Any) -> bool:
 def is_start(payload: Any) -> bool:
     """Whether a node's payload is that of a start."""
     return isinstance(payload, dict) and "parent" in payload and "workflow" in payload
+
+
+def failed_steps(store: "Store", head: "Head") -> list[Ref]:
+    """The failed attempts at the pending step, oldest first."""
+    if head.state.tries == 0:
+        return []
+    variables = sorted(
+        store.variables(attempts_prefix(head.thread)),
+        key=lambda variable: int(variable.name.rpartition(".")[2]),
+    )
+    payloads = (store.get(Ref(variable.value)).payload for variable in variables)
+    return [Ref(payload["step"]) for payload in payloads if payload["step"] is not None]
 
 
 def read_step(store: "Store", ref: Ref) -> Step:

@@ -150,7 +150,8 @@ def _step_text(engine: "Engine", step: Step) -> str:
     took = f"{(payload['completedAtMs'] - payload['startedAtMs']) / 1000:.1f} s"
     if is_answer(payload["answer"], payload["usage"]):
         took = "answered by a person"
-    facts = f"{step.ref} · {payload['agent']} · {took}"
+    agent = engine.alias_of(payload["agent"]) or payload["agent"]
+    facts = f"{step.ref} · {agent} · {took}"
     failure = failure_of(engine.store, step)
     said = sayings(engine.store, step)
     if failure is not None:

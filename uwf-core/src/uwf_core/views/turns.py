@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.engine.find import find_thread
 from uwf_core.ids import Ref
 from uwf_core.thread.head import Head, read_head
-from uwf_core.thread.history import Step, newest_first
+from uwf_core.thread.history import Step, failed_steps, newest_first, read_step
 from uwf_core.thread.lock import holder_of
-from uwf_core.thread.names import turns_prefix
+from uwf_core.thread.names import attempt_name, turns_prefix
 from uwf_core.thread.state import OpenAttempt
 from uwf_core.thread.types import DetailPayload, TurnPayload
 
 if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
     from uwf_core.engine.documents import TurnDocument
     from uwf_core.engine.engine import Engine
 
@@ -23,7 +24,9 @@ POLL_SECONDS = 0.2
 
 
 def list_turns(engine: "Engine", word: str, role: str | None = None) -> "list[TurnDocument]":
-    """All turns of a thread in order, or those of one role."""
+    """All turns of a thread in order, or those of one role. Those of failed attempts come before
+    those of the attempt that became the step.
+    """
     thread = find_thread(engine, word)
     head = read_head(engine.store, thread)
     return list(_wanted(_all_turns(engine, head), role))
@@ -70,9 +73,17 @@ def _wanted(
 
 
 def _stored_turns(engine: "Engine", head: Head) -> "Iterator[TurnDocument]":
-    steps = list(newest_first(engine.store, head.ref, Ref(head.state.start)))
-    for step in reversed(steps):
+    for step in _attempts(engine, head):
         yield from turns_of_step(engine, step)
+
+
+def _attempts(engine: "Engine", head: Head) -> Iterator[Step]:
+    """The steps of a thread, each after its failed attempts; last those at the pending step."""
+    store = engine.store
+    for step in reversed(list(newest_first(store, head.ref, Ref(head.state.start)))):
+        yield from (read_step(store, Ref(each)) for each in step.payload["previousAttempts"])
+        yield step
+    yield from (read_step(store, each) for each in failed_steps(store, head))
 
 
 def _all_turns(engine: "Engine", head: Head) -> "Iterator[TurnDocument]":
@@ -90,18 +101,23 @@ def _open_turns(engine: "Engine", head: Head, attempt: OpenAttempt) -> "list[_Se
 
 
 def _ended_turns(engine: "Engine", head: Head, attempt: OpenAttempt) -> "list[_Seen]":
-    """The turns of an attempt that has become a step meanwhile."""
-    for step in newest_first(engine.store, head.ref, Ref(head.state.start)):
-        if step.payload["number"] < attempt.number:
-            break
-        if step.payload["number"] == attempt.number:
-            detail: DetailPayload = engine.store.get(Ref(step.payload["detail"])).payload
-            turns = turns_of_step(engine, step)
-            return [
-                (place, ref, turn)
-                for place, (ref, turn) in enumerate(zip(detail["turns"], turns, strict=True))
-            ]
-    return []
+    """The turns of an attempt that has ended meanwhile."""
+    step = _ended_step(engine.store, head, attempt)
+    if step is None:
+        return []
+    detail: DetailPayload = engine.store.get(Ref(step.payload["detail"])).payload
+    turns = turns_of_step(engine, step)
+    return [(turn["index"], ref, turn) for ref, turn in zip(detail["turns"], turns, strict=True)]
+
+
+def _ended_step(store: "Store", head: Head, attempt: OpenAttempt) -> Step | None:
+    """The failed attempt, else the step; None if it ended with a question."""
+    failed = store.variable(attempt_name(head.thread, attempt.name))
+    if failed is not None:
+        ref = store.get(Ref(failed.value)).payload["step"]
+        return None if ref is None else read_step(store, Ref(ref))
+    steps = newest_first(store, head.ref, Ref(head.state.start))
+    return next((step for step in steps if step.payload["number"] == attempt.number), None)
 
 
 def _of_attempt(engine: "Engine", ref: str, attempt: OpenAttempt) -> "TurnDocument":
