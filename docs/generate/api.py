@@ -59,7 +59,7 @@ def _entry(name: str, member: Any) -> Iterator[str]:
     if inspect.isfunction(member):
         yield f"```python\n{name}{_short(str(inspect.signature(member)))}\n```"
     yield from _prose(text)
-    if dataclasses.is_dataclass(member):
+    if dataclasses.is_dataclass(member) or hasattr(member, "_fields"):
         yield table(["field", "type", "default", "meaning"], _fields(member))
     elif inspect.isclass(member):
         yield from _methods(member)
@@ -83,10 +83,22 @@ def _fields(record: Any) -> Iterator[tuple[str, str, str, str]]:
     meanings: dict[str, str] = {}
     for each in reversed(record.__mro__[:-1]):
         meanings |= attributes(each.__doc__ or "")
-    for field in dataclasses.fields(record):
+    for field in _declared(record):
         kind = inspect.formatannotation(field.type)
         meaning = meanings.get(field.name, "")
         yield f"`{field.name}`", f"`{_short(kind)}`", default_of(field), meaning
+
+
+def _declared(record: Any) -> Iterator["dataclasses.Field[Any]"]:
+    """The fields of a record, or of a named tuple."""
+    if dataclasses.is_dataclass(record):
+        yield from dataclasses.fields(record)
+        return
+    for name in getattr(record, "_fields"):  # noqa: B009
+        default = record._field_defaults.get(name, dataclasses.MISSING)
+        field: dataclasses.Field[Any] = dataclasses.field(default=default)
+        field.name, field.type = name, record.__annotations__[name]
+        yield field
 
 
 def _short(kind: str) -> str:

@@ -79,7 +79,12 @@ class AgentContext:
 
 @record
 class Price:
-    """USD per million tokens; None means unknown."""
+    """USD per million tokens; None means unknown.
+
+    Attributes:
+        input, output: of tokens without the cached ones.
+        cache_read, cache_write: of cached tokens.
+    """
 
     input: float | None = None
     output: float | None = None
@@ -89,9 +94,16 @@ class Price:
 
 @record
 class Model:
-    """A model of the configuration, with its provider. `api_key` is never printed.
+    """A model of the configuration, with its provider.
 
-    `extra` are further keys for the body of each request, such as `reasoning_effort`.
+    Attributes:
+        alias: its name in the configuration.
+        name: its name at the provider.
+        provider: the name of the provider in the configuration.
+        base_url: of an OpenAI-compatible service.
+        api_key: the key; never printed.
+        price: what its tokens cost; None if unknown.
+        extra: further keys for the body of each request, such as `reasoning_effort`.
     """
 
     alias: str
@@ -107,9 +119,14 @@ class Model:
 class Usage:
     """What one call used, never cumulative. None means unknown; 0 is a measured zero.
 
-    `input_tokens` are without the cached ones; `duration_ms` is milliseconds; `cost_usd` dollars.
-    `at_least` names the numbers (as in JSON: `costUsd`) that are lower bounds, because a part of
-    the call is unknown.
+    Attributes:
+        turns: messages of the model.
+        input_tokens, output_tokens: without the cached ones.
+        cache_read_tokens, cache_write_tokens: the cached ones.
+        cost_usd: in dollars.
+        duration_ms: in milliseconds.
+        at_least: the numbers (as in JSON: `costUsd`) that are lower bounds, because a part of the
+            call is unknown.
     """
 
     turns: int | None = None
@@ -141,7 +158,15 @@ class Usage:
 
 @record
 class ToolCall:
-    """One use of a tool. Arguments and result are unchanged text (often JSON), never parsed."""
+    """One use of a tool.
+
+    Attributes:
+        id: unique in its turn.
+        name: of the tool.
+        arguments, result: unchanged text (often JSON), never parsed; None: no result yet.
+        is_error: whether the tool failed.
+        started_ms, ended_ms: in ms since 1970; None if unknown.
+    """
 
     id: str
     name: str
@@ -154,7 +179,15 @@ class ToolCall:
 
 @record
 class Turn:
-    """One message inside the agent's own loop. `index` counts from 0 within one call."""
+    """One message inside the agent's own loop.
+
+    Attributes:
+        index: counts from 0 within one call; a turn that grows is sent again with its index.
+        role: the speaker; a note is what the agent's program says.
+        text, reasoning: what the model wrote, and what it thought if it shows that.
+        tool_calls: the tools that this message uses.
+        usage: of the request for this message; None if unknown.
+    """
 
     index: int
     role: Literal["assistant", "tool", "note"]
@@ -194,7 +227,14 @@ class NoSink:
 
 @record
 class RunLimits:
-    """What is left for this call: seconds in total, idle seconds (None: no idle limit), bytes."""
+    """What is left for this call.
+
+    Attributes:
+        seconds: the longest time in total.
+        idle_seconds: the longest time without any output; None: no limit.
+        grace_seconds: between the request to end and the kill of a program.
+        reply_bytes: the longest output.
+    """
 
     seconds: float = 3600.0
     idle_seconds: float | None = 900.0
@@ -206,9 +246,15 @@ class RunLimits:
 class PromptParts:
     """The parts of the prompt in their order (stable ones first); empty parts are left out.
 
-    `instruction` is the request of this call only, as its author wrote it: without the heading
-    that it has in the prompt. A person sees only this part, and a command gets it as `--prompt`.
-    In the role's own session one line replaces `instructions` and `task` in the prompt.
+    Attributes:
+        instructions: the goal and procedure of the role, and the form of its output. In the role's
+            own session one line replaces this part and `task` in the prompt.
+        task: of the thread.
+        progress: the steps so far, in a line each.
+        history: what the roles before delivered, and what persons said.
+        instruction: the request of this call only, as its author wrote it: without the heading
+            that it has in the prompt. A person sees only this part, a command as `--prompt`.
+        form: the form of the output once more, in a line.
     """
 
     instructions: str = ""
@@ -229,6 +275,15 @@ class Call:
     `start_program`: they use the call's folder, environment, limits, cancel token and a reaper.
 
     Attributes:
+        thread, role, step_number: of the step; the number counts from 1.
+        cwd: the working folder, absolute.
+        session: the session to continue or to ask; None for a new one.
+        model: the model of the configuration; None if no model is set.
+        options: an instance of the class in `AgentSpec.options`.
+        limits: what is left for this call.
+        env: the environment for programs: standard names and those that the agent declares.
+        cancel: set when the call must end.
+        on_process: gets each process that the call starts, so that it can be ended after a crash.
         trusted: whether the user trusts `cwd` (`uwf config trust`). If not, an adapter must not
             let the folder's own files run anything or redirect requests: hooks, settings,
             servers, plugins of the program that it drives.
@@ -303,9 +358,9 @@ class AgentRequest(Call):
 
     Attributes:
         purpose: why the agent is called.
-        prompt: the whole text to send; `parts` are its parts.
+        prompt: the whole text to send.
+        parts: the parts of the prompt.
         schema: the JSON Schema of what the role must deliver.
-        session: the session to continue, or None for a new one.
         answer: a person's answer to the question that this agent asked with `NeedsAnswer`.
         tools: the only tools that the role allows; None does not restrict.
     """
@@ -343,9 +398,13 @@ class AgentReply:
     """An agent's reply: either `text` (with frontmatter) or `structured`.
 
     Attributes:
+        text, structured: the reply; exactly one of them is not None.
         session: the session that was used, None if the agent has none.
         continuation: how that session relates to this call.
         proof: the evidence that the session was continued or forked; without it uwf rejects that.
+        usage: of this call alone.
+        model, agent_version: the names of the model and of the agent's version, for the record.
+        stop_reason: why the model ended, in its own words.
         denials: tools that were denied, one text each; not a failure.
         mark: the place in the session after this reply, if `fork` can copy the session up to there.
     """

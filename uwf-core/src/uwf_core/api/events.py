@@ -8,7 +8,15 @@ from uwf_core.named_tuple import NamedTuple
 
 
 class ThreadStarted(NamedTuple):
-    """Sent with a thread's first step. Times are ms since 1970."""
+    """Sent with a thread's first step.
+
+    Attributes:
+        thread: the id of the thread, in each event.
+        workflow: the reference of the workflow's node.
+        workflow_name: its name.
+        cwd: the working folder of the thread, absolute.
+        at_ms: when it happened, in ms since 1970, in each event.
+    """
 
     thread: str
     workflow: str
@@ -18,8 +26,16 @@ class ThreadStarted(NamedTuple):
 
 
 class StepStarted(NamedTuple):
-    """An attempt at a step begins. `attempt` counts from 1 within the step; `answers`: a person's
-    answer is its input; `alias`: the alias of the configuration, if the agent is a command.
+    """An attempt at a step begins.
+
+    Attributes:
+        thread, at_ms: as in `ThreadStarted`.
+        number: of the step in the thread, from 1.
+        attempt: of the attempt at that step, from 1.
+        role: the role that runs.
+        agent: as the step records it: the name of a plugin, or a command line.
+        answers: whether a person's answer is its input.
+        alias: the alias of the configuration, if the agent is a command; else None.
     """
 
     thread: str
@@ -33,7 +49,12 @@ class StepStarted(NamedTuple):
 
 
 class TurnTaken(NamedTuple):
-    """A turn inside the agent's loop, secrets already redacted."""
+    """A turn inside the agent's loop, secrets already redacted.
+
+    Attributes:
+        thread, number, role: as in `StepStarted`.
+        turn: the turn; one that grows comes again with the same `index`.
+    """
 
     thread: str
     number: int
@@ -45,6 +66,12 @@ class StepFinished(NamedTuple):
     """A step is stored and the head has moved.
 
     Attributes:
+        thread, number, role, agent: as in `StepStarted`.
+        step: the reference of the step's node.
+        output: what the role delivered, with `$status`.
+        usage: of the whole step: its attempt and the extractor.
+        duration_ms: of the attempt, in milliseconds.
+        at_ms: when the attempt ended.
         denials: the tools that the agent was denied.
         leads_to: the role that follows, `$END` or `$SUSPEND`; None: its status leads nowhere.
         back: whether the edge leads back: to the role itself, or to one nearer to `$START`.
@@ -65,7 +92,15 @@ class StepFinished(NamedTuple):
 
 
 class StepFailed(NamedTuple):
-    """An attempt failed. `kind` is a word of the closed table of failures (`FailureKind`)."""
+    """An attempt failed.
+
+    Attributes:
+        thread, number, attempt, role, agent: as in `StepStarted`.
+        step: the reference of the failed attempt's node; None if none was stored.
+        kind: a word of the closed table of failures (`FailureKind`).
+        message: what is wrong, secrets redacted.
+        at_ms: when the attempt ended.
+    """
 
     thread: str
     number: int
@@ -79,7 +114,12 @@ class StepFailed(NamedTuple):
 
 
 class ThreadEnded(NamedTuple):
-    """The thread is `completed` or `cancelled`."""
+    """The thread has ended.
+
+    Attributes:
+        thread, workflow, workflow_name, at_ms: as in `ThreadStarted`.
+        status: `completed` or `cancelled`.
+    """
 
     thread: str
     workflow: str

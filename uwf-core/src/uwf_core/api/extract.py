@@ -19,7 +19,15 @@ NO_USAGE: Usage = Usage(
 
 
 class ExtractorSpec(NamedTuple):
-    """An extractor as its distribution announces it; see `AgentSpec` for the fields."""
+    """An extractor as its distribution announces it; import paths are text, so nothing is loaded.
+
+    Attributes:
+        name: what `extractors` of the configuration lists; equals the entry point's name.
+        summary: one line for people.
+        factory: `module:attribute`, called as `factory(options, context)`, gives an `Extractor`.
+        options: `module:attribute` of a frozen dataclass whose fields are the options, or None.
+        api: the version of this contract that the extractor was written for.
+    """
 
     name: str
     summary: str
@@ -29,7 +37,14 @@ class ExtractorSpec(NamedTuple):
 
 
 class ExtractRequest(NamedTuple):
-    """The agent's raw text and the role's JSON Schema."""
+    """The agent's raw text and the role's JSON Schema.
+
+    Attributes:
+        raw: the reply, unchanged.
+        schema: of the role; do not change it.
+        model: of `modelOverrides.extract`, else `defaultModel`; None if neither is set.
+        options: those that its factory got.
+    """
 
     raw: str
     schema: Mapping[str, Any]
@@ -38,8 +53,11 @@ class ExtractRequest(NamedTuple):
 
 
 class ExtractProblem(NamedTuple):
-    """One error of the output: `path` is the place (`comments`, `items.2.name`, "" for
-    the whole).
+    """One error of the output.
+
+    Attributes:
+        path: the place (`comments`, `items.2.name`, "" for the whole).
+        message: what is wrong there; the agent gets it as a correction.
     """
 
     path: str
@@ -47,9 +65,13 @@ class ExtractProblem(NamedTuple):
 
 
 class ExtractReply(NamedTuple):
-    """`output` (with `$status`) if it is valid, else None and the errors.
+    """The output, or its errors.
 
-    `body` is the text after the frontmatter; `usage` that of a model call, if there was one.
+    Attributes:
+        output: with `$status`, if it is valid; else None.
+        body: the text after the frontmatter.
+        errors: at least one if `output` is None, else none.
+        usage: of the call of a model; `NO_USAGE` without one.
     """
 
     output: Mapping[str, Any] | None = None

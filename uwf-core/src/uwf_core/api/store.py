@@ -40,11 +40,13 @@ class Record(NamedTuple):
     """A node as a backend stores it.
 
     Attributes:
-        ref: 13 characters. type: the schema node's reference.
+        ref: 13 characters.
+        type: the schema node's reference.
         sha256: 32 bytes, digest of the same bytes that the reference hashes.
         data: the payload's CBOR alone.
         edges: references in the payload, and the type, as numbers (`ids.number_of`); sorted.
-        created_ms: first put. touched_ms: last put (what gc sweeps by); both ms since 1970.
+        created_ms: first put, in ms since 1970.
+        touched_ms: last put, in ms since 1970; gc sweeps by it.
     """
 
     ref: str
@@ -59,6 +61,13 @@ class Record(NamedTuple):
 class Variable(NamedTuple):
     """A mutable name. The core computes `checksum` over all other columns; a backend only stores
     and compares it.
+
+    Attributes:
+        name: unique in the store.
+        value: the reference of a node.
+        tags: texts by name, to filter and list without reading nodes.
+        created_ms, updated_ms: in ms since 1970.
+        checksum: over all other columns.
     """
 
     name: str
@@ -70,7 +79,14 @@ class Variable(NamedTuple):
 
 
 class Holder(NamedTuple):
-    """The holder of a lock, for display only; the system holds the lock itself."""
+    """The holder of a lock, for display only; the system holds the lock itself.
+
+    Attributes:
+        pid: its process.
+        start: when that process began, as an opaque text to compare.
+        host: the name of its machine.
+        since_ms: when it took the lock, in ms since 1970.
+    """
 
     pid: int
     start: str

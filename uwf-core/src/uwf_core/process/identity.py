@@ -17,7 +17,12 @@ from uwf_core.named_tuple import NamedTuple
 
 
 class ProcessId(NamedTuple):
-    """A process: its id and its start time. The text of `start` is opaque; only compare it."""
+    """A process.
+
+    Attributes:
+        pid: its id.
+        start: its start time, as an opaque text; only compare it.
+    """
 
     pid: int
     start: str

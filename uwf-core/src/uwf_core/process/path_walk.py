@@ -24,8 +24,12 @@ class PathOutside(Exception):
 
 
 class WalkedPath(NamedTuple):
-    """A walked path: the descriptor of its folder, its name in it ("." is the folder itself),
-    and its path from the root ("." is the root).
+    """A walked path.
+
+    Attributes:
+        folder: the descriptor of its folder.
+        name: its name in the folder; "." is the folder itself.
+        path: its path from the root; "." is the root.
     """
 
     folder: int
