@@ -238,6 +238,15 @@ def test_an_untrusted_project_is_listed_and_reported_and_takes_no_names(project,
     assert (found["kind"], found["ready"]) == ("command", True)
 
 
+def test_an_untrusted_project_takes_no_name_from_an_installed_plugin(project):
+    add(project, "agents/builtin.py", "raise SystemExit('it ran')", trusted=False)
+    rows = project.uwf("plugin", "list").document["plugins"]
+    statuses = {each["distribution"]: each["status"] for each in rows if each["name"] == "builtin"}
+    assert statuses == {".uwf/plugins": "untrusted", "uwf-agent-builtin": "ready"}
+    found = project.uwf("agent", "check", "builtin").document
+    assert found["distribution"].startswith("uwf-agent-builtin")
+
+
 def test_another_repository_at_the_same_place_is_not_trusted(project):
     add(project, "agents/echo.py", AGENT)
     (project.folder / ".git").mkdir()
