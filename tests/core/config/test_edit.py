@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from uwf_core.config.edit import with_value
@@ -162,6 +162,7 @@ values = st.recursive(
 
 
 @settings(max_examples=150, deadline=None)
+@example(document={"a": "\xa0"}, path=("b",), value="\xa0", style=None)
 @given(
     document=st.dictionaries(
         names, st.dictionaries(names, values, max_size=3) | scalars, max_size=4

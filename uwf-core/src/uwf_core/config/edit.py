@@ -17,6 +17,7 @@ from uwf_core.workflow.yaml_source import parse_yaml
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@+~-")
 _STEP = "  "
+_BLANKS = " \t\r\n\x85\u2028\u2029"  # of YAML: a no-break space is text
 
 
 def with_value(text: str, path: Path, value: Any, *, file: str) -> str:
@@ -128,11 +129,11 @@ def _replaced(text: str, above: _Span, place: tuple[int, _Span], value: Any) -> 
         if in_block and node.start == node.end:
             at = _line_end(text, node.end)
             return _ended(text[:at]) + lines + text[at:]
-        blank = "" if text[node.start - 1].isspace() else " "
+        blank = "" if text[node.start - 1] in _BLANKS else " "
         return f"{text[: node.start]}{blank}{_flow(value)}{text[node.end :]}"
     colon = text.index(":", key_end) + 1
     if in_block:
-        return f"{text[:colon]}\n{lines.rstrip()}{text[node.end :]}"
+        return f"{text[:colon]}\n{lines.rstrip(_BLANKS)}{text[node.end :]}"
     if node.kind == "list" and (items := _items(text, node, value)):
         return items
     return f"{text[:colon]} {_flow(value)}{text[node.end :]}"
@@ -257,7 +258,9 @@ def _opened(event: Any, kind: str) -> _Span:
 
 def _leaf(text: str, event: Any) -> tuple[_Span, str]:
     start, end = event.start_mark.index, event.end_mark.index
-    end = start + len(text[start:end].rstrip())  # a block scalar's span has the line end in it
+    end = start + len(
+        text[start:end].rstrip(_BLANKS)
+    )  # a block scalar's span has the line end in it
     kind = "scalar" if hasattr(event, "value") else "alias"
     return _Span(kind, start, end, event.start_mark.column), getattr(event, "value", "")
 
