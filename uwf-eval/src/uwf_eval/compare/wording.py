@@ -134,7 +134,7 @@ def explanation(measured: Measured, comparison: Comparison) -> Iterator[str]:
         if measured.interval is not None:
             low = change(measured.metric, measured.interval.low)
             high = change(measured.metric, measured.interval.high)
-            text += f", and lies between {low} and {high} ({_level(comparison)})"
+            text += f", and lies between {low} and {high} ({comparison.level * 100:.4g}% interval)"
         yield f"{text}. {_tally(measured, comparison)}"
     yield measured.why
     for plan in measured.plans:
@@ -148,10 +148,6 @@ def test_line(measured: Measured, comparison: Comparison) -> str:
     if len(comparison.tested) > 1:
         text += f"; {shown_p(measured.adjusted)} after Holm for {len(comparison.tested)} metrics"
     return text.replace("= <", "<")
-
-
-def _level(comparison: Comparison) -> str:
-    return f"{comparison.level * 100:.4g}% interval"
 
 
 def _tasks(measured: Measured, comparison: Comparison) -> str:

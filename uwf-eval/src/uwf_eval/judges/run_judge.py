@@ -4,6 +4,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import reduce
 from itertools import combinations
 from math import fsum
 from pathlib import Path
@@ -237,12 +238,7 @@ def _data(replies: list[JudgeReply], *, repeated: bool) -> dict[str, Any]:
 
 
 def _usage(replies: list[JudgeReply]) -> Usage:
-    if not replies:
-        return Usage()
-    total = replies[0].usage
-    for reply in replies[1:]:
-        total = total.plus(reply.usage)
-    return total
+    return reduce(Usage.plus, [reply.usage for reply in replies]) if replies else Usage()
 
 
 def agreement_of(scores: Sequence[float]) -> float | None:

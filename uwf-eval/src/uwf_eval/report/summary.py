@@ -122,7 +122,8 @@ def summarise(run: Run, trials: Sequence[Trial], listed: int = 200) -> Report:
     """
     groups = groups_of(trials)
     known = Configurations(group.cell for group in groups)
-    shown = sorted(sorted(trials, key=_reading_order)[:listed], key=lambda each: each.number)
+    failed_first = sorted(trials, key=lambda each: (each.passed is True, each.number))
+    shown = sorted(failed_first[:listed], key=lambda each: each.number)
     return Report(
         run=run,
         overall=line_of(groups),
@@ -185,7 +186,3 @@ def _by_task(run: Run, groups: Sequence[CaseGroup], known: Configurations) -> Se
         )
         for name, own in found.items()
     ]
-
-
-def _reading_order(trial: Trial) -> tuple[bool, int]:
-    return trial.passed is True, trial.number

@@ -22,7 +22,7 @@ def encode_settings(settings: RunSettings) -> dict[str, Any]:
     return {
         "folder": str(settings.folder),
         "cwd": str(settings.cwd),
-        "tasks": [_task_out(each) for each in settings.tasks],
+        "tasks": [{**write_record(each), "folder": str(each.folder)} for each in settings.tasks],
         "stamps": {name: list(entries.values()) for name, entries in settings.stamps.items()},
     }
 
@@ -33,20 +33,12 @@ def decode_settings(message: dict[str, Any], env: dict[str, str]) -> RunSettings
         folder=Path(message["folder"]),
         cwd=Path(message["cwd"]),
         env=env,
-        tasks=[_task_in(each) for each in message["tasks"]],
+        tasks=[read_payload(Task, {**t, "folder": Path(t["folder"])}) for t in message["tasks"]],
         stamps={
             name: {each[0]: Entry._make((*each[:4], tuple(each[4]))) for each in entries}
             for name, entries in message["stamps"].items()
         },
     )
-
-
-def _task_out(task: Task) -> dict[str, Any]:
-    return {**write_record(task), "folder": str(task.folder)}
-
-
-def _task_in(message: dict[str, Any]) -> Task:
-    return read_payload(Task, {**message, "folder": Path(message["folder"])})
 
 
 def encode_end(end: TrialResult) -> dict[str, Any]:
