@@ -18,7 +18,6 @@
     ├── InstallError                exit 1   a plugin could not be installed or uninstalled
     ├── BusyError                   exit 75  a held lock, or a wait that timed out
     ├── RunInterrupted              exit 130 Ctrl-C or SIGTERM
-    ├── LimitError                  exit 5   a limit of the workflow or the command
     ├── AgentFailure                by kind  an agent failed: the closed table `FailureKind`
     │   └── one subclass per kind, and PluginBroken, an InternalFailure
     ├── NeedsAnswer                 exit 3   an agent needs a person; not a failure
@@ -197,13 +196,6 @@ class RunInterrupted(UwfError):
 
     code = "interrupted"
     exit_code = ExitCode.INTERRUPTED
-
-
-class LimitError(UwfError):
-    """A limit was reached before the work was done."""
-
-    code = "limit"
-    exit_code = ExitCode.LIMIT
 
 
 class NeedsAnswer(UwfError):
