@@ -120,6 +120,38 @@ def test_a_dry_run_prints_the_command_and_runs_nothing(own) -> None:
     assert own.plugins() == {"dry": "ready"}
 
 
+@pytest.mark.parametrize(
+    ("word", "path"),
+    [
+        (".", "."),
+        ("..", ".."),
+        ("own.tar.gz", "own.tar.gz"),
+        ("wheels/own", "wheels/own"),
+        ("./own[extra]", "own[extra]"),
+        ("other.tar.gz", None),
+        ("own", None),
+        ("own[extra]>=1; os_name == 'a/b'", None),
+        ("own @ file:///a/b.whl", None),
+    ],
+)
+def test_a_path_is_one_of_the_current_folder_and_a_name_stays_a_name(own, word, path) -> None:
+    (own.folder / "own.tar.gz").touch()
+    (own.folder / "own").mkdir()
+    done = own.uwf("plugin", "install", word, "--dry-run")
+    expected = word if path is None else os.path.normpath(own.folder / path)
+    assert done.document["command"][-1] == expected
+
+
+def test_a_distribution_without_a_version_is_checked_and_listed(own) -> None:
+    own.uwf("plugin", "install", str(own.wheel("bare")))
+    (metadata,) = own.uwf_program.parents[1].glob("lib/*/site-packages/demo_bare-*/METADATA")
+    lines = metadata.read_text().splitlines(keepends=True)
+    metadata.write_text("".join(line for line in lines if not line.startswith("Version:")))
+    for words in (("check", "demo-bare"), ("list", "--hooks")):
+        done = own.uwf("plugin", *words, "--format", "text")
+        assert ("(demo-bare)" in done.stdout, done.stderr) == (True, ""), done
+
+
 @pytest.mark.parametrize("name", ["uwf-core", "UWF_core", "mock"])
 def test_uwf_itself_cannot_be_uninstalled(own, name) -> None:
     done = own.uwf("plugin", "uninstall", name)

@@ -99,6 +99,13 @@ def nested(depth):
     return value
 
 
+class Undecided:
+    """As an array of several numbers, it is neither true nor false."""
+
+    def __bool__(self):
+        raise ValueError("ambiguous")
+
+
 @pytest.mark.parametrize(
     ("payload", "where"),
     [
@@ -115,6 +122,7 @@ def nested(depth):
         ({"a": [b"bytes"]}, "a.0"),
         ({"a": {1, 2}}, "a"),
         ({"a": object()}, "a"),
+        ({"a": Undecided()}, "a"),
         ({"a": 1j}, "a"),
         (nested(MAX_DEPTH + 1), ".".join("0" * MAX_DEPTH)),
         ({"x": dict.fromkeys(("\ud800", "\udfff"))}, r"x.\udfff"),

@@ -133,7 +133,7 @@ class Writer:
                     else:
                         size = len(data)
                         parts += (name, _TEXT_HEADS[size] if size < 256 else head(TEXT, size), data)
-                elif not item and kind in _EMPTY and depth > 1:
+                elif kind in _EMPTY and not item and depth > 1:
                     parts += (name, _EMPTY[kind])
                 elif kind is int:
                     parts += (name, _integer(item))

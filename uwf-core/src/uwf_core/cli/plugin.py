@@ -230,10 +230,8 @@ def checked_text(document: Mapping[str, Any], screen: Screen) -> str:
 def _checked_lines(each: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     state = "ok" if each["status"] == "ready" else "error"
     group = each["group"].removeprefix("uwf.")
-    where = (
-        f"{group} {each['name']} ({each['file'] or each['distribution'] + ' ' + each['version']})"
-    )
-    yield f"{where}: {screen.paint(each['status'], state)}"
+    origin = each["file"] or f"{each['distribution']} {each['version'] or ''}".rstrip()
+    yield f"{group} {each['name']} ({origin}): {screen.paint(each['status'], state)}"
     if each.get("installed"):
         yield f"  installed: {_installed_text(each['installed'])}"
     if each["summary"]:

@@ -69,6 +69,8 @@ def wrong_names(engine: "Engine", values: Values) -> Iterator[ConfigError]:
     """An error for each unknown name in `values`, with its key."""
     for path, value in values:
         for check, name in _names(path, value):
+            if not isinstance(name, str):
+                continue  # rejected with the whole file
             try:
                 check(engine, name)
             except UsageError as error:

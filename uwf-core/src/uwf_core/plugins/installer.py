@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,9 @@ from uwf_core.plugins.scan import CORE, normalised
 Documents = Sequence[Mapping[str, Any]]
 """Plugins as `uwf plugin list` prints them."""
 
+_NAMED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\s*(\Z|[\[<>=!~;@(])")
+"""The beginning of a requirement by name, as PEP 508 defines it."""
+_ARCHIVES = (".whl", ".zip", ".tar.gz", ".tar.bz2", ".tar.xz", ".tgz")
 _LAST_LINES = 4
 _MOST_OUTPUT = 1 << 30
 
@@ -39,9 +43,10 @@ def requirement_of(word: str, folder: str) -> str:
             f"{requirement!r} is a plugin of the distribution {adapter}",
             hint=f"next: uwf plugin install {adapter}",
         )
-    if "://" in requirement or not (os.sep in requirement or requirement.endswith(".whl")):
-        return requirement
-    return os.path.normpath(os.path.join(folder, requirement))  # noqa: PTH118
+    path = os.path.normpath(os.path.join(folder, requirement))  # noqa: PTH118
+    is_archive = requirement.endswith(_ARCHIVES) and os.path.isfile(path)  # noqa: PTH113
+    is_path = is_archive or not ("://" in requirement or _NAMED.match(requirement))
+    return path if is_path else requirement
 
 
 def known_method() -> InstallMethod:
