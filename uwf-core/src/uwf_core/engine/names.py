@@ -69,8 +69,6 @@ def wrong_names(engine: "Engine", values: Values) -> Iterator[ConfigError]:
     """An error for each unknown name in `values`, with its key."""
     for path, value in values:
         for check, name in _names(path, value):
-            if not isinstance(name, str):
-                continue  # rejected with the whole file
             try:
                 check(engine, name)
             except UsageError as error:
@@ -120,9 +118,15 @@ def _names(path: Path, value: Any) -> Iterator[tuple[_Check, str]]:
         case ("defaultModel",) | ("modelOverrides", _):
             yield _check_model, value
         case ("extractors",):
-            yield from ((_check_extractor, name) for name in value)
+            yield from ((_check_extractor, name) for name in _texts(value))
         case ("plugins", "order"):
-            yield from ((_check_observer, name) for name in value)
+            yield from ((_check_observer, name) for name in _texts(value))
+
+
+def _texts(names: Any) -> list[str]:
+    """Those that can be names; another value is rejected with the whole file."""
+    listed = names if isinstance(names, list | tuple) else ()
+    return [name for name in listed if isinstance(name, str)]
 
 
 def _check_agent(engine: "Engine", word: str) -> None:
