@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from uwf_core.errors import PluginBroken
+from uwf_core.plugins.plugins import Plugins
+from uwf_core.plugins.project_plugins import scan_project
+from uwf_core.plugins.scan import AGENTS
 from uwf_core.testing.project import Project
 
 WORKFLOW = """
@@ -317,31 +321,72 @@ def test_a_file_that_fails_is_reported_with_its_path_and_line(project):
     assert "importing '.uwf/plugins/agents/echo.py': SyntaxError" in checked["reason"]
 
 
-@pytest.mark.parametrize("what", ["file", "folder", "link", "loop"])
-def test_a_file_that_others_can_change_is_not_imported(project, tmp_path, what):
-    file = add(project, "agents/echo.py", AGENT)
-    if what == "file":
-        file.chmod(0o666)
-    if what == "folder":
-        file.parent.chmod(0o777)
-    if what == "link":
-        file.rename(tmp_path / "elsewhere.py")
-        file.symlink_to(tmp_path / "elsewhere.py")
-    if what == "loop":
-        file.unlink()
-        file.symlink_to(file)
+def _open_to_all(file: Path, _elsewhere: Path) -> Path:
+    file.chmod(0o666)
+    return file
+
+
+def _folder_open_to_all(file: Path, _elsewhere: Path) -> Path:
+    file.parent.chmod(0o777)
+    return file.parent
+
+
+def _link(file: Path, elsewhere: Path) -> Path:
+    file.unlink()
+    file.symlink_to(elsewhere)
+    return file
+
+
+def _link_within_the_project(file: Path, elsewhere: Path) -> Path:
+    file.parents[3].joinpath("script.py").write_text(elsewhere.read_text())
+    return _link(file, Path("../../../script.py"))
+
+
+def _loop(file: Path, _elsewhere: Path) -> Path:
+    return _link(file, file)
+
+
+def _link_of_a_folder(file: Path, elsewhere: Path) -> Path:
+    folder = file.parents[1]
+    folder.rename(elsewhere.parent / "aside")
+    folder.symlink_to(elsewhere.parent / "aside")
+    return folder
+
+
+UNSAFE = [
+    (_open_to_all, "every user can write to {0}; next: chmod o-w {0}"),
+    (_folder_open_to_all, "every user can write to {0}; next: chmod o-w {0}"),
+    (_link, "{0} is a symbolic link; replace it by what it leads to"),
+    (_link_within_the_project, "{0} is a symbolic link; replace it by what it leads to"),
+    (_loop, "{0} is a symbolic link; replace it by what it leads to"),
+    (_link_of_a_folder, "{0} is a symbolic link; replace it by what it leads to"),
+]
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    file = tmp_path / "elsewhere.py"
+    file.write_text("raise SystemExit('it ran')")
+    return file
+
+
+@pytest.mark.parametrize(("make_unsafe", "reason"), UNSAFE)
+def test_a_file_that_others_can_change_is_not_imported(project, elsewhere, make_unsafe, reason):
+    path = make_unsafe(add(project, "agents/echo.py", AGENT), elsewhere)
     row = listed(project)["uwf.agents echo"]
-    assert row["status"] == "broken"
-    expected = {"link": "outside of the project", "loop": "not a file"}
-    assert expected.get(what, "every user can write to") in row["reason"]
+    assert (row["status"], row["reason"]) == ("broken", reason.format(path))
     assert project.uwf("run", "short", "-p", "x", "--agent", "echo").exit_code == 1
 
 
-def test_a_link_within_the_project_works(project):
+@pytest.mark.parametrize(("make_unsafe", "reason"), UNSAFE)
+def test_a_file_is_checked_again_when_it_is_imported(project, elsewhere, make_unsafe, reason):
     file = add(project, "agents/echo.py", AGENT)
-    file.rename(project.folder / "echo_agent.py")
-    file.symlink_to("../../../echo_agent.py")
-    assert project.uwf("plugin", "check", "echo").exit_code == 0
+    plugins = Plugins(project=scan_project(str(project.folder), trusted=True))
+    assert plugins.found(AGENTS, "echo").file == str(file)
+    path = make_unsafe(file, elsewhere)
+    with pytest.raises(PluginBroken) as caught:
+        plugins.load(AGENTS, "echo")
+    assert caught.value.message.endswith(f"is broken: {reason.format(path)}")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import PluginBroken, PluginError, RunInterrupted
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.plugins.scan import AGENTS, CORE, EXTRACTORS, JUDGES, STORES, TOOLS, EntryPoint
+from uwf_core.plugins.scan import (
+    AGENTS,
+    CORE,
+    EXTRACTORS,
+    JUDGES,
+    STORES,
+    TOOLS,
+    EntryPoint,
+    printable,
+)
 from uwf_core.plugins.status import api_problem
 
 if TYPE_CHECKING:
@@ -62,7 +71,7 @@ def cure(found: EntryPoint) -> str:
 
     repair = f"repair it: {repair_line(found.distribution)}"
     return (
-        f"{f'correct {found.file}' if found.file else repair}; "
+        f"{f'correct {printable(found.file)}' if found.file else repair}; "
         f"or block it: uwf plugin block {name_to_type(found)}"
     )
 
@@ -116,9 +125,12 @@ def attribute(found: EntryPoint, path: str) -> Any:
 
 def _module_for_project(found: EntryPoint, own: str, path: str) -> Any:
     """The module of `path`; `own` is the one of the file."""
-    from uwf_core.plugins.project_plugins import import_file
+    from uwf_core.plugins.project_plugins import UnsafePlugin, import_file
 
-    import_file(found.file, own)
+    try:
+        import_file(found.file, own)
+    except UnsafePlugin as error:
+        raise broken(found, str(error)) from error
     name, _, attributes = path.partition(":")
     try:
         return import_module(name)

@@ -108,6 +108,13 @@ def _name_defect(name: str) -> str:
     )
 
 
+def printable(text: str) -> str:
+    """`text` on one line, with what a terminal would obey or not show as its escape."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
 def normalised(name: str) -> str:
     """Normalize a distribution's name: lower case, one `-` for each run of `-_.`."""
     words = name.lower().replace("_", "-").replace(".", "-").split("-")

@@ -95,7 +95,7 @@ def is_own(path: str) -> bool:
         owners = {os.lstat(path).st_uid, os.stat(path).st_uid}
     except OSError:
         return True
-    return owners <= _users()
+    return owners <= own_users()
 
 
 def foreign_error(path: str, project: str) -> ConfigError:
@@ -107,7 +107,8 @@ def foreign_error(path: str, project: str) -> ConfigError:
     )
 
 
-def _users() -> set[int]:
+def own_users() -> set[int]:
+    """The users whose files are the user's own; see `is_own`."""
     user = os.geteuid()
     sudo = os.environ.get("SUDO_UID", "")
     if user == 0 and sudo.isascii() and sudo.isdecimal():
