@@ -400,6 +400,44 @@ def test_a_file_of_another_user_is_not_imported_even_if_the_folder_is_trusted(pr
     assert listed(project)["uwf.agents echo"]["status"] == "ready", "a whole folder was trusted"
 
 
+FORGED = "x\nnote: all plugins are \u202e\x1b[1mready"
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_file_name_of_a_cloned_repository_forges_no_line(project, trusted):
+    for file in (f"observers/{FORGED}.py", f"{FORGED}/echo.py", f"{FORGED}.py"):
+        add(project, file, "raise SystemExit('it ran')", trusted=trusted)
+    project.script([{"role": "writer", "output": {"$status": "done"}}])
+    for words in (
+        ("run", "short", "-p", "x"),
+        ("plugin", "check", ".uwf/plugins"),
+        ("plugin", "list"),
+        ("plugin", "list", "--hooks"),
+        ("plugin", "uninstall", ".uwf/plugins"),
+        ("doctor",),
+    ):
+        done = project.uwf(*words, "--format", "text")
+        said = done.stdout + done.stderr
+        assert not any(line.startswith("note: all") for line in said.splitlines()), said
+        assert "\u202e" not in said and "\x1b" not in said
+
+
+def test_a_folder_whose_name_has_a_line_break_forges_no_line(tmp_path):
+    project = Project(tmp_path / FORGED)
+    add(project, "agents/echo.py", "import nothing_like_this\n")
+    for words in (("plugin", "check", "echo"), ("agent", "check", "echo"), ("doctor",)):
+        done = project.uwf(*words, "--format", "text")
+        assert "nothing_like_this" in done.stdout + done.stderr
+        lines = (done.stdout + done.stderr).splitlines()
+        assert not any(line.startswith("note: all") for line in lines), lines
+
+
+def test_a_summary_of_several_lines_is_printed_on_one(project):
+    add(project, "agents/echo.py", AGENT.replace("repeats", "repeats\\nagents safe: ready"))
+    said = project.uwf("plugin", "check", "echo", "--format", "text").stdout
+    assert "  repeats agents safe: ready\n" in said
+
+
 def test_two_projects_of_one_process_have_their_own_plugins(tmp_path):
     projects = [Project(tmp_path / name) for name in ("one", "two")]
     words = []

@@ -228,14 +228,17 @@ def checked_text(document: Mapping[str, Any], screen: Screen) -> str:
 
 
 def _checked_lines(each: Mapping[str, Any], screen: Screen) -> Iterator[str]:
+    from uwf_core.cli.render.escape import one_line
+    from uwf_core.plugins.scan import printable
+
     state = "ok" if each["status"] == "ready" else "error"
     group = each["group"].removeprefix("uwf.")
-    origin = each["file"] or f"{each['distribution']} {each['version'] or ''}".rstrip()
+    origin = printable(each["file"] or f"{each['distribution']} {each['version'] or ''}".rstrip())
     yield f"{group} {each['name']} ({origin}): {screen.paint(each['status'], state)}"
     if each.get("installed"):
         yield f"  installed: {_installed_text(each['installed'])}"
     if each["summary"]:
-        yield f"  {each['summary']}"
+        yield f"  {one_line(each['summary'])}"
     if each.get("capabilities"):
         yield f"  can: {', '.join(each['capabilities'])}"
     if each["hooks"]:

@@ -63,12 +63,12 @@ def uninstall(session: Session, names: Sequence[str], dry_run: bool) -> None:
 
 def _distribution(session: Session, word: str) -> str:
     from uwf_core.plugins.installer import requirement_of
-    from uwf_core.plugins.scan import normalised
+    from uwf_core.plugins.scan import normalised, printable
 
     plugins = [each.found for each in installed(session.engine.plugins, word)]
     found = {each.distribution for each in plugins if not each.file}
     if not found:
-        file = plugins[0].file
+        file = printable(plugins[0].file)
         raise UsageError(f"{word!r} is a file of a project", where=file, hint="remove the file")
     by_name = [each for each in found if normalised(each) == normalised(word)]
     if not by_name and len(found) > 1:

@@ -22,8 +22,10 @@ _MARKS = {"ok": "✓", "warning": "!", "error": "✗"}
 
 def check_lines(checks: Iterable[Mapping[str, Any]], screen: Screen) -> Iterator[str]:
     """A mark, the name and the message, with the hint below."""
+    from uwf_core.cli.render.escape import one_line
+
     for each in checks:
         mark = screen.paint(_MARKS.get(each["state"], "?"), each["state"])
-        yield f"{mark} {each['name']}: {each['message']}"
+        yield f"{mark} {one_line(each['name'])}: {one_line(each['message'])}"
         if each["hint"] and each["state"] != "ok":
-            yield f"  hint: {each['hint']}"
+            yield f"  hint: {one_line(each['hint'])}"
