@@ -66,7 +66,8 @@ def test_a_block_is_replaced_by_a_value_and_back() -> None:
 
 
 def test_a_list_is_replaced() -> None:
-    assert "workflowPaths: [c]   # second\n" in edited(TEXT, "workflowPaths", ["c"])
+    """With the comments of its items."""
+    assert "workflowPaths: [c]\nnotes:" in edited(TEXT, "workflowPaths", ["c"])
 
 
 @pytest.mark.parametrize(
@@ -84,8 +85,56 @@ def test_the_items_that_stay_in_a_list_keep_their_lines_and_comments(
     assert edited(TEXT, "workflowPaths", value) == new
 
 
+LIST = """\
+a:  # why
+  - b  # one
+  # two follow
+  - b  # two
+  - c  # three
+d: 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "gone"),
+    [
+        (["b", "b", "c", "e"], ""),
+        (["b", "b"], "  - c  # three\n"),
+        (["b", "c"], "  - b  # two\n"),
+        (["c"], "  - b  # one\n  - b  # two\n"),
+    ],
+)
+def test_a_name_that_a_list_has_twice_is_two_lines(value: list[str], gone: str) -> None:
+    expected = LIST
+    for line in gone.splitlines(keepends=True):
+        expected = expected.replace(line, "")
+    expected = expected.replace("d: 1", "  - e\nd: 1") if "e" in value else expected
+    assert edited(LIST, "a", value) == expected
+
+
+@pytest.mark.parametrize(("value", "flow"), [([], "[]"), (["x"], "[x]")])
+def test_the_comments_of_a_list_stay_when_all_of_its_items_go(value: list[str], flow: str) -> None:
+    assert edited(LIST, "a", value) == f"a: {flow}  # why\n  # two follow\nd: 1\n"
+
+
+@pytest.mark.parametrize("text", ["a: &x  # why\n- b\nc: 1\n", "a:\n-\n  b\nc: 1\n"])
+def test_a_list_of_another_form_is_written_anew(text: str) -> None:
+    assert parse_yaml(edited(text, "a", []), file="f") == {"a": [], "c": 1}
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [("workflowPaths", ["a", "b", "c"]), ("workflowPaths", []), ("agents.slow.args", ["x"]),
+     ("models.new", {"name": "x", "provider": "y"}), ("limits.runSeconds", 5), ("notes", "a\nb")],
+)  # fmt: skip
+def test_a_file_with_windows_line_ends_keeps_them(path: str, value: Any) -> None:
+    new = edited(TEXT.replace("\n", "\r\n"), path, value)
+    assert new == edited(TEXT, path, value).replace("\n", "\r\n")
+    assert new.count("\r") == new.count("\n")
+
+
 @pytest.mark.parametrize("value", [["b", "a"], ["a", 1], ["c"], []])
-def test_a_list_of_other_items_or_in_another_order_is_written_anew(value: list[Any]) -> None:
+def test_a_list_gets_other_items_or_another_order(value: list[Any]) -> None:
     assert parse_yaml(edited(TEXT, "workflowPaths", value), file="f")["workflowPaths"] == value
 
 

@@ -27,6 +27,9 @@ def with_value(text: str, path: Path, value: Any, *, file: str) -> str:
         DefinitionError: `text` is not YAML that uwf reads.
         ConfigError: the place cannot be changed without touching others (an anchor, an alias).
     """
+    if 0 < text.count("\r\n") == text.count("\n"):
+        lines = with_value(text.replace("\r\n", "\n"), path, value, file=file)
+        return lines.replace("\n", "\r\n")
     before = parse_yaml(text, file=file)
     wanted = _canonical(_with(before, path, value))
     if _canonical(before) == wanted:
@@ -134,29 +137,42 @@ def _replaced(text: str, above: _Span, place: tuple[int, _Span], value: Any) -> 
     colon = text.index(":", key_end) + 1
     if in_block:
         return f"{text[:colon]}\n{lines.rstrip(_BLANKS)}{text[node.end :]}"
-    if node.kind == "list" and (items := _items(text, node, value)):
+    if node.kind == "list" and (items := _items(text, colon, node, value)):
         return items
     return f"{text[:colon]} {_flow(value)}{text[node.end :]}"
 
 
-def _items(text: str, node: _Span, value: Any) -> str | None:
-    """The text with other items in a block list, where the lines of those that stay keep their
-    comments; None if `value` is not texts, keeps none, or has them in another order.
+def _items(text: str, colon: int, node: _Span, value: Any) -> str | None:
+    """The text with other items in a block list: the lines of those that stay, and the comments
+    between them, are kept. None if an item is not text, or not on the line of its dash.
     """
-    old = {name: item for name, _, item in node.entries}
-    kept = [name for name in old if name in value]
-    new = [each for each in value if each not in old]
-    if not kept or [*kept, *new] != value or not all(isinstance(each, str) for each in value):
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+        return None
+    gone, new = [], list(value)
+    for name, _, item in node.entries:
+        if new[:1] == [name]:
+            del new[0]
+        else:
+            gone.append(item)
+    dashes = [_line_to(text, item.start) for _, _, item in node.entries]
+    if any(each.strip() != "-" for each in dashes):
         return None
     end = _line_end(text, node.end)
-    at = node.entries[0][2].start
-    dash = text[text.rfind("\n", 0, at) + 1 : at]
-    parts = [_ended(text[:end]), *(f"{dash}{_scalar(each)}\n" for each in new), text[end:]]
-    for name, _, item in reversed(node.entries):
-        if name not in value:
-            start = text.rfind("\n", 0, item.start) + 1
-            parts[0] = parts[0][:start] + parts[0][_line_end(text, item.end) :]
-    return "".join(parts)
+    lines = "".join(f"{dashes[0]}{_scalar(each)}\n" for each in new)
+    head, after = _ended(text[:end]), text[end:]
+    for item in reversed(gone):
+        start = item.start - len(_line_to(text, item.start))
+        head = head[:start] + head[_line_end(head, item.end) :]
+    if len(gone) < len(dashes):
+        return head + lines + after
+    if text[colon : _line_end(text, colon)].partition("#")[0].strip():  # an anchor
+        return None
+    return f"{head[:colon]} {_flow(value)}{head[colon:]}{after}"
+
+
+def _line_to(text: str, at: int) -> str:
+    """The line that `at` is on, up to there."""
+    return text[text.rfind("\n", 0, at) + 1 : at]
 
 
 def _nested(path: Path, value: Any) -> Any:
