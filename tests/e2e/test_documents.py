@@ -278,7 +278,7 @@ def test_settings(printed: Any):
     assert all(set(each) == {"key", "value", "origin", "place"} for each in origins)
     assert printed("config", "get", "store") == {"key": "store", "value": "sqlite:store.db"}
     assert set(printed("config", "set", "limits.runSeconds", "60")) == {"key", "value", "file"}
-    assert set(printed("config", "path")) == {"home", "file", "project", "trusted"}
+    assert set(printed("config", "path")) == {"home", "file", "project", "plugins", "trusted"}
     assert set(printed("config", "trust")) == {"trusted"}
 
 
@@ -327,7 +327,8 @@ def test_agents_plugins_and_the_doctor(printed: Any):
     assert printed("agent", "check", "mock")["ready"] is True
     plugins = printed("plugin", "list")["plugins"]
     assert all(
-        set(each) == {"name", "group", "distribution", "version", "status", "reason"}
+        set(each)
+        == {"name", "group", "distribution", "version", "summary", "file", "status", "reason"}
         for each in plugins
     )
     told = printed("doctor")
