@@ -90,6 +90,49 @@ def test_what_the_environment_or_the_project_blocks_stays_blocked(uwf, project, 
     )
 
 
+def test_names_of_plugins_are_exact(uwf, project):
+    folder = project.folder / ".uwf" / "plugins" / "agents"
+    folder.mkdir(parents=True)
+    for name in ("a-b", "a_b"):
+        (folder / f"{name}.py").write_text("")
+    document = uwf("plugin", "block", "a_b", "a-b").document
+    blockers = [[each["name"] for each in row["blockedBy"]] for row in document["plugins"]]
+    assert blockers == [["a_b"], ["a-b"]]
+    uwf("plugin", "unblock", "a-b")
+    assert uwf("config", "get", "plugins.block").document["value"] == ["a_b"]
+    uwf("plugin", "block", "human")
+    answer = uwf("plugin", "unblock", "HUMAN")
+    assert (answer.code, answer.error["message"]) == (2, "unknown plugin 'HUMAN'")
+    assert statuses(uwf)["human"] == "blocked"
+
+
+def test_a_variable_with_another_spelling_blocks_no_plugin(uwf, monkeypatch):
+    monkeypatch.setenv("UWF_BLOCK_PLUGINS", "MOCK")
+    assert statuses(uwf)["mock"] == "ready"
+    answer = uwf("plugin", "unblock", "mock", "--format", "text")
+    assert (answer.code, answer.out) == (0, "not blocked: mock\n")
+
+
+def test_a_distribution_in_any_spelling_is_blocked_once(uwf, project):
+    project.config("plugins: {block: [UWF_Core]}\n")
+    answer = uwf("plugin", "block", "uwf-core", "--format", "text")
+    assert answer.out == "already blocked: uwf-core\n"
+    assert uwf("config", "get", "plugins.block").document["value"] == ["UWF_Core"]
+    assert uwf("plugin", "unblock", "Uwf.Core").code == 0
+    assert statuses(uwf)["human"] == "ready"
+
+
+def test_a_name_that_the_list_has_twice_is_blocked_and_unblocked(uwf, project):
+    twice = BLOCK.replace("    - gone", "    - mock\n    - gone")
+    file = project.config(twice)
+    assert uwf("plugin", "block", "human").code == 0
+    assert file.read_text() == twice.replace("store:", "    - human\nstore:")
+    assert uwf("plugin", "unblock", "mock").code == 0
+    assert file.read_text() == (
+        "# mine\nplugins:\n  block:\n    - gone  # not installed\n    - human\nstore: memory:x\n"
+    )
+
+
 def test_processes_that_block_at_the_same_time_all_succeed(uwf, project):
     names = ["mock", "human", "frontmatter", "uwf-core"]
     running = [project.start_uwf("plugin", "block", name) for name in names]

@@ -10,6 +10,7 @@ from uwf_core.cli.plugin import installed
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, PluginError
+from uwf_core.plugins.status import blocks, means
 
 if TYPE_CHECKING:
     from uwf_core.config.settings import Settings
@@ -41,7 +42,10 @@ def block(session: Session, names: Sequence[str]) -> None:
     """
     found = {word: installed(session.engine.plugins, word) for word in names}
     wanted = {_to_block(plugins, word): plugins for word, plugins in found.items()}
-    before, after = _edit(session.engine, lambda old: [*dict.fromkeys((*old, *wanted))])
+    before, after = _edit(
+        session.engine,
+        lambda old: [*old, *(each for each in wanted if not _count(old, each, wanted[each]))],
+    )
     settings = session.reopened().settings
     rows = [_row(settings, each, wanted[each], before, after) for each in wanted]
     session.emit({"file": _file(session), "plugins": rows}, _blocked_text)
@@ -57,7 +61,8 @@ def unblock(session: Session, names: Sequence[str]) -> int:
     """
     wanted = {word: _installed(session.engine, word) for word in names}
     before, after = _edit(
-        session.engine, lambda old: [each for each in old if not _has(wanted, each)]
+        session.engine,
+        lambda old: [each for each in old if not any(means(each, *one) for one in wanted.items())],
     )
     settings = session.reopened().settings
     rows = [_row(settings, each, wanted[each], before, after) for each in wanted]
@@ -79,15 +84,13 @@ def _installed(engine: "Engine", word: str) -> "Sequence[Plugin]":
     try:
         return installed(engine.plugins, word)
     except PluginError:
-        if _has(engine.settings.blocked, word):
+        if word in engine.settings.blocked:
             return ()
         raise
 
 
-def _has(names: "Sequence[str] | Mapping[str, Any]", word: str) -> bool:
-    from uwf_core.plugins.scan import normalised
-
-    return normalised(word) in map(normalised, names)
+def _count(entries: Sequence[str], name: str, plugins: "Sequence[Plugin]") -> int:
+    return sum(means(each, name, plugins) for each in entries)
 
 
 def _edit(
@@ -119,16 +122,14 @@ def _row(
     before: Sequence[str],
     after: Sequence[str],
 ) -> BlockRow:
-    from uwf_core.plugins.status import blocks
-
     names = [
         each
         for each in settings.blocked
-        if _has((name,), each) or any(blocks(each, plugin.found) for plugin in plugins)
+        if each == name or any(blocks(each, plugin.found) for plugin in plugins)
     ]
     return {
         "name": name,
-        "changed": _has(before, name) != _has(after, name),
+        "changed": _count(before, name, plugins) != _count(after, name, plugins),
         "blockedBy": [
             {"name": each, "where": where}
             for each in names

@@ -219,8 +219,20 @@ def assess(installed: Collection[EntryPoint], blocked: Collection[str]) -> list[
 
 
 def blocks(name: str, found: EntryPoint) -> bool:
-    """Whether `name` in `plugins.block` blocks a plugin: by its name or its distribution's."""
+    """Whether `name` in `plugins.block` blocks a plugin: by its name, which is exact, or by its
+    distribution's, in any spelling.
+    """
     return name == found.name or normalised(name) == normalised(found.distribution)
+
+
+def means(entry: str, name: str, plugins: Collection[Plugin]) -> bool:
+    """Whether an entry of `plugins.block` is `name`: that of `plugins`, or that of their
+    distribution in any spelling.
+    """
+    return entry == name or (
+        normalised(entry) == normalised(name)
+        and any(blocks(entry, plugin.found) for plugin in plugins)
+    )
 
 
 def _assess(found: EntryPoint, blocked: Collection[str], claims: list[EntryPoint]) -> Plugin:
