@@ -276,6 +276,14 @@ STRANGERS = (
     ),
     Mutant(
         "config trust",
+        "a project plugin that is replaced after the scan is imported unchecked",
+        "plugins/project_plugins.py",
+        'with _opened(file) as descriptor, open(descriptor, "rb", closefd=False) as stream:',
+        'with open(file, "rb") as stream:',
+        "tests/core/plugins/test_project_plugins.py::test_a_file_is_checked_again_when_it_is_imported",
+    ),
+    Mutant(
+        "config trust",
         "every folder is trusted",
         "config/trust.py",
         "    return identity is not None and _is_still(real, identity)",
