@@ -145,10 +145,13 @@ def test_a_path_is_one_of_the_current_folder_and_a_name_stays_a_name(own, word, 
 def test_a_distribution_without_a_version_is_checked_and_listed(own) -> None:
     own.uwf("plugin", "install", str(own.wheel("bare")))
     (metadata,) = own.uwf_program.parents[1].glob("lib/*/site-packages/demo_bare-*/METADATA")
-    lines = metadata.read_text().splitlines(keepends=True)
+    whole = metadata.read_text()
+    lines = whole.splitlines(keepends=True)
     metadata.write_text("".join(line for line in lines if not line.startswith("Version:")))
-    for words in (("check", "demo-bare"), ("list", "--hooks")):
-        done = own.uwf("plugin", *words, "--format", "text")
+    checked = own.uwf("plugin", "check", "demo-bare", "--format", "text")
+    listed = own.uwf("plugin", "list", "--hooks", "--format", "text")
+    metadata.write_text(whole)  # without it pip cannot uninstall what this test has installed
+    for done in (checked, listed):
         assert ("(demo-bare)" in done.stdout, done.stderr) == (True, ""), done
 
 
