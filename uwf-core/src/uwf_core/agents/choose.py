@@ -164,7 +164,7 @@ def recorded_agent(name: str, catalog: AgentCatalog, *, source: str = STEP_AGENT
     Raises:
         ConfigError, UnknownIdError, UsageError: as `choose_agent`.
     """
-    word = command_alias(name, catalog.aliases)
+    word = command_aliases(catalog.aliases).get(name)
     if word is not None:
         return resolve_agent(word, catalog, source=source)
     same = catalog.aliases.get(name)
@@ -174,12 +174,13 @@ def recorded_agent(name: str, catalog: AgentCatalog, *, source: str = STEP_AGENT
     return resolve_agent(name, catalog._replace(aliases=others), source=source)
 
 
-def command_alias(name: str, aliases: "Mapping[str, Alias | AgentSetting]") -> str | None:
-    """The alias whose command a step recorded as `name`; the first of several."""
-    for word, alias in sorted(aliases.items()):
-        if alias.command is not None and shlex.join((alias.command, *alias.args)) == name:
-            return word
-    return None
+def command_aliases(aliases: "Mapping[str, Alias | AgentSetting]") -> dict[str, str]:
+    """The aliases of commands by the name that steps record; the first of several."""
+    return {
+        shlex.join((alias.command, *alias.args)): word
+        for word, alias in sorted(aliases.items(), reverse=True)
+        if alias.command is not None
+    }
 
 
 def _command_line(word: str, catalog: AgentCatalog, source: str) -> Choice:

@@ -247,11 +247,15 @@ class Engine:
 
     def alias_of(self, agent: str | None) -> str | None:
         """The alias of a command that a step recorded as `agent`; None if none is configured."""
-        if agent is None or all(each.command is None for each in self.settings.agents.values()):
-            return None
-        from uwf_core.agents.choose import command_alias
+        return self._command_aliases.get(agent or "")
 
-        return command_alias(agent, self.settings.agents)
+    @cached_property
+    def _command_aliases(self) -> dict[str, str]:
+        if all(each.command is None for each in self.settings.agents.values()):
+            return {}
+        from uwf_core.agents.choose import command_aliases
+
+        return command_aliases(self.settings.agents)
 
     def check_agent(self, word: str, folder: str) -> None:
         """Check that a word names an agent that may be used.
