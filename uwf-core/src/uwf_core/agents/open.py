@@ -19,7 +19,7 @@ _Work = Callable[[], None]
 
 
 class Done:
-    """Tells one waiting thread that a call has ended: a `threading.Event` without its condition."""
+    """Wakes one waiting thread when a call has ended: a `threading.Event` without its condition."""
 
     __slots__ = ("_running",)
 
@@ -57,7 +57,7 @@ class AgentThread:
         self._done: Done | None = None
 
     def call(self, work: _Work) -> Done:
-        """Start `work`, which raises nothing; return what tells of its end.
+        """Start `work`, which raises nothing; return the signal of its end.
 
         Raises:
             RuntimeError: no more threads can be started.
