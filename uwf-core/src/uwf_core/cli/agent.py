@@ -12,6 +12,7 @@ from uwf_core.cli.render.findings import check_lines
 from uwf_core.cli.render.table import Column, table
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, UsageError, UwfError
+from uwf_core.plugins.scan import origin_of
 
 if TYPE_CHECKING:
     from uwf_core.agents.choose import Choice
@@ -217,7 +218,7 @@ def agents_text(document: Mapping[str, Any], screen: Screen) -> str:
         {
             **each,
             "shown": each["name"] + (" (default)" if each["default"] else ""),
-            "from": each["use"] or f"{each['distribution']} {each['version'] or ''}".rstrip(),
+            "from": each["use"] or origin_of(each["distribution"], each["version"]),
             "reason": each["reason"] or "",
         }
         for each in document["agents"]

@@ -11,6 +11,7 @@ from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.findings import check_lines
 from uwf_core.cli.session import Session
 from uwf_core.errors import ExitCode, PluginError
+from uwf_core.plugins.scan import origin_of
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -233,7 +234,7 @@ def _checked_lines(each: Mapping[str, Any], screen: Screen) -> Iterator[str]:
 
     state = "ok" if each["status"] == "ready" else "error"
     group = each["group"].removeprefix("uwf.")
-    origin = printable(each["file"] or f"{each['distribution']} {each['version'] or ''}".rstrip())
+    origin = printable(each["file"] or origin_of(each["distribution"], each["version"]))
     yield f"{group} {each['name']} ({origin}): {screen.paint(each['status'], state)}"
     if each.get("installed"):
         yield f"  installed: {_installed_text(each['installed'])}"

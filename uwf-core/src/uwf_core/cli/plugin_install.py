@@ -12,6 +12,7 @@ from uwf_core.cli.plugin import installed, listed, visible
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.errors import InstallError, UsageError
+from uwf_core.plugins.scan import origin_of
 
 if TYPE_CHECKING:
     from uwf_core.plugins.installer import Documents
@@ -121,7 +122,7 @@ def _text(document: Mapping[str, Any], screen: Screen) -> str:
 def _lines(each: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     group = each["group"].removeprefix("uwf.")
     line = f"{each['change']}: {group} {visible(each['name'])} "
-    line += f"({each['distribution']} {each['version'] or ''}".rstrip() + ")"
+    line += f"({origin_of(each['distribution'], each['version'])})"
     if each["change"] == "removed":
         yield line
         return

@@ -88,7 +88,7 @@ class EntryPoint:
         """The distribution with its version, or the file of a project plugin, for messages."""
         if self.file:
             return f"{self.distribution}/{self.file.rpartition(f'/{self.distribution}/')[2]}"
-        return f"{self.distribution} {self.version}"
+        return origin_of(self.distribution, self.version)
 
     def __str__(self) -> str:
         return f"{self.name} of {self.origin}"
@@ -113,6 +113,11 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+def origin_of(distribution: str, version: str | None) -> str:
+    """A distribution with its version, if it has one, for messages."""
+    return f"{distribution} {version}" if version else distribution
 
 
 def normalised(name: str) -> str:
