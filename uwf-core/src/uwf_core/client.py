@@ -31,6 +31,7 @@ from uwf_core.upkeep.node_store import Name, NodeStore
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model
     from uwf_core.api.judge import Judge
+    from uwf_core.api.reading import RecordedThread
     from uwf_core.engine.documents import (
         AnswerDocument,
         BundleDocument,
@@ -107,7 +108,7 @@ class Client:
         Args:
             home: uwf's own folder; default: `UWF_HOME` of `env`, else `~/.uwf`.
             cwd: the base of relative paths; default: that of the process.
-            env: the environment; default: that of the process. Agents get the standard
+            env: the environment; default: that of the process.
             store: a store URL (`sqlite:/tmp/trial.db`, `memory:`) instead of the configured one.
             default_agent: the agent if nothing else selects one.
             default_model: the model of agents that use one of the configuration, by its name.
@@ -311,6 +312,12 @@ class Client:
 
         return show.show_thread(self._engine, thread)
 
+    def thread(self, thread: str) -> RecordedThread:
+        """A thread as it is stored, each part read when it is asked for."""
+        from uwf_core.views import recorded
+
+        return recorded.open_thread(self._engine, thread)
+
     def list(self, wanted: ThreadFilter | None = None) -> Sequence[ThreadRow]:
         """Threads, newest first; by default with the finished ones."""
         from uwf_core.views import thread_list
@@ -319,9 +326,9 @@ class Client:
 
     def steps(self, thread: str) -> Sequence[StepRow]:
         """The steps of a thread in order; the first row is the start."""
-        from uwf_core.views import steps
+        from uwf_core.views.steps import list_steps
 
-        return steps.list_steps(self._engine, thread)
+        return list_steps(self._engine, thread)
 
     def step(self, step: str) -> StepDocument:
         """A whole step, or failed attempt."""
@@ -371,8 +378,7 @@ class Client:
     def judge(
         self, name: str, options: Mapping[str, Any] | None = None, *, where: str = "options"
     ) -> Judge:
-        """Open a judge that an installed plugin announces by `uwf_judges`; `where` is the place of
-        the options, for messages.
+        """Open the judge of an installed plugin; `where` is the place of the options, for messages.
 
         Raises:
             PluginError: it is unknown, blocked, incompatible or claimed twice.
@@ -385,11 +391,7 @@ class Client:
 
     @property
     def judge_model(self) -> Model | None:
-        """The model that `modelOverrides.judge` names, for judges that use one.
-
-        Raises:
-            ConfigError: unknown model.
-        """
+        """The model that `modelOverrides.judge` names. Raises ConfigError if it is unknown."""
         from uwf_core.engine import judging
 
         return judging.judge_model(self._engine)

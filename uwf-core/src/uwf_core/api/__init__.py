@@ -24,6 +24,10 @@ _HOME = {
     "uwf_core.api.fields": "read_options",
     "uwf_core.api.hookspecs": "hookimpl",
     "uwf_core.api.judge": "Judge JudgeReply JudgeRequest JudgeSpec",
+    "uwf_core.api.reading": (
+        "Exporter ExporterSpec RecordedCorrection RecordedEdge RecordedEvent RecordedRole "
+        "RecordedSaying RecordedStep RecordedThread RecordedTurn RecordedWorkflow"
+    ),
     "uwf_core.api.redact": "Redactor",
     "uwf_core.api.store": (
         "STORE_API_VERSION Holder LockHandle Record StoreBackend StoreSpec Variable"
@@ -64,6 +68,7 @@ if TYPE_CHECKING:
     from uwf_core.api.fields import read_options as read_options
     from uwf_core.api.hookspecs import hookimpl as hookimpl
     from uwf_core.api.judge import *  # noqa: F403
+    from uwf_core.api.reading import *  # noqa: F403
     from uwf_core.api.redact import Redactor as Redactor
     from uwf_core.api.store import *  # noqa: F403
     from uwf_core.api.sums import priced as priced

@@ -89,6 +89,7 @@ def _save_step(
         "thread": given["thread"],
         "seq": given["seq"],
         "start": attempt.head.state.start,
+        "workflow": attempt.head.state.workflow,
         "prev": given["prev"],
         "replaces": given["replaces"],
         "number": given["number"],

@@ -189,12 +189,21 @@ def inherited_steps(store: "Store", head: Ref) -> list[Event]:
     return [Event("step", step.ref, step.payload) for step in reversed(_chain(store, head))]
 
 
-def _own_events(store: "Store", thread: ThreadId, head: Ref) -> list[Event]:
-    """The events of the thread itself; an open attempt comes last."""
-    events = [
+def unordered_events(store: "Store", thread: ThreadId) -> list[Event]:
+    """The events of the thread itself, without its steps and attempts.
+
+    Raises:
+        StoreError: one of them is missing or damaged.
+    """
+    return [
         Event(event_kind(each.name), each.value, _payload(store, each.value, event_kind(each.name)))
         for each in store.variables(events_prefix(thread))
     ]
+
+
+def _own_events(store: "Store", thread: ThreadId, head: Ref) -> list[Event]:
+    """The events of the thread itself; an open attempt comes last."""
+    events = unordered_events(store, thread)
     opened = list[Event]()
     tried = list[str]()
     for variable in store.variables(attempts_prefix(thread)):

@@ -85,6 +85,7 @@ class StepPayload(TypedDict):
     Attributes:
         prev: null in the first step. replaces: the step that a poke replaced.
         seq: its number among the events of its thread.
+        workflow: the workflow that chose the role and routed the output; a fork can have another.
         failure: the kind of a failed attempt's failure, else null.
         sessionKept: whether a later run of the role may continue `session`.
         next: its decision.
@@ -103,6 +104,7 @@ class StepPayload(TypedDict):
     thread: str
     seq: int
     start: Annotated[str, To("start")]
+    workflow: Annotated[str, To("workflow")]
     prev: StepRef | None
     replaces: StepRef | None
     number: int

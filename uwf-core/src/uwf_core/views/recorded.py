@@ -1,0 +1,303 @@
+"""The read model: a thread as it is stored, each part read when it is asked for.
+
+Every view and every exporter renders it; `uwf_core.api.reading` describes it for plugins.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.engine.find import find_step, find_thread
+from uwf_core.errors import WrongStateError
+from uwf_core.ids import Ref
+from uwf_core.thread.head import Head, read_head
+from uwf_core.thread.history import (
+    Saying,
+    Step,
+    body_of,
+    failed_steps,
+    failure_of,
+    is_answer,
+    is_start,
+    newest_first,
+    read_start,
+    read_step,
+    sayings,
+    text_at,
+    unordered_events,
+)
+from uwf_core.thread.lifecycle import effective
+from uwf_core.thread.lock import holder_of
+
+if TYPE_CHECKING:
+    from uwf_core.api.sums import UsagePayload
+    from uwf_core.cas.store import Store
+    from uwf_core.engine.engine import Engine
+    from uwf_core.thread.state import Event, ThreadState
+    from uwf_core.thread.types import CorrectionPayload, ErrorPayload, StartPayload, TurnPayload
+    from uwf_core.workflow.definition import Definition
+
+
+def open_thread(engine: "Engine", word: str) -> "ThreadRecord":
+    """The recorded thread that a word names.
+
+    Raises:
+        UnknownIdError: it is unknown. CorruptNodeError: its head is damaged.
+    """
+    return ThreadRecord(engine, read_head(engine.store, find_thread(engine, word)))
+
+
+def open_step(engine: "Engine", word: str) -> "StepRecord":
+    """The recorded step, or failed attempt, that a word names.
+
+    Raises:
+        UnknownIdError: unknown step. WrongStateError: it is the start of a thread.
+    """
+    ref = find_step(engine, word)
+    if is_start(engine.store.payload(ref)):
+        raise WrongStateError(
+            f"{ref} is the start of a thread, not a step",
+            hint=f"`uwf cas get {ref}` prints it; `uwf thread read` prints the task",
+        )
+    return StepRecord(engine, read_step(engine.store, ref))
+
+
+class TurnRecord:
+    """A `RecordedTurn`."""
+
+    def __init__(self, store: "Store", ref: str) -> None:
+        self._store = store
+        self.ref = ref
+        self.node: TurnPayload = store.payload(Ref(ref))
+        self.index = self.node["index"]
+        self.speaker = self.node["role"]
+        self.usage = self.node["usage"]
+
+    @property
+    def text(self) -> str:
+        """The message."""
+        return self._store.text(Ref(self.node["text"]))
+
+    @property
+    def reasoning(self) -> str | None:
+        """The model's reasoning."""
+        return text_at(self._store, self.node["reasoning"])
+
+    @property
+    def tool_calls(self) -> list[dict[str, Any]]:
+        """The uses of tools, with the text of each result."""
+        calls = self.node["toolCalls"]
+        return [{**call, "result": text_at(self._store, call["result"])} for call in calls]
+
+
+class CorrectionRecord:
+    """A `RecordedCorrection`."""
+
+    def __init__(self, store: "Store", node: "CorrectionPayload") -> None:
+        self._store = store
+        self.node = node
+        self.errors = node["errors"]
+
+    @property
+    def prompt(self) -> str:
+        """The text that the agent got."""
+        return self._store.text(Ref(self.node["prompt"]))
+
+    @property
+    def raw(self) -> str:
+        """The rejected reply."""
+        return self._store.text(Ref(self.node["raw"]))
+
+
+class StepRecord:
+    """A `RecordedStep`."""
+
+    def __init__(self, engine: "Engine", step: Step) -> None:
+        self._engine = engine
+        self._step = step
+        self.ref, self.node = step
+        self.number = self.node["number"]
+        self.role = self.node["role"]
+
+    @property
+    def workflow(self) -> "Definition":
+        """The workflow that chose the role and routed the output."""
+        return self._engine.definition(Ref(self.node["workflow"]))
+
+    @cached_property
+    def failure(self) -> "ErrorPayload | None":
+        """The error of a failed attempt."""
+        return failure_of(self._engine.store, self._step)
+
+    @cached_property
+    def output(self) -> Mapping[str, Any]:
+        """The typed output; empty for a failed attempt."""
+        if self.node["failure"] is not None:
+            return {}
+        found: Mapping[str, Any] = self._engine.store.payload(Ref(self.node["output"]))
+        return found
+
+    @property
+    def status(self) -> str | None:
+        """The `$status` of the output."""
+        status = self.output.get("$status")
+        return status if isinstance(status, str) else None
+
+    @property
+    def body(self) -> str:
+        """The text beside the output."""
+        return "" if self.node["failure"] is not None else body_of(self._engine.store, self._step)
+
+    @property
+    def raw(self) -> str | None:
+        """The whole reply."""
+        return self._text("raw")
+
+    @property
+    def prompt(self) -> str:
+        """Exactly what the agent got."""
+        return self._engine.store.text(Ref(self.node["prompt"]))
+
+    @property
+    def edge_prompt(self) -> str:
+        """The moderator's instruction."""
+        return self._engine.store.text(Ref(self.node["edgePrompt"]))
+
+    @property
+    def said(self) -> str | None:
+        """The text of a person to the role."""
+        return self._text("said")
+
+    @property
+    def answer(self) -> Any:
+        """A person's answer."""
+        answer = self._text("answer")
+        return None if answer is None else json.loads(answer)
+
+    @property
+    def sayings(self) -> list[Saying]:
+        """What persons said for this step and the attempts before it."""
+        return sayings(self._engine.store, self._step)
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether the output is a person's answer."""
+        return is_answer(self.node["answer"], self.node["usage"])
+
+    @property
+    def duration_ms(self) -> int:
+        """How long it took."""
+        return self.node["completedAtMs"] - self.node["startedAtMs"]
+
+    @property
+    def corrections(self) -> list[CorrectionRecord]:
+        """The replies that were rejected."""
+        store = self._engine.store
+        return [CorrectionRecord(store, each) for each in self.node["corrections"]]
+
+    @property
+    def attempts(self) -> "list[StepRecord]":
+        """The attempts at this step that failed."""
+        return [self._other(ref) for ref in self.node["previousAttempts"]]
+
+    @property
+    def replaced(self) -> "StepRecord | None":
+        """The step that this one replaced."""
+        return None if self.node["replaces"] is None else self._other(self.node["replaces"])
+
+    @property
+    def turns(self) -> list[TurnRecord]:
+        """The messages inside the agent's loop."""
+        detail = self._engine.store.payload(Ref(self.node["detail"]))
+        return [TurnRecord(self._engine.store, ref) for ref in detail["turns"]]
+
+    def _other(self, ref: str) -> "StepRecord":
+        return StepRecord(self._engine, read_step(self._engine.store, Ref(ref)))
+
+    def _text(self, field: str) -> str | None:
+        fields: Mapping[str, Any] = self.node
+        return text_at(self._engine.store, fields[field])
+
+
+class ThreadRecord:
+    """A `RecordedThread`, as of the moment at which its head was read."""
+
+    def __init__(self, engine: "Engine", head: Head) -> None:
+        self._engine = engine
+        self._head = head
+        self.id = str(head.thread)
+        self.head = str(head.ref)
+        self.start = str(head.state.start)
+
+    @cached_property
+    def node(self) -> "StartPayload":
+        """The start node."""
+        return read_start(self._engine.store, Ref(self.start))
+
+    @property
+    def task(self) -> str:
+        """The text with which the thread was started."""
+        return self._engine.store.text(Ref(self.node["prompt"]))
+
+    @property
+    def workflow(self) -> "Definition":
+        """The workflow that the thread runs now."""
+        return self._engine.definition(Ref(self._head.state.workflow))
+
+    @cached_property
+    def state(self) -> "ThreadState":
+        """The state to show: whether a process runs the thread is looked up once."""
+        is_running = holder_of(self._engine.store, self._head.thread) is not None
+        return effective(self._head.state, is_running=is_running, is_sound=not self._head.damage)
+
+    @property
+    def status(self) -> str:
+        """The status to show."""
+        return self.state.status
+
+    @property
+    def cwd(self) -> str:
+        """The folder of the thread."""
+        return self._head.state.cwd
+
+    @property
+    def started_ms(self) -> int:
+        """When it was started."""
+        return self._head.state.started_ms
+
+    @property
+    def usage(self) -> "UsagePayload":
+        """What all its attempts used."""
+        return self._head.state.totals
+
+    @property
+    def running_ms(self) -> int:
+        """The time that all its attempts took."""
+        return self._head.state.running_ms
+
+    @property
+    def count(self) -> int:
+        """How many steps there are."""
+        return self._head.state.steps
+
+    def newest_first(self, *fields: str) -> Iterator[StepRecord]:
+        """The steps, newest first. What the `fields` of their nodes refer to is read with them."""
+        steps = newest_first(self._engine.store, self._head.ref, Ref(self.start), fields)
+        return (StepRecord(self._engine, step) for step in steps)
+
+    def steps(self, *fields: str) -> Iterator[StepRecord]:
+        """The steps, oldest first."""
+        return reversed(list(self.newest_first(*fields)))
+
+    @property
+    def pending(self) -> list[StepRecord]:
+        """The attempts at the next step that have failed so far."""
+        store = self._engine.store
+        refs = failed_steps(store, self._head)
+        return [StepRecord(self._engine, read_step(store, ref)) for ref in refs]
+
+    def events(self) -> "Sequence[Event]":
+        """The events of the thread that are not steps, in their order."""
+        found = unordered_events(self._engine.store, self._head.thread)
+        return sorted(found, key=lambda event: event.payload["seq"])
