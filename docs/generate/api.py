@@ -23,6 +23,7 @@ TOPICS = {
     "Events": "uwf_core.api.events",
     "Extractors": "uwf_core.api.extract",
     "Judges": "uwf_core.api.judge",
+    "Recorded threads and exporters": "uwf_core.api.reading",
     "Stores": "uwf_core.api.store",
     "Tools": "uwf_core.api.tool",
     "Failures": "uwf_core.errors",
@@ -108,10 +109,13 @@ def _short(kind: str) -> str:
 
 def _methods(cls: type) -> Iterator[str]:
     for name, member in vars(cls).items():
-        if name.startswith("_") or not inspect.isfunction(member):
+        if name.startswith("_") or not (inspect.isfunction(member) or isinstance(member, property)):
             continue
-        signature = _short(str(inspect.signature(member)))
-        yield f"`{name}{signature}`"
+        if isinstance(member, property):
+            kind = _short(inspect.formatannotation(member.fget.__annotations__["return"]))
+            yield f"`{name}: {kind}`"
+        else:
+            yield f"`{name}{_short(str(inspect.signature(member)))}`"
         yield from (f": {text}" if not n else text for n, text in enumerate(_prose_of(member)))
 
 

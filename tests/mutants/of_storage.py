@@ -37,7 +37,7 @@ STORAGE = (
     Mutant(
         "durability",
         "an export is not synced",
-        "upkeep/export_bundle.py",
+        "upkeep/replaced_file.py",
         "                os.fsync(file.fileno())\n",
         "",
         _EXPORTED,
@@ -45,7 +45,7 @@ STORAGE = (
     Mutant(
         "durability",
         "the name of an export is not synced",
-        "upkeep/export_bundle.py",
+        "upkeep/replaced_file.py",
         "        sync_names(str(target.parent))\n",
         "",
         _EXPORTED,

@@ -11,7 +11,7 @@ from pathlib import Path
 from environment import Environment, finish, wheel_in
 
 AT_ONCE = 2
-KINDS = ("agent", "store", "extractor", "judge", "tool", "observer", "command")
+KINDS = ("agent", "store", "extractor", "judge", "tool", "exporter", "observer", "command")
 PYTEST = ("python", "-m", "pytest", "-q", "--import-mode=importlib", "-p", "no:cacheprovider")
 
 

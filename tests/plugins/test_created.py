@@ -68,6 +68,14 @@ def uwf_tools():
     return [ToolSpec(name="odd", description="odd", parameters={}, factory="uwf_agent_odd:make")]
 def make(): return lambda arguments: ""
 """, "cannot be called as __call__(arguments, context)"),
+    "uwf.exporters": ("""
+from uwf_core.api import ExporterSpec, hookimpl
+@hookimpl
+def uwf_exporters():
+    return [ExporterSpec(name="odd", summary="odd", factory="uwf_agent_odd:make")]
+class make:
+    def export(self): return ()
+""", "cannot be called as export(thread)"),
     "uwf.stores": ("""
 from uwf_core.api import StoreSpec, hookimpl
 @hookimpl

@@ -18,7 +18,7 @@ STRANGERS = Path(__file__).parent / "strangers"
 sys.path.insert(0, str(STRANGERS))
 
 from kit_agents.names import ANNOUNCED_WRONGLY, NAMES  # noqa: E402
-from kit_others.names import EXTRACTORS, JUDGES, OBSERVERS, TOOLS  # noqa: E402
+from kit_others.names import EXPORTERS, EXTRACTORS, JUDGES, OBSERVERS, TOOLS  # noqa: E402
 from kit_stores.names import BREAKS  # noqa: E402
 
 BOUNDED = "uwf-core>=0.0.1,<99"
@@ -36,6 +36,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "uwf.extractors": dict.fromkeys(EXTRACTORS, "kit_others.plugin"),
         "uwf.judges": dict.fromkeys(JUDGES, "kit_others.plugin"),
         "uwf.tools": dict.fromkeys(TOOLS, "kit_others.plugin"),
+        "uwf.exporters": dict.fromkeys(EXPORTERS, "kit_others.plugin"),
         "uwf.observers": {name: f"kit_others.observers:{name}_" for name in OBSERVERS},
     }
     unbounded = {"unbounded": agents.pop("unbounded")}

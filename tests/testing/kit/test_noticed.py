@@ -3,14 +3,14 @@
 import pytest
 from kit_agents.names import ANNOUNCED_WRONGLY
 from kit_agents.names import BREAKS as AGENTS
-from kit_others.names import EXTRACTORS, JUDGES, OBSERVERS, TOOLS
+from kit_others.names import EXPORTERS, EXTRACTORS, JUDGES, OBSERVERS, TOOLS
 from kit_stores.names import BREAKS as STORES
 
 pytestmark = pytest.mark.timeout(600)
 BATCHES = (
     ("contracts_of_agents.py", 3, {**AGENTS, **ANNOUNCED_WRONGLY}),
     ("contracts_of_stores.py", 3, STORES),
-    ("contracts_of_others.py", 1, EXTRACTORS | JUDGES | TOOLS | OBSERVERS),
+    ("contracts_of_others.py", 1, EXTRACTORS | JUDGES | TOOLS | EXPORTERS | OBSERVERS),
 )
 """Each file of contracts, with its wrong plugins and the clauses that they break."""
 

@@ -1,9 +1,10 @@
 """The extractor and judge kits under test: each wrong one breaks its own clause, and no other."""
 
 import pytest
-from kit_others.names import EXTRACTORS, JUDGES, OBSERVERS, TOOLS
+from kit_others.names import EXPORTERS, EXTRACTORS, JUDGES, OBSERVERS, TOOLS
 
 from uwf_testing.contract import clauses
+from uwf_testing.exporter_contract import ExporterContract
 from uwf_testing.extractor_contract import ExtractorContract
 from uwf_testing.judge_contract import JudgeContract
 from uwf_testing.observer_contract import ObserverContract
@@ -11,7 +12,7 @@ from uwf_testing.plugin_contract import PluginWithOptionsContract
 from uwf_testing.tool_contract import ToolContract
 
 pytestmark = pytest.mark.timeout(300)
-WRONG = EXTRACTORS | JUDGES | TOOLS | OBSERVERS
+WRONG = EXTRACTORS | JUDGES | TOOLS | EXPORTERS | OBSERVERS
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +32,7 @@ def test_a_wrong_one_breaks_exactly_its_clause(contracts, name, clause):
         (ExtractorContract, EXTRACTORS),
         (JudgeContract, JUDGES),
         (ToolContract, TOOLS),
+        (ExporterContract, EXPORTERS),
         (ObserverContract, OBSERVERS),
     ],
 )

@@ -16,7 +16,7 @@ from uwf_core.named_tuple import NamedTuple
 # The clauses are in modules of this package: pytest must show the values of their asserts.
 pytest.register_assert_rewrite("uwf_testing")
 
-KIT_VERSION = "1.1"
+KIT_VERSION = "1.2"
 """The version of the kits: a new clause or ability raises the second number."""
 
 PROPERTY = "uwf_contract"
@@ -50,7 +50,7 @@ class Contract:
     """The root of all contracts."""
 
     kind: ClassVar[str]
-    """The kind of plugin: `agent`, `store`, `extractor`, `judge`, `tool`, `observer`."""
+    """The kind of plugin: a key of `uwf_testing.__main__.KINDS`."""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)

@@ -4,9 +4,10 @@ import json
 
 import pytest
 from folders import tmp_path
-from kit_others.names import EXTRACTORS, IN_OWN_FORMAT, JUDGES, OBSERVERS, TOOLS
+from kit_others.names import EXPORTERS, EXTRACTORS, IN_OWN_FORMAT, JUDGES, OBSERVERS, TOOLS
 
 from uwf_core.api import JudgeRequest
+from uwf_testing.exporter_contract import ExporterContract
 from uwf_testing.extractor_contract import ExtractorContract
 from uwf_testing.judge_contract import JudgeContract
 from uwf_testing.observer_contract import ObserverContract
@@ -59,6 +60,12 @@ class Tools(Here):
         return {"path": "slow"}
 
 
+class Exporters(Here):
+    @pytest.fixture
+    def exporter(self):
+        return type(self).__name__.removeprefix("Test_")
+
+
 class Observers(Here):
     @pytest.fixture
     def observer(self):
@@ -97,3 +104,5 @@ for name in TOOLS:
     globals()[f"Test_{name}"] = type(f"Test_{name}", (Tools, ToolContract), {})
 for name in OBSERVERS:
     globals()[f"Test_{name}"] = type(f"Test_{name}", (Observers, ObserverContract), {})
+for name in EXPORTERS:
+    globals()[f"Test_{name}"] = type(f"Test_{name}", (Exporters, ExporterContract), {})

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from uwf_core.api.extract import ExtractorSpec
     from uwf_core.api.judge import JudgeSpec
+    from uwf_core.api.reading import ExporterSpec
     from uwf_core.api.store import StoreSpec
     from uwf_core.api.tool import ToolSpec
 
@@ -123,6 +124,24 @@ def uwf_tools() -> "Sequence[ToolSpec]":  # type: ignore[empty-body]
             return [ToolSpec(name="now", description="the time of day",
                              parameters={"type": "object", "properties": {}},
                              factory="uwf_tool_now:make")]
+        ```
+    """
+
+
+@hookspec
+def uwf_exporters() -> "Sequence[ExporterSpec]":  # type: ignore[empty-body]
+    """The exporters that this distribution brings (group `uwf.exporters`).
+
+    Since: 1.0
+
+    Example:
+        ```python
+        from uwf_core.api import ExporterSpec, hookimpl
+
+        @hookimpl
+        def uwf_exporters():
+            return [ExporterSpec(name="csv", summary="a line for each step", suffix=".csv",
+                                 factory="uwf_exporter_csv:CsvExporter")]
         ```
     """
 

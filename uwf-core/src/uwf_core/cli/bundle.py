@@ -5,26 +5,59 @@ from typing import Any
 
 import click
 
-from uwf_core.cli.command import command
+from uwf_core.cli.command import command, format_or_name
 from uwf_core.cli.params import thread_argument
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
+from uwf_core.errors import UsageError
 
 
-@command("export", "uwf thread export @last -o thread.tar", logged=True)
+@command(
+    "export",
+    "uwf thread export @last -o thread.tar",
+    "uwf thread export @last --format csv -o steps.csv",
+    logged=True,
+)
 @thread_argument()
-@click.option("-o", "--output", required=True, metavar="FILE", help="File to write or replace.")
-def export(session: Session, thread: str, output: str) -> None:
-    """Write a thread and everything reachable from it to one file.
+@click.option("-o", "--output", metavar="FILE", help="File to write or replace.")
+@format_or_name("an exporter")
+def export(session: Session, thread: str, output: str | None, name: str | None) -> None:
+    """Write a thread and everything reachable from it to one file, a bundle.
 
     Contains the workflow, all types, prompts, raw texts and turns, a SHA-256 of each node and a
     root over all nodes that is the same in every store. `uwf bundle verify` verifies it without
     a store, `uwf cas import` imports it.
-    """
-    from uwf_core.upkeep.export_bundle import export_thread
 
+    --format NAME writes the format of an exporter instead, without -o on stdout. `uwf plugin list`
+    lists the exporters.
+    """
     session.thread = thread
-    session.emit(export_thread(session.engine, thread, output), bundle_text)
+    if name not in (None, "bundle"):
+        _export_format(session, thread, name, output)
+    elif output is None:
+        raise UsageError(
+            "a bundle needs -o FILE",
+            hint="next: uwf thread export THREAD -o FILE; or choose an exporter with --format NAME",
+        )
+    else:
+        from uwf_core.upkeep.export_bundle import export_thread
+
+        session.emit(export_thread(session.engine, thread, output), bundle_text)
+
+
+def _export_format(session: Session, thread: str, name: str, output: str | None) -> None:
+    from uwf_core.upkeep.export_format import export_file, export_parts
+
+    if output is None:
+        session.write_parts(export_parts(session.engine, thread, name))
+    else:
+        session.emit(export_file(session.engine, thread, name, output), exported_text)
+
+
+def exported_text(document: Mapping[str, Any], _screen: Screen) -> str:
+    """A file of another format than a bundle."""
+    size = f"{document['format']}, {document['bytes']} bytes"
+    return f"{document['file']}: thread {document['thread']}, {size}\nhead {document['head']}"
 
 
 @command("import", "uwf cas import thread.tar --dry-run", logged=True)

@@ -30,6 +30,30 @@ def _show_help(context: click.Context, _parameter: click.Parameter, value: Any) 
         context.exit()
 
 
+def _keep_format(context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
+    """Set the format of the report; another word is a name that the command resolves."""
+    if value not in FORMATS:
+        return value
+    context.ensure_object(Session).chosen = value
+    return None
+
+
+def format_or_name(what: str) -> Callable[[Any], Any]:
+    """The option --format of a command that also takes a name, which gets it as `name`.
+
+    Args:
+        what: what has the name, for the help.
+    """
+    return click.option(
+        "--format",
+        "name",
+        is_eager=True,
+        metavar=f"[{'|'.join(FORMATS)}|NAME]",
+        callback=_keep_format,
+        help=f"Output format (default: text on a terminal, else json), or the name of {what}.",
+    )
+
+
 def _everywhere(formats: Sequence[str] = FORMATS) -> tuple[click.Parameter, ...]:
     """The options of every command and group, handled before all others. The help option is
     ours, since click's looks for translations, which takes longer than reading a store.
@@ -85,7 +109,8 @@ class Command(click.Command):
     ) -> None:
         super().__init__(add_help_option=False, **settings)
         common = _everywhere((*FORMATS, *formats)) if formats else OPTIONS
-        self.params = [*self.params, *common]
+        own = {name for each in self.params for name in each.opts}
+        self.params += [each for each in common if own.isdisjoint(each.opts)]
         self.examples = examples
         self.document = document
         self.logged = logged

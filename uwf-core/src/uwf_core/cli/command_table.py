@@ -67,7 +67,12 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         _THREAD,
         ("--count=text", *_RUN_OPTIONS),
     ),
-    "export": Row("bundle:export", "Write a thread to one file", _THREAD, ("--output=file",)),
+    "export": Row(
+        "bundle:export",
+        "Write a thread to one file",
+        _THREAD,
+        ("--output=file", "--format=export"),
+    ),
     "fork": _FORK,
     "list": Row(
         "thread_list:list_",

@@ -16,7 +16,7 @@ from uwf_core.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
 
-_SHORT: Final = {"-p": "--prompt", "-c": "--count", "-a": "--all", "-h": "--help"}
+_SHORT: Final = {"-p": "--prompt", "-o": "--output", "-c": "--count", "-a": "--all", "-h": "--help"}
 _MOST_THREADS: Final = 50
 
 Candidates = Sequence[tuple[str, str]]
@@ -60,7 +60,7 @@ def candidates(before: Sequence[str], word: str) -> Candidates:
         found = _values(place.option)
     elif word.startswith("-"):
         names = (*(place.entry.options if isinstance(place.entry, Row) else ()), *EVERYWHERE)
-        found = [(name.partition("=")[0], "") for name in names]
+        found = [(name, "") for name in dict.fromkeys(name.partition("=")[0] for name in names)]
     elif isinstance(place.entry, Noun):
         found = [(name, entry.help) for name, entry in place.entry.rows.items()]
         found += _foreign() if place.entry.rows is COMMANDS else []
@@ -88,7 +88,7 @@ def find_place(before: Sequence[str]) -> WordPosition:
 
 def _value_kind(entry: Entry, option: str) -> str | None:
     """The kind of value that an option completes to; None for a flag."""
-    names = (*(entry.options if isinstance(entry, Row) else ()), *EVERYWHERE)
+    names = (*EVERYWHERE, *(entry.options if isinstance(entry, Row) else ()))
     kinds = {name: kind for name, _, kind in (each.partition("=") for each in names)}
     return kinds.get(_SHORT.get(option, option)) or None
 
@@ -144,6 +144,17 @@ def _agents(engine: "Engine") -> Iterator[tuple[str, str]]:
         yield name, "on the PATH"
 
 
+def _exports(engine: "Engine") -> Iterator[tuple[str, str]]:
+    from uwf_core.plugins.scan import EXPORTERS
+    from uwf_core.plugins.status import Status
+
+    yield from ((word, "") for word in _FIXED["format"].split())
+    yield "bundle", "the default"
+    for each in engine.plugins.list((EXPORTERS,)):
+        if each.status is Status.READY:
+            yield each.found.name, each.found.distribution
+
+
 def _plugins(engine: "Engine") -> Iterator[tuple[str, str]]:
     for each in engine.plugins.list():
         if not each.found.defect:
@@ -184,7 +195,7 @@ _FIXED: Final[Mapping[str, str]] = {
     "color": "auto always never",
     "shell": "bash zsh fish",
     "status": "active idle running suspended completed cancelled corrupt",
-    "kind": "agent store extractor judge observer command",
+    "kind": "agent store extractor judge tool exporter observer command",
     "type": "string number integer boolean object array null",
     "provider": "openai openrouter xai venice dashscope deepseek siliconflow volcengine kimi glm "
     "stepfun minimax ollama",
@@ -194,6 +205,7 @@ _READ: Final[Mapping[str, Callable[["Engine"], Iterator[tuple[str, str]]]]] = {
     "step": _steps,
     "workflow": _workflows,
     "agent": _agents,
+    "export": _exports,
     "plugin": _plugins,
     "blocked": _blocked,
     "distribution": _distributions,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import ConfigError, StoreError
 from uwf_core.plugins.loading import broken, plugin_code
-from uwf_core.plugins.scan import AGENTS, EXTRACTORS, JUDGES, STORES, TOOLS
+from uwf_core.plugins.scan import AGENTS, EXPORTERS, EXTRACTORS, JUDGES, STORES, TOOLS
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -18,6 +18,7 @@ _METHODS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     EXTRACTORS: {"extract": ("request",)},
     JUDGES: {"judge": ("request",)},
     STORES: {"get": ("ref",), "close": ()},
+    EXPORTERS: {"export": ("thread",)},
     TOOLS: {"__call__": ("arguments", "context")},
 }
 _OF_CAPABILITY = {"fork": ("session", "request"), "ask": ("request", "sink")}
@@ -42,7 +43,7 @@ def create(engine: "Engine", found: "EntryPoint", record: Any, word: str | None)
             _agent(engine, found, record, word, folder)
         elif found.group == STORES:
             _store(engine, found, record, folder)
-        elif found.group == TOOLS:
+        elif found.group in (TOOLS, EXPORTERS):
             _check_methods(found, _made(engine, found, record))
         else:
             _with_options(engine, found, record, folder)

@@ -13,7 +13,16 @@ from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
 from uwf_core.errors import UsageError
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.plugins.scan import AGENTS, COMMANDS, EXTRACTORS, JUDGES, OBSERVERS, STORES, TOOLS
+from uwf_core.plugins.scan import (
+    AGENTS,
+    COMMANDS,
+    EXPORTERS,
+    EXTRACTORS,
+    JUDGES,
+    OBSERVERS,
+    STORES,
+    TOOLS,
+)
 
 _COMMON = {
     "pyproject.toml": "common/pyproject.txt",
@@ -73,6 +82,12 @@ KINDS: Mapping[str, Kind] = {
         "@NAME@ as a tool of uwf's builtin agent",
         "The builtin agent offers it to the model once installed.",
     ),
+    "exporter": Kind(
+        EXPORTERS,
+        ("plugin", "exporter"),
+        "@NAME@ as an export format of uwf",
+        "Install it, then: `uwf thread export @last --format @NAME@`.",
+    ),
     "observer": Kind(
         OBSERVERS,
         ("plugin",),
@@ -98,8 +113,8 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 def new(session: Session, kind: str, name: str, parent: str) -> None:
     """Write a complete distribution for a new plugin, which passes its tests unchanged.
 
-    KIND is agent, store, extractor, judge, tool, observer or command. NAME is the name that users
-    type.
+    KIND is agent, store, extractor, judge, tool, exporter, observer or command. NAME is the name
+    that users type.
     """
     from uwf_core import __version__
 
@@ -140,10 +155,10 @@ def _check_name(session: Session, kind: str, name: str) -> None:
 
 def _taken(session: Session, group: str) -> Mapping[str, str]:
     from uwf_core.plugins.scan import CORE
-    from uwf_core.plugins.status import RESERVED
+    from uwf_core.plugins.status import IMPOSSIBLE, RESERVED
 
     installed = (each.found for each in session.engine.plugins.list((group,)))
-    reserved = dict.fromkeys(RESERVED.get(group, ()), CORE)
+    reserved = dict.fromkeys((*RESERVED.get(group, ()), *IMPOSSIBLE.get(group, ())), CORE)
     return {**{each.name: each.distribution for each in installed}, **reserved}
 
 

@@ -161,9 +161,28 @@ class Session:
         """
         self._print((text if text.endswith("\n") or not text else text + "\n",))
 
+    def write_parts(self, parts: Iterable[bytes]) -> None:
+        """Print bytes as they are; on a terminal as text, with what it would obey escaped.
+
+        Raises:
+            OSError: writing failed for another reason than that the reader has gone.
+        """
+        if is_terminal(self.stdout):
+            from uwf_core.cli.render.escape import clean
+
+            self.write(clean(b"".join(parts).decode("utf-8", "replace")))
+            return
+        for part in parts:
+            self._written(self.stdout.buffer.write, part)
+            if self.reader_left:
+                return
+
     def _print(self, parts: Iterable[str]) -> None:
+        self._written(self.stdout.writelines, parts)
+
+    def _written(self, write: Callable[[Any], object], what: Any) -> None:
         try:
-            self.stdout.writelines(parts)
+            write(what)
             self.stdout.flush()
         except OSError as error:
             self.stdout = self._nowhere(self.stdout)

@@ -250,6 +250,18 @@ class BundleDocument(TypedDict):
     file: str
 
 
+class ExportDocument(TypedDict):
+    """What `thread export --format NAME -o FILE` and `thread why -o FILE` give: the thread, its
+    head, the format, the file and its size.
+    """
+
+    thread: str
+    head: str
+    format: str
+    bytes: int
+    file: str
+
+
 class ImportDocument(TypedDict):
     """What `cas import` gives: the thread's id here, how many of the bundle's nodes were (or with
     `dryRun` would be) added, and whether the thread was created.

@@ -11,6 +11,7 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.plugins.scan import (
     AGENTS,
     CORE,
+    EXPORTERS,
     EXTRACTORS,
     JUDGES,
     STORES,
@@ -49,6 +50,9 @@ ANNOUNCEMENTS: Mapping[str, _Announcement] = {
     ),
     JUDGES: _Announcement("uwf_judges", "uwf_core.api.judge", "JudgeSpec", "API_VERSION"),
     TOOLS: _Announcement("uwf_tools", "uwf_core.api.tool", "ToolSpec", "API_VERSION"),
+    EXPORTERS: _Announcement(
+        "uwf_exporters", "uwf_core.api.reading", "ExporterSpec", "API_VERSION"
+    ),
 }
 
 
@@ -220,7 +224,7 @@ def _check_record(found: EntryPoint, record: Any, kind: type, announcement: _Ann
         text = repr(record)[:_LONGEST_CAUSE]
         raise broken(found, f"{announcement.hook} returned {text}, not {announcement.record}")
     fields: Any = record
-    for field in ("name", "factory", "summary", "description"):
+    for field in ("name", "factory", "summary", "description", "suffix"):
         if not isinstance(getattr(fields, field, ""), str):
             raise broken(found, f"the {field} of its {announcement.record} is not text")
     for field in ("factory", "options"):

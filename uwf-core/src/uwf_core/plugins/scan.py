@@ -21,10 +21,14 @@ STORES = "uwf.stores"
 EXTRACTORS = "uwf.extractors"
 JUDGES = "uwf.judges"
 TOOLS = "uwf.tools"
+EXPORTERS = "uwf.exporters"
 OBSERVERS = "uwf.observers"
 COMMANDS = "uwf.commands"
 EVAL_TASKS = "uwf.eval_tasks"
-GROUPS = (AGENTS, STORES, EXTRACTORS, JUDGES, TOOLS, OBSERVERS, COMMANDS, EVAL_TASKS)
+GROUPS = (
+    *(AGENTS, STORES, EXTRACTORS, JUDGES, TOOLS, EXPORTERS),
+    *(OBSERVERS, COMMANDS, EVAL_TASKS),
+)
 
 CORE = "uwf-core"
 _METADATA = {"dist-info": "METADATA", "egg-info": "PKG-INFO"}

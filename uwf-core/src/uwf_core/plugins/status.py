@@ -16,6 +16,7 @@ from uwf_core.plugins.scan import (
     AGENTS,
     COMMANDS,
     CORE,
+    EXPORTERS,
     EXTRACTORS,
     STORES,
     EntryPoint,
@@ -162,6 +163,16 @@ RESERVED: Mapping[str, frozenset[str]] = {
 }
 """The names of uwf-core by group: no other distribution can have them."""
 
+IMPOSSIBLE: Mapping[str, Mapping[str, str]] = {
+    EXPORTERS: {
+        "bundle": "the bundle that `uwf thread export` writes by default",
+        "text": "a format of uwf's own reports",
+        "json": "a format of uwf's own reports",
+        "yaml": "a format of uwf's own reports",
+    },
+}
+"""The names by group that no plugin can have, with what they are: `--format` takes them too."""
+
 
 class Status(Enum):
     """The status of a plugin; all except `BROKEN` are known without importing it."""
@@ -243,6 +254,9 @@ def _assess(found: EntryPoint, blocked: Collection[str], claims: list[EntryPoint
         return Plugin(found, Status.UNTRUSTED, reason)
     if found.defect:
         return Plugin(found, Status.BROKEN, found.defect)
+    if meaning := IMPOSSIBLE.get(found.group, {}).get(found.name):
+        reason = f"its name {found.name!r} is {meaning}; choose another name"
+        return Plugin(found, Status.BROKEN, reason)
     if is_reserved(found):
         return Plugin(found, Status.SHADOWED, f"{found.name!r} is a name of {CORE}")
     claimants = sorted(

@@ -37,7 +37,7 @@ POINTS = (
     "private-file",  # a file of the configuration is written next to its place
     "sweep",  # unreachable nodes are deleted, and nothing is committed
     "import",  # the nodes of a bundle are written, and none of its names
-    "bundle-file",  # a bundle is written next to its place
+    "bundle-file",  # a bundle or another export is written next to its place
     "log",  # a line of the log is about to be written
 )
 

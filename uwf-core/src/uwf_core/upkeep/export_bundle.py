@@ -1,20 +1,17 @@
 """Export a thread to a file that others can verify and import."""
 
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.store import Variable
 from uwf_core.engine.find import find_thread
-from uwf_core.errors import BundleError, BusyError, UsageError
+from uwf_core.errors import BundleError, BusyError
 from uwf_core.ids import ThreadId
-from uwf_core.process import crash_points
-from uwf_core.process.folders import sync_names
 from uwf_core.thread.head import IMPORTED, TRIAL, Head, read_head
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import prefixes_of
+from uwf_core.upkeep.replaced_file import replaced_file
 
 if TYPE_CHECKING:
     from uwf_core.cas.bundle_write import Inspect
@@ -41,7 +38,7 @@ def export_thread(engine: "Engine", word: str, path: str) -> "BundleDocument":
     thread = find_thread(engine, word)
     head, variables = own_variables(engine.store, thread)
     target = Path(engine.cwd, path)
-    with _replacing(target) as file:
+    with replaced_file(target, "the bundle") as file:
         manifest = write_bundle(
             engine.store, file, thread, head.ref, variables, _inspect(engine, variables)
         )
@@ -89,32 +86,3 @@ def _inspect(engine: "Engine", variables: Sequence[Variable]) -> "Inspect":
     for variable in variables:
         inspect(variable.name, dict(variable.tags))
     return lambda ref, payload: inspect(f"the node {ref}", payload)
-
-
-@contextmanager
-def _replacing(target: Path) -> Iterator[BinaryIO]:
-    """A file (0600) that replaces `target` once it is written and synced.
-
-    Raises:
-        UsageError: it cannot be written; `target` is unchanged.
-    """
-    draft = target.with_name(f".{target.name}.{os.getpid()}.new")
-    try:
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            crash_points.reach("bundle-file")
-            draft.replace(target)
-        except BaseException:
-            draft.unlink(missing_ok=True)
-            raise
-        sync_names(str(target.parent))
-    except OSError as error:
-        raise UsageError(
-            f"cannot write the bundle: {error.strerror}",
-            where=str(target),
-            hint="choose a file in a folder that you can write, on a disk with free space",
-        ) from error

@@ -50,6 +50,22 @@ TOOLS = {
     "works_in_the_current_folder": "test_the_process_is_left_as_it_was",
     "prints_the_count": "test_it_prints_nothing",
 }
+EXPORTERS = {
+    "right_exporter": None,
+    "writes_to_any_file": "test_it_is_registered",
+    "knows_no_suspension": "test_every_thread_can_be_exported",
+    "ends_at_the_end": "test_every_thread_can_be_exported",
+    "gives_numbers": "test_the_output_is_text_or_bytes",
+    "gives_halves_of_letters": "test_the_output_is_text_or_bytes",
+    "shows_the_age_of_a_failure": "test_the_same_thread_gives_the_same_output",
+    "shares_its_thread": "test_two_at_once_stay_apart",
+    "stores_its_output": "test_nothing_is_written_to_the_store",
+    "shortens_the_folder": "test_the_thread_is_left_as_it_was",
+    "keeps_a_copy": "test_nothing_is_written_to_folders",
+    "counts_in_the_environment": "test_the_process_is_left_as_it_was",
+    "leaves_a_writer_running": "test_it_leaves_no_thread",
+    "prints_each_step": "test_it_prints_nothing",
+}
 OBSERVERS = {
     "right_observer": None,
     "only_checks": "test_it_is_registered",

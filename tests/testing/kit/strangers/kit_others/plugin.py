@@ -1,7 +1,7 @@
 """Announces them all."""
 
-from kit_others.names import EXTRACTORS, JUDGES, TOOLS
-from uwf_core.api import ExtractorSpec, JudgeSpec, ToolSpec, hookimpl
+from kit_others.names import EXPORTERS, EXTRACTORS, JUDGES, TOOLS
+from uwf_core.api import ExporterSpec, ExtractorSpec, JudgeSpec, ToolSpec, hookimpl
 
 SUMMARY = "for the kit's own test"
 
@@ -19,6 +19,19 @@ def uwf_judges():
     return [
         JudgeSpec(name=name, summary=SUMMARY, factory=f"kit_others.judges:{name}")
         for name in JUDGES
+    ]
+
+
+@hookimpl
+def uwf_exporters():
+    return [
+        ExporterSpec(
+            name=name,
+            summary=SUMMARY,
+            factory=f"kit_others.exporters:{name}",
+            suffix="txt" if name == "writes_to_any_file" else ".txt",
+        )
+        for name in EXPORTERS
     ]
 
 

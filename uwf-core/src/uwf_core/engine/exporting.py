@@ -1,0 +1,117 @@
+"""Exporters of plugins: loaded, created, and called; errors name the exporter."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from uwf_core.api.reading import ExporterSpec, RecordedThread
+from uwf_core.errors import BundleError, InternalFailure, PluginBroken, PluginError, UwfError
+from uwf_core.plugins.guards import interruptible
+from uwf_core.plugins.scan import EXPORTERS
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+    from uwf_core.plugins.scan import EntryPoint
+
+_Result = TypeVar("_Result")
+
+
+class OpenExporter:
+    """An exporter that is ready to be called."""
+
+    def __init__(self, engine: "Engine", found: "EntryPoint", spec: ExporterSpec) -> None:
+        self.spec = spec
+        self._engine = engine
+        self._found = found
+        factory = engine.plugins.attribute(EXPORTERS, found.name, spec.factory)
+        try:
+            self._made = self._called(factory)
+        except InternalFailure as failure:
+            raise PluginBroken(
+                f"the exporter {found} is broken: its factory failed: {failure.message}",
+                hint=failure.hint,
+            ) from failure
+        if not callable(getattr(self._made, "export", None)):
+            raise PluginBroken(
+                f"the exporter {found} is broken: its factory returned "
+                f"{type(self._made).__name__}, which has no export(thread)"
+            )
+
+    def export(self, thread: RecordedThread) -> Iterator[bytes]:
+        """The output, part by part. Plugin code runs only while a part is asked for.
+
+        Raises:
+            UwfError: a node of the thread is damaged or missing, or as the exporter raised it.
+            InternalFailure: it raised another error, or gave something else than text or bytes.
+            BundleError: a part contains a secret that is known now.
+        """
+        parts = self._called(lambda: _parts(self._made.export(thread)))
+        while (part := self._called(lambda: next(parts, None))) is not None:
+            yield self._encoded(part)
+
+    def _encoded(self, part: Any) -> bytes:
+        if isinstance(part, bytes):
+            return part
+        if self._engine.redactor.text(part) != part:
+            raise BundleError(
+                f"the output of the exporter {self._found.name!r} contains a secret that is known "
+                "now",
+                hint="a node cannot be changed: replace the secret in its service, and remove it "
+                "from the configuration and the environment",
+            )
+        # A text of the store has no lone surrogates; one that the exporter makes is its error.
+        return self._called(lambda: str(part).encode())
+
+    def _called(self, code: Callable[[], _Result]) -> _Result:
+        """The result of plugin code, which cannot write to our stdout or end the process."""
+        try:
+            with self._engine.plugins.guard:
+                return code()
+        except (KeyboardInterrupt, UwfError):
+            raise
+        except BaseException as fault:
+            raise InternalFailure(
+                f"the exporter {self._found} failed with {type(fault).__name__}: {fault}".rstrip(
+                    ": "
+                ),
+                hint="report it to its author with the traceback that --debug prints",
+            ) from fault
+
+
+def open_exporter(engine: "Engine", name: str) -> OpenExporter:
+    """The exporter of an installed plugin, or of uwf-core.
+
+    Raises:
+        PluginError: it is unknown, blocked, incompatible or claimed twice.
+        PluginBroken: it cannot be imported, or creates no exporter.
+        TimedOut: not within the limit of a run.
+    """
+    plugins, seconds = engine.plugins, engine.settings.limits.run_seconds
+    if not any(each.found.name == name for each in plugins.list((EXPORTERS,))):
+        raise _unknown(engine, name)
+    found = plugins.found(EXPORTERS, name)
+    with interruptible(found, seconds), plugins.guard:
+        return OpenExporter(engine, found, plugins.record(EXPORTERS, name))
+
+
+def _unknown(engine: "Engine", name: str) -> PluginError:
+    from uwf_core.plugins.plugins import near_hint
+    from uwf_core.plugins.status import Status
+
+    plugins = engine.plugins.list((EXPORTERS,))
+    known = sorted({each.found.name for each in plugins if each.status is Status.READY})
+    near = near_hint(name, [*known, "bundle", "text", "json", "yaml"], (EXPORTERS,))
+    return PluginError(
+        f"unknown format {name!r}",
+        hint=f"{f'{near}; ' if near else ''}exporters: {', '.join(known) or 'none'}; "
+        "install another one: uwf plugin install DISTRIBUTION",
+    )
+
+
+def _parts(given: Any) -> Iterator[str | bytes]:
+    """The parts of an output, each checked."""
+    if not isinstance(given, Iterable):
+        raise TypeError(f"export() returned {type(given).__name__}, not parts of text or bytes")
+    for part in (given,) if isinstance(given, str | bytes) else given:
+        if not isinstance(part, str | bytes):
+            raise TypeError(f"export() gave {type(part).__name__}, not text or bytes")
+        yield part
