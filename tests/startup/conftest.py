@@ -78,6 +78,7 @@ def template(tmp_path_factory) -> Place:
         json=str(parent / "payload.json"),
         schema=str(parent / "schema.json"),
         bundle=bundle,
+        page=str(parent / "diff.html"),
         log=str(next(iter(entries.values()))[0]["id"]),
     )
     return place

@@ -61,6 +61,12 @@ _WORKFLOW_ROWS: Final[Mapping[str, Entry]] = {
 
 _THREAD_ROWS: Final[Mapping[str, Entry]] = {
     "cancel": Row("thread:cancel", "Cancel a thread permanently", _THREAD),
+    "diff": Row(
+        "diff:thread_diff",
+        "Compare two threads and name the first divergence",
+        _THREAD,
+        ("--quota=text", "--output=file"),
+    ),
     "exec": Row(
         "thread_run:exec_",
         "Run the next step or steps",

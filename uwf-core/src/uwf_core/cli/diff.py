@@ -1,0 +1,50 @@
+"""`uwf thread diff`: compare two threads."""
+
+import click
+
+from uwf_core.cli.command import command
+from uwf_core.cli.params import quota_option
+from uwf_core.cli.session import Session
+from uwf_core.errors import ExitCode, UsageError
+
+
+@command(
+    "diff",
+    "uwf thread diff 01JD8ZK3 @last",
+    "uwf thread diff 01JD8ZK3 @last -o diff.html",
+)
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@quota_option()
+@click.option("-o", "--output", metavar="FILE.html", help="Write one HTML page, side by side.")
+def thread_diff(session: Session, a: str, b: str, quota: int, output: str | None) -> int:
+    """Compare two threads: a fork and its origin, or two runs of one task.
+
+    Names the first divergence: the step, and in what it differs first. Then shows the steps side
+    by side: first the common ones, then the first of each role beside the first, the second beside
+    the second. Times, sessions, ids, agents and usage are shown, but do not count as a divergence.
+
+    Exit code 0 without a divergence, 1 with one; errors have their own codes, 2 for an unknown
+    thread.
+    """
+    from uwf_core.views.diff.compare import compare
+    from uwf_core.views.recorded import open_thread
+
+    document = compare(open_thread(session.engine, a), open_thread(session.engine, b))
+    if output is not None:
+        from uwf_core.views.diff.page import diff_page
+
+        _write(output, diff_page(document))
+        session.note(f"written: {output}")
+    from uwf_core.cli.render.thread_diff import thread_diff_text
+
+    session.emit(document, lambda each, screen: thread_diff_text(each, screen, quota))
+    return ExitCode.DONE if document["same"] else ExitCode.FAILED
+
+
+def _write(file: str, text: str) -> None:
+    try:
+        with open(file, "w", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise UsageError(f"cannot write the page: {error.strerror}", where=file) from error

@@ -1,0 +1,1 @@
+"""Two threads compared: aligned steps, the first divergence, and their renderers."""

@@ -1,0 +1,253 @@
+"""Compare two recorded threads. A pure function of their stored nodes."""
+
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.api.sums import FIELDS, NOTHING_USED, UsagePayload, add_usage, is_exact
+from uwf_core.engine.documents import (
+    ComparedStep,
+    ComparedThread,
+    DiffRow,
+    DivergenceDocument,
+    StepDifference,
+    ThreadDiffDocument,
+)
+from uwf_core.views.diff.align import Key, align, keys
+from uwf_core.views.diff.neutral import Sides, neutral_words
+from uwf_core.views.diff.sentence import sentence
+from uwf_core.views.diff.steps import difference, failures_of, route_of, step_differences
+
+if TYPE_CHECKING:
+    from uwf_core.views.recorded import StepRecord, ThreadRecord
+
+_READ = ("output", "body", "edgePrompt")
+"""The nodes that are read together with the steps."""
+
+
+class _Run:
+    """A side: the thread and its steps, oldest first."""
+
+    def __init__(self, thread: "ThreadRecord") -> None:
+        self.thread = thread
+        self.steps = list(thread.steps(*_READ))
+        self.keys: list[Key] = keys([step.role for step in self.steps])
+        refs = {str(step.ref): step.number for step in self.steps}
+        self.neutral = neutral_words(thread.id, thread.cwd, refs)
+
+
+def compare(a: "ThreadRecord", b: "ThreadRecord") -> ThreadDiffDocument:
+    """Align the steps of two threads and name their first divergence.
+
+    Raises:
+        StoreError: a node of them is missing or damaged.
+    """
+    mine, other = _Run(a), _Run(b)
+    sides = Sides(mine.neutral, other.neutral)
+    common, found = _common(mine, other, sides)
+    rows = [
+        _row(mine, other, left, right, sides, common)
+        for left, right in align(mine.keys, other.keys, common)
+    ]
+    totals = _totals(mine), _totals(other)
+    return {
+        "a": totals[0],
+        "b": totals[1],
+        "same": found is None,
+        "commonSteps": common,
+        "sharedSteps": sum(row["shared"] for row in rows),
+        "divergence": found,
+        "rows": rows,
+        "difference": _difference(*totals),
+    }
+
+
+# -- the first divergence --------------------------------------------------------------------------
+
+
+def _common(a: _Run, b: _Run, sides: Sides) -> tuple[int, DivergenceDocument | None]:
+    """How many steps are the same from the first one on, and where they differ first."""
+    task = a.thread.task, b.thread.task
+    if not sides.same(*task):  # it is in every prompt, so no step can be the same
+        line = sides.line(*task)
+        return 0, _divergence(a, b, None, [difference("task", *task, line=line)])
+    folders = a.thread.cwd, b.thread.cwd
+    length = min(len(a.steps), len(b.steps))
+    for place in range(length):
+        found = list(step_differences(a.steps[place], b.steps[place], sides, folders))
+        if found:
+            return place, _divergence(a, b, place, found)
+    if len(a.steps) != len(b.steps):
+        ends = _end_or_step(a, length), _end_or_step(b, length)
+        return length, _divergence(a, b, length, [difference("end", *ends)])
+    end = _end(a.thread), _end(b.thread)
+    if not sides.same(*end):
+        return length, _divergence(a, b, length, [difference("end", *end)])
+    return length, _other_version(a, b)
+
+
+def _other_version(a: _Run, b: _Run) -> DivergenceDocument | None:
+    """Where another version of the workflow ran without any consequence.
+
+    Only then is it the divergence: else every comparison of two versions would name the version,
+    and never the step that shows what it changed.
+    """
+    for place, (mine, other) in enumerate(zip(a.steps, b.steps, strict=True)):
+        versions = mine.node["workflow"], other.node["workflow"]
+        if versions[0] != versions[1]:
+            return _divergence(a, b, place, [difference("workflow", *versions)])
+    refs = a.thread.workflow.ref, b.thread.workflow.ref
+    if refs[0] != refs[1]:
+        return _divergence(a, b, None, [difference("workflow", *refs)])
+    return None
+
+
+def _divergence(
+    a: _Run, b: _Run, place: int | None, found: list[StepDifference]
+) -> DivergenceDocument:
+    mine, other = _step_at(a, place), _step_at(b, place)
+    also = list(dict.fromkeys(each["aspect"] for each in found[1:]))
+    if mine and other and mine.node["workflow"] != other.node["workflow"]:
+        also.append("workflow")
+    first = found[0]
+    return {
+        **first,
+        "sentence": sentence(first, mine, other, min(len(a.steps), len(b.steps))),
+        "stepA": None if mine is None else mine.ref,
+        "stepB": None if other is None else other.ref,
+        "numberA": None if mine is None else mine.number,
+        "numberB": None if other is None else other.number,
+        "also": [each for each in also if each != first["aspect"]],
+    }
+
+
+def _step_at(run: _Run, place: int | None) -> "StepRecord | None":
+    return run.steps[place] if place is not None and place < len(run.steps) else None
+
+
+def _end_or_step(run: _Run, place: int) -> str:
+    step = _step_at(run, place)
+    return _end(run.thread) if step is None else f"step {step.number} ({step.role})"
+
+
+def _end(thread: "ThreadRecord") -> str:
+    """How a thread ends so far. A run in progress does not count."""
+    state = thread.state
+    words: str = "idle" if state.status == "running" else state.status
+    if state.suspension is not None:
+        words += f" ({state.suspension.kind or state.suspension.reason})"
+        words += f": {state.suspension.message}" if not state.suspension.kind else ""
+    failed = [each.node["failure"] or "" for each in thread.pending]
+    return words + (f", after failed attempts: {', '.join(failed)}" if failed else "")
+
+
+# -- the rows --------------------------------------------------------------------------------------
+
+
+def _row(
+    a: _Run, b: _Run, left: int | None, right: int | None, sides: Sides, common: int
+) -> DiffRow:
+    mine, other = _step_at(a, left), _step_at(b, right)
+    key = a.keys[left] if left is not None else b.keys[right or 0]
+    found: list[StepDifference] = []
+    if mine and other and (left or 0) >= common:
+        folders = a.thread.cwd, b.thread.cwd
+        after = (left or 0) > common or left != right
+        found = list(step_differences(mine, other, sides, folders, after=after))
+    is_whole = bool(found) or not (mine and other)
+    return {
+        "role": key[0],
+        "visit": key[1],
+        "a": None if mine is None else _side(mine, is_whole=is_whole),
+        "b": None if other is None else _side(other, is_whole=is_whole),
+        "shared": bool(mine and other and mine.ref == other.ref),
+        "differences": found,
+    }
+
+
+def _side(step: "StepRecord", *, is_whole: bool) -> ComparedStep:
+    node = step.node
+    return {
+        "step": step.ref,
+        "number": step.number,
+        "status": step.status,
+        "route": route_of(node["next"]),
+        "agent": node["agent"],
+        "model": node["model"],
+        "session": node["session"],
+        "workflow": node["workflow"],
+        "cwd": node["cwd"],
+        "startedAtMs": node["startedAtMs"],
+        "durationMs": _duration(step),
+        "usage": _usage(step),
+        "attempts": failures_of(step),
+        "corrections": len(node["corrections"]),
+        "instruction": step.edge_prompt if is_whole else None,
+        "output": dict(step.output) if is_whole else None,
+        "text": step.body if is_whole else None,
+    }
+
+
+def _usage(step: "StepRecord") -> UsagePayload:
+    total = step.node["usage"]
+    for each in _attempts(step):
+        total = add_usage(total, each.node["usage"])
+    return total
+
+
+def _duration(step: "StepRecord") -> int:
+    return step.duration_ms + sum(each.duration_ms for each in _attempts(step))
+
+
+def _attempts(step: "StepRecord") -> "list[StepRecord]":
+    """What was paid for beside the step: failed attempts, and the steps that it replaced."""
+    if not (step.node["previousAttempts"] or step.node["replaces"]):
+        return []  # nearly all steps of a long thread
+    found, line = list(step.attempts), step.replaced
+    while line is not None:
+        found += [line, *line.attempts]
+        line = line.replaced
+    return found
+
+
+# -- the totals ------------------------------------------------------------------------------------
+
+
+def _totals(run: _Run) -> ComparedThread:
+    thread = run.thread
+    # A fork's own totals begin at the fork.
+    inherited = [step for step in run.steps if step.node["thread"] != thread.id]
+    usage, running_ms = NOTHING_USED, 0
+    for step in inherited:
+        usage, running_ms = add_usage(usage, _usage(step)), running_ms + _duration(step)
+    workflow = thread.workflow
+    return {
+        "thread": thread.id,
+        "workflow": workflow.ref,
+        "workflowName": workflow.name,
+        "task": thread.task,
+        "cwd": thread.cwd,
+        "status": thread.state.status,
+        "steps": len(run.steps),
+        "attempts": sum(len(step.node["previousAttempts"]) for step in run.steps)
+        + len(thread.pending),
+        "corrections": sum(len(step.node["corrections"]) for step in run.steps),
+        "durationMs": running_ms + thread.running_ms,
+        "usage": add_usage(usage, thread.usage),
+    }
+
+
+def _difference(a: ComparedThread, b: ComparedThread) -> dict[str, float | None]:
+    """B minus A; unknown stays unknown, since a difference of lower bounds says nothing."""
+    found: dict[str, Any] = {
+        "steps": b["steps"] - a["steps"],
+        "attempts": b["attempts"] - a["attempts"],
+        "corrections": b["corrections"] - a["corrections"],
+        "durationMs": b["durationMs"] - a["durationMs"],
+    }
+    mine: Any = a["usage"]
+    other: Any = b["usage"]
+    for name, _ in FIELDS:
+        field: Any = name
+        if name != "durationMs":
+            exact = is_exact(mine, field) and is_exact(other, field)
+            found[name] = other[name] - mine[name] if exact else None
+    return found
