@@ -27,6 +27,7 @@ from uwf_core.engine.results import Listener
 from uwf_core.ids import Ref
 from uwf_core.process.cancel import Cancel
 from uwf_core.upkeep.node_store import Name, NodeStore
+from uwf_core.views.recorded import open_step, open_thread
 
 if TYPE_CHECKING:
     from uwf_core.api.agent import Model
@@ -314,9 +315,7 @@ class Client:
 
     def thread(self, thread: str) -> RecordedThread:
         """A thread as it is stored, each part read when it is asked for."""
-        from uwf_core.views import recorded
-
-        return recorded.open_thread(self._engine, thread)
+        return open_thread(self._engine, thread)
 
     def list(self, wanted: ThreadFilter | None = None) -> Sequence[ThreadRow]:
         """Threads, newest first; by default with the finished ones."""
@@ -328,37 +327,35 @@ class Client:
         """The steps of a thread in order; the first row is the start."""
         from uwf_core.views.steps import list_steps
 
-        return list_steps(self._engine, thread)
+        return list_steps(open_thread(self._engine, thread))
 
     def step(self, step: str) -> StepDocument:
         """A whole step, or failed attempt."""
         from uwf_core.views import steps
 
-        return steps.show_step(self._engine, step)
+        return steps.show_step(open_step(self._engine, step))
 
     def turns(self, thread: str, role: str | None = None) -> Sequence[TurnDocument]:
         """All turns of a thread."""
         from uwf_core.views import turns
 
-        return turns.list_turns(self._engine, thread, role)
+        return turns.list_turns(open_thread(self._engine, thread), role)
 
     def follow(self, thread: str, role: str | None = None) -> Iterator[TurnDocument]:
         """All turns so far, then those of the running step as they arrive."""
         from uwf_core.views import turns
 
-        return turns.follow_turns(self._engine, thread, role)
+        return turns.follow_turns(open_thread(self._engine, thread), role)
 
     def read(self, thread: str, quota: int | None = None, before: str | None = None) -> str:
         """The thread as Markdown."""
         from uwf_core.views import read
 
-        return read.read_thread(self._engine, thread, quota or read.QUOTA, before)
+        return read.read_thread(open_thread(self._engine, thread), quota or read.QUOTA, before)
 
     def prompt(self, step: str) -> str:
         """The exact prompt of a step."""
-        from uwf_core.views import read
-
-        return read.read_prompt(self._engine, step)
+        return open_step(self._engine, step).prompt
 
     def ask(
         self,

@@ -331,8 +331,10 @@ class RecordedThread(Protocol):
         is read together with them, which makes long threads fast.
         """
 
-    def newest_first(self, *fields: str) -> Iterator[RecordedStep]:
-        """The steps, newest first; reads little more than is consumed. `fields` as for `steps`."""
+    def newest_first(self, *fields: str, before: str | None = None) -> Iterator[RecordedStep]:
+        """The steps, newest first; reads little more than is consumed. `fields` as for `steps`;
+        with `before` (a step, or a prefix of one) only the steps before that one.
+        """
 
     @property
     def pending(self) -> Sequence[RecordedStep]:

@@ -117,11 +117,13 @@ def _threads(engine: "Engine") -> Iterator[tuple[str, str]]:
 
 
 def _steps(engine: "Engine") -> Iterator[tuple[str, str]]:
-    from uwf_core.views.steps import list_steps
+    from uwf_core.views.recorded import open_thread
 
     yield "@last", "the last step of the newest thread"
-    for each in reversed(list_steps(engine, "@last")):
-        yield each["step"], f"#{each['number']} {each['role']}"
+    thread = open_thread(engine, "@last")
+    for step in thread.newest_first():
+        yield step.ref, f"#{step.number} {step.role}"
+    yield thread.start, "#0 $START"
 
 
 def _workflows(engine: "Engine") -> Iterator[tuple[str, str]]:

@@ -28,9 +28,10 @@ from uwf_core.cli.session import Session
 @thread_argument()
 def list_(session: Session, thread: str) -> None:
     """List the steps of a thread, oldest first; the first row is the start."""
+    from uwf_core.views.recorded import open_thread
     from uwf_core.views.steps import list_steps
 
-    session.emit({"steps": list_steps(session.engine, thread)}, steps_text)
+    session.emit({"steps": list_steps(open_thread(session.engine, thread))}, steps_text)
 
 
 @command("show", "uwf step show 3FQ8K", "uwf step show @last --format json")
@@ -40,9 +41,10 @@ def show(session: Session, step: str) -> None:
 
     STEP is an id, a unique prefix of one, or @last.
     """
+    from uwf_core.views.recorded import open_step
     from uwf_core.views.steps import show_step
 
-    session.emit(show_step(session.engine, step), step_text)
+    session.emit(show_step(open_step(session.engine, step)), step_text)
 
 
 @command("read", "uwf step read @last", "uwf step read 3FQ8K --prompt", document=True)
@@ -51,12 +53,12 @@ def show(session: Session, step: str) -> None:
 @click.option("--prompt", is_flag=True, help="Show the exact prompt that the agent got.")
 def read(session: Session, step: str, quota: int, prompt: bool) -> None:
     """Read a step as Markdown: its turns and its output."""
-    from uwf_core.engine.find import find_step
-    from uwf_core.views.read import read_prompt, read_step
+    from uwf_core.views.read import read_step
+    from uwf_core.views.recorded import open_step
 
-    found = find_step(session.engine, step)
-    text = read_prompt(session.engine, found) if prompt else read_step(session.engine, found, quota)
-    session.emit({"step": found, "text": text}, lambda document, _: str(document["text"]))
+    found = open_step(session.engine, step)
+    text = found.prompt if prompt else read_step(found, quota)
+    session.emit({"step": found.ref, "text": text}, lambda document, _: str(document["text"]))
 
 
 @command("turns", "uwf step turns @last", "uwf step turns @last --role developer --live")
@@ -69,13 +71,15 @@ def turns(session: Session, thread: str, role: str | None, live: bool) -> None:
     With --live each line is printed once, when it is finished. With --live and --format json, a
     turn is one line of JSON, and a turn that has grown is printed again with the same index.
     """
+    from uwf_core.views.recorded import open_thread
     from uwf_core.views.turns import follow_turns, list_turns
 
+    found = open_thread(session.engine, thread)
     if not live:
-        session.emit({"turns": list_turns(session.engine, thread, role)}, turns_text)
+        session.emit({"turns": list_turns(found, role)}, turns_text)
         return
     growing = GrowingTurns(session.screen)
-    for turn in follow_turns(session.engine, thread, role):
+    for turn in follow_turns(found, role):
         if session.format == "text":
             session.write("".join(growing.add(clean_document(turn))))
         else:

@@ -33,12 +33,12 @@ def show(session: Session, thread: str) -> None:
 @click.option("--before", metavar="STEP", help="Only steps before this one.")
 def read(session: Session, thread: str, quota: int, before: str | None) -> None:
     """Read a thread as Markdown: the task and the newest steps within the quota."""
-    from uwf_core.engine.find import find_thread
     from uwf_core.views.read import read_thread
+    from uwf_core.views.recorded import open_thread
 
-    found = find_thread(session.engine, thread)
-    text = read_thread(session.engine, found, quota, before)
-    session.emit({"thread": found, "text": text}, lambda document, _: str(document["text"]))
+    found = open_thread(session.engine, thread)
+    text = read_thread(found, quota, before)
+    session.emit({"thread": found.id, "text": text}, lambda document, _: str(document["text"]))
 
 
 @command("stop", "uwf thread stop @last", logged=True)

@@ -20,6 +20,7 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.cancel import Cancel
 from uwf_core.threads.start import StartOptions, start_thread
 from uwf_core.views.read import read_thread
+from uwf_core.views.recorded import open_thread
 
 TASK = "The total of an invoice is off by one cent: 0.99 and 1.00 plus tax should be 2.37."
 
@@ -133,7 +134,7 @@ def _document(
         "project": str(site.project),
         "home": str(site.home),
         "store": engine.store.location(),
-        "text": read_thread(engine, document["thread"]),
+        "text": read_thread(open_thread(engine, document["thread"])),
         "next": _next(site, document),
     }
 

@@ -9,22 +9,18 @@ from uwf_core.agents.supervise import ask_call, fork_call, speaks_from
 from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, NoSink, RunLimits
 from uwf_core.api.sums import priced, usage_payload
 from uwf_core.engine.agents import check_choice, opened_agent, recordable, usual_agent
-from uwf_core.engine.find import find_step
 from uwf_core.engine.results import Watch
-from uwf_core.errors import NeedsAnswer, SessionLost, UsageError, WrongStateError
-from uwf_core.ids import Ref
+from uwf_core.errors import NeedsAnswer, SessionLost, UsageError
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.head import session_rests
-from uwf_core.thread.history import Step, is_step, read_start
-from uwf_core.thread.history import read_step as read_step_node
 from uwf_core.thread.names import ask_name
 from uwf_core.views.read import read_step
+from uwf_core.views.recorded import open_step
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import AnswerDocument
     from uwf_core.engine.engine import Engine
     from uwf_core.process.cancel import Cancel
-    from uwf_core.thread.types import StartPayload
+    from uwf_core.views.recorded import StepRecord
 
 
 class AskOptions(NamedTuple):
@@ -39,7 +35,7 @@ class _Question(NamedTuple):
     """A question about a step, the agent that gets it, and the fields of every call."""
 
     engine: "Engine"
-    step: Step
+    step: "StepRecord"
     agent: OpenAgent
     text: str
     call: Mapping[str, Any]
@@ -61,19 +57,12 @@ def ask_step(
     """
     if not options.text.strip():
         raise UsageError("the question is blank", hint="ask it with -p TEXT")
-    ref = find_step(engine, word)
-    if not is_step(engine.store.get(ref).payload):
-        raise WrongStateError(
-            f"{ref} is the start of a thread; no agent has run there",
-            hint="next: uwf step list THREAD",
-        )
-    step = read_step_node(engine.store, ref)
-    start = read_start(engine.store, Ref(step.payload["start"]))
-    choice = _choose(engine, step, start, options.agent)
+    step = open_step(engine, word)
+    choice = _choose(engine, step, options.agent)
     with opened_agent(engine, choice, None) as agent:
         _check_can_answer(agent)
         text = engine.redactor.text(options.text)
-        call = _call(engine, step, start, agent, cancel)
+        call = _call(engine, step, agent, cancel)
         question = _Question(engine, step, agent, text, call)
         try:
             reply, session = _asked(question, watch, may_fork=options.fork)
@@ -94,30 +83,30 @@ def _check_can_answer(agent: OpenAgent) -> None:
         )
 
 
-def _choose(engine: "Engine", step: Step, start: "StartPayload", word: str | None) -> Choice:
+def _choose(engine: "Engine", step: "StepRecord", word: str | None) -> Choice:
     """The named agent, else that of the step, with the options of its alias if that still fits."""
+    start = step.start_node
     known = engine.agent_catalog(start["cwd"])
     if word is not None:
         return recordable(engine, resolve_agent(word, known))
-    name = engine.definition(Ref(start["workflow"])).name
-    choice = usual_agent(engine, known, name, step.payload["role"], thread=start["agent"])
-    if choice.name != step.payload["agent"]:
-        choice = recorded_agent(step.payload["agent"], known)
-    return check_choice(engine.store, step.payload["start"], choice)
+    choice = usual_agent(engine, known, step.workflow.name, step.role, thread=start["agent"])
+    if choice.name != step.node["agent"]:
+        choice = recorded_agent(step.node["agent"], known)
+    return check_choice(engine.store, step.node["start"], choice)
 
 
 def _call(
-    engine: "Engine", step: Step, start: "StartPayload", agent: OpenAgent, cancel: "Cancel"
+    engine: "Engine", step: "StepRecord", agent: OpenAgent, cancel: "Cancel"
 ) -> Mapping[str, Any]:
     limits = engine.settings.limits
     return {
-        "thread": step.payload["thread"],
-        "role": step.payload["role"],
-        "step_number": step.payload["number"],
-        "cwd": step.payload["cwd"],
+        "thread": step.node["thread"],
+        "role": step.role,
+        "step_number": step.number,
+        "cwd": step.node["cwd"],
         "model": engine.model_of(agent.capabilities),
         "options": agent.options,
-        "tools": _tools(engine, step, start) if "tools" in agent.capabilities else None,
+        "tools": _tools(step) if "tools" in agent.capabilities else None,
         "limits": RunLimits(
             seconds=limits.run_seconds,
             idle_seconds=limits.idle_seconds,
@@ -125,14 +114,14 @@ def _call(
             reply_bytes=limits.reply_bytes,
         ),
         "env": engine.agent_env(agent.env),
-        "trusted": engine.trusts(step.payload["cwd"]),
+        "trusted": engine.trusts(step.node["cwd"]),
         "cancel": cancel,
     }
 
 
-def _tools(engine: "Engine", step: Step, start: "StartPayload") -> tuple[str, ...] | None:
+def _tools(step: "StepRecord") -> tuple[str, ...] | None:
     """The tools of the step's role: a question allows no more than the step did."""
-    role = engine.definition(Ref(start["workflow"])).roles.get(step.payload["role"])
+    role = step.workflow.roles.get(step.role)
     return None if role is None else role.tools
 
 
@@ -150,11 +139,11 @@ def _asked(question: _Question, watch: Watch, *, may_fork: bool) -> tuple[AgentR
 
 def _can_fork(question: _Question, watch: Watch) -> bool:
     """Whether the agent can fork its session so that the fork ends at the step."""
-    payload, agent = question.step.payload, question.agent
+    payload, agent = question.step.node, question.agent
     is_its_own = payload["session"] is not None and payload["agent"] == agent.name
     if not is_its_own or "fork" not in agent.capabilities:
         return False
-    if payload["mark"] or session_rests(question.engine.store, question.step):
+    if payload["mark"] or question.step.session_rests:
         return True
     watch.notice(
         f"the session of the step holds later turns, and {agent.name} cannot fork it as of the "
@@ -169,11 +158,11 @@ def _forks(question: _Question) -> Iterator[tuple[bool, str]]:
     cached = store.variable(name)
     if cached is not None and cached.tags.get("agent") == question.agent.name:
         yield True, cached.tags["session"]
-    session = question.step.payload["session"]
+    session = question.step.node["session"]
     assert session is not None
     try:
         request = AgentRequest(**question.call, prompt="")
-        forked = fork_call(question.agent, session, request, question.step.payload["mark"])
+        forked = fork_call(question.agent, session, request, question.step.node["mark"])
     except SessionLost:
         return
     if question.engine.redactor.text(forked) != forked:
@@ -192,7 +181,7 @@ def _ask_in(question: _Question, session: str) -> AgentReply:
 
 
 def _ask_fresh(question: _Question) -> AgentReply:
-    record = read_step(question.engine, question.step.ref)
+    record = read_step(question.step)
     request = AskRequest(**question.call, question=question.text, record=record)
     return ask_call(question.agent, request, NoSink())
 
@@ -200,7 +189,7 @@ def _ask_fresh(question: _Question) -> AgentReply:
 def _document(question: _Question, reply: AgentReply, session: str | None) -> "AnswerDocument":
     import json
 
-    redactor, payload = question.engine.redactor, question.step.payload
+    redactor, payload = question.engine.redactor, question.step.node
     said = reply.text
     if said is None:
         said = json.dumps(reply.structured, ensure_ascii=False)

@@ -16,7 +16,7 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.lifecycle import check_poke, check_resume
 from uwf_core.thread.state import Suspension
 from uwf_core.thread.types import runs
-from uwf_core.views.show import form_of
+from uwf_core.views.recorded import ThreadRecord
 from uwf_core.workflow.variants import STATUS
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _grant(engine: "Engine", head: "Head") -> "Head":
 def _answer(engine: "Engine", head: "Head", given: str | None) -> dict[str, Any] | None:
     """The answer, checked against the form; a pending question requires one."""
     suspension, thread = head.state.suspension, head.thread
-    form = form_of(engine, head, suspension)
+    form = ThreadRecord(engine, head).form
     if given is None:
         if suspension is not None and suspension.question is not None:
             raise WrongStateError(

@@ -2,76 +2,50 @@
 
 from typing import TYPE_CHECKING
 
-from uwf_core.engine.find import find_step, find_thread
-from uwf_core.errors import UnknownIdError, WrongStateError
-from uwf_core.ids import Ref
 from uwf_core.prompt.markdown import fenced, said_markdown, step_markdown
-from uwf_core.thread.head import Head, read_head
-from uwf_core.thread.history import (
-    Step,
-    body_of,
-    failure_of,
-    is_answer,
-    is_step,
-    newest_first,
-    read_start,
-    sayings,
-)
-from uwf_core.thread.history import read_step as read_step_node
-from uwf_core.thread.lifecycle import effective, state_words
-from uwf_core.thread.lock import holder_of
-from uwf_core.views.turns import turns_of_step
+from uwf_core.thread.lifecycle import state_words
 
 if TYPE_CHECKING:
-    from uwf_core.engine.documents import TurnDocument
-    from uwf_core.engine.engine import Engine
+    from uwf_core.views.recorded import StepRecord, ThreadRecord, TurnRecord
 
 QUOTA = 32_000
 """The default number of characters to show."""
 
 
-def read_thread(engine: "Engine", word: str, quota: int = QUOTA, before: str | None = None) -> str:
+def read_thread(thread: "ThreadRecord", quota: int = QUOTA, before: str | None = None) -> str:
     """The thread as Markdown: the task and the newest steps within `quota` characters.
 
     Prints at least one step, and the command that shows those that are left out.
 
     Args:
-        engine: the engine.
-        word: the thread.
+        thread: the thread.
         quota: characters.
         before: a step; only steps before it are shown.
 
     Raises:
-        UnknownIdError: unknown thread or step.
+        UnknownIdError: `before` is not a step of the thread.
     """
-    head = read_head(engine.store, find_thread(engine, word))
-    top = head.ref if before is None else _before(engine, head, before)
-    texts, oldest = list[str](), None
+    texts, oldest = list[str](), ""
     size, left_out = 0, 0
-    for step in newest_first(engine.store, top, Ref(head.state.start), ("output", "body")):
-        text = _step_text(engine, step)
+    for step in thread.newest_first("output", "body", before=before):
+        text = _step_text(step)
         if texts and size + len(text) > quota:
-            left_out = step.payload["number"]
+            left_out = step.number
             break
         size += len(text) + 2
         texts.append(text)
-        oldest = step
-    parts = [_title(engine, head), *_left_out(head, left_out, oldest), *reversed(texts)]
+        oldest = step.ref
+    parts = [_title(thread), *_left_out(thread, left_out, oldest), *reversed(texts)]
     if not texts:
         parts.append("(no step yet)")
     if before is None:
-        parts.append(_status(engine, head))
+        parts.append(_status(thread))
     return "\n\n".join(parts) + "\n"
 
 
-def read_step(engine: "Engine", word: str, quota: int = QUOTA) -> str:
-    """The turns of a step as Markdown: the newest within `quota` characters, at least one.
-
-    Raises:
-        UnknownIdError: unknown step. WrongStateError: it is the start of a thread.
-    """
-    step = _step(engine, word)
-    turns = turns_of_step(engine, step)
+def read_step(step: "StepRecord", quota: int = QUOTA) -> str:
+    """The turns of a step as Markdown: the newest within `quota` characters, at least one."""
+    turns = step.turns
     texts, size = list[str](), 0
     for turn in reversed(turns):
         text = _turn_text(turn)
@@ -81,62 +55,29 @@ def read_step(engine: "Engine", word: str, quota: int = QUOTA) -> str:
         texts.append(text)
     left_out = len(turns) - len(texts)
     note = f"({left_out} earlier turns are left out: `uwf step read {step.ref} --quota N`)"
-    parts = [_step_text(engine, step), *([note] if left_out else []), *reversed(texts)]
+    parts = [_step_text(step), *([note] if left_out else []), *reversed(texts)]
     if not turns:
         parts.append("(the agent reported no turns)")
     return "\n\n".join(parts) + "\n"
 
 
-def read_prompt(engine: "Engine", word: str) -> str:
-    """The exact prompt that the agent got.
-
-    Raises:
-        UnknownIdError: unknown step. WrongStateError: it is the start of a thread.
-    """
-    return engine.store.text(Ref(_step(engine, word).payload["prompt"]))
-
-
-def _step(engine: "Engine", word: str) -> Step:
-    ref = find_step(engine, word)
-    if not is_step(engine.store.get(ref).payload):
-        raise WrongStateError(
-            f"{ref} is the start of a thread, not a step",
-            hint="next: uwf step list THREAD",
-        )
-    return read_step_node(engine.store, ref)
-
-
-def _before(engine: "Engine", head: Head, word: str) -> Ref:
-    """The step before the named one, which must belong to this thread."""
-    wanted = find_step(engine, word)
-    for step in newest_first(engine.store, head.ref, Ref(head.state.start)):
-        if step.ref == wanted:
-            return Ref(step.payload["prev"] or head.state.start)
-    raise UnknownIdError(
-        f"{wanted} is not a step of thread {head.thread}",
-        hint=f"next: uwf step list {head.thread}",
-    )
-
-
-def _title(engine: "Engine", head: Head) -> str:
-    start = read_start(engine.store, Ref(head.state.start))
-    task = fenced(engine.store.text(Ref(start["prompt"])))
+def _title(thread: "ThreadRecord") -> str:
+    state = thread.state
     return (
-        f"# {head.state.workflow_name}: thread {head.thread}\n\n"
-        f"Workflow {head.state.workflow}, in {start['cwd']}\n\n## Task\n\n{task}"
+        f"# {state.workflow_name}: thread {thread.id}\n\n"
+        f"Workflow {state.workflow}, in {thread.node['cwd']}\n\n## Task\n\n{fenced(thread.task)}"
     )
 
 
-def _left_out(head: Head, count: int, oldest: Step | None) -> list[str]:
-    if not count or oldest is None:
+def _left_out(thread: "ThreadRecord", count: int, oldest: str) -> list[str]:
+    if not count:
         return []
     steps = "1 earlier step is" if count == 1 else f"{count} earlier steps are"
-    return [f"({steps} left out: `uwf thread read {head.thread} --before {oldest.ref}`)"]
+    return [f"({steps} left out: `uwf thread read {thread.id} --before {oldest}`)"]
 
 
-def _status(engine: "Engine", head: Head) -> str:
-    is_running = holder_of(engine.store, head.thread) is not None
-    state = effective(head.state, is_running=is_running, is_sound=head.damage is None)
+def _status(thread: "ThreadRecord") -> str:
+    state = thread.state
     line = f"Status: {state_words(state)}"
     if state.current_role is not None:
         line += f"; next: {state.current_role}"
@@ -145,32 +86,25 @@ def _status(engine: "Engine", head: Head) -> str:
     return line
 
 
-def _step_text(engine: "Engine", step: Step) -> str:
-    payload = step.payload
-    took = f"{(payload['completedAtMs'] - payload['startedAtMs']) / 1000:.1f} s"
-    if is_answer(payload["answer"], payload["usage"]):
-        took = "answered by a person"
-    agent = engine.alias_of(payload["agent"]) or payload["agent"]
-    facts = f"{step.ref} · {agent} · {took}"
-    failure = failure_of(engine.store, step)
-    said = sayings(engine.store, step)
+def _step_text(step: "StepRecord") -> str:
+    took = "answered by a person" if step.is_answer else f"{step.duration_ms / 1000:.1f} s"
+    facts = f"{step.ref} · {step.alias or step.node['agent']} · {took}"
+    failure, said = step.failure, step.sayings
     if failure is not None:
-        heading = f"## Step {payload['number']}: {payload['role']}, failed ({failure['kind']})"
+        heading = f"## Step {step.number}: {step.role}, failed ({failure['kind']})"
         return "\n\n".join((heading, facts, *said_markdown(said), fenced(failure["message"])))
-    output = engine.store.payload(payload["output"])
-    body = body_of(engine.store, step)
-    text = step_markdown(payload["number"], payload["role"], output, body, said)
+    text = step_markdown(step.number, step.role, step.output, step.body, said)
     heading, _, rest = text.partition("\n")
     return f"{heading}\n\n{facts}\n{rest}"
 
 
-def _turn_text(turn: "TurnDocument") -> str:
-    parts = [f"### Turn {turn['index']}: {turn['speaker']}"]
-    if turn["reasoning"]:
-        parts.append(f"Reasoning:\n\n{fenced(turn['reasoning'])}")
-    if turn["text"]:
-        parts.append(fenced(turn["text"]))
-    for call in turn["toolCalls"]:
+def _turn_text(turn: "TurnRecord") -> str:
+    parts = [f"### Turn {turn.index}: {turn.speaker}"]
+    if turn.reasoning:
+        parts.append(f"Reasoning:\n\n{fenced(turn.reasoning)}")
+    if turn.text:
+        parts.append(fenced(turn.text))
+    for call in turn.tool_calls:
         word = "failed" if call["isError"] else "called"
         parts.append(f"Tool {call['name']} {word}:\n\n{fenced(call['arguments'])}")
         if call["result"] is not None:

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.find import find_step, find_thread
-from uwf_core.errors import WrongStateError
+from uwf_core.errors import UnknownIdError, WrongStateError
 from uwf_core.ids import Ref
-from uwf_core.thread.head import Head, read_head
+from uwf_core.thread.head import Head, nodes_present, read_head, session_rests
 from uwf_core.thread.history import (
     Saying,
     Step,
@@ -29,12 +29,14 @@ from uwf_core.thread.history import (
 )
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of
+from uwf_core.thread.names import attempt_name, turns_prefix
 
 if TYPE_CHECKING:
+    from uwf_core.api.store import Holder
     from uwf_core.api.sums import UsagePayload
     from uwf_core.cas.store import Store
     from uwf_core.engine.engine import Engine
-    from uwf_core.thread.state import Event, ThreadState
+    from uwf_core.thread.state import Event, OpenAttempt, ThreadState
     from uwf_core.thread.types import CorrectionPayload, ErrorPayload, StartPayload, TurnPayload
     from uwf_core.workflow.definition import Definition
 
@@ -125,6 +127,16 @@ class StepRecord:
         """The workflow that chose the role and routed the output."""
         return self._engine.definition(Ref(self.node["workflow"]))
 
+    @property
+    def alias(self) -> str | None:
+        """The alias that the configuration has for the agent, if that is a command."""
+        return self._engine.alias_of(self.node["agent"])
+
+    @property
+    def start_node(self) -> "StartPayload":
+        """The start node of its chain."""
+        return read_start(self._engine.store, Ref(self.node["start"]))
+
     @cached_property
     def failure(self) -> "ErrorPayload | None":
         """The error of a failed attempt."""
@@ -186,6 +198,11 @@ class StepRecord:
         return is_answer(self.node["answer"], self.node["usage"])
 
     @property
+    def session_rests(self) -> bool:
+        """Whether nothing was said in its session since, as far as its own thread knows."""
+        return session_rests(self._engine.store, self._step)
+
+    @property
     def duration_ms(self) -> int:
         """How long it took."""
         return self.node["completedAtMs"] - self.node["startedAtMs"]
@@ -226,6 +243,7 @@ class ThreadRecord:
     def __init__(self, engine: "Engine", head: Head) -> None:
         self._engine = engine
         self._head = head
+        self.variable = head.variable
         self.id = str(head.thread)
         self.head = str(head.ref)
         self.start = str(head.state.start)
@@ -245,11 +263,43 @@ class ThreadRecord:
         """The workflow that the thread runs now."""
         return self._engine.definition(Ref(self._head.state.workflow))
 
+    @property
+    def alias(self) -> str | None:
+        """The alias that the configuration has for the agent of the start, if that is a command."""
+        return self._engine.alias_of(self.node["agent"])
+
+    @cached_property
+    def holder(self) -> "Holder | None":
+        """The process that runs the thread."""
+        return holder_of(self._engine.store, self._head.thread)
+
+    @cached_property
+    def is_sound(self) -> bool:
+        """Whether the nodes that every command needs are there and no damage was found."""
+        return self._head.damage is None and nodes_present(self._engine.store, self._head)
+
     @cached_property
     def state(self) -> "ThreadState":
-        """The state to show: whether a process runs the thread is looked up once."""
-        is_running = holder_of(self._engine.store, self._head.thread) is not None
-        return effective(self._head.state, is_running=is_running, is_sound=not self._head.damage)
+        """The state to show."""
+        is_running = self.holder is not None
+        return effective(self._head.state, is_running=is_running, is_sound=self.is_sound)
+
+    @property
+    def form(self) -> dict[str, Any] | None:
+        """The JSON Schema of an answer, of the pending question or of the role that yielded."""
+        waiting = self._head.state.suspension
+        if waiting is None or waiting.reason != "role":
+            return None
+        if waiting.question is not None:
+            store = self._engine.store
+            form = json.loads(store.text(store.payload(Ref(waiting.question))["form"]))
+        else:
+            from uwf_core.workflow.definition import SUSPEND
+
+            newest = next(self.newest_first(), None)
+            yielded = newest is not None and newest.status == SUSPEND
+            form = newest.output.get("form") if newest is not None and yielded else None
+        return form if isinstance(form, dict) else None
 
     @property
     def status(self) -> str:
@@ -281,10 +331,25 @@ class ThreadRecord:
         """How many steps there are."""
         return self._head.state.steps
 
-    def newest_first(self, *fields: str) -> Iterator[StepRecord]:
-        """The steps, newest first. What the `fields` of their nodes refer to is read with them."""
-        steps = newest_first(self._engine.store, self._head.ref, Ref(self.start), fields)
+    def newest_first(self, *fields: str, before: str | None = None) -> Iterator[StepRecord]:
+        """The steps, newest first. What the `fields` of their nodes refer to is read with them.
+
+        Raises:
+            UnknownIdError: `before` is not a step of this thread.
+        """
+        top = self._head.ref if before is None else self._before(before)
+        steps = newest_first(self._engine.store, top, Ref(self.start), fields)
         return (StepRecord(self._engine, step) for step in steps)
+
+    def _before(self, word: str) -> Ref:
+        """The step before the one that a word names."""
+        wanted = find_step(self._engine, word)
+        for step in newest_first(self._engine.store, self._head.ref, Ref(self.start)):
+            if step.ref == wanted:
+                return Ref(step.payload["prev"] or self.start)
+        raise UnknownIdError(
+            f"{wanted} is not a step of thread {self.id}", hint=f"next: uwf step list {self.id}"
+        )
 
     def steps(self, *fields: str) -> Iterator[StepRecord]:
         """The steps, oldest first."""
@@ -296,6 +361,38 @@ class ThreadRecord:
         store = self._engine.store
         refs = failed_steps(store, self._head)
         return [StepRecord(self._engine, read_step(store, ref)) for ref in refs]
+
+    def again(self) -> "ThreadRecord":
+        """The thread as it is now. Whether it runs was looked up before: an attempt that is open
+        although no process runs the thread was interrupted.
+        """
+        store, thread = self._engine.store, self._head.thread
+        holder = holder_of(store, thread)
+        found = ThreadRecord(self._engine, read_head(store, thread))
+        found.holder = holder
+        return found
+
+    @property
+    def open_turns(self) -> list[TurnRecord]:
+        """The turns so far of the attempt that is open."""
+        attempt, store = self._head.state.attempt, self._engine.store
+        if attempt is None:
+            return []
+        found = store.variables(turns_prefix(self._head.thread, attempt.name))
+        return [TurnRecord(store, variable.value) for variable in found]
+
+    def result_of(self, attempt: "OpenAttempt") -> StepRecord | None:
+        """The failed attempt or the step in which an attempt that was open has ended; None if it
+        ended with a question.
+        """
+        store = self._engine.store
+        failed = store.variable(attempt_name(self._head.thread, attempt.name))
+        if failed is None:
+            return next(
+                (step for step in self.newest_first() if step.number == attempt.number), None
+            )
+        ref = store.payload(Ref(failed.value))["step"]
+        return None if ref is None else StepRecord(self._engine, read_step(store, Ref(ref)))
 
     def events(self) -> "Sequence[Event]":
         """The events of the thread that are not steps, in their order."""

@@ -1,6 +1,5 @@
 """A thread as a document. Reads without ever taking a lock."""
 
-import json
 import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -9,13 +8,10 @@ from uwf_core.api.sums import NOTHING_USED
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import status_fields
 from uwf_core.errors import CorruptNodeError, DefinitionError, UwfError
-from uwf_core.ids import Ref, ThreadId
-from uwf_core.thread.head import Head, nodes_present, read_head
-from uwf_core.thread.history import read_start, read_step
-from uwf_core.thread.lifecycle import effective
-from uwf_core.thread.lock import holder_of
-from uwf_core.thread.names import HEADS, attempts_prefix
+from uwf_core.ids import ThreadId
+from uwf_core.thread.names import HEADS
 from uwf_core.thread.state import Suspension, ThreadState, ThreadSummary
+from uwf_core.views.recorded import ThreadRecord, open_thread
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder, Variable
@@ -29,39 +25,29 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
     Raises:
         UnknownIdError: unknown thread.
     """
-    thread = find_thread(engine, word)
     try:
-        head = read_head(engine.store, thread)
+        thread = open_thread(engine, word)
     except CorruptNodeError as error:
-        row = corrupt_row(thread, error.message)
+        row = corrupt_row(find_thread(engine, word), error.message)
         return {**row, "task": None, "form": None, "next": [], "hint": _hint(row, None, None)}
-    holder = holder_of(engine.store, thread)
-    is_sound = head.damage is None and nodes_present(engine.store, head)
-    state = effective(head.state, is_running=holder is not None, is_sound=is_sound)
-    row = row_of(head.variable, state, holder)
-    waits = state.suspension if row["status"] == "suspended" else None
-    failed = None if waits is None else _failed_attempt(engine, head)
-    form = form_of(engine, head, waits)
+    row = row_of(thread.variable, thread.state, thread.holder)
+    waits = thread.state.suspension if row["status"] == "suspended" else None
+    form = thread.form if waits is not None and waits.reason == "role" else None
     return {
         **row,
-        "task": _task(engine, head) if is_sound else None,
+        "task": thread.task if thread.is_sound else None,
         "form": form,
         "next": _next(row, waits, form),
-        "hint": _hint(row, waits, failed),
+        "hint": _hint(row, waits, None if waits is None else _failed_attempt(thread)),
     }
 
 
 def task_of(engine: "Engine", thread: str) -> str | None:
     """The task of a thread, for a list; None if it cannot be read."""
     try:
-        return _task(engine, read_head(engine.store, ThreadId(thread)))
+        return open_thread(engine, thread).task
     except UwfError:  # the list reports the thread as corrupt
         return None
-
-
-def _task(engine: "Engine", head: Head) -> str:
-    start = read_start(engine.store, Ref(head.state.start))
-    return engine.store.text(Ref(start["prompt"]))
 
 
 def row_of(
@@ -113,24 +99,6 @@ def _running(holder: "Holder | None") -> "RunningDocument | None":
     return {"pid": holder.pid, "host": holder.host, "startedAtMs": holder.since_ms}
 
 
-def form_of(engine: "Engine", head: Head, suspension: Suspension | None) -> dict[str, Any] | None:
-    """The JSON Schema of an answer: that of the pending question, or of a role that yielded."""
-    if suspension is None or suspension.reason != "role":
-        return None
-    store = engine.store
-    if suspension.question is not None:
-        question = store.get(Ref(suspension.question)).payload
-        form = json.loads(store.text(Ref(question["form"])))
-    elif head.at_start:
-        return None
-    else:
-        from uwf_core.workflow.definition import SUSPEND
-
-        output = store.get(Ref(read_step(store, head.ref).payload["output"])).payload
-        form = output.get("form") if output.get("$status") == SUSPEND else None
-    return form if isinstance(form, dict) else None
-
-
 def _next(
     row: "ThreadRow", suspension: Suspension | None, form: dict[str, Any] | None
 ) -> list[str]:
@@ -162,14 +130,11 @@ def _hint(row: "ThreadRow", suspension: Suspension | None, failed: str | None) -
     return None
 
 
-def _failed_attempt(engine: "Engine", head: Head) -> str | None:
-    """The newest failed attempt at the pending step."""
-    found = engine.store.variables(attempts_prefix(head.thread))
-    newest = max(found, key=lambda each: int(each.name.rpartition(".")[2]), default=None)
-    if newest is None:
+def _failed_attempt(thread: ThreadRecord) -> str | None:
+    """The newest attempt at the pending step, if it failed."""
+    if thread.state.attempt is not None:
         return None
-    step: str | None = engine.store.get(newest.value).payload["step"]
-    return step
+    return next((step.ref for step in reversed(thread.pending)), None)
 
 
 def _suspended_hint(suspension: Suspension, failed: str | None) -> str:
