@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from uwf_core.api.agent import AgentRequest, PromptParts, RunLimits
+from uwf_core.engine.plan import HeadPosition
 from uwf_core.engine.progress import Progress
 from uwf_core.ids import Ref
 from uwf_core.prompt.assemble import (
@@ -11,27 +12,17 @@ from uwf_core.prompt.assemble import (
     prompt_parts,
     prompt_text,
 )
-from uwf_core.prompt.markdown import step_markdown
 from uwf_core.thread.head import session_rests
-from uwf_core.thread.history import (
-    Saying,
-    Step,
-    body_of,
-    failed_steps,
-    newest_first,
-    read_start,
-    read_step,
-    sayings,
-)
+from uwf_core.thread.history import read_step
 
 if TYPE_CHECKING:
     from uwf_core.agents.open import OpenAgent
     from uwf_core.cas.store import Store
     from uwf_core.engine.attempt import Attempt
-    from uwf_core.engine.engine import Engine
-    from uwf_core.engine.plan import Task
+    from uwf_core.engine.plan import Position, Task
     from uwf_core.engine.run import Run
     from uwf_core.thread.head import Head
+    from uwf_core.thread.history import Saying
     from uwf_core.thread.state import RoleSession, RoleState
     from uwf_core.workflow.definition import Role
 
@@ -103,30 +94,10 @@ def fresh_request(
 def _prompt(
     run: "Run", attempt: "Attempt", agent: "OpenAgent", known: "RoleSession | None"
 ) -> tuple[str, PromptParts]:
-    engine, task, state = run.engine, attempt.task, attempt.head.state
-    definition = run.definition
-    newest = 0 if known is None else known.number
-    knows = known is not None and known.knows_role
-    steps, earlier = _history(engine.store, task, newest)
-    start = read_start(engine.store, Ref(state.start))
-    now = Situation(
-        thread=attempt.head.thread,
-        task=engine.store.text(Ref(start["prompt"])),
-        leads={status: edge.role for status, edge in definition.graph[task.role].items()},
-        cwd=task.cwd,
-        instruction=task.instruction,
-        step_number=task.number,
-        visits=state.role(task.role).visits,
-        steps=steps,
-        earlier=earlier,
-        own_session=knows,
-        replaced=_replaced(engine.store, task) if newest < task.number else None,
-        said=_said_before(engine, attempt),
-        last_failure=task.last_failure,
-        typed=_delivers_object(agent),
-    )
-    parts = prompt_parts(definition.roles[task.role], now)
-    text = prompt_text(parts, task.role if knows else None)
+    engine, task, position = run.engine, attempt.task, HeadPosition(run, attempt.head)
+    now = situation(position, task, known, typed=_delivers_object(agent))
+    parts = prompt_parts(position.definition.roles[task.role], now)
+    text = prompt_text(parts, task.role if now.own_session else None)
     clean = engine.redactor.text(text)
     if clean != text:
         fields = PromptParts.__dataclass_fields__
@@ -134,49 +105,62 @@ def _prompt(
     return clean, parts
 
 
+def situation(
+    position: "Position", task: "Task", known: "RoleSession | None", *, typed: bool
+) -> Situation:
+    """What the prompt of a task depends on; `known` is the session that the agent continues."""
+    state, newest = position.state, 0 if known is None else known.number
+    steps, earlier = _history(position, task, newest)
+    replaced = None
+    if task.replaces is not None and newest < task.number:
+        replaced = position.markdown(position.step(task.replaces))
+    return Situation(
+        thread=state.thread,
+        task=position.task_text(),
+        leads={status: edge.role for status, edge in position.definition.graph[task.role].items()},
+        cwd=task.cwd,
+        instruction=task.instruction,
+        step_number=task.number,
+        visits=state.role(task.role).visits,
+        steps=steps,
+        earlier=earlier,
+        own_session=known is not None and known.knows_role,
+        replaced=replaced,
+        said=_said_before(position, task),
+        last_failure=task.last_failure,
+        typed=typed,
+    )
+
+
 def _delivers_object(agent: "OpenAgent") -> bool:
     """Whether the agent delivers a typed object; its option `structured`, if any, decides."""
     return "structured" in agent.capabilities and getattr(agent.options, "structured", True)
 
 
-def _said_before(engine: "Engine", attempt: "Attempt") -> list[Saying]:
+def _said_before(position: "Position", task: "Task") -> list["Saying"]:
     """What persons said at the failed attempts at this step, unless the instruction repeats it."""
-    tries = (read_step(engine.store, ref) for ref in failed_steps(engine.store, attempt.head))
-    found = dict.fromkeys(said for step in tries for said in sayings(engine.store, step))
-    task = attempt.task
+    found = dict.fromkeys(said for step in position.tries() for said in position.sayings(step))
     repeated = {task.said, *task.instruction.split("\n\n")}
     return [said for said in found if said.text not in repeated]
 
 
-def _history(store: "Store", task: "Task", known: int) -> tuple[dict[str, str], int]:
+def _history(position: "Position", task: "Task", known: int) -> tuple[dict[str, str], int]:
     """The texts of the steps after step number `known`, oldest first, and how many older ones were
     not read.
 
     Reads only as many as the prompt can show, so that a long thread costs no more.
     """
-    if task.prev is None:
-        return {}, 0
     steps, size, earlier = dict[str, str](), 0, 0
-    for step in newest_first(store, Ref(task.prev), Ref("")):
+    for step in position.steps_before(task):
         number = step.payload["number"]
         if number <= known:
             break
         if size > HISTORY_CHARACTERS:
             earlier = number - known
             break
-        steps[step.ref] = _markdown(store, step)
+        steps[step.ref] = position.markdown(step)
         size += len(steps[step.ref])
     return dict(reversed(steps.items())), earlier
-
-
-def _replaced(store: "Store", task: "Task") -> str | None:
-    return None if task.replaces is None else _markdown(store, read_step(store, Ref(task.replaces)))
-
-
-def _markdown(store: "Store", step: Step) -> str:
-    payload, output = step.payload, store.get(Ref(step.payload["output"])).payload
-    body, said = body_of(store, step), sayings(store, step)
-    return step_markdown(payload["number"], payload["role"], output, body, said)
 
 
 def _limits(run: "Run", role: "Role", agent: "OpenAgent") -> RunLimits:

@@ -1,14 +1,26 @@
 """Stage 5: the head and what a person asks for -> the task of the next step."""
 
 import json
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from uwf_core.engine.location import moved_folder, working_folder
 from uwf_core.errors import RoutingFailed
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import Transition, apply_edge, apply_start_edge
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.history import body_of, read_step, text_at
+from uwf_core.prompt.markdown import step_markdown
+from uwf_core.thread.history import (
+    Saying,
+    Step,
+    body_of,
+    failed_steps,
+    newest_first,
+    read_start,
+    read_step,
+    sayings,
+    text_at,
+)
 from uwf_core.thread.names import ALIAS_TAG, attempts_prefix
 
 if TYPE_CHECKING:
@@ -16,7 +28,9 @@ if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.engine.run import Run
     from uwf_core.thread.head import Head
+    from uwf_core.thread.state import Suspension, ThreadState
     from uwf_core.thread.types import AttemptPayload, PersonPayload
+    from uwf_core.workflow.definition import Definition
 
 
 class Intent(NamedTuple):
@@ -44,6 +58,7 @@ class Task(NamedTuple):
         said: the text of a person that `instruction` contains. by: that person.
         answer: a person's answer to the question of `agent`; no other agent may get it.
         last_failure: the kind of the failure of the last attempt at this step.
+        question: the question with which the attempt at this task ended.
     """
 
     role: str
@@ -60,6 +75,146 @@ class Task(NamedTuple):
     by: "PersonPayload | None" = None
     answer: dict[str, Any] | None = None
     last_failure: str | None = None
+    question: str | None = None
+
+
+class Position(Protocol):
+    """Where a thread stands, as far as the next task depends on it: the head of a live thread, or
+    a place in a recorded one.
+    """
+
+    @property
+    def definition(self) -> "Definition":
+        """The workflow."""
+
+    @property
+    def state(self) -> "ThreadState":
+        """The state of the thread."""
+
+    @property
+    def prev(self) -> str | None:
+        """The newest step; None at the start."""
+
+    def last(self) -> Task:
+        """The task of the newest step; there is one."""
+
+    def transition(self) -> Transition:
+        """Where the newest step, or the start, leads."""
+
+    def pending(self) -> Task | None:
+        """The task of the newest attempt at the next step that ended without one."""
+
+    def task_text(self) -> str:
+        """The task of the whole thread."""
+
+    def step(self, ref: str) -> Step:
+        """A step of the thread."""
+
+    def steps_before(self, task: Task) -> Iterable[Step]:
+        """The steps before that of the task, newest first."""
+
+    def tries(self) -> Iterable[Step]:
+        """The failed attempts at the next step, oldest first."""
+
+    def markdown(self, step: Step) -> str:
+        """A step as the history of a prompt shows it."""
+
+    def sayings(self, step: Step) -> list[Saying]:
+        """What persons said for a step."""
+
+
+class HeadPosition:
+    """The position of a run at the head of its thread."""
+
+    def __init__(self, run: "Run", head: "Head") -> None:
+        self._store = run.engine.store
+        self._head = head
+        self._takes_answer = run.options.agent is None
+        self.definition = run.definition
+        self.state = head.state
+        self.prev = None if head.at_start else str(head.ref)
+
+    def last(self) -> Task:
+        """The task of the head step; its instruction is not needed again."""
+        step = read_step(self._store, self._head.ref).payload
+        base = self._store.text(Ref(step["edgePrompt"]))
+        return Task(
+            role=step["role"],
+            base=base,
+            instruction=base,
+            cwd=step["cwd"],
+            purpose=step["purpose"],
+            prev=step["prev"],
+            replaces=step["replaces"],
+            number=step["number"],
+            agent=step["agent"],
+        )
+
+    def transition(self) -> Transition:
+        """Where the head leads."""
+        if self.prev is None:
+            return apply_start_edge(self.definition, "new")
+        store, step = self._store, read_step(self._store, self._head.ref)
+        output = store.get(Ref(step.payload["output"])).payload
+        return apply_edge(self.definition, step.payload["role"], output, body_of(store, step))
+
+    def pending(self) -> Task | None:
+        """The task of the newest attempt at the pending step, read from its record."""
+        variable = _last_attempt(self._store, self._head)
+        if variable is None:
+            return None
+        store, attempt = self._store, self._store.get(Ref(variable.value)).payload
+        question = attempt["question"]
+        given = text_at(store, attempt["answer"])
+        return Task(
+            role=attempt["role"],
+            base=store.text(Ref(attempt["edgePrompt"])),
+            instruction=store.text(Ref(attempt["instruction"])),
+            cwd=attempt["cwd"],
+            purpose=attempt["purpose"],
+            prev=attempt["prev"],
+            replaces=attempt["replaces"],
+            number=attempt["number"],
+            agent=attempt["agent"],
+            alias=variable.tags.get(ALIAS_TAG),
+            said=text_at(store, attempt["said"]),
+            by=attempt["by"],
+            answer=json.loads(given) if given is not None and self._takes_answer else None,
+            last_failure=_last_failure(store, attempt),
+            question=None if question is None else question_text(store, question),
+        )
+
+    def task_text(self) -> str:
+        """The task of the whole thread."""
+        start = read_start(self._store, Ref(self.state.start))
+        return self._store.text(Ref(start["prompt"]))
+
+    def step(self, ref: str) -> Step:
+        """A step of the thread."""
+        return read_step(self._store, Ref(ref))
+
+    def steps_before(self, task: Task) -> Iterable[Step]:
+        """The steps before that of the task, read as they are used."""
+        return () if task.prev is None else newest_first(self._store, Ref(task.prev), Ref(""))
+
+    def tries(self) -> Iterable[Step]:
+        """The failed attempts at the pending step."""
+        return (read_step(self._store, ref) for ref in failed_steps(self._store, self._head))
+
+    def markdown(self, step: Step) -> str:
+        """A step as the history of a prompt shows it."""
+        return markdown_of(self._store, step, sayings(self._store, step))
+
+    def sayings(self, step: Step) -> list[Saying]:
+        """What persons said for a step."""
+        return sayings(self._store, step)
+
+
+def markdown_of(store: "Store", step: Step, said: Iterable[Saying]) -> str:
+    """A step as the history of a prompt shows it."""
+    payload = step.payload
+    output = store.payload(Ref(payload["output"]))
+    return step_markdown(payload["number"], payload["role"], output, body_of(store, step), said)
 
 
 def moderate(run: "Run", intent: Intent = GO_ON) -> Task:
@@ -69,7 +224,7 @@ def moderate(run: "Run", intent: Intent = GO_ON) -> Task:
         RoutingFailed: no edge for the status, a prompt that renders blank, or a working folder that
             is missing or not allowed.
     """
-    task, own = _task(run, intent), run.head.state.cwd
+    task, own = next_task(HeadPosition(run, run.head), intent), run.head.state.cwd
     if intent.kind != "go":
         task = task._replace(by=run.engine.person())
     folder = task.cwd if run.cwd is None else moved_folder(task.cwd, own, run.cwd)
@@ -77,48 +232,46 @@ def moderate(run: "Run", intent: Intent = GO_ON) -> Task:
     return task._replace(cwd=working_folder(folder, run.folder, allowed))
 
 
-def _task(run: "Run", intent: Intent) -> Task:
-    store, head = run.engine.store, run.head
-    state, suspension = head.state, head.state.suspension
+def next_task(position: Position, intent: Intent) -> Task:
+    """The task that follows from a position and what a person asks for, before its folder is
+    checked.
+
+    Raises:
+        RoutingFailed: the graph leads nowhere.
+    """
+    suspension = position.state.suspension
     if intent.kind == "poke":
-        return _task_of_poke(store, head, intent.text or "")
-    if intent.kind == "resume" and state.status == "completed":
-        return _task_of_edge(run, apply_start_edge(run.definition, "resume"), intent, "resume")
-    newest = _last_attempt(store, head)
+        return _task_of_poke(position, intent.text or "")
+    if intent.kind == "resume" and position.state.status == "completed":
+        to = apply_start_edge(position.definition, "resume")
+        return _task_of_edge(position, to, intent, "resume")
+    pending = position.pending()
     asked = suspension is not None and suspension.reason == "role"
-    if suspension is not None and asked and (newest is None or suspension.question is None):
-        return _task_after_suspension(store, head, intent)
-    if newest is not None:
-        return _task_again(run, newest, intent)
-    return _task_of_edge(run, _transition(run), intent, "resume" if intent.text else "run")
+    if suspension is not None and asked and (pending is None or suspension.question is None):
+        return _task_after_suspension(position, suspension, intent)
+    if pending is not None:
+        return _task_again(pending, intent)
+    purpose = "resume" if intent.text else "run"
+    return _task_of_edge(position, position.transition(), intent, purpose)
 
 
-def _transition(run: "Run") -> Transition:
-    """Where the head leads."""
-    if run.head.at_start:
-        return apply_start_edge(run.definition, "new")
-    store = run.engine.store
-    step = read_step(store, run.head.ref)
-    output = store.get(Ref(step.payload["output"])).payload
-    return apply_edge(run.definition, step.payload["role"], output, body_of(store, step))
-
-
-def _task_of_edge(run: "Run", to: Transition, intent: Intent, purpose: str) -> Task:
-    """The task that follows the head."""
+def _task_of_edge(position: Position, to: Transition, intent: Intent, purpose: str) -> Task:
+    """The task that follows the newest step."""
+    state = position.state
     if to.status != "idle" or to.role is None:
         raise RoutingFailed(
-            "the last step leads to no role", hint=f"next: uwf thread show {run.head.thread}"
+            "the last step leads to no role", hint=f"next: uwf thread show {state.thread}"
         )
     return Task(
         role=to.role,
         base=to.prompt,
         instruction=with_text(to.prompt, intent.text),
         said=intent.text,
-        cwd=_folder_of_edge(run.head.state.cwd, to.location),
+        cwd=_folder_of_edge(state.cwd, to.location),
         purpose=purpose,
-        prev=_prev(run.head),
+        prev=position.prev,
         replaces=None,
-        number=run.head.state.steps + 1,
+        number=state.steps + 1,
     )
 
 
@@ -131,88 +284,71 @@ def _folder_of_edge(cwd: str, location: str | None) -> str:
     return str(Path(cwd, location))
 
 
-def _task_after_suspension(store: "Store", head: "Head", intent: Intent) -> Task:
+def _task_after_suspension(position: Position, suspension: "Suspension", intent: Intent) -> Task:
     """The suspended role runs again in the folder of its last step, with the reason for which it
     waited and the answer of the person.
     """
-    suspension = head.state.suspension
-    assert suspension is not None
-    step = None if head.at_start else read_step(store, head.ref)
-    is_own = step is not None and step.payload["role"] == suspension.role
+    state = position.state
+    last = None if position.prev is None else position.last()
     return Task(
         role=suspension.role,
         base=suspension.message,
         instruction=_asked_and_answered(suspension.message, intent),
         said=intent.text,
-        agent=step.payload["agent"] if step is not None and intent.answer is not None else None,
+        agent=last.agent if last is not None and intent.answer is not None else None,
         answer=intent.answer,
-        cwd=step.payload["cwd"] if step is not None and is_own else head.state.cwd,
+        cwd=last.cwd if last is not None and last.role == suspension.role else state.cwd,
         purpose="resume",
-        prev=_prev(head),
+        prev=position.prev,
         replaces=None,
-        number=head.state.steps + 1,
+        number=state.steps + 1,
     )
 
 
-def _task_again(run: "Run", variable: "Variable", intent: Intent) -> Task:
+def _task_again(task: Task, intent: Intent) -> Task:
     """The task of an attempt that ended without a step, once more.
 
     With a text, the edge prompt and that text are the instruction, not the text of the error.
     """
-    store, answer = run.engine.store, intent.answer
-    attempt: AttemptPayload = store.get(Ref(variable.value)).payload
-    base = store.text(Ref(attempt["edgePrompt"]))
-    instruction, said = _words_again(store, attempt, base, intent)
-    given = text_at(store, attempt["answer"])
-    if given is not None and attempt["question"] is None and run.options.agent is None:
-        answer = json.loads(given)  # the attempt with this answer failed, so it is not used yet
-    return Task(
-        role=attempt["role"],
-        base=base,
+    answer = intent.answer
+    instruction, said = _words_again(task, intent)
+    if task.question is None and task.answer is not None:
+        answer = task.answer  # the attempt with this answer failed, so it is not used yet
+    return task._replace(
         instruction=instruction,
-        cwd=attempt["cwd"],
-        purpose=intent.kind if intent.kind != "go" else attempt["purpose"],
-        prev=attempt["prev"],
-        replaces=attempt["replaces"],
-        number=attempt["number"],
-        agent=attempt["agent"] if attempt["replaces"] or answer is not None else None,
-        alias=variable.tags.get(ALIAS_TAG),
+        purpose=intent.kind if intent.kind != "go" else task.purpose,
+        agent=task.agent if task.replaces or answer is not None else None,
         said=said,
-        by=attempt["by"],
         answer=answer,
-        last_failure=_last_failure(store, attempt),
+        question=None,
     )
 
 
-def _words_again(
-    store: "Store", attempt: "AttemptPayload", base: str, intent: Intent
-) -> tuple[str, str | None]:
+def _words_again(task: Task, intent: Intent) -> tuple[str, str | None]:
     """The instruction of a repeated attempt, and the text of a person in it."""
-    instruction, said = store.text(Ref(attempt["instruction"])), text_at(store, attempt["said"])
-    question = _question_of(store, attempt) if intent.answer is not None else instruction
+    instruction, said = task.instruction, task.said
+    question = (task.question or "") if intent.answer is not None else instruction
     if question != instruction:  # a person who plays the role is asked with the instruction itself
         said = "\n\n".join(filter(None, (said, intent.text))) or None
         return with_text(instruction, _asked_and_answered(question, intent)), said
     if intent.kind == "resume" and intent.text:
-        return with_text(base, intent.text), intent.text
+        return with_text(task.base, intent.text), intent.text
     return instruction, said
 
 
-def _task_of_poke(store: "Store", head: "Head", text: str) -> Task:
-    """The head step once more with a further instruction; the new step replaces it."""
-    step = read_step(store, head.ref).payload
-    base = store.text(Ref(step["edgePrompt"]))
-    return Task(
-        role=step["role"],
-        base=base,
-        instruction=with_text(base, f"A person asks you to redo your last reply:\n\n{text}"),
-        said=text,
-        cwd=step["cwd"],
+def _task_of_poke(position: Position, text: str) -> Task:
+    """The newest step once more with a further instruction; the new step replaces it."""
+    last = position.last()
+    asked = f"A person asks you to redo your last reply:\n\n{text}"
+    return last._replace(
+        instruction=with_text(last.base, asked),
         purpose="poke",
-        prev=step["prev"],
-        replaces=head.ref,
-        number=step["number"],
-        agent=step["agent"],
+        replaces=position.prev,
+        alias=None,
+        said=text,
+        by=None,
+        answer=None,
+        last_failure=None,
     )
 
 
@@ -232,9 +368,9 @@ def _last_failure(store: "Store", attempt: "AttemptPayload") -> str | None:
     return read_step(store, Ref(attempt["step"])).payload["failure"]
 
 
-def _question_of(store: "Store", attempt: "AttemptPayload") -> str:
-    assert attempt["question"] is not None
-    return store.text(Ref(store.get(Ref(attempt["question"])).payload["message"]))
+def question_text(store: "Store", question: str) -> str:
+    """The text of a stored question."""
+    return store.text(Ref(store.get(Ref(question)).payload["message"]))
 
 
 def _asked_and_answered(question: str, intent: Intent) -> str:
@@ -243,10 +379,6 @@ def _asked_and_answered(question: str, intent: Intent) -> str:
     given += [intent.text] if intent.text else []
     said = "A person answered:" if given else "A person let you continue without an answer."
     return "\n\n".join(("You asked:", question, said, *given))
-
-
-def _prev(head: "Head") -> str | None:
-    return None if head.at_start else head.ref
 
 
 def _order(name: str) -> tuple[int, int]:
