@@ -48,30 +48,21 @@ if TYPE_CHECKING:
         TurnDocument,
     )
     from uwf_core.engine.results import Outcome
+    from uwf_core.replay.replay import ReplayDocument
     from uwf_core.views.thread_list import ThreadFilter
 
 __all__ = [
-    "AnswerDocument",
-    "BundleDocument",
-    "Cancel",
-    "Client",
-    "ExecDocument",
-    "ImportDocument",
-    "Name",
-    "NodeStore",
-    "Outcome",
-    "RemovedDocument",
-    "StartedDocument",
-    "StepDocument",
-    "StepResult",
-    "StepRow",
-    "ThreadDocument",
-    "ThreadFilter",
-    "ThreadRow",
+    "AnswerDocument", "BundleDocument", "Cancel", "Client", "ExecDocument", "ImportDocument",
+    "Name", "NodeStore", "Outcome", "RemovedDocument", "ReplayDocument", "StartedDocument",
+    "StepDocument", "StepResult", "StepRow", "ThreadDocument", "ThreadFilter", "ThreadRow",
     "TurnDocument",
-]
+]  # fmt: skip
 
-_HOME = {"Outcome": "uwf_core.engine.results", "ThreadFilter": "uwf_core.views.thread_list"}
+_HOME = {
+    "Outcome": "uwf_core.engine.results",
+    "ReplayDocument": "uwf_core.replay.replay",
+    "ThreadFilter": "uwf_core.views.thread_list",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -256,11 +247,18 @@ class Client:
         options = RunOptions(until_done=until_done, agent=agent, cwd=cwd)
         return poke_thread(self._engine, thread, text, options, self._watch, cancel or Cancel())
 
-    def fork(self, step: str) -> StartedDocument:
-        """A new thread that shares the chain up to a step."""
+    def fork(self, step: str, *, workflow: str | None = None) -> StartedDocument:
+        """A new thread that shares the chain up to a step; `workflow` replaces the step's."""
         from uwf_core.threads import fork
 
-        return fork.fork_step(self._engine, step)
+        return fork.fork_step(self._engine, step, workflow, self._watch)
+
+    def replay(self, thread: str, workflow: str | None = None) -> ReplayDocument:
+        """The verdict on each recorded step, by its own or by another workflow; runs nothing."""
+        from uwf_core.replay import replay
+
+        changed = workflow and replay.read_changed(self._engine, workflow, self._watch)
+        return replay.replay_thread(self._engine, thread, changed or None)
 
     def stop(self, thread: str) -> ThreadDocument:
         """Stop the process that runs the thread."""

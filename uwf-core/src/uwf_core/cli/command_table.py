@@ -43,7 +43,7 @@ _THREAD = ("thread",)
 _STEP = ("step",)
 _FILE = ("file",)
 _RUN_OPTIONS = ("--agent=agent", "--cwd=dir", "--until-done", "--background")
-_FORK = Row("thread_run:fork", "Start a new thread from a step", _STEP)
+_FORK = Row("thread_run:fork", "Start a new thread from a step", _STEP, ("--workflow=workflow",))
 
 _WORKFLOW_ROWS: Final[Mapping[str, Entry]] = {
     "add": Row("workflow:add", "Check a workflow file and register it under its name", _FILE),
@@ -243,6 +243,12 @@ COMMANDS: Final[Mapping[str, Entry]] = {
         ("--prompt=text", *_RUN_OPTIONS),
     ),
     "thread": Noun("Threads: runs of workflows", _THREAD_ROWS),
+    "replay": Row(
+        "replay:replay",
+        "Check recorded threads against a workflow; runs no agent",
+        _THREAD,
+        ("--workflow=workflow", "--allow=text", "--live", "--from=step", "--agent=agent"),
+    ),
     "step": Noun("Steps: each the work of one role in a thread", _STEP_ROWS),
     "workflow": Noun("Workflows: roles and the graph that connects them", _WORKFLOW_ROWS),
     "agent": Noun("Agents: the programs that play the roles", _AGENT_ROWS),

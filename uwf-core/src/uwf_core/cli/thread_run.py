@@ -227,16 +227,26 @@ def poke(session: Session, thread: str, prompt: str, background: bool, **how: An
     return print_outcome(session, outcome, until_done=options.until_done)
 
 
-@command("fork", "uwf thread fork 3FQ8K", logged=True)
+@command(
+    "fork",
+    "uwf thread fork 3FQ8K",
+    "uwf thread fork 3FQ8K --workflow ./fix-bug.yaml",
+    logged=True,
+)
 @step_argument()
-def fork(session: Session, step: str) -> None:
+@click.option(
+    "--workflow", metavar="WORKFLOW", help="Continue with this workflow: a name, file or reference."
+)
+def fork(session: Session, step: str, workflow: str | None) -> None:
     """Start a new thread that shares the chain up to STEP; copies nothing.
 
-    STEP may be a start node. The parent thread is not affected.
+    STEP may be a start node. The parent thread is not affected. With --workflow the new thread
+    continues with another version; it must have the role of STEP and an edge for its status.
     """
     from uwf_core.threads.fork import fork_step
 
-    started = fork_step(session.engine, step)
+    with watch(session) as live:
+        started = fork_step(session.engine, step, workflow, live)
     session.thread = started["thread"]
     session.emit(started, started_text)
 

@@ -114,7 +114,7 @@ def extract(run: "Run", attempt: "Attempt") -> tuple[ExtractProblem, ...]:
     if found.usage != NO_USAGE:
         attempt.spend(found.usage)
     if found.output is None:
-        return found.errors or (_NOTHING,)
+        return found.errors or (NOTHING_READ,)
     attempt.output, attempt.body, attempt.extractor = found.output, found.body, name
     return ()
 
@@ -141,7 +141,7 @@ def correct(
     if count > MAX_CORRECTIONS:
         raise InvalidOutput(
             f"the output does not satisfy the role's schema after {MAX_CORRECTIONS} "
-            "corrections: " + "; ".join(map(_words, problems)),
+            "corrections: " + "; ".join(map(problem_words, problems)),
             hint="`uwf step show` on the failed attempt shows the reply",
         )
     again = attempt.request.with_(purpose="correction", answer=None)
@@ -173,13 +173,15 @@ def _save_correction(
         correction: CorrectionPayload = {
             "prompt": store.put_text(prompt),
             "raw": store.put_text(raw),
-            "errors": [_words(problem) for problem in problems],
+            "errors": [problem_words(problem) for problem in problems],
         }
     attempt.corrections = (*attempt.corrections, correction)
 
 
-_NOTHING = ExtractProblem(path="", message="no extractor could read the output")
+NOTHING_READ = ExtractProblem(path="", message="no extractor could read the output")
+"""The problem of a reply in which no extractor found one."""
 
 
-def _words(problem: ExtractProblem) -> str:
+def problem_words(problem: ExtractProblem) -> str:
+    """A problem as it is stored and shown."""
     return f"{problem.path}: {problem.message}" if problem.path else problem.message

@@ -5,7 +5,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -112,7 +112,8 @@ def _checked(engine: "Engine", reply: ExtractReply, schema: Mapping[str, Any]) -
         return reply._replace(body=body, errors=errors)
     output = engine.redactor.value(dict(reply.output))
     checked = check_structured(schema, output)._replace(body=body, usage=reply.usage)
-    wrong = () if checked.output is None else _problems(engine, schema, checked.output)
+    present = engine.store.present
+    wrong = () if checked.output is None else unknown_nodes(schema, checked.output, present)
     return checked._replace(output=None, errors=wrong) if wrong else checked
 
 
@@ -122,10 +123,17 @@ def _each_text(
     return tuple(ExtractProblem(change(each.path), change(each.message)) for each in problems)
 
 
-def _problems(
-    engine: "Engine", schema: Mapping[str, Any], output: Mapping[str, Any]
+def unknown_nodes(
+    schema: Mapping[str, Any],
+    output: Mapping[str, Any],
+    present: Callable[[set[str]], Collection[str]],
 ) -> tuple[ExtractProblem, ...]:
-    """A problem for each reference to an unknown node, which would damage the store."""
+    """A problem for each reference to an unknown node, which would damage the store.
+
+    Args:
+        schema: of the role. output: valid by it.
+        present: selects the references of nodes that exist.
+    """
     if "cas_ref" not in json.dumps(schema):  # as part of the format that marks a reference
         return ()
     variant = variant_for(schema, output[STATUS])
@@ -133,12 +141,17 @@ def _problems(
     if variant.status == SUSPEND:
         return ()
     named = {*claims(schema, output, sure=False), *claims(variant.schema, output)}
-    stored = engine.store.present({text for _, text in named if Ref.matches(text)})
+    stored = present({text for _, text in named if Ref.matches(text)})
     return tuple(
-        ExtractProblem(dotted(keys), f"unknown node {text[:80]!r}")
+        ExtractProblem(dotted(keys), unknown_node(text))
         for keys, text in sorted(named, key=str)
         if text not in stored
     )
+
+
+def unknown_node(text: str) -> str:
+    """The problem of a text that is not the reference of a node."""
+    return f"unknown node {text[:80]!r}"
 
 
 @contextmanager

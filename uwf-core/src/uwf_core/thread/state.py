@@ -209,6 +209,18 @@ def fold(state: ThreadState, event: Event) -> ThreadState:
     return folded if event.kind == "attempt" else folded._replace(seq=state.seq + 1)
 
 
+def after_step(state: ThreadState, step: Event) -> ThreadState:
+    """The state after a step, a failed attempt or a question, whichever thread it belongs to: for a
+    chain whose other events may be gone.
+    """
+    return _FOLDS[step.kind](state, step)
+
+
+def decided(state: ThreadState, to: NextPayload) -> ThreadState:
+    """The state with another decision for what is next."""
+    return _with_decision(state, to)
+
+
 def _inherited(state: ThreadState, step: Event) -> ThreadState:
     state, number = _delivered(state, step, inherited=True), step.payload["number"]
     return state._replace(steps=number, inherited_steps=number)

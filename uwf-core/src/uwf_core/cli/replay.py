@@ -1,0 +1,92 @@
+"""`uwf replay`: recorded threads as regression tests."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from uwf_core.cli.command import command
+from uwf_core.cli.outcome import print_outcome, running, watch
+from uwf_core.cli.params import agent_option
+from uwf_core.cli.render.replay import replays_text
+from uwf_core.cli.session import Session
+from uwf_core.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from uwf_core.replay.replay import ReplayDocument
+
+
+@command(
+    "replay",
+    "uwf replay @last",
+    "uwf replay 01JD8 01JD9 --workflow ./fix-bug.yaml --format junit > replay.xml",
+    "uwf replay @last --workflow ./fix-bug.yaml --live",
+    formats=("junit",),
+)
+@click.argument("threads", metavar="THREAD…", nargs=-1, required=True)
+@click.option("--workflow", metavar="WORKFLOW", help="Replay with this name, file or reference.")
+@click.option(
+    "--allow",
+    type=click.Choice(["stale"]),
+    multiple=True,
+    help="A further verdict that counts as success.",
+)
+@click.option(
+    "--live", is_flag=True, help="Fork at the first step that is not the same, and run on."
+)
+@click.option("--from", "start", metavar="STEP", help="With --live: fork at this step instead.")
+@agent_option("With --live: agent for the new steps.")
+def replay(
+    session: Session,
+    threads: tuple[str, ...],
+    workflow: str | None,
+    allow: tuple[str, ...],
+    live: bool,
+    start: str | None,
+    agent: str | None,
+) -> int:
+    """Check recorded threads against their workflow, or against a changed one; runs no agent.
+
+    The recorded replies stand in for the agents. Each step is the same; stale (its prompt has
+    changed, so the recorded reply is an assumption); different (another route or folder, or an
+    output that is no longer valid); or unreachable (after such a step). Exit code 0 if all are the
+    same, else 1.
+    """
+    from uwf_core.replay.replay import read_changed, replay_thread
+
+    _check(threads, live, start, agent)
+    with watch(session) as notices:
+        changed = None if workflow is None else read_changed(session.engine, workflow, notices)
+    found = [replay_thread(session.engine, each, changed) for each in threads]
+    if live:
+        return _run_on(session, found[0], workflow, start, agent)
+    if session.format == "junit":
+        from uwf_core.replay.junit import junit_xml
+
+        session.write(junit_xml(found, allow))
+    else:
+        session.emit({"replays": found}, replays_text)
+    allowed = {"same", *allow}
+    passed = all(each["verdict"] in allowed for each in found)
+    return ExitCode.DONE if passed else ExitCode.FAILED
+
+
+def _check(threads: tuple[str, ...], live: bool, start: str | None, agent: str | None) -> None:
+    if live and len(threads) > 1:
+        raise UsageError("--live takes one thread", hint="run the command once for each thread")
+    if not live and (start is not None or agent is not None):
+        given = "--from" if start is not None else "--agent"
+        raise UsageError(f"{given} has no effect without --live", hint="add --live")
+
+
+def _run_on(session: Session, found: "ReplayDocument", workflow: str | None, *how: Any) -> int:
+    """Continue with agents from the place where the replay stops to be the same."""
+    from uwf_core.replay.live import run_live
+
+    start, agent = how
+    with running(session) as (live, cancel):
+        outcome = run_live(session.engine, found, workflow, start, agent, live, cancel)
+    if outcome is None:
+        session.emit({"replays": [found]}, replays_text)
+        session.note("all steps are the same; nothing is run")
+        return ExitCode.DONE
+    return print_outcome(session, outcome, until_done=True)

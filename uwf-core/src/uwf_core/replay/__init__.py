@@ -1,0 +1,1 @@
+"""Replay: a recorded thread through the stages again, with the recorded replies as agents."""

@@ -1,0 +1,139 @@
+"""A place in a recorded thread, from which the stages plan and prompt the next step again."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.engine.plan import Task, markdown_of, question_text
+from uwf_core.ids import Ref, ThreadId
+from uwf_core.moderator.next import Transition, apply_start_edge
+from uwf_core.thread.history import Saying, Step, read_start, read_step, sayings, text_at
+from uwf_core.thread.state import Event, ThreadState, after_step, decided
+from uwf_core.thread.types import runs
+from uwf_core.workflow.definition import START
+
+if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
+    from uwf_core.replay.chain import Chain, Recorded
+    from uwf_core.thread.types import NextPayload
+    from uwf_core.workflow.definition import Definition
+
+
+class ReplayPosition:
+    """A `Position` that moves along the recorded attempts.
+
+    Attributes:
+        definition: the workflow of the next attempt.
+        state: the thread's state with the decisions of `definition`.
+        prev: the newest step.
+    """
+
+    def __init__(self, store: "Store", chain: "Chain", definition: "Definition") -> None:
+        self._store = store
+        self._chain = chain
+        start = read_start(store, Ref(chain.start))
+        self._task_text = store.text(Ref(start["prompt"]))
+        self.definition = definition
+        self.state = _at_start(chain, start, definition)
+        self.prev: str | None = None
+        self._route: Transition | None = None
+        self._last: Task | None = None
+        self._waiting: Task | None = None
+        self._tries: list[Step] = []
+        self._texts: dict[str, str] = {}
+
+    def enter(self, definition: "Definition", thread: str, route: Transition | None) -> None:
+        """Continue in this workflow and thread. `route` is where the newest step leads in it."""
+        self.definition = definition
+        self.state = self.state._replace(thread=thread, workflow=definition.ref)
+        if route is not None:
+            self._route = route
+            self.state = decided(self.state, route.decision())
+
+    def pass_by(
+        self, attempt: "Recorded", task: Task, route: Transition | None, to: "NextPayload"
+    ) -> None:
+        """Move behind an attempt. `task` is what it was to do, `route` where its output leads, and
+        `to` the decision with it.
+        """
+        payload = attempt.payload
+        task = task._replace(cwd=payload["cwd"], agent=payload["agent"])
+        is_step = attempt.kind in ("step", "replaced")
+        kind = "asked" if attempt.kind == "asked" else "step"
+        self.state = after_step(self.state, Event(kind, attempt.ref, {**payload, "next": to}))
+        if is_step:
+            self.prev, self._last, self._waiting, self._tries = attempt.ref, task, None, []
+            self._route = route
+            return
+        self._waiting = self._task_again(attempt, task)
+        if attempt.kind == "failed":
+            self._tries = [*self._tries, Step(Ref(attempt.ref), payload)]  # type: ignore[arg-type]
+
+    def _task_again(self, attempt: "Recorded", task: Task) -> Task:
+        payload, store = attempt.payload, self._store
+        given = text_at(store, payload["answer"])
+        is_asked = attempt.kind == "asked"
+        return task._replace(
+            said=text_at(store, payload["said"]),
+            answer=None if given is None else json.loads(given),
+            last_failure=None if is_asked else payload["failure"],
+            question=question_text(store, payload["question"]) if is_asked else None,
+        )
+
+    def last(self) -> Task:
+        """The task of the newest step."""
+        assert self._last is not None
+        return self._last
+
+    def transition(self) -> Transition:
+        """Where the newest step, or the start, leads."""
+        if self.prev is None:
+            return apply_start_edge(self.definition, "new")
+        assert self._route is not None
+        return self._route
+
+    def pending(self) -> Task | None:
+        """The task of the newest attempt at the next step that ended without one."""
+        return self._waiting
+
+    def task_text(self) -> str:
+        """The task of the whole thread."""
+        return self._task_text
+
+    def step(self, ref: str) -> Step:
+        """A step of the thread."""
+        return read_step(self._store, Ref(ref))
+
+    def steps_before(self, task: Task) -> Iterable[Step]:
+        """The steps before that of the task, newest first."""
+        return reversed(self._chain.steps[: task.number - 1])
+
+    def tries(self) -> Sequence[Step]:
+        """The failed attempts at the next step."""
+        return self._tries
+
+    def markdown(self, step: Step) -> str:
+        """A step as the history of a prompt shows it; written once, read by many prompts."""
+        if step.ref not in self._texts:
+            self._texts[step.ref] = markdown_of(self._store, step, self.sayings(step))
+        return self._texts[step.ref]
+
+    def sayings(self, step: Step) -> list[Saying]:
+        """What persons said for a step."""
+        return sayings(self._store, step)
+
+
+def _at_start(chain: "Chain", start: Mapping[str, Any], definition: "Definition") -> ThreadState:
+    state = ThreadState(
+        thread=chain.thread,
+        seq=1,
+        status="idle",
+        workflow=definition.ref,
+        workflow_name=definition.name,
+        start=chain.start,
+        cwd=start["cwd"],
+        started_ms=ThreadId(chain.thread).created_ms,
+        current_role=None,
+        agent=start["agent"],
+    )
+    return decided(state, runs(definition.graph[START]["new"].role))

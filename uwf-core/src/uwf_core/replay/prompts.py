@@ -1,0 +1,114 @@
+"""The prompts that an attempt can have got, planned and written again."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.engine.assemble import situation
+from uwf_core.engine.plan import GO_ON, Intent, Task, next_task
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.prompt.assemble import prompt_parts, prompt_text
+from uwf_core.replay.compare import same_text
+from uwf_core.thread.history import text_at
+from uwf_core.thread.state import RoleSession
+
+if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
+    from uwf_core.replay.chain import Recorded
+    from uwf_core.replay.position import ReplayPosition
+
+
+class Prompted(NamedTuple):
+    """A task with its prompt, which is None for a task of another role. `is_same`: the recorded
+    attempt got it.
+    """
+
+    task: Task
+    prompt: str | None
+    is_same: bool
+
+
+def prompt_again(store: "Store", position: "ReplayPosition", attempt: "Recorded") -> Prompted:
+    """The task of an attempt and its prompt, planned from a position.
+
+    What a person asked for, whether the agent knew its session and whether it delivers an object
+    is not recorded in every case: then the recorded prompt decides among the possible ones.
+
+    Raises:
+        RoutingFailed: the graph leads nowhere.
+    """
+    recorded = store.text(attempt.payload["prompt"])
+    first: Prompted | None = None
+    for intent in _intents(store, position, attempt.payload):
+        task = next_task(position, intent)._replace(cwd=attempt.payload["cwd"])
+        if task.role != attempt.payload["role"]:
+            first = first or Prompted(task, None, False)
+            continue
+        for prompt in _prompts(position, attempt, task):
+            found = Prompted(task, prompt, same_text(recorded, prompt))
+            if found.is_same:
+                return found
+            first = first or found
+    assert first is not None
+    return first
+
+
+def full_prompt(position: "ReplayPosition", task: Task, *, typed: bool) -> str:
+    """The prompt for a new session."""
+    return _prompt(position, task, None, typed=typed)
+
+
+def _intents(
+    store: "Store", position: "ReplayPosition", payload: Mapping[str, Any]
+) -> Iterator[Intent]:
+    """What a person can have asked for, the likeliest first."""
+    text, given = text_at(store, payload["said"]), text_at(store, payload["answer"])
+    answer = None if given is None else json.loads(given)
+    pending = position.pending()
+    if pending is None:
+        purpose: Any = payload["purpose"]
+        yield GO_ON if purpose == "run" else Intent(purpose, text, answer)
+        return
+    if payload["purpose"] == pending.purpose and text == pending.said:
+        yield GO_ON
+    if pending.said is not None and text is not None:
+        yield Intent("resume", text.removeprefix(f"{pending.said}\n\n"), answer)
+    if text == pending.said:
+        yield Intent("resume", None, answer)
+    yield Intent("resume", text, answer)
+
+
+def _prompts(position: "ReplayPosition", attempt: "Recorded", task: Task) -> Iterator[str]:
+    """The prompts of a task for each session and form of reply that fit the record."""
+    payload = attempt.payload
+    typed = payload.get("extractor") is None and attempt.kind not in ("failed", "asked")
+    for session in _sessions(position, payload):
+        yield _prompt(position, task, session, typed=typed)
+        yield _prompt(position, task, session, typed=not typed)
+    if attempt.kind == "failed":
+        yield task.instruction  # stored if the agent could not be called
+
+
+def _prompt(
+    position: "ReplayPosition", task: Task, session: RoleSession | None, *, typed: bool
+) -> str:
+    now = situation(position, task, session, typed=typed)
+    parts = prompt_parts(position.definition.roles[task.role], now)
+    return prompt_text(parts, task.role if now.own_session else None)
+
+
+def _sessions(
+    position: "ReplayPosition", payload: Mapping[str, Any]
+) -> Iterator[RoleSession | None]:
+    """The session that the agent continued, and none if it was lost or there was none."""
+    if payload["ownSession"]:
+        role = position.state.role(payload["role"])
+        known = role.sessions.get(payload["agent"])
+        yield known if known is not None and known.knows_role else _newest(position, payload)
+    if not payload["ownSession"] or payload.get("continuation") == "restarted":
+        yield None
+
+
+def _newest(position: "ReplayPosition", payload: Mapping[str, Any]) -> RoleSession:
+    """A session that knows all earlier steps, for a record whose thread is gone."""
+    return RoleSession(payload["session"] or "", max(1, payload["number"] - 1), False, None)

@@ -1,0 +1,112 @@
+"""Extraction and validation of recorded replies, without plugins, models and configuration."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.agents.cleaning import clean_text
+from uwf_core.api.extract import ExtractProblem, ExtractReply, ExtractRequest
+from uwf_core.engine.converse import NOTHING_READ, problem_words
+from uwf_core.engine.extraction import unknown_node, unknown_nodes
+from uwf_core.extract.correction import (
+    MAX_CORRECTIONS,
+    correction_text,
+    correction_without_session,
+)
+from uwf_core.extract.frontmatter import FrontmatterExtractor
+from uwf_core.extract.typed import check_structured
+from uwf_core.replay.compare import same_text, same_value
+from uwf_core.workflow.variants import BODY
+
+if TYPE_CHECKING:
+    from uwf_core.views.recorded import CorrectionRecord, StepRecord
+
+BUILTIN = "frontmatter"
+"""The extractor that is run again: it calls no model. Outputs of others are validated only."""
+
+
+def extract_again(step: "StepRecord", schema: Mapping[str, Any]) -> ExtractReply:
+    """The output of a recorded step by this schema, or what is wrong with it."""
+    extractor, raw = step.node["extractor"], step.raw
+    if extractor == BUILTIN and raw is not None:
+        return _from_text(raw, schema)
+    if extractor is None and raw is not None:
+        return _from_object(raw, schema)
+    return check_structured(schema, step.output)._replace(body=step.body)
+
+
+def _from_text(raw: str, schema: Mapping[str, Any]) -> ExtractReply:
+    return FrontmatterExtractor().extract(ExtractRequest(raw=raw, schema=schema))
+
+
+def _from_object(raw: str, schema: Mapping[str, Any]) -> ExtractReply:
+    found = json.loads(raw)
+    body = found.get(BODY)
+    reply = check_structured(schema, found)
+    return reply._replace(body=clean_text(body) if isinstance(body, str) else "")
+
+
+def same_output(step: "StepRecord", now: ExtractReply) -> bool:
+    """Whether an extraction gives the recorded output and text."""
+    return same_value(step.output, now.output) and same_text(step.body, now.body)
+
+
+def correction_difference(
+    step: "StepRecord", schema: Mapping[str, Any], prompts: Sequence[str]
+) -> tuple[str, str] | None:
+    """The first correction of a step that would be another now: what was recorded, and what comes
+    out, blank if the rejected reply is accepted now. `prompts` are those that the agent may have
+    got, for an agent without memory.
+    """
+    for count, correction in enumerate(step.corrections, 1):
+        problems = _problems(step, correction, schema)
+        if problems is None:
+            continue
+        if not problems:
+            return "\n".join(correction.errors), ""
+        words = [problem_words(each) for each in problems]
+        if not same_value(list(correction.errors), words):
+            return "\n".join(correction.errors), "\n".join(words)
+        texts = _correction_texts(correction, problems, count, prompts)
+        if not any(same_text(correction.prompt, text) for text in texts):
+            return correction.prompt, texts[0]
+    return None
+
+
+def _problems(
+    step: "StepRecord", correction: "CorrectionRecord", schema: Mapping[str, Any]
+) -> tuple[ExtractProblem, ...] | None:
+    """What is wrong with a rejected reply now; None if only an extractor of a plugin knows."""
+    extractor = step.node["extractor"]
+    if extractor not in (BUILTIN, None):
+        return None
+    is_object = correction.raw.startswith("{")
+    try:
+        found = (_from_object if is_object else _from_text)(correction.raw, schema)
+    except ValueError:  # a text that begins like an object
+        found = _from_text(correction.raw, schema)
+    if found.output is None:
+        return found.errors or (NOTHING_READ,)
+    words = "\n".join(correction.errors)
+    return unknown_nodes(schema, found.output, partial(_known_then, words))
+
+
+def _known_then(errors: str, refs: set[str]) -> set[str]:
+    """The references that were not rejected: which nodes existed then is not recorded."""
+    return {ref for ref in refs if unknown_node(ref) not in errors}
+
+
+def _correction_texts(
+    correction: "CorrectionRecord",
+    problems: Sequence[ExtractProblem],
+    count: int,
+    prompts: Sequence[str],
+) -> list[str]:
+    """The texts that an agent with memory, or one without, would get now."""
+    raw, texts = correction.raw, []
+    for typed in (raw.startswith("{"), not raw.startswith("{")):
+        texts.append(correction_text(problems, count, MAX_CORRECTIONS, typed=typed))
+        appendix = correction_without_session(problems, count, MAX_CORRECTIONS, raw, typed=typed)
+        texts += [f"{prompt}\n{appendix}" for prompt in prompts]
+    return texts

@@ -1,0 +1,228 @@
+"""Walk the recorded attempts of a thread through the stages, and compare what comes out."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Literal
+
+from uwf_core.errors import RoutingFailed
+from uwf_core.ids import Ref
+from uwf_core.moderator.next import Transition, apply_edge
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.prompt.markdown import frontmatter
+from uwf_core.replay.compare import same_text
+from uwf_core.replay.node import rebuilt_ref
+from uwf_core.replay.position import ReplayPosition
+from uwf_core.replay.prompts import Prompted, full_prompt, prompt_again
+from uwf_core.replay.reply import correction_difference, extract_again, same_output
+from uwf_core.thread.history import Step
+from uwf_core.thread.types import NextPayload, waits
+from uwf_core.views.recorded import StepRecord
+from uwf_core.workflow.definition import START
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from uwf_core.api.extract import ExtractReply
+    from uwf_core.engine.engine import Engine
+    from uwf_core.engine.plan import Task
+    from uwf_core.replay.chain import Chain, Recorded
+    from uwf_core.workflow.definition import Definition
+
+Verdict = Literal["same", "stale", "different", "unreachable"]
+Part = Literal["prompt", "correction", "message", "role", "location", "output", "route", "node"]
+_ASSUMED = ("prompt", "correction", "message")
+"""Parts after whose change the recorded reply is still an assumption that can be checked."""
+
+
+class Difference(NamedTuple):
+    """A part of an attempt that is not as recorded, and both texts of it."""
+
+    part: Part
+    recorded: str
+    now: str
+
+
+class Replayed(NamedTuple):
+    """The verdict on a recorded attempt.
+
+    Attributes:
+        differences: none for an attempt that only follows one that is not the same.
+        edge: the role (or `$START`) and the status whose edge led to it, in `workflow`.
+    """
+
+    attempt: "Recorded"
+    verdict: Verdict
+    differences: tuple[Difference, ...] = ()
+    edge: tuple[str, str] = (START, "new")
+    workflow: "Definition | None" = None
+
+
+def replay_chain(
+    engine: "Engine", chain: "Chain", definition_of: "Callable[[Recorded], Definition]"
+) -> Iterator[Replayed]:
+    """The verdict on each recorded attempt, in order. Reads nodes only; nothing runs.
+
+    Args:
+        engine: whose store has the chain.
+        chain: the thread.
+        definition_of: the workflow for a recorded attempt.
+    """
+    attempts = [each for group in chain.attempts for each in group]
+    if not attempts:
+        return
+    walk = _Walk(engine, chain, definition_of(attempts[0]))
+    reached: Verdict = "same"
+    for attempt in attempts:
+        if reached == "unreachable":
+            yield Replayed(attempt, "unreachable")
+            continue
+        definition = definition_of(attempt)
+        differences, edge = walk.attempt(attempt, definition)
+        parts = {each.part for each in differences}
+        verdict: Verdict = reached
+        if parts:
+            verdict = "stale" if parts.issubset(_ASSUMED) else "different"
+            only_folder = parts.issubset((*_ASSUMED, "location"))
+            reached = "stale" if only_folder else "unreachable"
+        yield Replayed(attempt, verdict, differences, edge, definition)
+
+
+class _Walk:
+    """The position between two attempts, and the newest output before it."""
+
+    def __init__(self, engine: "Engine", chain: "Chain", definition: "Definition") -> None:
+        self._engine = engine
+        self._position = ReplayPosition(engine.store, chain, definition)
+        self._newest: tuple[str, Mapping[str, Any], str] | None = None
+
+    def attempt(
+        self, attempt: "Recorded", definition: "Definition"
+    ) -> tuple[tuple[Difference, ...], tuple[str, str]]:
+        """Replay one attempt and move behind it: its differences, and the edge that led to it."""
+        position, payload, edge = self._position, attempt.payload, self._edge(attempt)
+        role = payload["role"]
+        try:
+            is_other = definition.ref != position.definition.ref
+            route = self._route_in(definition) if is_other else None
+            position.enter(definition, payload["thread"], route)
+            found = prompt_again(self._engine.store, position, attempt)
+        except RoutingFailed as failure:
+            return (Difference("route", f"the role {role}", failure.message),), edge
+        if found.prompt is None or role not in definition.roles:
+            now = f"the role {found.task.role}"
+            return (Difference("role", f"the role {role}", now),), edge
+        differences = [*self._of_request(attempt, found)]
+        differences += self._of_end(attempt, found, is_same=not differences)
+        return tuple(differences), edge
+
+    def _edge(self, attempt: "Recorded") -> tuple[str, str]:
+        if self._newest is not None and self._position.state.status != "completed":
+            role, output, _ = self._newest
+            return role, str(output.get("$status"))
+        return START, "new" if self._newest is None else "resume"
+
+    def _route_in(self, definition: "Definition") -> Transition | None:
+        return None if self._newest is None else apply_edge(definition, *self._newest)
+
+    def _of_request(self, attempt: "Recorded", found: Prompted) -> Iterator[Difference]:
+        """How the folder and the prompt differ."""
+        recorded, now = self._folders(attempt)
+        if recorded != now:
+            yield Difference("location", recorded, now)
+        if not found.is_same:
+            text = self._engine.store.text(Ref(attempt.payload["prompt"]))
+            yield Difference("prompt", text, found.prompt or "")
+
+    def _folders(self, attempt: "Recorded") -> tuple[str, str]:
+        """The location by the recorded workflow and by that of the replay. The recorded folder
+        itself may differ from both, by a link or by `--cwd`.
+        """
+        position = self._position
+        own = self._engine.definition(Ref(attempt.workflow))
+        is_routed = attempt.payload["purpose"] == "run" and attempt.payload["replaces"] is None
+        if self._newest is None or not is_routed or own.ref == position.definition.ref:
+            return "", ""
+        try:
+            then = apply_edge(own, *self._newest).location
+        except RoutingFailed:  # the recorded output is not that of the recorded workflow
+            return "", ""
+        return then or "", position.transition().location or ""
+
+    def _of_end(
+        self, attempt: "Recorded", found: Prompted, *, is_same: bool
+    ) -> Iterator[Difference]:
+        """How the reply and the route differ; moves behind the attempt."""
+        payload, route = attempt.payload, None
+        to: NextPayload = payload["next"]
+        if attempt.kind != "asked":
+            step = StepRecord(self._engine, Step(Ref(attempt.ref), payload))  # type: ignore[arg-type]
+            yield from self._of_corrections(step, found)
+            if attempt.kind != "failed":
+                reply = extract_again(step, self._position.definition.roles[step.role].schema)
+                if reply.output is None:
+                    yield Difference("output", _text(step.output, step.body), _problems(reply))
+                    return
+                if is_same and not same_output(step, reply):
+                    now = _text(reply.output, reply.body)
+                    yield Difference("output", _text(step.output, step.body), now)
+                    return
+                self._newest = step.role, reply.output, reply.body
+                route, to = self._route(step.role, reply)
+                yield from _of_route(payload["next"], to)
+                if is_same and self._position.definition.ref == payload["workflow"]:
+                    yield from self._of_node(attempt, found.task, reply, to)
+        self._position.pass_by(attempt, found.task, route, to)
+
+    def _route(self, role: str, reply: "ExtractReply") -> tuple[Transition | None, NextPayload]:
+        assert reply.output is not None
+        try:
+            route = apply_edge(self._position.definition, role, reply.output, reply.body)
+        except RoutingFailed as failure:
+            return None, waits("failure", role, failure.message, kind=failure.kind.word)
+        return route, route.decision()
+
+    def _of_corrections(self, step: StepRecord, found: Prompted) -> Iterator[Difference]:
+        if not step.node["corrections"]:
+            return
+        position = self._position
+        full = [full_prompt(position, found.task, typed=typed) for typed in (False, True)]
+        schema = position.definition.roles[step.role].schema
+        changed = correction_difference(step, schema, [found.prompt or "", *full])
+        if changed is not None:
+            recorded, now = changed
+            part: Part = "correction" if now else "output"
+            yield Difference(part, recorded, now or "the rejected reply is accepted")
+
+    def _of_node(
+        self, attempt: "Recorded", task: "Task", reply: "ExtractReply", to: NextPayload
+    ) -> Iterator[Difference]:
+        rebuilt = rebuilt_ref(self._engine.store, attempt, task, reply, to)
+        if rebuilt != attempt.ref:
+            yield Difference("node", attempt.ref, rebuilt)
+
+
+def _of_route(recorded: "Mapping[str, Any]", now: NextPayload) -> Iterator[Difference]:
+    fields = ("status", "role", "reason")
+    if any(recorded[name] != now[name] for name in fields):  # type: ignore[literal-required]
+        yield Difference("route", _decision(recorded), _decision(now))
+    elif recorded["reason"] == "role" and not same_text(
+        recorded["message"] or "", now["message"] or ""
+    ):
+        yield Difference("message", recorded["message"] or "", now["message"] or "")
+
+
+def _decision(to: "Mapping[str, Any]") -> str:
+    """Where an output leads, in words."""
+    if to["status"] == "idle":
+        return f"the role {to['role']}"
+    if to["status"] == "suspended":
+        return f"suspended ({to['reason']}): {to['message']}"
+    return str(to["status"])
+
+
+def _text(output: "Mapping[str, Any]", body: str) -> str:
+    return frontmatter(output, body)
+
+
+def _problems(reply: "ExtractReply") -> str:
+    return "\n".join(f"{each.path}: {each.message}".removeprefix(": ") for each in reply.errors)

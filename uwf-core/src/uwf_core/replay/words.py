@@ -1,0 +1,48 @@
+"""A replay in words: a line for an attempt, and a diff of what changed in it."""
+
+from collections.abc import Mapping
+from difflib import unified_diff
+from typing import Any
+
+_CHANGED = {
+    "prompt": "its prompt has changed",
+    "correction": "the correction that it got has changed",
+    "message": "the question to the person has changed",
+    "role": "another role runs here",
+    "location": "it runs in another folder",
+    "output": "its output is not valid, or another one",
+    "route": "its output leads elsewhere",
+    "node": "the engine stores another node",
+}
+_KINDS = {
+    "step": "step",
+    "failed": "a failed attempt at step",
+    "replaced": "a replaced reply of step",
+    "asked": "a question of step",
+}
+
+
+def headline(each: Mapping[str, Any]) -> str:
+    """One line: the attempt, its verdict, what changed, and the cause."""
+    what = "; ".join(_CHANGED[difference["part"]] for difference in each["differences"])
+    place = f"{_KINDS[each['kind']]} {each['number']} ({each['role']}, {each['step']})"
+    line = f"{place} is {each['verdict']}" + (f": {what}" if what else "")
+    causes = ", ".join(map(_cause, each["causes"]))
+    if causes:
+        return f"{line}; changed: {causes}"
+    if not each["differences"]:
+        return line
+    return f"{line}; the workflow has not changed here, so compare the versions of uwf"
+
+
+def _cause(cause: Mapping[str, Any]) -> str:
+    if cause["file"] is None:
+        return str(cause["path"])
+    return f"{cause['path']} ({cause['file']}:{cause['line']})"
+
+
+def difference_text(difference: Mapping[str, Any]) -> str:
+    """What was recorded and what comes out now, as a unified diff."""
+    recorded, now = difference["recorded"].splitlines(), difference["now"].splitlines()
+    names = f"{difference['part']}, recorded", f"{difference['part']}, now"
+    return "\n".join(unified_diff(recorded, now, *names, lineterm=""))
