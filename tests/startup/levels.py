@@ -147,6 +147,7 @@ CALLS = [
     Call("thread poke", "thread poke {thread} -p again"),
     Call("thread cancel", "thread cancel {thread}"),
     Call("thread fork", "thread fork {step}"),
+    Call("replay", "replay {thread}"),
     Call("thread rm", "thread rm {done}"),
     Call("run", "run {workflow} -p task"),
     Call("step list", "step list {thread}"),

@@ -79,7 +79,7 @@ class Task(NamedTuple):
 
 
 class Position(Protocol):
-    """Where a thread stands, as far as the next task depends on it: the head of a live thread, or
+    """What the next task of a thread depends on: the head of a live thread, or
     a place in a recorded one.
     """
 

@@ -132,7 +132,7 @@ class ThreadFile(pytest.File):
 
 
 def _name(each: "ReplayedDocument") -> str:
-    """`3 reviewer`; an attempt before a step is told apart by its kind and reference."""
+    """`3 reviewer`; an attempt before a step has its kind and reference as well."""
     name = f"{each['number']} {each['role']}"
     return name if each["kind"] == "step" else f"{name} {each['kind']} {each['step']}"
 
