@@ -210,6 +210,15 @@ def real_agents(session: nox.Session) -> None:
 
 
 @check
+def walkthrough(session: nox.Session) -> None:
+    """Try every command of uwf with a workflow; `-- --agent NAME` gives its roles to a model,
+    `-- --planted` runs it once for each planted defect.
+    """
+    install(session)
+    session.run("python", "-m", "tests.walkthrough", *session.posargs)
+
+
+@check
 def browser(session: nox.Session) -> None:
     """The evaluation's page in a real browser, which stays a system's: `UWF_BROWSER` names one,
     else Chromium or Chrome is looked for. `UWF_PICTURES=FOLDER` keeps pictures of the pages.

@@ -19,7 +19,7 @@ PAGES = (
         "benchmarks/README.md",
     ),
     *(f"{distribution.name}/README.md" for distribution in sorted(ROOT.glob("uwf-*"))),
-    *(f"tests/{name}/README.md" for name in ("compat", "faults", "mutants")),
+    *(f"tests/{name}/README.md" for name in ("compat", "faults", "mutants", "walkthrough")),
 )
 SOURCES = (
     *("benchmarks", "dev.py", "noxfile.py"),

@@ -1,0 +1,1 @@
+"""The walkthrough: a workflow whose roles exercise every command of uwf."""

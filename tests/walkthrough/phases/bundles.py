@@ -1,0 +1,28 @@
+"""A thread as one file: write it, verify it, read it back."""
+
+from tests.walkthrough.checking import Uwf, check
+
+
+@check("thread export", "bundle verify")
+def a_bundle_is_complete_or_rejected(uwf: Uwf) -> None:
+    run = uwf.letter()
+    head = run["steps"][-1]["step"]
+    exported = uwf("thread export -o letter.tar", run["thread"], has={"head": head})
+    file = uwf.folder / "letter.tar"
+    uwf.same("the size of the file", file.stat().st_size, exported["bytes"])
+    uwf("bundle verify letter.tar", has={"root": exported["root"], "nodes": exported["nodes"]})
+    content = file.read_bytes().replace(b"Dear neighbours", b"Dear strangers!")
+    (uwf.folder / "altered.tar").write_bytes(content)
+    uwf("bundle verify altered.tar", code=4, fails="")
+    uwf("bundle verify no-such-file.tar", code=4, fails="no-such-file.tar")
+
+
+@check("cas import")
+def an_imported_thread_reads_as_the_exported_one(uwf: Uwf) -> None:
+    run = uwf.letter()
+    thread, head = run["thread"], run["steps"][-1]["step"]
+    uwf("thread export -o letter.tar", thread)
+    uwf("cas import --dry-run letter.tar", has={"dryRun": True, "added": 0, "thread": thread})
+    copy = uwf("cas import --as-new letter.tar", has={"imported": True, "head": head})["thread"]
+    uwf.expect(copy != thread, "--as-new gave no new id")
+    uwf("thread show", copy, has={"head": head, "status": "completed", "steps": 4})

@@ -1,0 +1,49 @@
+"""Remove threads, free their nodes, find damage and repair it."""
+
+import sqlite3
+
+from tests.walkthrough.checking import Uwf, check
+
+
+@check("thread rm", "cas gc")
+def a_removed_thread_frees_its_nodes(uwf: Uwf) -> None:
+    uwf.script("Dear all -> Dear friends, for an hour")
+    run = uwf.letter()
+    thread, step = run["thread"], run["steps"][0]["step"]
+    idle = uwf("thread start letter.yaml -p Task")["thread"]
+    uwf("thread rm", idle, code=2, fails="only a finished one")
+    uwf("thread rm", thread, has={"removed": True, "steps": 4})
+    uwf("thread show", thread, code=2, fails="unknown thread")
+    planned = uwf("cas gc --dry-run --grace 0s", has={"dryRun": True})
+    uwf.expect(planned["freed"] > 0, "nothing would be freed")
+    uwf("cas has", step, has={"has": True})
+    uwf("cas gc --grace 0s", has={"dryRun": False, "freed": planned["freed"]})
+    uwf("cas has", step, code=1)
+    uwf("cas verify", has={"valid": True, "problems.#": 0})
+
+
+@check("cas verify")
+def damage_is_found_and_repaired_from_a_bundle(uwf: Uwf) -> None:
+    uwf("cas verify", has={"valid": True})
+    uwf.script("Dear neighbours -> Dear nobody else")
+    thread = uwf.letter()["thread"]
+    uwf("thread export -o letter.tar", thread)
+    _damage(uwf, b"nobody else", b"anybody who")
+    found = uwf("cas verify", code=1, has={"valid": False})
+    uwf.expect(thread in found["damaged"] + found["marked"], f"the thread is not named: {found}")
+    uwf("thread read", thread, code=1)
+    uwf("cas verify --repair --from letter.tar", has={"valid": True})
+    uwf("thread read --format text", thread, says=["Dear nobody else"])
+    uwf("cas verify", has={"valid": True, "problems.#": 0, "marked.#": 0})
+
+
+def _damage(uwf: Uwf, old: bytes, new: bytes) -> None:
+    """Change stored bytes behind the back of uwf."""
+    store = sqlite3.connect(uwf.site.home / "store.db")
+    with store:
+        rows = store.execute("SELECT rowid, data FROM node").fetchall()
+        for row, data in rows:
+            if old in data:
+                changed = (data.replace(old, new), row)
+                store.execute("UPDATE node SET data = ? WHERE rowid = ?", changed)
+    store.close()

@@ -1,0 +1,62 @@
+"""What a thread says afterwards: its texts, steps, turns, prompts, answers, and the log."""
+
+from tests.walkthrough.checking import Uwf, check
+
+
+@check("thread read")
+def a_thread_is_read_as_markdown(uwf: Uwf) -> None:
+    thread = uwf.letter()["thread"]
+    text = uwf("thread read --format text", thread, says=[
+        f"# letter: thread {thread}", "Invite the street", "## Step 2: reader, again",
+        "comments: Who is all?", "Status: completed",
+    ])  # fmt: skip
+    uwf.same("the number of steps", text.count("\n## Step "), 4)
+    short = uwf("thread read --format text --quota 300", thread)
+    uwf.expect(len(short) < len(text), "--quota did not shorten the text")
+
+
+@check("step list", "step show", "step read", "step turns")
+def each_step_keeps_its_prompt_turns_and_output(uwf: Uwf) -> None:
+    thread = uwf.letter()["thread"]
+    steps = uwf("step list", thread, has={"steps.#": 5, "steps.0.role": "$START"})["steps"]
+    uwf.same("the outcomes", [each["status"] for each in steps[1:]],
+             ["written", "again", "written", "send"])  # fmt: skip
+    first, third = steps[1]["step"], steps[3]["step"]
+    uwf("step show", first, has={
+        "output.text": "Dear all", "turns.#": 2, "turns.1.text": "A draft", "agent": "mock",
+        "usage.inputTokens": 10, "usage.outputTokens": 5, "continuation": "new",
+    })  # fmt: skip
+    uwf("step show", third, has={"continuation": "continued", "output.text": "Dear neighbours"})
+    uwf("step read --format text", third, says=["## Step 3: writer, written", "Dear neighbours"])
+    uwf("step read --prompt", third, says=["Once more: Who is all?"])
+    uwf("step turns", thread, has={"turns.#": 5, "turns.0.text": "Thinking of a greeting"})
+    uwf("step turns --role reader", thread, has={"turns.#": 2, "turns.0.role": "reader"})
+    uwf("step show no-such-step", code=2, fails="no-such-step")
+
+
+@check("step ask")
+def a_question_leaves_the_thread_unchanged(uwf: Uwf) -> None:
+    run = uwf.letter()
+    step = run["steps"][1]["step"]
+    asked = uwf(
+        "step ask", step, "-p", "Why not?", has={"role": "reader", "continuation": "original"}
+    )
+    uwf.expect("Why not?" in asked["answer"], f"the answer is to another question: {asked}")
+    fresh = uwf("step ask --no-fork -p Why?", step, has={"continuation": "reconstructed"})
+    uwf.expect(fresh["session"] != asked["session"], "--no-fork asked the same session")
+    uwf("thread show", run["thread"], has={"head": run["steps"][-1]["step"], "steps": 4})
+
+
+@check("log list", "log show")
+def the_log_keeps_commands_and_errors(uwf: Uwf) -> None:
+    thread = uwf.letter()["thread"]
+    words = ["run", "letter.yaml", "-p", "Invite the street"]
+    uwf(
+        "log list --limit 1",
+        has={"entries.#": 1, "entries.0.command": words, "entries.0.exitCode": 0},
+    )
+    uwf("log list --thread", thread, has={"entries.#": 1, "entries.0.thread": thread})
+    uwf("cas import play.yaml", code=4)
+    failed = uwf("log list --errors --limit 1", has={"entries.0.exitCode": 4})["entries"][0]
+    uwf("log show", failed["id"], has={"id": failed["id"], "error.code": "invalid-bundle"})
+    uwf("log show @last", has={"id": failed["id"]})

@@ -1,0 +1,48 @@
+"""Nodes and their types."""
+
+import json
+
+from tests.walkthrough.checking import Uwf, check
+
+_SCHEMA = {
+    "title": "walkthrough pair",
+    "type": "object",
+    "properties": {"left": {"type": "integer"}, "right": {"type": "string"}},
+    "required": ["left"],
+}
+
+
+@check("cas put", "cas get", "cas has", "cas hash")
+def a_payload_is_stored_under_its_reference(uwf: Uwf) -> None:
+    text = json.dumps("a text of the walkthrough")
+    ref = uwf("cas hash string", stdin=text)["ref"]
+    uwf("cas has", ref, code=1, has={"has": False})
+    uwf("cas put string", stdin=text, has={"ref": ref})
+    uwf("cas has", ref, has={"has": True})
+    uwf("cas get", ref, has={"ref": ref, "payload": json.loads(text)})
+    uwf("cas get 0000000000000", code=2, fails="unknown node")
+
+
+@check("cas schema add", "cas schema list", "cas schema show")
+def a_type_rejects_what_it_does_not_allow(uwf: Uwf) -> None:
+    (uwf.folder / "pair.json").write_text(json.dumps(_SCHEMA))
+    (uwf.folder / "good.json").write_text('{"left": 1, "right": "one"}')
+    (uwf.folder / "bad.json").write_text('{"left": "one"}')
+    kind = uwf("cas schema add pair.json")["type"]
+    listed = {each["type"]: each["title"] for each in uwf("cas schema list")["schemas"]}
+    uwf.same("the title", listed.get(kind), "walkthrough pair")
+    uwf("cas schema show", kind, has={"type": kind, "schema.properties.left.type": "integer"})
+    ref = uwf("cas put", kind, "good.json")["ref"]
+    uwf("cas get", ref, has={"type": kind, "payload.right": "one"})
+    uwf("cas put", kind, "bad.json", code=4, fails="left")
+
+
+@check("cas refs", "cas walk")
+def a_step_leads_to_everything_that_it_uses(uwf: Uwf) -> None:
+    steps = uwf.letter()["steps"]
+    first, second = steps[0]["step"], steps[1]["step"]
+    refs = uwf("cas refs", second, has={"ref": second})["refs"]
+    uwf.expect(first in refs, "the references lack the step before")
+    reached = uwf("cas walk", second, has={"ref": second})["refs"]
+    uwf.expect({first, second, *refs} <= set(reached), "the walk lacks a reference")
+    uwf.same("the number of repeated nodes", len(reached) - len(set(reached)), 0)

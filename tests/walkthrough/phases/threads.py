@@ -1,0 +1,79 @@
+"""Threads: start, run, answer, rerun, in the background."""
+
+from tests.walkthrough.checking import Uwf, check
+
+
+@check("thread start", "thread exec", "thread show", "thread list")
+def a_thread_runs_step_by_step(uwf: Uwf) -> None:
+    thread = uwf("thread start letter.yaml -p", "Invite the street")["thread"]
+    uwf("thread show", thread, has={
+        "status": "idle", "currentRole": "writer", "steps": 0, "task": "Invite the street",
+    })  # fmt: skip
+    uwf("thread exec", thread, has={"status": "idle", "steps.#": 1, "steps.0.role": "writer"})
+    uwf("thread list", has={"threads.0.thread": thread, "threads.0.currentRole": "reader"})
+    roles = [each["role"] for each in uwf("thread exec -c 3", thread)["steps"]]
+    uwf.same("the roles", roles, ["reader", "writer", "reader"])
+    uwf("thread show", thread, has={"status": "completed", "done": True, "steps": 4})
+    uwf("thread exec", thread, has={"status": "completed", "steps.#": 0})
+    listed = uwf("thread list --status completed --limit 1")["threads"]
+    uwf.same("the newest completed thread", [each["thread"] for each in listed], [thread])
+    uwf("thread show no-such-thread", code=2, fails="no-such-thread")
+
+
+@check("run")
+def a_run_ends_with_the_state_of_its_thread(uwf: Uwf) -> None:
+    uwf.letter(has={"status": "completed", "done": True, "steps.#": 4, "steps.3.role": "reader"})
+    uwf("run letter.yaml", code=2, fails="--prompt")
+    uwf("run no-such-workflow -p Task", code=2, fails="no-such-workflow")
+    uwf.script("steps: [{role: writer, fail: {kind: crashed, message: a planned failure}}]")
+    failed = uwf.letter(code=6, has={"status": "suspended", "steps.0.failure.kind": "crashed"})
+    uwf.expect("a planned failure" in failed["suspendMessage"], "the reason is not the failure")
+
+
+@check("thread resume")
+def a_person_answers_a_form(uwf: Uwf) -> None:
+    run = uwf.letter(code=0)
+    thread = uwf("thread start letter.yaml --agent human -p Task")["thread"]
+    uwf("thread exec", thread, code=3, has={"status": "suspended", "suspendReason": "role"})
+    form = uwf("thread show", thread)["form"]
+    uwf.expect("text" in str(form), f"the form does not ask for the text: {form}")
+    uwf(
+        "thread resume --status written --answer text=Hello --answer more=1",
+        thread,
+        code=4,
+        fails="more",
+    )
+    uwf("thread show", thread, has={"status": "suspended", "steps": 0})
+    answer = ("--answer", "text=Dear all")
+    uwf("thread resume --status written", thread, *answer, has={"status": "idle"})
+    uwf("thread show", thread, has={"currentRole": "reader", "steps": 1})
+    uwf("thread resume -p", "One more wish", run["thread"], has={"status": "idle"})
+
+
+@check("thread poke")
+def a_poke_replaces_the_last_step(uwf: Uwf) -> None:
+    thread = uwf("thread start letter.yaml -p Task")["thread"]
+    first = uwf("thread exec", thread)["steps"][0]["step"]
+    poked = uwf("thread poke -p Shorter", thread, has={"status": "idle"})["steps"][0]["step"]
+    uwf.expect(poked != first, "the step is the same as before")
+    uwf("thread show", thread, has={"head": poked, "steps": 1, "currentRole": "reader"})
+    uwf("step show", poked, has={"replaces": first, "said": "Shorter"})
+
+
+@check("thread wait")
+def a_run_in_the_background_is_awaited(uwf: Uwf) -> None:
+    thread = uwf("thread start letter.yaml -p Task")["thread"]
+    uwf("thread exec --background --until-done", thread, has={"thread": thread})
+    uwf("thread wait --timeout 60", thread, has={"status": "completed", "steps.#": 4})
+    uwf("thread show", thread, has={"status": "completed", "running": None})
+
+
+@check("thread stop", "thread wait")
+def a_run_in_the_background_is_stopped(uwf: Uwf) -> None:
+    uwf.script("steps: [{role: writer, delayMs: 30000, output: {$status: written, text: x}}]")
+    thread = uwf("thread start letter.yaml -p Task")["thread"]
+    uwf("thread exec --background", thread, has={"status": "running"})
+    uwf("thread wait --timeout 0", thread, code=75, fails="still running")
+    uwf("thread exec", thread, code=75, fails=thread)
+    uwf("thread stop", thread, has={"status": "suspended", "suspendReason": "interrupted"})
+    uwf("thread stop", thread, code=2, fails="is not running")
