@@ -33,6 +33,8 @@ DEFECTS = (
            """echo '{"plugins": [{"changed": true}]}'"""),
     Defect("evaluation", "eval report", "it counts one trial that passed too few",
            """real "$@" | sed 's/"passed": 2/"passed": 1/'"""),
+    Defect("reading", "thread diff", "it says that two different threads are the same",
+           """real "$@" | sed 's/"same": false/"same": true/'"""),
     Defect("cleanup", "cas gc", "it frees nothing",
            """real "$@" --dry-run | sed 's/"dryRun": true/"dryRun": false/'"""),
 )  # fmt: skip

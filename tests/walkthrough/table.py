@@ -14,6 +14,7 @@ from tests.walkthrough.phases import (
     evaluation,
     inspection,
     plugins,
+    reading,
     store,
     threads,
 )
@@ -53,6 +54,7 @@ PHASES = (
     Phase("bundles", bundles),
     Phase("plugins", plugins),
     Phase("evaluation", evaluation),
+    Phase("reading", reading),
     Phase("cleanup", cleanup),
 )
 REPORT = "report"
@@ -78,12 +80,16 @@ def all_commands() -> set[str]:
     return set(below(root, click.Context(root, info_name="uwf")))
 
 
+def declared(phases: Iterable[Phase] = PHASES) -> set[str]:
+    """The commands that the checks of the phases are about."""
+    return {command for phase in phases for command in phase.commands()}
+
+
 def gaps(commands: Iterable[str], phases: Iterable[Phase] = PHASES) -> list[str]:
     """Commands without a phase, and phases with an unknown command."""
     known, phases = set(commands), tuple(phases)
-    declared = {command for phase in phases for command in phase.commands()}
     return [
-        *(f"no phase exercises `uwf {each}`" for each in sorted(known - declared)),
+        *(f"no phase exercises `uwf {each}`" for each in sorted(known - declared(phases))),
         *(
             f"phase {phase.name} names an unknown command `uwf {each}`"
             for phase in phases

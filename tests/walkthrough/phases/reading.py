@@ -1,0 +1,47 @@
+"""Recorded threads: compare them, write them in other formats."""
+
+from tests.walkthrough.checking import Uwf, check
+
+_EXPORTER = """
+from uwf_core.api import ExporterSpec, hookimpl
+
+
+@hookimpl
+def uwf_exporters():
+    return [ExporterSpec(name="roles", summary="the roles", factory=f"{__name__}:Roles")]
+
+
+class Roles:
+    def export(self, thread):
+        for step in thread.steps("output"):
+            yield f"{step.number} {step.role} {step.status}\\n"
+"""
+
+
+@check("thread diff")
+def two_runs_of_one_task_are_compared(uwf: Uwf) -> None:
+    first = uwf.letter()["thread"]
+    uwf("thread diff", first, first, has={"same": True, "commonSteps": 4, "divergence": None})
+    uwf.script("Dear neighbours -> Dear friends")
+    second = uwf.letter()["thread"]
+    uwf("thread diff", first, second, code=1, has={
+        "same": False, "commonSteps": 2, "divergence.numberB": 3, "divergence.aspect": "output",
+        "divergence.part": "text", "divergence.b": "Dear friends",
+    })  # fmt: skip
+    uwf("thread diff -o diff.html", first, second, code=1)
+    page = (uwf.folder / "diff.html").read_text()
+    uwf.expect("Dear friends" in page and second in page, "diff.html does not show the divergence")
+    uwf("thread diff", first, "no-such-thread", code=2, fails="no-such-thread")
+
+
+@check("thread export")
+def a_plugin_exports_its_own_format(uwf: Uwf) -> None:
+    thread = uwf.letter()["thread"]
+    uwf("thread export --format roles", thread, code=2, fails="unknown format 'roles'")
+    file = uwf.folder / ".uwf" / "plugins" / "exporters" / "roles.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(_EXPORTER)
+    uwf("thread export --format roles", thread, code=2, fails="not trusted")
+    uwf("config trust")
+    lines = "1 writer written\n2 reader again\n3 writer written\n4 reader send\n"
+    uwf("thread export --format roles", thread, says=[lines])
