@@ -24,20 +24,23 @@ class Call(NamedTuple):
 
 
 class Check(NamedTuple):
-    """A promise to a user, the commands that it exercises, and the function that tries them."""
+    """A promise to a user, the commands that it exercises, and the function that tries them.
+    `alone`: no other check may change the store meanwhile.
+    """
 
     promise: str
     commands: tuple[str, ...]
     run: "Callable[[Uwf], None]"
+    alone: bool = False
 
 
-def check(*commands: str) -> "Callable[[Callable[[Uwf], None]], Check]":
+def check(*commands: str, alone: bool = False) -> "Callable[[Callable[[Uwf], None]], Check]":
     """Make a check of a function. `commands` are those that the check is about; it may call
     others to get there.
     """
 
     def make(function: "Callable[[Uwf], None]") -> Check:
-        return Check(function.__name__.replace("_", " "), commands, function)
+        return Check(function.__name__.replace("_", " "), commands, function, alone)
 
     return make
 

@@ -7,6 +7,8 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +16,9 @@ from tests.walkthrough import report
 from tests.walkthrough.checking import Call, Check, Finding, Uwf
 from tests.walkthrough.site import Site
 from tests.walkthrough.table import PHASES, REPORT, Phase
+
+_TOGETHER = 2
+"""How many checks run at the same time."""
 
 
 class Played(NamedTuple):
@@ -35,21 +40,27 @@ class Played(NamedTuple):
 
 
 def play(phase: Phase, site: Site, tell: Callable[[str], None], only: Sequence[str] = ()) -> Played:
-    """Run the checks of a phase, all of them; `tell` gets a line about each.
+    """Run the checks of a phase, those that must be alone last; `tell` gets a line about each.
 
     Raises:
         KeyError: no check has one of the words of `only`.
     """
     played, started = Played([], [], [], 0.0), time.monotonic()
-    for each in phase.checks(only):
+
+    def run(each: Check) -> tuple[Uwf, list[str]]:
         uwf = Uwf(site, site.work(phase.name, each.promise.replace(" ", "-")))
-        found = findings_of(each, uwf)
-        mark = "✗" if found else "✓"
-        line = f"{mark} {each.promise} ({len(uwf.calls)} commands)"
-        tell("\n".join([line, *found]))
-        played.calls.extend(uwf.calls)
-        played.findings.extend(found)
-        played.lines.append(line)
+        return uwf, findings_of(each, uwf)
+
+    checks = sorted(phase.checks(only), key=lambda each: each.alone)
+    together = [each for each in checks if not each.alone]
+    with ThreadPoolExecutor(_TOGETHER) as pool:
+        ran = chain(pool.map(run, together), map(run, checks[len(together) :]))
+        for each, (uwf, found) in zip(checks, ran, strict=True):
+            line = f"{'✗' if found else '✓'} {each.promise} ({len(uwf.calls)} commands)"
+            tell("\n".join([line, *found]))
+            played.calls.extend(uwf.calls)
+            played.findings.extend(found)
+            played.lines.append(line)
     return played._replace(seconds=time.monotonic() - started)
 
 

@@ -5,7 +5,7 @@ import sqlite3
 from tests.walkthrough.checking import Uwf, check
 
 
-@check("thread rm", "cas gc")
+@check("thread rm", "cas gc", alone=True)
 def a_removed_thread_frees_its_nodes(uwf: Uwf) -> None:
     uwf.script("Dear all -> Dear friends, for an hour")
     run = uwf.letter()
@@ -22,7 +22,7 @@ def a_removed_thread_frees_its_nodes(uwf: Uwf) -> None:
     uwf("cas verify", has={"valid": True, "problems.#": 0})
 
 
-@check("cas verify")
+@check("cas verify", alone=True)
 def damage_is_found_and_repaired_from_a_bundle(uwf: Uwf) -> None:
     uwf("cas verify", has={"valid": True})
     uwf.script("Dear neighbours -> Dear nobody else")

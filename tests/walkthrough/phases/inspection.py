@@ -47,7 +47,7 @@ def a_question_leaves_the_thread_unchanged(uwf: Uwf) -> None:
     uwf("thread show", run["thread"], has={"head": run["steps"][-1]["step"], "steps": 4})
 
 
-@check("log list", "log show")
+@check("log list", "log show", alone=True)
 def the_log_keeps_commands_and_errors(uwf: Uwf) -> None:
     thread = uwf.letter()["thread"]
     words = ["run", "letter.yaml", "-p", "Invite the street"]

@@ -3,7 +3,7 @@
 from tests.walkthrough.checking import Uwf, check
 
 
-@check("thread start", "thread exec", "thread show", "thread list")
+@check("thread start", "thread exec", "thread show", "thread list", alone=True)
 def a_thread_runs_step_by_step(uwf: Uwf) -> None:
     thread = uwf("thread start letter.yaml -p", "Invite the street")["thread"]
     uwf("thread show", thread, has={
