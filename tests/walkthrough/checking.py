@@ -120,6 +120,14 @@ class Uwf:
         """Run the workflow `letter` to its end: four steps; the document of the run."""
         return self("run letter.yaml -p", "Invite the street", **options)
 
+    def changed_letter(self, old: str, new: str, folder: str = "changed") -> str:
+        """Another version of the workflow `letter`; the name of its file."""
+        file = self.folder / folder / "letter.yaml"
+        file.parent.mkdir()
+        text = (self.folder / "letter.yaml").read_text("utf-8")
+        file.write_text(text.replace(old, new), "utf-8")
+        return f"{folder}/letter.yaml"
+
     def not_called(self, commands: Iterable[str]) -> list[str]:
         """Those of the commands that were not called."""
         called = [f"{call.command} " for call in self.calls]

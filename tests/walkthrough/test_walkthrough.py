@@ -12,7 +12,7 @@ from tests.walkthrough.outer import WORKFLOW
 from tests.walkthrough.planted import DEFECTS, Defect
 from tests.walkthrough.play import play
 from tests.walkthrough.site import ROOT, installed_uwf, lay_out
-from tests.walkthrough.table import PHASES, REPORT, all_commands, gaps, not_called
+from tests.walkthrough.table import PHASES, REPORT, all_commands, declared, gaps, not_called
 
 from uwf_core.cli.command_table import COMMANDS
 from uwf_testing.model_server import ScriptedModel
@@ -27,10 +27,14 @@ def test_every_command_of_uwf_has_a_phase() -> None:
     assert gaps(all_commands()) == []
 
 
-def test_a_command_without_a_phase_and_a_phase_without_its_command_are_named() -> None:
+def test_the_commands_are_those_of_the_table_and_of_plugins() -> None:
     commands = all_commands()
     assert {"run", "cas schema add", "eval compare"} <= commands
     assert COMMANDS.keys() - {command.split()[0] for command in commands} == set()
+
+
+def test_a_command_without_a_phase_and_a_phase_without_its_command_are_named() -> None:
+    commands = declared()
     assert gaps(commands | {"thread juggle"}) == ["no phase exercises `uwf thread juggle`"]
     assert gaps(commands - {"thread rm"}) == [
         "phase cleanup names an unknown command `uwf thread rm`"

@@ -30,3 +30,14 @@ def a_fork_shares_the_steps_before_it(uwf: Uwf) -> None:
     uwf("thread show", other, has={"head": first, "status": "idle"})
     uwf("thread show", parent, has={"head": run["steps"][3]["step"], "status": "completed"})
     uwf("thread fork no-such-step", code=2, fails="no-such-step")
+
+
+@check("thread fork")
+def a_fork_continues_with_a_changed_workflow(uwf: Uwf) -> None:
+    first = uwf.letter()["steps"][0]["step"]
+    changed = uwf.changed_letter("May this be sent?", "Is this polite?")
+    fork = uwf("thread fork --workflow", changed, first)["thread"]
+    step = uwf("thread exec", fork, has={"steps.0.role": "reader"})["steps"][0]["step"]
+    uwf("step read --prompt", step, says=["Is this polite? Dear all"])
+    other = uwf.changed_letter("writer", "author", "renamed")
+    uwf("thread fork --workflow", other, first, code=2, fails="writer")

@@ -1,4 +1,6 @@
-"""Recorded threads: compare them, write them in other formats."""
+"""Recorded threads: replay and compare them, write them in other formats."""
+
+from xml.etree import ElementTree
 
 from tests.walkthrough.checking import Uwf, check
 
@@ -16,6 +18,33 @@ class Roles:
         for step in thread.steps("output"):
             yield f"{step.number} {step.role} {step.status}\\n"
 """
+
+
+@check("replay")
+def a_recorded_thread_is_replayed_without_an_agent(uwf: Uwf) -> None:
+    thread = uwf.letter()["thread"]
+    uwf.script("steps: [{role: writer, fail: {kind: crashed}}]")
+    uwf("replay", thread, has={"replays.0.verdict": "same", "replays.0.counts.same": 4})
+    changed = ("--workflow", uwf.changed_letter("May this be sent?", "Is this polite?"), thread)
+    uwf("replay", *changed, code=1, has={
+        "replays.0.verdict": "stale", "replays.0.steps.0.verdict": "same",
+        "replays.0.first.number": 2, "replays.0.counts.unreachable": 0,
+    })  # fmt: skip
+    uwf("replay --allow stale", *changed)
+    suites = ElementTree.fromstring(uwf("replay --format junit", *changed, code=1))
+    uwf.expect(len(suites.findall(".//failure")) > 0, "no test case of JUnit failed")
+    uwf("thread show", thread, has={"status": "completed", "steps": 4})
+
+
+@check("replay")
+def a_replay_runs_on_from_the_first_change(uwf: Uwf) -> None:
+    thread = uwf.letter()["thread"]
+    changed = uwf.changed_letter("May this be sent?", "Is this polite?")
+    uwf.script("Dear neighbours -> Dear friends")
+    live = uwf("replay --live --workflow", changed, thread, has={"status": "completed"})
+    uwf.same("the steps", [each["role"] for each in live["steps"]], ["reader", "writer", "reader"])
+    uwf.expect(live["thread"] != thread, "it ran the recorded thread")
+    uwf("step show", live["steps"][1]["step"], has={"output.text": "Dear friends"})
 
 
 @check("thread diff")
