@@ -41,6 +41,9 @@ class Life(RuleBasedStateMachine):
         self.failed = 0
 
     def teardown(self) -> None:
+        for row in self.uwf.list():
+            found = self.uwf.replay(row["thread"])
+            assert found["verdict"] == "same", found["first"]
         self.uwf.close()
         self.folder.cleanup()
 
