@@ -102,7 +102,7 @@ def prompt_text(session: Session, given: str, option: str = "-p") -> str:
     """
     text = _decoded(_stdin(), "stdin") if given == "-" else file_or_text(given, option)
     if not text.strip():
-        raise UsageError(f"the text of {option} is blank", hint="describe the task")
+        raise UsageError(f"the text of {option} is blank", hint="give a text; `-` reads stdin")
     return text
 
 
