@@ -23,6 +23,7 @@ def the_installation_is_healthy(uwf: Uwf) -> None:
 def setup_keeps_the_key_out_of_the_configuration(uwf: Uwf) -> None:
     uwf("setup", code=2, fails="--provider is missing")
     service = ("--provider", "mine", "--base-url", "http://127.0.0.1:9/v1", "--model", "large")
+    uwf("setup --no-trial --api-key -", *service, code=2, fails="--api-key is blank")
     uwf("setup --no-trial --agent mock --api-key -", *service, stdin=_KEY, has={"model": "large"})
     settings = (uwf.site.home / "config.yaml").read_text()
     uwf.expect("baseUrl: http://127.0.0.1:9/v1" in settings, f"config.yaml is {settings!r}")
