@@ -158,6 +158,7 @@ CALLS = [
     Call("step fork", "step fork {step}"),
     Call("workflow list", "workflow list"),
     Call("workflow show", "workflow show {workflow}"),
+    Call("workflow diff", "workflow diff {workflow} {file}"),
     Call("workflow check", "workflow check {file}"),
     Call("workflow add", "workflow add {file}"),
     Call("workflow graph", "workflow graph {workflow}"),

@@ -48,6 +48,7 @@ _FORK = Row("thread_run:fork", "Start a new thread from a step", _STEP, ("--work
 _WORKFLOW_ROWS: Final[Mapping[str, Entry]] = {
     "add": Row("workflow:add", "Check a workflow file and register it under its name", _FILE),
     "check": Row("workflow:check", "Report every error in workflow files", _FILE),
+    "diff": Row("diff:workflow_diff", "Compare two workflows by meaning", ("workflow",)),
     "graph": Row("workflow:graph", "Draw a workflow as Mermaid text", ("workflow",)),
     "list": Row("workflow:list_", "List the workflows that you can start here"),
     "new": Row(

@@ -1,4 +1,4 @@
-"""`uwf thread diff`: compare two threads."""
+"""`uwf thread diff` and `uwf workflow diff`: compare two threads, or two workflows."""
 
 import click
 
@@ -39,6 +39,35 @@ def thread_diff(session: Session, a: str, b: str, quota: int, output: str | None
     from uwf_core.cli.render.thread_diff import thread_diff_text
 
     session.emit(document, lambda each, screen: thread_diff_text(each, screen, quota))
+    return ExitCode.DONE if document["same"] else ExitCode.FAILED
+
+
+@command(
+    "diff",
+    "uwf workflow diff fix-bug ./fix-bug.yaml",
+    "uwf workflow diff ./fix-bug.yaml",
+)
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="[B]", required=False)
+def workflow_diff(session: Session, a: str, b: str | None) -> int:
+    """Compare two workflows by meaning: roles, statuses, fields, edges, texts.
+
+    A is the old version and B the new one: names, files or references. With A alone, the
+    registered version of its name is the old one. Nothing is stored.
+
+    Each change is compatible or breaking, once for forks (threads of the old version that
+    continue on the new one) and once for callers (workflows that use the result).
+
+    Exit code 0 without a difference, 1 with one; errors have their own codes, 2 for an unknown
+    workflow, 4 for a file with errors.
+    """
+    from uwf_core.cli.outcome import watch
+    from uwf_core.cli.render.workflow_diff import workflow_diff_text
+    from uwf_core.views.workflow_diff import diff_workflows
+
+    with watch(session) as live:
+        document = diff_workflows(session.engine, a, b, live)
+    session.emit(document, workflow_diff_text)
     return ExitCode.DONE if document["same"] else ExitCode.FAILED
 
 

@@ -5,11 +5,9 @@ from typing import Any
 
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
+from uwf_core.cli.render.lines import changed_lines
 from uwf_core.cli.render.table import Column, table
-from uwf_core.views.diff.lines import line_diff
 
-_LINES = 12
-"""How many lines of one difference are shown."""
 _WIDE = 100
 
 
@@ -50,7 +48,7 @@ def _first(document: Mapping[str, Any], screen: Screen) -> str:
     sentence = found["sentence"][0].lower() + found["sentence"][1:]
     lines = [common, screen.paint(f"first divergence: {sentence}", "bold")]
     if found["aspect"] not in _TOLD:
-        lines.append(_values(found, screen))
+        lines += changed_lines(found["a"], found["b"], screen)
     if found["also"]:
         lines.append(f"also different there: {', '.join(found['also'])}")
     return "\n".join(filter(None, lines))
@@ -144,33 +142,8 @@ def _detail(row: Mapping[str, Any], screen: Screen) -> str:
     parts = [screen.paint(heading, "bold")]
     for found in row["differences"]:
         line = f", line {found['line']}" if found["line"] else ""
-        parts += [f"{_place(found)}{line}", _values(found, screen)]
+        parts += [f"{_place(found)}{line}", *changed_lines(found["a"], found["b"], screen)]
     return "\n".join(part for part in parts if part)
-
-
-def _values(found: Mapping[str, Any], screen: Screen) -> str:
-    """The lines that differ; of A with `-`, of B with `+`."""
-    lines = [line for line in line_diff(found["a"], found["b"]) if line.mark != "="]
-    texts = [
-        screen.paint(text, _STYLES[line.mark])
-        for line in lines[:_LINES]
-        for text in _wrapped(f"  {line.mark} {line.text}".rstrip(), screen.width)
-    ]
-    left = len(lines) - _LINES
-    return "\n".join([*texts, *([f"  … {left} more lines"] if left > 0 else [])])
-
-
-def _wrapped(line: str, width: int) -> Sequence[str]:
-    """A line on as many lines as the screen needs: what differs may be at its end."""
-    if len(line) <= width:
-        return [line]
-    from textwrap import wrap
-
-    wrapped = wrap(line, max(width, 20), subsequent_indent="    ", drop_whitespace=False)
-    return [each.rstrip() for each in wrapped]
-
-
-_STYLES = {"-": "broken", "+": "ok"}
 
 
 def _totals(document: Mapping[str, Any], screen: Screen) -> str:

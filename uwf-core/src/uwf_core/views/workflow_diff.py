@@ -1,0 +1,123 @@
+"""Two workflows that words name, compared: the document of `workflow diff`."""
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from uwf_core.engine.workflows import read_workflow
+from uwf_core.errors import UnknownIdError
+from uwf_core.shape.shapes import build
+from uwf_core.workflow.definition import Definition, RoleText, Workflow
+from uwf_core.workflow.diff.change import WorkflowChange, Verdict
+from uwf_core.workflow.diff.compare import compare_workflows
+from uwf_core.workflow.registry import registered
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+    from uwf_core.engine.results import Watch
+
+
+class ComparedWorkflow(TypedDict):
+    """A side; `workflow` is null for a file whose content is not published."""
+
+    workflow: str | None
+    workflowName: str
+
+
+class ChangeDocument(TypedDict):
+    """A change at `place`, with what each side has there (null: nothing).
+
+    `forks` and `callers`: `compatible` or `breaking`, and the reason if it is breaking.
+    """
+
+    kind: str
+    place: str
+    a: Any
+    b: Any
+    forks: Verdict
+    forksReason: str | None
+    callers: Verdict
+    callersReason: str | None
+
+
+class WorkflowDiffDocument(TypedDict):
+    """What `workflow diff` gives. `forks` and `callers` are `breaking` if one change is."""
+
+    a: ComparedWorkflow
+    b: ComparedWorkflow
+    same: bool
+    forks: Verdict
+    callers: Verdict
+    changes: list[ChangeDocument]
+
+
+def diff_workflows(engine: "Engine", a: str, b: str | None, watch: "Watch") -> WorkflowDiffDocument:
+    """Compare the workflows of two words; with one, the registered version of its name with it.
+
+    Raises:
+        UsageError: one of them is unknown. DefinitionError: a file has errors.
+    """
+    new, of_b = _read(engine, a if b is None else b, watch)
+    word = _registered(engine, new.name) if b is None else a
+    old, of_a = _read(engine, word, watch)
+    changes = [_document(change) for change in compare_workflows(old, new)]
+    return {
+        "a": of_a,
+        "b": of_b,
+        "same": not changes,
+        "forks": _verdict(any(each["forks"] == "breaking" for each in changes)),
+        "callers": _verdict(any(each["callers"] == "breaking" for each in changes)),
+        "changes": changes,
+    }
+
+
+def _registered(engine: "Engine", name: str) -> str:
+    ref = registered(engine.store, name)
+    if ref is None:
+        raise UnknownIdError(
+            f"the name {name!r} is not registered, so there is no version to compare with",
+            hint="name two workflows: uwf workflow diff OLD NEW; or register one: "
+            "uwf workflow add FILE",
+        )
+    return ref
+
+
+def _read(engine: "Engine", word: str, watch: "Watch") -> tuple[Workflow, ComparedWorkflow]:
+    found = read_workflow(engine, word, watch)
+    if isinstance(found, dict):
+        new: Workflow = build(Workflow, found)
+        return new, {"workflow": None, "workflowName": new.name}
+    workflow = _as_in_a_file(engine.definition(found))
+    return workflow, {"workflow": found, "workflowName": workflow.name}
+
+
+def _as_in_a_file(definition: Definition) -> Workflow:
+    """A published workflow in the shape of its file, where each role contains its schema."""
+    texts = [field for field in RoleText._fields if field != "frontmatter"]
+    return Workflow(
+        name=definition.name,
+        roles={
+            name: RoleText(
+                frontmatter=dict(role.schema), **{field: getattr(role, field) for field in texts}
+            )
+            for name, role in definition.roles.items()
+        },
+        graph=definition.graph,
+        description=definition.description,
+        limits=definition.limits,
+    )
+
+
+def _document(change: WorkflowChange) -> ChangeDocument:
+    return {
+        "kind": change.kind,
+        "place": change.place,
+        "a": change.a,
+        "b": change.b,
+        "forks": _verdict(change.forks is not None),
+        "forksReason": change.forks,
+        "callers": _verdict(change.callers is not None),
+        "callersReason": change.callers,
+    }
+
+
+def _verdict(is_breaking: bool) -> Verdict:
+    return "breaking" if is_breaking else "compatible"

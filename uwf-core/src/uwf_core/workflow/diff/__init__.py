@@ -1,0 +1,1 @@
+"""Two versions of a workflow compared by meaning. Pure functions of two definitions."""

@@ -1,0 +1,140 @@
+"""Compare two versions of a workflow: every change, and whom it breaks."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from uwf_core.shape.shapes import camel
+from uwf_core.workflow.definition import Edge, RoleText, Workflow
+from uwf_core.workflow.diff.change import WorkflowChange
+from uwf_core.workflow.diff.edges import edge_changes
+from uwf_core.workflow.diff.outputs import Callers, output_changes
+from uwf_core.workflow.diff.results import Broken, Result, broken_results, result_of
+
+_TEXTS = ("description", "goal", "capabilities", "procedure", "output")
+
+
+def compare_workflows(a: Workflow, b: Workflow) -> list[WorkflowChange]:
+    """Every change from the old version `a` to the new version `b`, both checked.
+
+    The order is that of the file: the workflow, its roles with their outputs and edges.
+    """
+    renamed = _renamed(a, b)
+    old, new = result_of(_with_names(a, renamed)), result_of(b)
+    broken = broken_results(old.type, new.type)
+    found = list(_workflow(a, b))
+    found += [
+        WorkflowChange("role-renamed", f"roles.{after}", before, after, _gone(before))
+        for before, after in renamed.items()
+    ]
+    for name in dict.fromkeys((*old.workflow.graph, *new.workflow.graph)):
+        found += _role(name, old, new, broken)
+    return found
+
+
+def _workflow(a: Workflow, b: Workflow) -> Iterator[WorkflowChange]:
+    if a.name != b.name:
+        yield WorkflowChange("name-changed", "name", a.name, b.name)
+    if a.description != b.description:
+        yield WorkflowChange("description-changed", "description", a.description, b.description)
+    for field, before in a.limits._asdict().items():
+        now = getattr(b.limits, field)
+        if before != now:
+            yield WorkflowChange("limit-changed", f"limits.{camel(field)}", before, now)
+
+
+def _role(name: str, old: Result, new: Result, broken: Broken) -> Iterator[WorkflowChange]:
+    """The changes of one role, or of `$START`."""
+    before, now = old.workflow.roles.get(name), new.workflow.roles.get(name)
+    callers = _callers(name, old, new, broken)
+    if before is not None and now is None:
+        breaks = _first(callers(status, None) for status in old.variants[name])
+        yield WorkflowChange("role-removed", f"roles.{name}", name, None, _gone(name), breaks)
+        return
+    if before is None and now is not None:
+        breaks = _first(callers(status, None) for status in new.variants[name])
+        yield WorkflowChange("role-added", f"roles.{name}", None, name, callers=breaks)
+        return
+    if before is not None and now is not None:
+        yield from _texts(name, before, now)
+        yield from output_changes(name, old.variants[name], new.variants[name], callers)
+    edges = old.workflow.graph.get(name, {}), new.workflow.graph.get(name, {})
+    yield from edge_changes(name, *edges, old.variants.get(name, {}), callers)
+
+
+def _gone(role: str) -> str:
+    return f"a thread that stopped at {role} cannot continue: the role does not exist"
+
+
+def _texts(name: str, a: RoleText, b: RoleText) -> Iterator[WorkflowChange]:
+    for field in _TEXTS:
+        before, now = getattr(a, field), getattr(b, field)
+        if before != now:
+            yield WorkflowChange(
+                "text-changed", f"roles.{name}.{field}", _listed(before), _listed(now)
+            )
+    if a.tools != b.tools:
+        yield WorkflowChange(
+            "tools-changed", f"roles.{name}.tools", _listed(a.tools), _listed(b.tools)
+        )
+    if a.timeout != b.timeout:
+        yield WorkflowChange("timeout-changed", f"roles.{name}.timeout", a.timeout, b.timeout)
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _callers(role: str, old: Result, new: Result, broken: Broken) -> Callers:
+    """Why a change in a status of this role breaks callers: only statuses that end the workflow
+    concern them. For a field `None` the change concerns the whole status, `*` any part of it.
+    """
+
+    def why(status: str, field: str | None) -> str | None:
+        if not (old.ends(role, status) or new.ends(role, status)):
+            return None
+        if field == "*":
+            return f"callers get the $status {status}, whose schema has changed"
+        if field is not None:
+            return broken.get((status, field))
+        return _first(reason for (each, _), reason in broken.items() if each == status)
+
+    return why
+
+
+def _first(reasons: Iterator[str | None]) -> str | None:
+    return next((reason for reason in reasons if reason), None)
+
+
+# -- renamed roles ---------------------------------------------------------------------------------
+
+
+def _renamed(a: Workflow, b: Workflow) -> dict[str, str]:
+    """Roles that probably have a new name: the same schema and the same edges, and no other role
+    with both.
+    """
+    gone = [name for name in a.roles if name not in b.roles]
+    added = [name for name in b.roles if name not in a.roles]
+    pairs = [(old, new) for old in gone for new in added if _is_same(a, b, old, new)]
+    olds, news = [old for old, _ in pairs], [new for _, new in pairs]
+    return {old: new for old, new in pairs if olds.count(old) == 1 and news.count(new) == 1}
+
+
+def _is_same(a: Workflow, b: Workflow, old: str, new: str) -> bool:
+    names = {old: new}
+    edges = {status: _moved(edge, names) for status, edge in a.graph[old].items()}
+    return a.roles[old].frontmatter == b.roles[new].frontmatter and edges == b.graph[new]
+
+
+def _moved(edge: Edge, names: Mapping[str, str]) -> Edge:
+    return edge._replace(role=names.get(edge.role, edge.role))
+
+
+def _with_names(workflow: Workflow, names: Mapping[str, str]) -> Workflow:
+    """The workflow with its renamed roles under their new names."""
+    return workflow._replace(
+        roles={names.get(name, name): role for name, role in workflow.roles.items()},
+        graph={
+            names.get(name, name): {status: _moved(edge, names) for status, edge in edges.items()}
+            for name, edges in workflow.graph.items()
+        },
+    )
