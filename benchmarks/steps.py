@@ -58,6 +58,15 @@ def many_steps(
     yield Figure(f"{name}: syncs", counted and counted / MANY, "syncs", 2.0, _why(counted))
 
 
+def _replay(user: User, threads: tuple[str, str], rounds: int, more: int) -> Figure:
+    """`replay`, for each of the `more` steps that the second thread has, without the process."""
+    cases = {name: user.case("replay", name) for name in threads}
+    times = interleaved(cases, rounds)
+    short, long = (times[name] for name in threads)
+    each_ms = median(b - a for a, b in zip(short, long, strict=True)) / more * 1000
+    return Figure("replay, each step", each_ms, "ms", 2.0, f"{1000 / each_ms:,.0f} steps a second")
+
+
 def long_threads(folder: Path, rounds: int, length: int) -> Iterator[Figure]:
     """A step on a long thread against one on a short thread; reading half of the long one."""
     user = User(folder / "long")
@@ -71,6 +80,7 @@ def long_threads(folder: Path, rounds: int, length: int) -> Iterator[Figure]:
         note=f"{ratio(times, 'read'):.0f} x py; everything of every step",
     )
     yield Figure(f"peak memory, reading {length // 2:,} steps", peak_megabytes(read["read"]), "MB")
+    yield _replay(user, (short, long), max(3, rounds // 3), length // 2 - 10)
     started = time.perf_counter()
     user.document("thread", "exec", long, "-c", str(length - length // 2))
     growing = (time.perf_counter() - started) / (length - length // 2) * 1000

@@ -109,7 +109,22 @@ def together(sources: list[Path], wheels: Path, folder: Path) -> list[str]:
     missing = {path.name for path in sources if has_plugins(path)} - {
         each["distribution"] for each in listed
     }
-    return faults + [f"together: no plugin of {name} is found" for name in sorted(missing)]
+    faults += [f"together: no plugin of {name} is found" for name in sorted(missing)]
+    return faults + replay_faults(environment)
+
+
+def replay_faults(environment: Environment) -> list[str]:
+    """A stranger's project has a recorded thread among its tests, and pytest replays it."""
+    environment.add("pytest")
+    (environment.project / "recorded").mkdir()
+    environment.run("uwf", "workflow", "new", "hello")
+    environment.run("uwf", "run", "./hello.yaml", "-p", "Greet", "--agent", "human")
+    answer = ("--status", "done", "--answer", "summary=Hello")
+    environment.run("uwf", "thread", "resume", "@last", *answer)
+    bundle = "recorded/hello.thread"
+    faults = environment.faults("replay: export", "uwf", "thread", "export", "@last", "-o", bundle)
+    replay = (*PYTEST, "-p", "uwf_core.replay.pytest", "recorded")
+    return faults + environment.faults("replay: pytest", *replay)
 
 
 if __name__ == "__main__":

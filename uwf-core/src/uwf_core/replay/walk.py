@@ -9,7 +9,7 @@ from uwf_core.moderator.next import Transition, apply_edge
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.prompt.markdown import frontmatter
 from uwf_core.replay.compare import same_text
-from uwf_core.replay.node import rebuilt_ref
+from uwf_core.replay.node import changed_fields
 from uwf_core.replay.position import ReplayPosition
 from uwf_core.replay.prompts import Prompted, full_prompt, prompt_again
 from uwf_core.replay.reply import correction_difference, extract_again, same_output
@@ -170,7 +170,7 @@ class _Walk:
                 route, to = self._route(step.role, reply)
                 yield from _of_route(payload["next"], to)
                 if is_same and self._position.definition.ref == payload["workflow"]:
-                    yield from self._of_node(attempt, found.task, reply, to)
+                    yield from self._of_node(attempt, found.task, to)
         self._position.pass_by(attempt, found.task, route, to)
 
     def _route(self, role: str, reply: "ExtractReply") -> tuple[Transition | None, NextPayload]:
@@ -193,12 +193,10 @@ class _Walk:
             part: Part = "correction" if now else "output"
             yield Difference(part, recorded, now or "the rejected reply is accepted")
 
-    def _of_node(
-        self, attempt: "Recorded", task: "Task", reply: "ExtractReply", to: NextPayload
-    ) -> Iterator[Difference]:
-        rebuilt = rebuilt_ref(self._engine.store, attempt, task, reply, to)
-        if rebuilt != attempt.ref:
-            yield Difference("node", attempt.ref, rebuilt)
+    def _of_node(self, attempt: "Recorded", task: "Task", to: NextPayload) -> Iterator[Difference]:
+        changed = changed_fields(self._engine.store, attempt, task, to)
+        if changed:
+            yield Difference("node", attempt.ref, f"a node with another {', '.join(changed)}")
 
 
 def _of_route(recorded: "Mapping[str, Any]", now: NextPayload) -> Iterator[Difference]:

@@ -32,7 +32,7 @@ def headline(each: Mapping[str, Any]) -> str:
         return f"{line}; changed: {causes}"
     if not each["differences"]:
         return line
-    return f"{line}; the workflow has not changed here, so compare the versions of uwf"
+    return f"{line}; the workflow is the same here, so the version of uwf is the likely cause"
 
 
 def _cause(cause: Mapping[str, Any]) -> str:
