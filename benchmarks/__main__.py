@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import builtin, evaluation, graph, startup, steps, store
+from benchmarks import builtin, comparing, evaluation, graph, startup, steps, store
 from benchmarks.figures import Figure, table
 
 
@@ -22,6 +22,7 @@ class Size(NamedTuple):
     files: int
     trials: int
     stored_trials: int
+    compared: int
     large: int = 0
 
 
@@ -33,6 +34,7 @@ FULL = Size(
     files=50_000,
     trials=200,
     stored_trials=10_000,
+    compared=1_000,
 )
 QUICK = Size(
     rounds=5,
@@ -42,6 +44,7 @@ QUICK = Size(
     files=5_000,
     trials=40,
     stored_trials=2_000,
+    compared=200,
 )
 
 LARGE = 1_000_000
@@ -72,6 +75,7 @@ def benches(size: Size, peers: Peers, most: float = 0.5) -> dict[str, Bench]:
         "exec": lambda folder: steps.one_step(folder, size.rounds),
         "many": lambda folder: steps.many_steps(folder, size.rounds, peers.langgraph_ms, most),
         "long": lambda folder: steps.long_threads(folder, size.rounds, size.long_thread),
+        "diff": lambda folder: comparing.thread_diff(folder, size.rounds, size.compared),
         "store": lambda folder: store.put_and_get(folder, size.nodes),
         "graph": lambda folder: graph.beside_git(folder, size.rounds, size.nodes),
         **({"memory": lambda folder: graph.memory(folder, size.large)} if size.large else {}),

@@ -5,7 +5,7 @@ import click
 from uwf_core.cli.command import command
 from uwf_core.cli.params import quota_option
 from uwf_core.cli.session import Session
-from uwf_core.errors import ExitCode, UsageError
+from uwf_core.errors import ExitCode
 
 
 @command(
@@ -32,9 +32,13 @@ def thread_diff(session: Session, a: str, b: str, quota: int, output: str | None
 
     document = compare(open_thread(session.engine, a), open_thread(session.engine, b))
     if output is not None:
+        from pathlib import Path
+
+        from uwf_core.upkeep.replaced_file import replaced_file
         from uwf_core.views.diff.page import diff_page
 
-        _write(output, diff_page(document))
+        with replaced_file(Path(session.engine.cwd, output), "the page") as file:
+            file.write(diff_page(document).encode())
         session.note(f"written: {output}")
     from uwf_core.cli.render.thread_diff import thread_diff_text
 
@@ -69,11 +73,3 @@ def workflow_diff(session: Session, a: str, b: str | None) -> int:
         document = diff_workflows(session.engine, a, b, live)
     session.emit(document, workflow_diff_text)
     return ExitCode.DONE if document["same"] else ExitCode.FAILED
-
-
-def _write(file: str, text: str) -> None:
-    try:
-        with open(file, "w", encoding="utf-8") as stream:
-            stream.write(text)
-    except OSError as error:
-        raise UsageError(f"cannot write the page: {error.strerror}", where=file) from error

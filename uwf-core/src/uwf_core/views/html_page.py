@@ -75,7 +75,8 @@ def page(title: str, *children: "Child", style: str = "") -> str:
 
 def text(value: str) -> Markup:
     """Escape a text: it then contains neither tags nor invisible characters."""
-    return Markup(escape(_HARMFUL.sub(_visible, value), quote=True))
+    is_plain = value.isascii() and value.isprintable()
+    return Markup(escape(value if is_plain else _HARMFUL.sub(_visible, value), quote=True))
 
 
 def join(*children: "Child") -> Markup:

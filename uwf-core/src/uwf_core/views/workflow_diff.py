@@ -6,7 +6,7 @@ from uwf_core.engine.workflows import read_workflow
 from uwf_core.errors import UnknownIdError
 from uwf_core.shape.shapes import build
 from uwf_core.workflow.definition import Definition, RoleText, Workflow
-from uwf_core.workflow.diff.change import WorkflowChange, Verdict
+from uwf_core.workflow.diff.change import Verdict, WorkflowChange
 from uwf_core.workflow.diff.compare import compare_workflows
 from uwf_core.workflow.registry import registered
 

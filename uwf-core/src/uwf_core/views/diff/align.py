@@ -39,6 +39,4 @@ def align(a: Sequence[Key], b: Sequence[Key], common: int) -> Iterator[Pair]:
                 yield None, right
             right += 1
         yield left, partner
-        if partner is not None:
-            right = max(right, partner + 1)
     yield from ((None, place) for place in range(right, len(b)) if b[place] not in in_a)
