@@ -1,4 +1,4 @@
-"""Recorded threads: replay and compare them, write them in other formats."""
+"""Recorded threads and versions: replay, compare, write in other formats."""
 
 from xml.etree import ElementTree
 
@@ -61,6 +61,21 @@ def two_runs_of_one_task_are_compared(uwf: Uwf) -> None:
     page = (uwf.folder / "diff.html").read_text()
     uwf.expect("Dear friends" in page and second in page, "diff.html does not show the divergence")
     uwf("thread diff", first, "no-such-thread", code=2, fails="no-such-thread")
+
+
+@check("workflow diff")
+def two_versions_of_a_workflow_are_compared(uwf: Uwf) -> None:
+    uwf("workflow diff letter.yaml letter.yaml", has={"same": True, "changes.#": 0})
+    changed = uwf.changed_letter("May this be sent?", "Is this polite?")
+    uwf("workflow diff letter.yaml", changed, code=1, has={
+        "same": False, "forks": "compatible", "changes.#": 1,
+        "changes.0.kind": "prompt-changed", "changes.0.place": "graph.writer.written.prompt",
+    })  # fmt: skip
+    renamed = uwf.changed_letter("again", "once-more", "renamed")
+    found = uwf("workflow diff letter.yaml", renamed, code=1, has={"forks": "breaking"})
+    kinds = {each["kind"] for each in found["changes"]}
+    uwf.expect({"status-removed", "status-added"} <= kinds, f"the kinds of change are {kinds}")
+    uwf("workflow diff", changed, code=2, fails="'letter' is not registered")
 
 
 @check("thread export")
