@@ -307,6 +307,12 @@ class RecordedThread(Protocol):
         """`idle`, `running`, `suspended`, `completed`, `cancelled` or `corrupt`."""
 
     @property
+    def root(self) -> str | None:
+        """The root over all its nodes, which `uwf thread export` and `uwf bundle verify` print; it
+        reads all of them. None while the thread runs.
+        """
+
+    @property
     def cwd(self) -> str:
         """The folder of the thread."""
 

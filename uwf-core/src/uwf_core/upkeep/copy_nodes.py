@@ -10,7 +10,7 @@ from uwf_core.engine.find import find_thread
 from uwf_core.ids import ref_of_number
 from uwf_core.thread.head import TRIAL
 from uwf_core.thread.names import HEADS
-from uwf_core.upkeep.export_bundle import own_variables
+from uwf_core.thread.own_variables import own_variables
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store

@@ -6,20 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.store import Variable
 from uwf_core.engine.find import find_thread
-from uwf_core.errors import BundleError, BusyError
-from uwf_core.ids import ThreadId
-from uwf_core.thread.head import IMPORTED, TRIAL, Head, read_head
-from uwf_core.thread.lock import holder_of
-from uwf_core.thread.names import prefixes_of
+from uwf_core.errors import BundleError
+from uwf_core.thread.own_variables import own_variables
 from uwf_core.upkeep.replaced_file import replaced_file
 
 if TYPE_CHECKING:
     from uwf_core.cas.bundle_write import Inspect
-    from uwf_core.cas.store import Store
     from uwf_core.engine.documents import BundleDocument
     from uwf_core.engine.engine import Engine
-
-_TRIES = 5
 
 
 def export_thread(engine: "Engine", word: str, path: str) -> "BundleDocument":
@@ -51,24 +45,6 @@ def export_thread(engine: "Engine", word: str, path: str) -> "BundleDocument":
         "bytes": size,
         "file": str(target),
     }
-
-
-def own_variables(store: "Store", thread: ThreadId) -> tuple[Head, Sequence[Variable]]:
-    """A consistent view of the head and all variables of a thread, without the marks of a trial and
-    of an import: these hold only in this store.
-    """
-    for _ in range(_TRIES):
-        head = read_head(store, thread)
-        if holder_of(store, thread) is not None:
-            break
-        here = {TRIAL, IMPORTED}
-        tags = {tag: text for tag, text in head.variable.tags.items() if tag not in here}
-        variables = [head.variable._replace(tags=tags)]
-        for prefix in prefixes_of(thread):
-            variables += store.variables(prefix)
-        if read_head(store, thread).variable == head.variable:
-            return head, variables
-    raise BusyError(f"thread {thread} is running", hint=f"next: uwf thread wait {thread}")
 
 
 def _inspect(engine: "Engine", variables: Sequence[Variable]) -> "Inspect":

@@ -6,7 +6,8 @@ from uwf_core.prompt.markdown import fenced, said_markdown, step_markdown
 from uwf_core.thread.lifecycle import state_words
 
 if TYPE_CHECKING:
-    from uwf_core.views.recorded import StepRecord, ThreadRecord, TurnRecord
+    from uwf_core.views.recorded import StepRecord, ThreadRecord
+    from uwf_core.views.recorded_replies import TurnRecord
 
 QUOTA = 32_000
 """The default number of characters to show."""

@@ -30,14 +30,14 @@ from uwf_core.thread.history import (
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import attempt_name, turns_prefix
+from uwf_core.views.recorded_replies import CorrectionRecord, TurnRecord
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder
     from uwf_core.api.sums import UsagePayload
-    from uwf_core.cas.store import Store
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.state import Event, OpenAttempt, ThreadState
-    from uwf_core.thread.types import CorrectionPayload, ErrorPayload, StartPayload, TurnPayload
+    from uwf_core.thread.types import ErrorPayload, StartPayload
     from uwf_core.workflow.definition import Definition
 
 
@@ -63,53 +63,6 @@ def open_step(engine: "Engine", word: str) -> "StepRecord":
             hint=f"`uwf cas get {ref}` prints it; `uwf thread read` prints the task",
         )
     return StepRecord(engine, read_step(engine.store, ref))
-
-
-class TurnRecord:
-    """A `RecordedTurn`."""
-
-    def __init__(self, store: "Store", ref: str) -> None:
-        self._store = store
-        self.ref = ref
-        self.node: TurnPayload = store.payload(Ref(ref))
-        self.index = self.node["index"]
-        self.speaker = self.node["role"]
-        self.usage = self.node["usage"]
-
-    @property
-    def text(self) -> str:
-        """The message."""
-        return self._store.text(Ref(self.node["text"]))
-
-    @property
-    def reasoning(self) -> str | None:
-        """The model's reasoning."""
-        return text_at(self._store, self.node["reasoning"])
-
-    @property
-    def tool_calls(self) -> list[dict[str, Any]]:
-        """The uses of tools, with the text of each result."""
-        calls = self.node["toolCalls"]
-        return [{**call, "result": text_at(self._store, call["result"])} for call in calls]
-
-
-class CorrectionRecord:
-    """A `RecordedCorrection`."""
-
-    def __init__(self, store: "Store", node: "CorrectionPayload") -> None:
-        self._store = store
-        self.node = node
-        self.errors = node["errors"]
-
-    @property
-    def prompt(self) -> str:
-        """The text that the agent got."""
-        return self._store.text(Ref(self.node["prompt"]))
-
-    @property
-    def raw(self) -> str:
-        """The rejected reply."""
-        return self._store.text(Ref(self.node["raw"]))
 
 
 class StepRecord:
@@ -305,6 +258,13 @@ class ThreadRecord:
     def status(self) -> str:
         """The status to show."""
         return self.state.status
+
+    @cached_property
+    def root(self) -> str | None:
+        """The root of its bundle, None while it runs."""
+        from uwf_core.thread.own_variables import thread_root
+
+        return thread_root(self._engine.store, self._head)
 
     @property
     def cwd(self) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from uwf_core.engine.documents import TurnDocument
     from uwf_core.thread.state import OpenAttempt
-    from uwf_core.views.recorded import StepRecord, ThreadRecord, TurnRecord
+    from uwf_core.views.recorded import StepRecord, ThreadRecord
+    from uwf_core.views.recorded_replies import TurnRecord
 
 POLL_SECONDS = 0.2
 

@@ -1,0 +1,51 @@
+"""The variables of a thread: its head and what belongs to it, as a bundle contains them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from uwf_core.api.store import Variable
+from uwf_core.errors import BusyError
+from uwf_core.ids import ThreadId
+from uwf_core.thread.head import IMPORTED, TRIAL, Head, read_head
+from uwf_core.thread.lock import holder_of
+from uwf_core.thread.names import prefixes_of
+
+if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
+
+_TRIES = 5
+
+
+def own_variables(store: "Store", thread: ThreadId) -> tuple[Head, Sequence[Variable]]:
+    """A consistent view of the head and all variables of a thread, without the marks of a trial and
+    of an import: these hold only in this store.
+    """
+    for _ in range(_TRIES):
+        head = read_head(store, thread)
+        if holder_of(store, thread) is not None:
+            break
+        here = {TRIAL, IMPORTED}
+        tags = {tag: text for tag, text in head.variable.tags.items() if tag not in here}
+        variables = [head.variable._replace(tags=tags)]
+        for prefix in prefixes_of(thread):
+            variables += store.variables(prefix)
+        if read_head(store, thread).variable == head.variable:
+            return head, variables
+    raise BusyError(f"thread {thread} is running", hint=f"next: uwf thread wait {thread}")
+
+
+def thread_root(store: "Store", head: Head) -> str | None:
+    """The root of the thread's bundle, None while it runs, or if it has another head by now.
+
+    Raises:
+        CorruptNodeError, MissingNodeError: a node of it is damaged or missing.
+    """
+    from uwf_core.cas.bundle_root import root_from
+
+    try:
+        now, variables = own_variables(store, head.thread)
+    except BusyError:
+        return None
+    if now.ref != head.ref:
+        return None
+    return root_from(store, now.ref, [each.value for each in variables])

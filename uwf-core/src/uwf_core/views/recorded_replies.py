@@ -1,0 +1,57 @@
+"""The parts of a recorded step that are messages: turns and rejected replies."""
+
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.ids import Ref
+from uwf_core.thread.history import text_at
+
+if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
+    from uwf_core.thread.types import CorrectionPayload, TurnPayload
+
+
+class TurnRecord:
+    """A `RecordedTurn`."""
+
+    def __init__(self, store: "Store", ref: str) -> None:
+        self._store = store
+        self.ref = ref
+        self.node: TurnPayload = store.payload(Ref(ref))
+        self.index = self.node["index"]
+        self.speaker = self.node["role"]
+        self.usage = self.node["usage"]
+
+    @property
+    def text(self) -> str:
+        """The message."""
+        return self._store.text(Ref(self.node["text"]))
+
+    @property
+    def reasoning(self) -> str | None:
+        """The model's reasoning."""
+        return text_at(self._store, self.node["reasoning"])
+
+    @property
+    def tool_calls(self) -> list[dict[str, Any]]:
+        """The uses of tools, with the text of each result."""
+        calls = self.node["toolCalls"]
+        return [{**call, "result": text_at(self._store, call["result"])} for call in calls]
+
+
+class CorrectionRecord:
+    """A `RecordedCorrection`."""
+
+    def __init__(self, store: "Store", node: "CorrectionPayload") -> None:
+        self._store = store
+        self.node = node
+        self.errors = node["errors"]
+
+    @property
+    def prompt(self) -> str:
+        """The text that the agent got."""
+        return self._store.text(Ref(self.node["prompt"]))
+
+    @property
+    def raw(self) -> str:
+        """The rejected reply."""
+        return self._store.text(Ref(self.node["raw"]))
