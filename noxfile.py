@@ -220,7 +220,7 @@ def walkthrough(session: nox.Session) -> None:
 
 @check
 def browser(session: nox.Session) -> None:
-    """The evaluation's page in a real browser, which stays a system's: `UWF_BROWSER` names one,
+    """The pages for people in a real browser, which stays a system's: `UWF_BROWSER` names one,
     else Chromium or Chrome is looked for. `UWF_PICTURES=FOLDER` keeps pictures of the pages.
     """
     names = ("chromium", "chromium-browser", "google-chrome", "chrome")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import builtin, comparing, evaluation, graph, startup, steps, store
+from benchmarks import builtin, comparing, evaluation, graph, reading, startup, steps, store
 from benchmarks.figures import Figure, table
 
 
@@ -76,6 +76,7 @@ def benches(size: Size, peers: Peers, most: float = 0.5) -> dict[str, Bench]:
         "many": lambda folder: steps.many_steps(folder, size.rounds, peers.langgraph_ms, most),
         "long": lambda folder: steps.long_threads(folder, size.rounds, size.long_thread),
         "diff": lambda folder: comparing.thread_diff(folder, size.rounds, size.compared),
+        "views": lambda folder: reading.views(folder, size.rounds),
         "store": lambda folder: store.put_and_get(folder, size.nodes),
         "graph": lambda folder: graph.beside_git(folder, size.rounds, size.nodes),
         **({"memory": lambda folder: graph.memory(folder, size.large)} if size.large else {}),

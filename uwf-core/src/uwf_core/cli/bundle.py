@@ -15,7 +15,7 @@ from uwf_core.errors import UsageError
 @command(
     "export",
     "uwf thread export @last -o thread.tar",
-    "uwf thread export @last --format csv -o steps.csv",
+    "uwf thread export @last --format html -o why.html",
     logged=True,
 )
 @thread_argument()
@@ -28,8 +28,8 @@ def export(session: Session, thread: str, output: str | None, name: str | None) 
     root over all nodes that is the same in every store. `uwf bundle verify` verifies it without
     a store, `uwf cas import` imports it.
 
-    --format NAME writes the format of an exporter instead, without -o on stdout. `uwf plugin list`
-    lists the exporters.
+    --format NAME writes the format of an exporter instead, without -o on stdout: html and markdown
+    are the page of `uwf thread why`, plugins add others (`uwf plugin list`).
     """
     session.thread = thread
     if name not in (None, "bundle"):

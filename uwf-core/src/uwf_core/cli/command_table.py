@@ -128,6 +128,12 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         _THREAD,
         ("--timeout=text",),
     ),
+    "why": Row(
+        "why:why",
+        "Explain a thread in sentences with proofs",
+        _THREAD,
+        ("--step=step", "--output=file"),
+    ),
 }
 
 _STEP_ROWS: Final[Mapping[str, Entry]] = {

@@ -153,11 +153,12 @@ def api_version(text: object) -> tuple[int, int] | None:
 RESERVED: Mapping[str, frozenset[str]] = {
     AGENTS: frozenset(("human", "mock")),
     EXTRACTORS: frozenset(("frontmatter",)),
+    EXPORTERS: frozenset(("html", "markdown")),
     STORES: frozenset(("memory", "sqlite")),
     COMMANDS: frozenset(
         (
             *("agent", "bundle", "cas", "completion", "config", "demo", "doctor", "log"),
-            *("plugin", "prompt", "run", "setup", "step", "thread", "workflow"),
+            *("plugin", "prompt", "replay", "run", "setup", "step", "thread", "workflow"),
         )
     ),
 }

@@ -96,7 +96,9 @@ def tag(element: str, /, *children: "Child", **attributes: "str | bool | None") 
 
 def _visible(match: re.Match[str]) -> str:
     code = ord(match.group())
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _child(child: "Markup | str | int") -> str:

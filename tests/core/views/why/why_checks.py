@@ -1,0 +1,182 @@
+"""Whether a statement is true: its references resolve, and their nodes contain what it claims."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from uwf_core.cas.closure import walk
+from uwf_core.client import Client
+from uwf_core.ids import ThreadId
+from uwf_core.prompt.markdown import step_markdown
+from uwf_core.thread.own_variables import own_variables
+from uwf_core.views.why.page import why_page
+from uwf_core.views.why.statements import KINDS, Statement, WhyPage, WhySection
+
+TEXTS = {"task", "instruction", "said", "text"}
+"""The kinds whose quote is the text of their first reference."""
+
+
+class Checks:
+    """The nodes of a thread, and the checks of statements about it."""
+
+    def __init__(self, client: Client, thread: str) -> None:
+        self.store = client._engine.store
+        self.thread = client.thread(thread)
+        _, variables = own_variables(self.store, ThreadId(thread))
+        self.closure = set(walk(self.store, [each.value for each in variables]))
+
+    def page(self) -> WhyPage:
+        """The page, each statement of which is true."""
+        page = why_page(self.thread)
+        for section in page.sections:
+            for each in (*section.statements, *section.prompt):
+                self.statement(each)
+            self.section(section)
+        assert [each.step for each in page.sections if each.step] == [
+            step.ref for step in self.thread.steps()
+        ]
+        return page
+
+    def node(self, ref: str) -> Any:
+        return self.store.payload(ref)
+
+    def statement(self, each: Statement) -> None:
+        assert each.kind in KINDS
+        assert each.refs
+        assert set(each.refs) <= self.closure, each
+        assert (each.quote is not None or each.command is not None) == each.text.endswith(":"), each
+        if each.kind in TEXTS:
+            assert each.quote == self.store.text(each.refs[0])
+        check = getattr(self, f"is_{each.kind}", None)
+        if check is not None:
+            check(each, *map(self.node, each.refs))
+
+    def section(self, section: WhySection) -> None:
+        """The parts of the prompt are the prompt; the decision and the route are there."""
+        if section.step is None:
+            return
+        kinds = [each.kind for each in section.statements]
+        for kind in ("asked", "instruction", "worker", "decided", "route", "cost"):
+            assert kinds.count(kind) == 1, (kind, kinds)
+        step = self.node(section.step)
+        assert kinds.count("correction") >= len(step["corrections"])
+        assert kinds.count("attempt") >= len(step["previousAttempts"])
+        if section.prompt:
+            prompt, at = self.store.text(step["prompt"]), 0
+            for part in section.prompt:
+                assert part.refs[-1] == step["prompt"]
+                text = part.quote if part.quote is not None else self.shown_elsewhere(part, prompt)
+                assert prompt.startswith(text, at), part
+                at += len(text)
+            assert at == len(prompt)
+
+    def shown_elsewhere(self, part: Statement, prompt: str) -> str:
+        """The text of a part that the page shows at another step."""
+        if "the same text" in part.text:
+            number = int(part.text.rstrip(".").rpartition(" ")[2])
+            other = next(step for step in self.thread.steps() if step.number == number)
+            place = int(part.text.split()[1])
+            from uwf_core.views.why.prompt_parts import split_prompt
+
+            task = self.thread.task
+            texts = [each.text for each in split_prompt(other.prompt, task, other.edge_prompt)]
+            return next(each for each in texts[place - 1 :] if each in prompt)
+        step = next(each for each in self.thread.steps() if each.ref == part.refs[0])
+        said = step.sayings
+        return step_markdown(step.number, step.role, step.output, step.body, said) + "\n\n"
+
+    # -- one for each kind that claims something about a node --------------------------------------
+
+    def is_decided(self, each: Statement, output: Any, step: Any) -> None:
+        assert step["output"] == each.refs[0]
+        assert output["$status"] in each.text
+
+    def is_replaced(self, each: Statement, step: Any, output: Any) -> None:
+        assert step["output"] == each.refs[1]
+        assert output["$status"] in each.text
+
+    def is_field(self, each: Statement, output: Any) -> None:
+        name, _, value = each.text.partition(":")
+        found = output[name]
+        shown = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+        assert shown == (value.removeprefix(" ") if each.quote is None else each.quote)
+
+    def is_route(self, each: Statement, step: Any, workflow: Any = None) -> None:
+        status = self.node(step["output"])["$status"]
+        to = step["next"]
+        if workflow is None:
+            assert status == "$SUSPEND"
+            assert each.quote == to["message"]
+            return
+        edge = workflow["graph"][step["role"]][status]
+        assert f"graph.{step['role']}.{status}" in each.text
+        assert f"“{status}”" in each.text
+        target = {"completed": "$END", "suspended": "$SUSPEND"}.get(to["status"], to["role"])
+        assert edge["role"] == target
+        words = {"completed": "ends", "suspended": "asks a person"}
+        assert words.get(to["status"], f"to the {to['role']}") in each.text
+
+    def is_asked(self, each: Statement, *nodes: Any) -> None:
+        workflows = [node for node in nodes if "graph" in node]
+        if "(rule " not in each.text:
+            assert nodes[0]["next"]["status"] == "suspended"
+            return
+        role, _, edge = each.text.partition("(rule graph.")[2].rstrip(").").partition(".")
+        assert f"“{workflows[0]['graph'][role][edge]['role']}”" in each.text
+
+    def is_attempt(self, each: Statement, step: Any, error: Any) -> None:
+        assert step["output"] == each.refs[1]
+        assert error["kind"] == step["failure"]
+        assert f"“{error['kind']}”" in each.text
+        assert each.quote == error["message"]
+
+    def is_correction(self, each: Statement, step: Any, raw: Any, prompt: Any) -> None:
+        found = [one for one in step["corrections"] if one["raw"] == each.refs[1]]
+        assert any("\n".join(one["errors"]) == each.quote for one in found)
+        assert all(one["prompt"] == each.refs[2] for one in found)
+        assert isinstance(raw, str) and isinstance(prompt, str)
+
+    def is_answer(self, each: Statement, answer: Any) -> None:
+        for name, value in json.loads(answer).items():
+            assert f"{name}: {value}" in (each.quote or "")
+
+    def is_question(self, each: Statement, question: Any, event: Any) -> None:
+        assert self.store.text(question["message"]) == each.quote
+        assert event["next"]["question"] == each.refs[0]
+
+    def is_worker(self, each: Statement, step: Any) -> None:
+        assert f"The agent {step['agent']} " in each.text or step["answer"] is not None
+
+    def is_cost(self, each: Statement, step: Any) -> None:
+        dollars = step["usage"]["costUsd"]
+        shown = "Cost: unknown" if dollars is None else f"${dollars:.4f}"
+        assert shown in each.text or step["answer"] is not None
+
+    def is_cancelled(self, each: Statement, event: Any) -> None:
+        assert event["next"]["status"] == "cancelled"
+        assert event["by"]["user"] in each.text
+
+    def is_limit(self, each: Statement, event: Any) -> None:
+        assert event["limit"] in each.text
+
+    def is_thread(self, each: Statement, started: Any, start: Any, workflow: Any) -> None:
+        assert started["start"] == each.refs[1]
+        assert start["cwd"] in each.text
+        assert f"“{workflow['name']}”" in each.text
+
+    def is_role(self, each: Statement, workflow: Any) -> None:
+        role = each.text.partition("“")[2].partition("”")[0]
+        assert workflow["roles"][role]["goal"] == each.quote
+
+    def is_workflow(self, each: Statement, workflow: Any) -> None:
+        assert workflow["description"] == each.quote
+
+
+def kinds_of(pages: Iterable[WhyPage]) -> Mapping[str, int]:
+    """How often each kind occurs."""
+    found: dict[str, int] = {}
+    for page in pages:
+        for section in page.sections:
+            for each in (*section.statements, *section.prompt):
+                found[each.kind] = found.get(each.kind, 0) + 1
+    return found

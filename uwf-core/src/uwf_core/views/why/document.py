@@ -1,0 +1,32 @@
+"""The page as data: the same statements, for programs."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from uwf_core.views.why.statements import Statement, WhyPage
+
+
+def why_document(page: WhyPage) -> dict[str, Any]:
+    """The page as JSON: each statement has `kind`, `text`, `refs`, `quote` and `command`."""
+    return {
+        "thread": page.thread,
+        "head": page.head,
+        "root": page.root,
+        "title": page.title,
+        "sections": [
+            {
+                "title": each.title,
+                "step": each.step,
+                "number": each.number,
+                "role": each.role,
+                "status": each.status,
+                "statements": _statements(each.statements),
+                "prompt": _statements(each.prompt),
+            }
+            for each in page.sections
+        ],
+    }
+
+
+def _statements(statements: Sequence[Statement]) -> list[dict[str, Any]]:
+    return [{**each._asdict(), "refs": list(each.refs)} for each in statements]
