@@ -237,6 +237,7 @@ class ComparedStep(TypedDict):
     status: str | None
     route: str
     agent: str
+    alias: str | None
     model: str | None
     session: str | None
     workflow: str

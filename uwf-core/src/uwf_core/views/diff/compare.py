@@ -171,6 +171,7 @@ def _side(step: "StepRecord", *, is_whole: bool) -> ComparedStep:
         "status": step.status,
         "route": route_of(node["next"]),
         "agent": node["agent"],
+        "alias": step.alias,
         "model": node["model"],
         "session": node["session"],
         "workflow": node["workflow"],

@@ -87,7 +87,7 @@ def _first(document: Mapping[str, Any]) -> Markup:
 
 
 def _overview(rows: Sequence[Mapping[str, Any]], common: int) -> Markup:
-    heads = ["step", "A", "B", "different"]
+    heads = ["role", "A", "B", "different"]
     same = tag(
         "details",
         tag("summary", f"{common} common steps"),
@@ -98,7 +98,7 @@ def _overview(rows: Sequence[Mapping[str, Any]], common: int) -> Markup:
 
 
 def _summary(row: Mapping[str, Any]) -> list[Any]:
-    name = f"{row['role']} {row['visit']}"
+    name = row["role"]
     is_whole = bool(row["differences"]) or row["a"] is None or row["b"] is None
     link = tag("a", name, href=f"#{_anchor(row)}") if is_whole else name
     return [link, _cell(row["a"]), _cell(row["b"]), _different(row)]
@@ -131,7 +131,7 @@ def _step(row: Mapping[str, Any]) -> Markup | None:
     if not row["differences"] and None not in sides:
         return None
     return join(
-        tag("h3", f"{row['role']}, visit {row['visit']}", id=_anchor(row)),
+        tag("h3", _heading(row), id=_anchor(row)),
         _table(["", "A", "B"], list(_facts(sides))),
         *(
             join(tag("p", _place(found), class_="soft"), _lines(found["a"], found["b"]))
@@ -141,20 +141,34 @@ def _step(row: Mapping[str, Any]) -> Markup | None:
     )
 
 
+def _heading(row: Mapping[str, Any]) -> str:
+    numbers = [side["number"] if side else None for side in (row["a"], row["b"])]
+    if numbers[0] == numbers[1]:
+        return f"Step {numbers[0]}: {row['role']}"
+    named = zip(numbers, "AB", strict=True)
+    places = (f"step {number} in {name}" for number, name in named if number)
+    return f"S{', '.join(places)[1:]}: {row['role']}"
+
+
 def _facts(sides: Sequence[Mapping[str, Any] | None]) -> Iterator[list[Any]]:
-    """The facts of a step, and what it cost, on each side."""
+    """The facts of a step, and what it cost, on each side, without those that say nothing."""
     for name, value in _FACTS.items():
-        yield [name, *("–" if side is None else value(side) for side in sides)]
+        cells = [None if side is None else value(side) for side in sides]
+        if any(each not in _SAYS_NOTHING for each in cells):
+            yield [name, *("–" if each is None else each for each in cells)]
+
+
+_SAYS_NOTHING = (None, "none", "0", "unknown, unknown")
 
 
 _FACTS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "step": lambda side: tag("code", side["step"]),
     "status": lambda side: f"{side['status']} → {side['route']}",
-    "agent": lambda side: " ".join(filter(None, (side["agent"], side["model"]))),
+    "agent": lambda side: " ".join(filter(None, (side["alias"] or side["agent"], side["model"]))),
     "session": lambda side: side["session"] or "–",
     "folder": lambda side: side["cwd"],
     "failed attempts": lambda side: ", ".join(side["attempts"]) or "none",
-    "corrections": lambda side: side["corrections"],
+    "corrections": lambda side: str(side["corrections"]),
     "time": lambda side: _seconds(side["durationMs"]),
     "tokens in, out": lambda side: _tokens(side["usage"]),
     "cost": lambda side: _amount(side["usage"], "costUsd"),
