@@ -1,4 +1,4 @@
-"""Recorded threads and versions: replay, compare, write in other formats."""
+"""Recorded threads and versions: replay, explain, compare, write in other formats."""
 
 from xml.etree import ElementTree
 
@@ -45,6 +45,23 @@ def a_replay_runs_on_from_the_first_change(uwf: Uwf) -> None:
     uwf.same("the steps", [each["role"] for each in live["steps"]], ["reader", "writer", "reader"])
     uwf.expect(live["thread"] != thread, "it ran the recorded thread")
     uwf("step show", live["steps"][1]["step"], has={"output.text": "Dear friends"})
+
+
+@check("thread why")
+def a_thread_is_explained_with_its_proof(uwf: Uwf) -> None:
+    run = uwf.letter()
+    thread, second = run["thread"], run["steps"][1]["step"]
+    root = uwf("thread export -o letter.tar", thread)["root"]
+    uwf("thread why", thread, says=[
+        "Invite the street", "Step 2: reader – again", "(rule graph.reader.again)", second,
+        "Once more: Who is all?", f"have the root {root}.",
+    ])  # fmt: skip
+    one = uwf("thread why --step", second, thread, says=["comments: Who is all?"])
+    uwf.expect("Dear neighbours" not in one, "--step explains other steps as well")
+    uwf("thread why -o why.html", thread)
+    page = (uwf.folder / "why.html").read_text()
+    uwf.expect("Dear neighbours" in page and root in page, "why.html lacks a text or the proof")
+    uwf("thread why no-such-thread", code=2)
 
 
 @check("thread diff")
