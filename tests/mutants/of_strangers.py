@@ -314,4 +314,28 @@ STRANGERS = (
         "    if True:",
         "tests/core/config/test_trust.py::test_what_could_run_or_redirect_is_ignored_and_told_until_the_folder_is_trusted",
     ),
+    Mutant(
+        "exports",
+        "a secret that is known now is exported by an exporter",
+        "engine/exporting.py",
+        "        if self._engine.redactor.text(part) != part:",
+        "        if False:",
+        "tests/plugins/test_exporters.py::test_a_secret_that_is_known_now_is_not_exported",
+    ),
+    Mutant(
+        "exports",
+        "an exporter prints into its output",
+        "engine/exporting.py",
+        "            with self._engine.plugins.guard:",
+        "            if True:",
+        "tests/plugins/test_exporters.py::test_what_an_exporter_prints_is_not_its_output",
+    ),
+    Mutant(
+        "exports",
+        "a fence of another length ends a part of a prompt",
+        "views/why/prompt_parts.py",
+        '    found = prompt.find(f"\\n{ticks}\\n", at)',
+        '    found = prompt.find("\\n````", at)',
+        "tests/core/views/why/test_prompt_parts.py",
+    ),
 )

@@ -55,7 +55,10 @@ def test_the_parts_are_the_prompt_and_each_step_is_one(
     parts = split_prompt(prompt, task, instruction)
     assert "".join(each.text for each in parts) == prompt
     found = [each for each in parts if each.kind == "step"]
-    assert [each.text.rstrip("\n") for each in found] == [each.rstrip("\n") for each in steps]
+    assert [each.text for each in found] == (
+        ["".join(f"{each}\n\n" for each in steps)] * bool(steps)
+    )
+    assert [(each.first, each.last) for each in found] == [(1, len(steps))] * bool(steps)
     kinds = [each.kind for each in parts]
     assert kinds[: 1 if own else 2] == (["reminder"] if own else ["form", "task"])
     assert kinds[-2:] == ["instruction", "end"]

@@ -81,9 +81,13 @@ class Checks:
             task = self.thread.task
             texts = [each.text for each in split_prompt(other.prompt, task, other.edge_prompt)]
             return next(each for each in texts[place - 1 :] if each in prompt)
-        step = next(each for each in self.thread.steps() if each.ref == part.refs[0])
-        said = step.sayings
-        return step_markdown(step.number, step.role, step.output, step.body, said) + "\n\n"
+        steps = list(self.thread.steps())
+        refs = [each.ref for each in steps]
+        first, last = refs.index(part.refs[0]), refs.index(part.refs[-2])
+        return "".join(
+            step_markdown(each.number, each.role, each.output, each.body, each.sayings) + "\n\n"
+            for each in steps[first : last + 1]
+        )
 
     # -- one for each kind that claims something about a node --------------------------------------
 

@@ -22,7 +22,7 @@ MEANING: Final[Mapping[str, str]] = {
     REMINDER: "a reminder, because this session knows the role and the task already",
     PROGRESS: "how far the thread has come, written by uwf",
     HISTORY: "an introduction to the earlier steps, written by uwf",
-    STEP: "an earlier step",
+    STEP: "earlier steps",
     REPLACED: "the reply that is to be replaced",
     SAID: "what a person said at an earlier attempt",
     INSTRUCTION: "the instruction, made by the rule of the workflow",
@@ -36,7 +36,7 @@ _TASK_HEADING = "# Task\n\n"
 _TASK_LEAD = "The task of the whole thread:\n\n"
 _PROGRESS_HEADING = "# Progress\n\n"
 _INSTRUCTION_HEADING = "# Your instruction\n\n"
-_MARKS = re.compile(r"^(?:(`{4,})(.*)|(#{1,2} .*))$", re.MULTILINE)
+_MARK = re.compile(r"\n(`{4,}|#{1,2} )")
 _STEP_HEADING = re.compile(r"## Step (\d+): ")
 _HEADINGS: Final = (
     ("# What happened ", HISTORY),
@@ -47,11 +47,21 @@ _HEADINGS: Final = (
 
 
 class PromptPart(NamedTuple):
-    """A slice of the prompt; `number` is the step of one of kind `step`."""
+    """A slice of the prompt; one of kind `step` has the steps from `first` to `last`."""
 
     kind: str
     text: str
-    number: int | None = None
+    first: int | None = None
+    last: int | None = None
+
+
+class _Heading(NamedTuple):
+    """Where a part begins."""
+
+    at: int
+    kind: str
+    first: int | None = None
+    last: int | None = None
 
 
 def split_prompt(prompt: str, task: str, instruction: str) -> list[PromptPart]:
@@ -65,13 +75,14 @@ def split_prompt(prompt: str, task: str, instruction: str) -> list[PromptPart]:
     if progress is None:
         return [PromptPart(WHOLE, prompt)]
     parts = [*_opening(prompt[:progress], task)]
-    marks = list(_engine_headings(prompt, progress))
-    ends = [*(at for at, _, _ in marks[1:]), len(prompt)]
-    for (at, kind, number), end in zip(marks, ends, strict=True):
-        if kind == INSTRUCTION:
-            parts += _instruction(prompt[at:], instruction)
+    marks = _engine_headings(prompt, progress)
+    ends = [*(each.at for each in marks[1:]), len(prompt)]
+    for mark, end in zip(marks, ends, strict=True):
+        text = prompt[mark.at : end]
+        if mark.kind == INSTRUCTION:
+            parts += _instruction(text, instruction)
         else:
-            parts.append(PromptPart(kind, prompt[at:end], number))
+            parts.append(PromptPart(mark.kind, text, mark.first, mark.last))
     return parts
 
 
@@ -94,23 +105,32 @@ def _opening(text: str, task: str) -> Iterator[PromptPart]:
         yield PromptPart(TASK, text[-length:])
 
 
-def _engine_headings(prompt: str, start: int) -> Iterator[tuple[int, str, int | None]]:
-    """Where each part from the progress on begins, its kind and step; the instruction is last."""
-    yield start, PROGRESS, None
-    fence, section = "", PROGRESS
-    for mark in _MARKS.finditer(prompt, start):
-        ticks, after, heading = mark.groups()
-        if fence:  # only a bare fence of this length ends it
-            fence = "" if ticks == fence and not after else fence
-        elif ticks:
-            fence = ticks
+def _engine_headings(prompt: str, start: int) -> list[_Heading]:
+    """Where each part from the progress on begins; the instruction is last."""
+    found, section, at = [_Heading(start, PROGRESS)], PROGRESS, start
+    while (mark := _MARK.search(prompt, at)) is not None:
+        if mark[1].startswith("`"):
+            at = _end_of_fence(prompt, mark[1], mark.end())
+            continue
+        begin, at = mark.start(1), mark.end()
+        heading = prompt[begin : prompt.find("\n", begin)]
+        if (step := _STEP_HEADING.match(heading)) and section in (HISTORY, STEP):
+            number = int(step[1])
+            first = found.pop() if section == STEP else _Heading(begin, STEP, number)
+            found.append(first._replace(last=number))
+            section = STEP
         elif (kind := _kind_of(heading)) is not None:
             section = kind
-            yield mark.start(), kind, None
+            found.append(_Heading(begin, kind))
             if kind == INSTRUCTION:
-                return
-        elif section == HISTORY and (step := _STEP_HEADING.match(heading)):
-            yield mark.start(), STEP, int(step[1])
+                break
+    return found
+
+
+def _end_of_fence(prompt: str, ticks: str, at: int) -> int:
+    """The end of the line that closes a fence: one with these ticks alone."""
+    found = prompt.find(f"\n{ticks}\n", at)
+    return len(prompt) if found < 0 else found + 1 + len(ticks)
 
 
 def _kind_of(heading: str) -> str | None:

@@ -16,7 +16,6 @@ from uwf_core.views.why.prompt_parts import (
     REMINDER,
     REPLACED,
     SAID,
-    STEP,
     TASK,
     PromptPart,
     split_prompt,
@@ -286,15 +285,19 @@ def _prompt_part(
     step: RecordedStep, around: Surroundings, part: PromptPart, place: str
 ) -> Statement:
     prompt = step.node["prompt"]
-    if part.kind == STEP and part.number is not None and part.number <= len(around.earlier):
-        text = f"{place}the reply of step {part.number}, as it is recorded there."
-        return Statement("prompt", text, (around.earlier[part.number - 1], prompt))
+    first, last = part.first, part.last
+    if first is not None and last is not None and last <= len(around.earlier):
+        several = f"the replies of the steps {first} to {last}, as they are recorded there."
+        one = f"the reply of step {first}, as it is recorded there."
+        ends = dict.fromkeys((around.earlier[first - 1], around.earlier[last - 1]))
+        text = place + (one if first == last else several)
+        return Statement("prompt", text, (*ends, prompt))
     refs = (*_origins(step, around, part.kind), prompt)
     meaning = MEANING[part.kind]
     if len(part.text) > _WORTH_A_REFERENCE:
-        first = around.shown.setdefault(part.text, step.number)
-        if first != step.number:
-            text = f"{place}{meaning}; the same text as in the prompt of step {first}."
+        shown = around.shown.setdefault(part.text, step.number)
+        if shown != step.number:
+            text = f"{place}{meaning}; the same text as in the prompt of step {shown}."
             return Statement("prompt", text, refs)
     return Statement("prompt", f"{place}{meaning}:", refs, part.text)
 
