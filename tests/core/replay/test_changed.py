@@ -49,6 +49,18 @@ def test_an_edit_of_the_workflow_is_pinned_to_its_step_and_line(
     assert any(key in line for key in stops["cause"].split(".")[-2:]), line
 
 
+def test_another_folder_of_a_thread_that_is_resumed_is_different(
+    project: Project, uwf: Client, story: str
+) -> None:
+    project.script([{"role": "editor", "output": {"$status": "accepted"}}] * 8)
+    uwf.resume(story, "again")
+    edit = {"change": "resume: {role: editor,", "to": "resume: {role: editor, location: part,"}
+    first: Any = uwf.replay(story, str(edited(project, edit)))["first"]
+    assert (first["number"], first["verdict"]) == (8, "different")
+    assert [each["part"] for each in first["differences"]] == ["location"]
+    assert [each["path"] for each in first["causes"]] == ["graph.$START.resume.location"]
+
+
 def another_body(extract: Any) -> Any:
     return lambda me, request: extract(me, request)._replace(body="?")
 

@@ -267,7 +267,7 @@ def _task_of_edge(position: Position, to: Transition, intent: Intent, purpose: s
         base=to.prompt,
         instruction=with_text(to.prompt, intent.text),
         said=intent.text,
-        cwd=_folder_of_edge(state.cwd, to.location),
+        cwd=folder_of_edge(state.cwd, to.location),
         purpose=purpose,
         prev=position.prev,
         replaces=None,
@@ -275,7 +275,7 @@ def _task_of_edge(position: Position, to: Transition, intent: Intent, purpose: s
     )
 
 
-def _folder_of_edge(cwd: str, location: str | None) -> str:
+def folder_of_edge(cwd: str, location: str | None) -> str:
     """`location` as seen from the thread's folder, which it is without one."""
     if not location:
         return cwd

@@ -96,6 +96,11 @@ class ReplayPosition:
         """The task of the newest attempt at the next step that ended without one."""
         return self._waiting
 
+    def takes_edge(self) -> bool:
+        """Whether the next task follows an edge: no attempt is pending, and no role waits."""
+        waits = self.state.suspension
+        return self._waiting is None and (waits is None or waits.reason != "role")
+
     def task_text(self) -> str:
         """The task of the whole thread."""
         return self._task_text

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal
 
+from uwf_core.engine.plan import folder_of_edge
 from uwf_core.errors import RoutingFailed
 from uwf_core.ids import Ref
-from uwf_core.moderator.next import Transition, apply_edge
+from uwf_core.moderator.next import Transition, apply_edge, apply_start_edge
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.prompt.markdown import frontmatter
 from uwf_core.replay.compare import same_text
@@ -111,7 +112,7 @@ class _Walk:
         if found.prompt is None or role not in definition.roles:
             now = f"the role {found.task.role}"
             return (Difference("role", f"the role {role}", now),), edge
-        differences = [*self._of_request(attempt, found)]
+        differences = [*self._of_request(attempt, found, edge)]
         differences += self._of_end(attempt, found, is_same=not differences)
         return tuple(differences), edge
 
@@ -124,29 +125,38 @@ class _Walk:
     def _route_in(self, definition: "Definition") -> Transition | None:
         return None if self._newest is None else apply_edge(definition, *self._newest)
 
-    def _of_request(self, attempt: "Recorded", found: Prompted) -> Iterator[Difference]:
+    def _of_request(
+        self, attempt: "Recorded", found: Prompted, edge: tuple[str, str]
+    ) -> Iterator[Difference]:
         """How the folder and the prompt differ."""
-        recorded, now = self._folders(attempt)
+        recorded, now = self._folders(attempt, edge)
         if recorded != now:
             yield Difference("location", recorded, now)
         if not found.is_same:
             text = self._engine.store.text(Ref(attempt.payload["prompt"]))
             yield Difference("prompt", text, found.prompt or "")
 
-    def _folders(self, attempt: "Recorded") -> tuple[str, str]:
-        """The location by the recorded workflow and by that of the replay. The recorded folder
-        itself may differ from both, by a link or by `--cwd`.
+    def _folders(self, attempt: "Recorded", edge: tuple[str, str]) -> tuple[str, str]:
+        """The folders that the edge names in the recorded workflow and in that of the replay. The
+        recorded folder itself may differ from both, by a link or by `--cwd`.
         """
         position = self._position
         own = self._engine.definition(Ref(attempt.workflow))
-        is_routed = attempt.payload["purpose"] == "run" and attempt.payload["replaces"] is None
-        if self._newest is None or not is_routed or own.ref == position.definition.ref:
+        is_routed = position.takes_edge() and attempt.payload["replaces"] is None
+        if not is_routed or own.ref == position.definition.ref:
             return "", ""
         try:
-            then = apply_edge(own, *self._newest).location
+            then = self._transition(own, edge)
         except RoutingFailed:  # the recorded output is not that of the recorded workflow
             return "", ""
-        return then or "", position.transition().location or ""
+        now, cwd = self._transition(position.definition, edge), position.state.cwd
+        return folder_of_edge(cwd, then.location), folder_of_edge(cwd, now.location)
+
+    def _transition(self, definition: "Definition", edge: tuple[str, str]) -> Transition:
+        role, kind = edge
+        if self._newest is None or role == START:
+            return apply_start_edge(definition, "resume" if kind == "resume" else "new")
+        return apply_edge(definition, *self._newest)
 
     def _of_end(
         self, attempt: "Recorded", found: Prompted, *, is_same: bool
