@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 
 import pytest
 from cli_kit import WROTE
@@ -147,8 +148,15 @@ def test_a_background_run_is_logged_as_somebody_would_type_it(uwf, project):
     thread = uwf("thread", "start", "pair", "-p", "x").document["thread"]
     uwf("thread", "exec", thread, "--background")
     uwf("thread", "wait", thread)
-    logged = uwf("log", "list", "--thread", thread).document["entries"]
-    assert ["thread", "exec", thread] in [each["command"] for each in logged]
+    deadline = time.monotonic() + 30  # the run writes its entry after it has released the thread
+
+    def logged() -> list[list[str]]:
+        entries = uwf("log", "list", "--thread", thread).document["entries"]
+        return [each["command"] for each in entries]
+
+    while ["thread", "exec", thread] not in logged() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert ["thread", "exec", thread] in logged()
     assert "announce" not in uwf("log", "list", "--format", "text").out
 
 
