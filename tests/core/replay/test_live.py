@@ -67,13 +67,39 @@ def test_from_names_the_step_to_continue_after(project: Project, uwf: Client, st
     [
         (("--from", "0000000000000"), "--from has no effect without --live"),
         (("--agent", "mock"), "--agent has no effect without --live"),
+        (("--live", "--allow", "stale"), "--allow has no effect with --live"),
+        (("--live", "--format", "junit"), "--live cannot print JUnit"),
     ],
 )
-def test_an_option_of_live_alone_is_an_error(
+def test_options_that_do_not_belong_together_are_an_error(
     project: Project, story: str, words: Any, message: str
 ) -> None:
     refused = project.uwf("replay", story, *words)
     assert (refused.exit_code, refused.error["message"]) == (2, message)
+
+
+def test_from_is_a_step_of_the_thread(project: Project, uwf: Client, story: str) -> None:
+    other = uwf.start("trio", "Another task.")["thread"]
+    uwf.exec(other)
+    step = uwf.steps(other)[1]["step"]
+    refused = project.uwf("replay", story, "--live", "--from", step)
+    assert refused.exit_code == 2
+    assert refused.error["message"] == f"step {step} is not a step of thread {story}"
+    assert newest(project) == other, "nothing is forked"
+
+
+def test_an_unknown_agent_leaves_no_thread_behind(project: Project, story: str) -> None:
+    file = draft(project, "goal: Check the facts", "goal: Check it all")
+    refused = project.uwf("replay", story, "--workflow", file, "--live", "--agent", "nobody")
+    assert refused.exit_code == 2
+    assert "unknown agent 'nobody'" in refused.error["message"]
+    assert newest(project) == story
+
+
+def test_the_warnings_of_the_workflow_are_shown_once(project: Project, story: str) -> None:
+    file = draft(project, "goal: Check the facts", "goal: Check it all")
+    done = project.uwf("replay", story, "--workflow", file, "--live")
+    assert done.stderr.count("template-optional-field") == 1, done.stderr
 
 
 def test_live_takes_one_thread(project: Project, story: str) -> None:

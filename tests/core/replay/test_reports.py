@@ -10,6 +10,7 @@ import pytest
 from tests.core.replay.conftest import TRIO
 
 from uwf_core.client import Client
+from uwf_core.replay.words import difference_text
 from uwf_core.testing.project import Project
 
 CHANGED = TRIO.replace("goal: Check the facts", "goal: Check it all")
@@ -56,6 +57,11 @@ def test_junit_has_a_case_for_each_step(project: Project, story: str, changed: s
     assert failure is not None
     assert failure.get("type") == "stale"
     assert "+Check it all." in str(failure.text)
+
+
+def test_texts_that_differ_only_in_line_ends_have_a_diff() -> None:
+    shown = difference_text({"part": "output", "recorded": "a\r\nb", "now": "a\nb"})
+    assert shown.splitlines()[3:] == ["-a\\r", "+a", " b"]
 
 
 def pytest_in(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -119,12 +125,26 @@ def test_a_workflow_named_in_the_expectations_is_used_and_kept(tests: Path) -> N
     assert pytest_in(tests).returncode == 0
 
 
-@pytest.mark.parametrize("text", ["{", "[]"])
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"workflow": 3}', '{"steps": {}}', '{"steps": [{"verdict": "sam"}]}']
+)
 def test_bad_expectations_are_an_error_that_names_the_file(tests: Path, text: str) -> None:
     (tests / "one.expect.json").write_text(text, "utf-8")
     done = pytest_in(tests)
     assert done.returncode != 0
     assert "one.expect.json" in done.stdout
+    assert "pytest.py:" not in done.stdout, "no traceback"
+
+
+def test_a_workflow_with_errors_is_reported_with_each_of_them(tests: Path) -> None:
+    bad = CHANGED.replace("role: checker", "role: chekker").replace("version: 1", "version: 9")
+    (tests / "trio.yaml").write_text(bad, "utf-8")
+    done = pytest_in(tests, "--uwf-workflow", "trio.yaml")
+    assert "cannot replay" in done.stdout
+    assert "one.thread" in done.stdout
+    assert "trio.yaml:1:10 " in done.stdout
+    assert "unknown role 'chekker'" in done.stdout
+    assert "pytest.py:" not in done.stdout, "no traceback"
 
 
 def test_a_damaged_bundle_is_an_error_that_names_it(tests: Path) -> None:

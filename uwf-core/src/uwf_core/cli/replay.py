@@ -53,7 +53,11 @@ def replay(
     """
     from uwf_core.replay.replay import read_changed, replay_thread
 
-    _check(threads, live, start, agent)
+    if live:
+        _check_live(threads, allow, session.format)
+    elif start is not None or agent is not None:
+        given = "--from" if start is not None else "--agent"
+        raise UsageError(f"{given} has no effect without --live", hint="add --live")
     with watch(session) as notices:
         changed = None if workflow is None else read_changed(session.engine, workflow, notices)
     found = [replay_thread(session.engine, each, changed) for each in threads]
@@ -70,12 +74,18 @@ def replay(
     return ExitCode.DONE if passed else ExitCode.FAILED
 
 
-def _check(threads: tuple[str, ...], live: bool, start: str | None, agent: str | None) -> None:
-    if live and len(threads) > 1:
+def _check_live(threads: tuple[str, ...], allow: tuple[str, ...], format: str) -> None:
+    if len(threads) > 1:
         raise UsageError("--live takes one thread", hint="run the command once for each thread")
-    if not live and (start is not None or agent is not None):
-        given = "--from" if start is not None else "--agent"
-        raise UsageError(f"{given} has no effect without --live", hint="add --live")
+    if allow:
+        raise UsageError(
+            "--allow has no effect with --live", hint="name the step to continue after with --from"
+        )
+    if format == "junit":
+        raise UsageError(
+            "--live cannot print JUnit",
+            hint="run it with another --format, then replay the new thread with --format junit",
+        )
 
 
 def _run_on(session: Session, found: "ReplayDocument", workflow: str | None, *how: Any) -> int:

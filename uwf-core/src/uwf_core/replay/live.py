@@ -2,7 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+from uwf_core.engine.agents import usual_agent
+from uwf_core.engine.find import find_step
 from uwf_core.engine.run import RunOptions, exec_thread
+from uwf_core.errors import UsageError
+from uwf_core.ids import Ref
+from uwf_core.thread.history import read_start
 from uwf_core.threads.fork import fork_step
 
 if TYPE_CHECKING:
@@ -30,18 +35,22 @@ def run_live(
         engine: the engine.
         found: the replay of the thread.
         workflow: the word of its workflow, None for the thread's own.
-        step: fork at this step instead.
+        step: fork at this step of the thread instead.
         agent: the word of `--agent`.
         watch: gets events and notices. cancel: stops the run.
 
     Raises:
+        UsageError: unknown agent; `step` is not a step of the thread. Nothing is forked.
         WrongStateError: the workflow cannot continue from the step.
     """
     if step is None:
         if found["first"] is None:
             return None
         step = _last_good(found["first"]) or found["start"]
-    forked = fork_step(engine, step, workflow, watch)["thread"]
+    else:
+        step = _own_step(engine, found, step)
+    _check_agent(engine, found, agent)
+    forked = fork_step(engine, step, workflow)["thread"]
     watch.notice(f"thread {forked} continues from {step}; earlier steps are not run again")
     return exec_thread(engine, forked, RunOptions(until_done=True, agent=agent), watch, cancel)
 
@@ -53,3 +62,23 @@ def _last_good(first: "ReplayedDocument") -> str | None:
     parts = {each["part"] for each in first["differences"]}
     is_kept = first["kind"] == "step" and parts <= _AFTER
     return first["step"] if is_kept else first["prev"]
+
+
+def _own_step(engine: "Engine", found: "ReplayDocument", word: str) -> str:
+    step, thread = find_step(engine, word), found["thread"]
+    if step != found["start"] and step not in {each["step"] for each in found["steps"]}:
+        raise UsageError(
+            f"step {step} is not a step of thread {thread}", hint=f"next: uwf step list {thread}"
+        )
+    return step
+
+
+def _check_agent(engine: "Engine", found: "ReplayDocument", agent: str | None) -> None:
+    """Check that there is an agent: without one, no thread is left behind."""
+    begun = read_start(engine.store, Ref(found["start"]))
+    catalog, first = engine.agent_catalog(begun["cwd"]), found["first"]
+    role = "" if first is None else first["role"]
+    choice = usual_agent(
+        engine, catalog, found["workflowName"], role, thread=begun["agent"], flag=agent
+    )
+    engine.check_plugin(choice.plugin)

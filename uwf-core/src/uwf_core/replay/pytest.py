@@ -16,13 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from uwf_core.errors import UwfError
 from uwf_core.replay.words import difference_text, headline
 
 if TYPE_CHECKING:
+    from typing import TypeGuard
+
     from uwf_core.replay.replay import ReplayDocument, ReplayedDocument
 
 SUFFIX = ".thread"
 _EXPECTED = ".expect.json"
+_VERDICTS = ("same", "stale", "different", "unreachable")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -51,8 +55,15 @@ class ThreadFile(pytest.File):
     """A bundle."""
 
     def collect(self) -> Iterable[pytest.Item]:
-        """A test for each attempt, and one for attempts that are expected but not recorded."""
-        replay, expected = self.replay, self.expectations
+        """A test for each attempt, and one for attempts that are expected but not recorded.
+
+        Raises:
+            CollectError: the bundle, the expectations or the workflow cannot be used.
+        """
+        try:
+            replay, expected = self.replay, self.expectations
+        except UwfError as error:
+            raise self.CollectError(_message(self.path, error)) from error
         if self.config.getoption("--uwf-update"):
             self._update(replay)
             expected = self.expectations
@@ -73,9 +84,12 @@ class ThreadFile(pytest.File):
         try:
             found = json.loads(file.read_text("utf-8"))
         except ValueError as error:
-            raise pytest.UsageError(f"{file} is not JSON: {error}") from error
-        if not isinstance(found, dict):
-            raise pytest.UsageError(f"{file} must hold an object with `workflow` and `steps`")
+            raise self.CollectError(f"{file} is not JSON: {error}") from error
+        if not _is_expectations(found):
+            raise self.CollectError(
+                f"{file} must hold an object with `workflow` (a path or null) and `steps` (a list "
+                f"of objects with a `verdict`: {', '.join(_VERDICTS)}); --uwf-update writes it"
+            )
         return found
 
     @property
@@ -129,6 +143,27 @@ class ThreadFile(pytest.File):
         draft = file.with_name(f"{file.name}.{os.getpid()}")
         draft.write_text(text, "utf-8")
         draft.replace(file)
+
+
+def _is_expectations(found: Any) -> "TypeGuard[dict[str, Any]]":
+    if not isinstance(found, dict):
+        return False
+    workflow, steps = found.get("workflow"), found.get("steps", [])
+    return (workflow is None or isinstance(workflow, str)) and (
+        isinstance(steps, list)
+        and all(isinstance(each, dict) and each.get("verdict") in _VERDICTS for each in steps)
+    )
+
+
+def _message(bundle: Path, error: UwfError) -> str:
+    """The whole error, with the bundle and each problem on a line."""
+    problems = [
+        f"{each['file']}:{each['line']}:{each['column']} {each['message']}"
+        for each in error.problems
+        if each["severity"] == "error"
+    ]
+    lines = [f"cannot replay {bundle}:", *(problems or [str(error)])]
+    return "\n".join([*lines, f"hint: {error.hint}"] if error.hint else lines)
 
 
 def _name(each: "ReplayedDocument") -> str:

@@ -42,7 +42,10 @@ def _cause(cause: Mapping[str, Any]) -> str:
 
 
 def difference_text(difference: Mapping[str, Any]) -> str:
-    """What was recorded and what comes out now, as a unified diff."""
-    recorded, now = difference["recorded"].splitlines(), difference["now"].splitlines()
+    """What was recorded and what comes out now, as a unified diff with visible CRs."""
+    recorded, now = (
+        difference[each].replace("\r", "\\r").removesuffix("\n").split("\n")
+        for each in ("recorded", "now")
+    )
     names = f"{difference['part']}, recorded", f"{difference['part']}, now"
     return "\n".join(unified_diff(recorded, now, *names, lineterm=""))
