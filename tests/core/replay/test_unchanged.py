@@ -75,6 +75,21 @@ def test_the_attempts_at_a_step_that_is_still_open_are_replayed(
     assert verdicts(uwf, thread) == [(1, "step", "same"), (2, "failed", "same")]
 
 
+def test_an_attempt_that_failed_after_its_session_was_lost_is_replayed(
+    project: Project, uwf: Client
+) -> None:
+    outputs = [FAILED, FAILED, WRITTEN["output"]]  # the first is for the lost session
+    project.script([WRITTEN, RETURNED, {"role": "writer", "outputs": outputs}])
+    thread = uwf.start("trio", "The task.")["thread"]
+    for _ in range(2):
+        uwf.exec(thread)
+    for file in project.home.rglob("sessions/*.jsonl"):
+        file.unlink()
+    for _ in range(2):
+        uwf.exec(thread)
+    assert verdicts(uwf, thread)[2:] == [(3, "failed", "same"), (3, "step", "same")]
+
+
 def test_a_fork_replays_what_it_inherited_and_what_it_ran(uwf: Client, story: str) -> None:
     second = uwf.steps(story)[2]["step"]
     fork = uwf.fork(second)["thread"]

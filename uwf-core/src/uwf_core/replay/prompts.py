@@ -82,7 +82,7 @@ def _prompts(position: "ReplayPosition", attempt: "Recorded", task: Task) -> Ite
     """The prompts of a task for each session and form of reply that fit the record."""
     payload = attempt.payload
     typed = payload.get("extractor") is None and attempt.kind not in ("failed", "asked")
-    for session in _sessions(position, payload):
+    for session in _sessions(position, attempt):
         yield _prompt(position, task, session, typed=typed)
         yield _prompt(position, task, session, typed=not typed)
     if attempt.kind == "failed":
@@ -97,16 +97,21 @@ def _prompt(
     return prompt_text(parts, task.role if now.own_session else None)
 
 
-def _sessions(
-    position: "ReplayPosition", payload: Mapping[str, Any]
-) -> Iterator[RoleSession | None]:
+def _sessions(position: "ReplayPosition", attempt: "Recorded") -> Iterator[RoleSession | None]:
     """The session that the agent continued, and none if it was lost or there was none."""
+    payload = attempt.payload
     if payload["ownSession"]:
         role = position.state.role(payload["role"])
         known = role.sessions.get(payload["agent"])
         yield known if known is not None and known.knows_role else _newest(position, payload)
-    if not payload["ownSession"] or payload.get("continuation") == "restarted":
+    if not payload["ownSession"] or _may_be_lost(attempt):
         yield None
+
+
+def _may_be_lost(attempt: "Recorded") -> bool:
+    """Whether the session was lost, or may have been: a failed attempt does not record that."""
+    continuation = attempt.payload.get("continuation")
+    return continuation == "restarted" or (attempt.kind == "failed" and continuation == "new")
 
 
 def _newest(position: "ReplayPosition", payload: Mapping[str, Any]) -> RoleSession:
