@@ -13,7 +13,7 @@ def thread(uwf, project) -> str:
 def test_the_text_is_the_same_in_a_pipe_and_on_a_terminal(uwf, project, thread):
     piped = uwf("thread", "why", thread)
     assert piped.code == 0
-    assert "Because the reply says “done” (field $status)" in piped.out
+    assert "Because the decision was “done”, the workflow “pair”" in piped.out
     shown = on_terminal(project, ("thread", "why", thread), columns=40)
     assert shown.plain.rstrip("\n") == piped.out.rstrip("\n")
 
@@ -56,7 +56,7 @@ def test_another_suffix_is_an_error_that_names_both(uwf, project, thread, file):
 def test_one_step_alone(uwf, thread):
     (_, first, _) = uwf("step", "list", thread).document["steps"]
     text = uwf("thread", "why", thread, "--step", first["step"][:6]).out
-    assert "Step 1: writer" in text and "Step 2: reviewer" not in text
+    assert "Step 1: the writer" in text and "Step 2: the reviewer" not in text
     other = uwf("thread", "start", "pair", "-p", "y").document["thread"]
     refused = uwf("thread", "why", other, "--step", first["step"])
     assert refused.code == 2

@@ -53,8 +53,8 @@ def a_thread_is_explained_with_its_proof(uwf: Uwf) -> None:
     thread, second = run["thread"], run["steps"][1]["step"]
     root = uwf("thread export -o letter.tar", thread)["root"]
     uwf("thread why", thread, says=[
-        "Invite the street", "Step 2: reader – again", "(rule graph.reader.again)", second,
-        "Once more: Who is all?", f"have the root {root}.",
+        "Invite the street", "Step 2: the reader decided “again”", "rule graph.reader.again",
+        second, "Once more: Who is all?", f"have the fingerprint (root) {root}.",
     ])  # fmt: skip
     one = uwf("thread why --step", second, thread, says=["comments: Who is all?"])
     uwf.expect("Dear neighbours" not in one, "--step explains other steps as well")

@@ -1,7 +1,8 @@
 """Whether a statement is true: its references resolve, and their nodes contain what it claims."""
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from uwf_core.cas.closure import walk
@@ -11,9 +12,15 @@ from uwf_core.prompt.markdown import step_markdown
 from uwf_core.thread.own_variables import own_variables
 from uwf_core.views.why.page import why_page
 from uwf_core.views.why.statements import KINDS, Statement, WhyPage, WhySection
+from uwf_core.views.why.words import moment
 
 TEXTS = {"task", "instruction", "said", "text"}
+BRIEF = {"result", "worked", "summary"}
+"""The kinds whose words in quotation marks are in one of their nodes."""
 """The kinds whose quote is the text of their first reference."""
+
+PERSON = re.compile(r"(?:on (\S+ \S+ UTC) )?the person (\S+) \(on (\S+)\)", re.IGNORECASE)
+"""When who did something."""
 
 
 class Checks:
@@ -47,6 +54,10 @@ class Checks:
         assert (each.quote is not None or each.command is not None) == each.text.endswith(":"), each
         if each.kind in TEXTS:
             assert each.quote == self.store.text(each.refs[0])
+        if each.kind in BRIEF:
+            self.quotes(each)
+        if PERSON.search(each.text):
+            self.persons(each)
         check = getattr(self, f"is_{each.kind}", None)
         if check is not None:
             check(each, *map(self.node, each.refs))
@@ -89,6 +100,27 @@ class Checks:
             for each in steps[first : last + 1]
         )
 
+    def quotes(self, each: Statement) -> None:
+        """The words in quotation marks are those of a node, cut at most."""
+        nodes = [json.loads(plain_json(self.node(ref))) for ref in each.refs]
+        for quote in re.findall("“(.*?)”", each.text):
+            words = quote.removesuffix(" …")
+            assert any(words in text for node in nodes for text in texts_of(node)), (each, nodes)
+
+    def persons(self, each: Statement) -> None:
+        """A person who is named caused what one of the nodes records, at the time that is shown."""
+        callers = [node for node in map(self.node, each.refs) if isinstance(node, Mapping)]
+        named = PERSON.search(each.text)
+        assert named is not None
+        times = ("startedAtMs", "completedAtMs", "atMs")
+        found = [
+            node
+            for node in callers
+            if (node["by"] or {}).get("user") == named[2] and node["by"]["host"] == named[3]
+            if named[1] in (None, *(moment(node[each]) for each in times if each in node))
+        ]
+        assert found, (each, callers)
+
     # -- one for each kind that claims something about a node --------------------------------------
 
     def is_decided(self, each: Statement, output: Any, step: Any) -> None:
@@ -113,7 +145,7 @@ class Checks:
             assert each.quote == to["message"]
             return
         edge = workflow["graph"][step["role"]][status]
-        assert f"graph.{step['role']}.{status}" in each.text
+        assert each.note == f"field $status, rule graph.{step['role']}.{status}"
         assert f"“{status}”" in each.text
         target = {"completed": "$END", "suspended": "$SUSPEND"}.get(to["status"], to["role"])
         assert edge["role"] == target
@@ -122,11 +154,39 @@ class Checks:
 
     def is_asked(self, each: Statement, *nodes: Any) -> None:
         workflows = [node for node in nodes if "graph" in node]
-        if "(rule " not in each.text:
+        if each.note is None:
             assert nodes[0]["next"]["status"] == "suspended"
             return
-        role, _, edge = each.text.partition("(rule graph.")[2].rstrip(").").partition(".")
+        role, _, edge = each.note.removeprefix("rule graph.").partition(".")
         assert f"“{workflows[0]['graph'][role][edge]['role']}”" in each.text
+
+    def is_reopened(self, each: Statement, said: Any, call: Any = None) -> None:
+        call = said if call is None else call
+        assert self.node(call["prev"])["next"]["status"] == "completed"
+        assert each.quote == (None if call["said"] is None else self.store.text(call["said"]))
+
+    def is_result(self, each: Statement, step: Any, *nodes: Any) -> None:
+        if "The last decision" in each.text:
+            assert (step["output"], step["number"]) == (each.refs[1], self.thread.count)
+
+    def is_worked(self, each: Statement, *steps: Any) -> None:
+        (role,) = {step["role"] for step in steps}
+        count = sum(step.role == role for step in self.thread.steps())
+        many = "only step" if self.thread.count == 1 else f"{count} of the {self.thread.count} "
+        assert f"“{role}”" in each.text and many in each.text
+        for step in steps:
+            assert f"“{step['agent']}”" in each.text or step["answer"] is not None
+
+    def is_unknown(self, each: Statement, *nodes: Any) -> None:
+        for node in nodes:
+            assert node["usage"]["costUsd"] is None or "costUsd" in node["usage"]["atLeast"]
+
+    def is_wordless(self, each: Statement, step: Any) -> None:
+        assert step["body"] is None
+
+    def is_rejected(self, each: Statement, raw: Any, step: Any) -> None:
+        assert each.refs[0] in [one["raw"] for one in step["corrections"]]
+        assert raw.startswith(each.quote or "")
 
     def is_attempt(self, each: Statement, step: Any, error: Any) -> None:
         assert step["output"] == each.refs[1]
@@ -140,7 +200,8 @@ class Checks:
         assert all(one["prompt"] == each.refs[2] for one in found)
         assert isinstance(raw, str) and isinstance(prompt, str)
 
-    def is_answer(self, each: Statement, answer: Any) -> None:
+    def is_answer(self, each: Statement, answer: Any, step: Any) -> None:
+        assert step["answer"] == each.refs[0]
         for name, value in json.loads(answer).items():
             assert f"{name}: {value}" in (each.quote or "")
 
@@ -149,11 +210,11 @@ class Checks:
         assert event["next"]["question"] == each.refs[0]
 
     def is_worker(self, each: Statement, step: Any) -> None:
-        assert f"The agent {step['agent']} " in each.text or step["answer"] is not None
+        assert f"the program “{step['agent']}”" in each.text or step["answer"] is not None
 
     def is_cost(self, each: Statement, step: Any) -> None:
         dollars = step["usage"]["costUsd"]
-        shown = "Cost: unknown" if dollars is None else f"${dollars:.4f}"
+        shown = "Cost: unknown" if dollars is None else f"${dollars:.2f}"
         assert shown in each.text or step["answer"] is not None
 
     def is_cancelled(self, each: Statement, event: Any) -> None:
@@ -174,6 +235,28 @@ class Checks:
 
     def is_workflow(self, each: Statement, workflow: Any) -> None:
         assert workflow["description"] == each.quote
+
+
+def texts_of(node: Any) -> Iterator[str]:
+    """The texts in a node, each on one line, as a summary shows them."""
+    if isinstance(node, Mapping):
+        yield "\n".join(f"{name}: {value}" for name, value in node.items()).replace("\n", " ")
+        for value in node.values():
+            yield from texts_of(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from texts_of(value)
+    else:
+        yield " ".join(str(node).split())
+
+
+def plain_json(node: Any) -> str:
+    """A payload as JSON: a text that is itself JSON (an answer) as it is."""
+    try:
+        json.loads(node)
+    except (TypeError, ValueError):
+        return json.dumps(node)
+    return str(node)
 
 
 def kinds_of(pages: Iterable[WhyPage]) -> Mapping[str, int]:

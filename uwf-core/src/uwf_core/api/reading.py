@@ -274,6 +274,16 @@ class RecordedEvent(Protocol):
     def payload(self) -> Mapping[str, Any]:
         """The node's payload: `seq`, `atMs`, `by`, `next` and what the kind adds."""
 
+    @property
+    def call(self) -> Mapping[str, Any] | None:
+        """Of `asked`: the payload of the call that asked (`payload["attempt"]`), with the person
+        who made it (`by`) and the words of that person (`said`, a reference).
+        """
+
+    @property
+    def said(self) -> str | None:
+        """Of `asked`: the words with which a person made that call, if any."""
+
 
 class RecordedThread(Protocol):
     """One run of a workflow as it is stored."""

@@ -30,13 +30,13 @@ from uwf_core.thread.history import (
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import attempt_name, turns_prefix
-from uwf_core.views.recorded_replies import CorrectionRecord, TurnRecord
+from uwf_core.views.recorded_replies import CorrectionRecord, EventRecord, TurnRecord
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder
     from uwf_core.api.sums import UsagePayload
     from uwf_core.engine.engine import Engine
-    from uwf_core.thread.state import Event, OpenAttempt, ThreadState
+    from uwf_core.thread.state import OpenAttempt, ThreadState
     from uwf_core.thread.types import ErrorPayload, StartPayload
     from uwf_core.workflow.definition import Definition
 
@@ -354,7 +354,8 @@ class ThreadRecord:
         ref = store.payload(Ref(failed.value))["step"]
         return None if ref is None else StepRecord(self._engine, read_step(store, Ref(ref)))
 
-    def events(self) -> "Sequence[Event]":
+    def events(self) -> Sequence[EventRecord]:
         """The events of the thread that are not steps, in their order."""
         found = unordered_events(self._engine.store, self._head.thread)
-        return sorted(found, key=lambda event: event.payload["seq"])
+        found.sort(key=lambda event: event.payload["seq"])
+        return [EventRecord(self._engine.store, event) for event in found]

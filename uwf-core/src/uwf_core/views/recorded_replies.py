@@ -1,5 +1,7 @@
-"""The parts of a recorded step that are messages: turns and rejected replies."""
+"""The parts of a recorded thread that are messages: turns, rejected replies, questions."""
 
+from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.ids import Ref
@@ -7,6 +9,7 @@ from uwf_core.thread.history import text_at
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
+    from uwf_core.thread.state import Event
     from uwf_core.thread.types import CorrectionPayload, TurnPayload
 
 
@@ -55,3 +58,24 @@ class CorrectionRecord:
     def raw(self) -> str:
         """The rejected reply."""
         return self._store.text(Ref(self.node["raw"]))
+
+
+class EventRecord:
+    """A `RecordedEvent`."""
+
+    def __init__(self, store: "Store", event: "Event") -> None:
+        self._store = store
+        self.kind, self.ref, self.payload = event
+
+    @cached_property
+    def call(self) -> Mapping[str, Any] | None:
+        """The call that ended with this question."""
+        if self.kind != "asked":
+            return None
+        found: Mapping[str, Any] = self._store.payload(Ref(self.payload["attempt"]))
+        return found
+
+    @property
+    def said(self) -> str | None:
+        """The words with which a person made that call."""
+        return None if self.call is None else text_at(self._store, self.call["said"])

@@ -7,7 +7,7 @@ from uwf_core.views.why.statements import Statement, WhyPage
 
 
 def why_document(page: WhyPage) -> dict[str, Any]:
-    """The page as JSON: each statement has `kind`, `text`, `refs`, `quote` and `command`."""
+    """The page as JSON: each statement has `kind`, `text`, `refs`, `quote`, `command`, `note`."""
     return {
         "thread": page.thread,
         "head": page.head,
@@ -29,4 +29,14 @@ def why_document(page: WhyPage) -> dict[str, Any]:
 
 
 def _statements(statements: Sequence[Statement]) -> list[dict[str, Any]]:
-    return [{**each._asdict(), "refs": list(each.refs)} for each in statements]
+    return [
+        {
+            "kind": each.kind,
+            "text": each.text,
+            "refs": list(each.refs),
+            "quote": each.quote,
+            "command": each.command,
+            "note": each.note,
+        }
+        for each in statements
+    ]

@@ -1,9 +1,9 @@
-"""What happened in a thread besides its steps: questions, limits, cancellation."""
+"""What happened in a run besides its steps: questions, limits, cancellation."""
 
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.views.why.statements import Statement
-from uwf_core.views.why.words import cost, duration, person
+from uwf_core.views.why.words import cost, duration, moment, on, program
 
 if TYPE_CHECKING:
     from uwf_core.api.reading import RecordedEvent
@@ -22,45 +22,49 @@ def event_statement(event: "RecordedEvent") -> Statement:
 
 
 def _asked(event: "RecordedEvent") -> Statement:
-    to, who = event.payload["next"], event.payload["role"]
-    text = f"The {who} (agent {event.payload['agent']}) asked a person{_took(event.payload)}:"
-    question = to["question"]
-    refs = (event.ref,) if question is None else (question, event.ref)
-    return Statement("question", text, refs, to["message"])
+    to, payload = event.payload["next"], event.payload
+    who = f"{payload['role']} ({program(payload['agent'])})"
+    text = f"On {moment(payload['atMs'])} the {who} asked a person{_took(payload)}, and waited:"
+    refs = (event.ref,) if to["question"] is None else (to["question"], event.ref)
+    brief = f"The {payload['role']} asked a person:"
+    return Statement("question", text, refs, to["message"], brief=brief)
 
 
 def _took(payload: Any) -> str:
     if payload["usage"]["turns"] == 0:
         return ""
     elapsed = duration(payload["completedAtMs"] - payload["startedAtMs"])
-    used = cost(payload["usage"]).removesuffix(".")
-    return f" after {elapsed} of work ({used})"
+    if payload["usage"]["turns"] is None:
+        return f" after {elapsed} of work (its cost is not known)"
+    return f" after {elapsed} of work ({cost(payload['usage']).removesuffix('.')})"
 
 
 def _granted(event: "RecordedEvent") -> Statement:
-    who = person(event.payload["by"])
-    text = f"{who} allowed the thread to continue beyond its limit: the same amount once more."
-    return Statement("granted", text, (event.ref,))
+    who = on(event.payload["atMs"], event.payload["by"])
+    text = f"{who} allowed the run to continue beyond its limit: the same amount once more."
+    return Statement("granted", text, (event.ref,), brief=text)
 
 
 def _limit(event: "RecordedEvent") -> Statement:
     payload = event.payload
     unit = _LIMITS.get(payload["limit"], payload["limit"])
     text = (
-        f"The thread reached the limit {payload['limit']} of its workflow: {payload['used']:g} of "
-        f"{payload['value']:g} {unit}. It stopped until a person decides."
+        f"On {moment(payload['atMs'])} the run reached the limit {payload['limit']} of its "
+        f"workflow: {payload['used']:g} of {payload['value']:g} {unit}. It stopped until a person "
+        "decides."
     )
-    return Statement("limit", text, (event.ref,))
+    return Statement("limit", text, (event.ref,), brief=text)
 
 
 def _unrouted(event: "RecordedEvent") -> Statement:
     text = "No further step could be run, because of the workflow or a folder:"
-    return Statement("unrouted", text, (event.ref,), event.payload["next"]["message"])
+    return Statement("unrouted", text, (event.ref,), event.payload["next"]["message"], brief=text)
 
 
 def _cancelled(event: "RecordedEvent") -> Statement:
-    text = f"{person(event.payload['by'])} cancelled the thread. It cannot be continued."
-    return Statement("cancelled", text, (event.ref,))
+    who = on(event.payload["atMs"], event.payload["by"])
+    text = f"{who} cancelled the run. It cannot be continued."
+    return Statement("cancelled", text, (event.ref,), brief=text)
 
 
 _SENTENCES = {

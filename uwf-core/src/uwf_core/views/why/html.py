@@ -60,7 +60,11 @@ def _link(section: WhySection) -> Markup:
 def _section(section: WhySection, refs: _References) -> Markup:
     parts = [part for each in section.statements for part in _statement(each, refs)]
     if section.prompt:
-        summary = f"The exact prompt, in {len(section.prompt)} parts with their origins"
+        title = section.prompt_title
+        summary = (
+            f"For specialists: {title[:1].lower()}{title[1:]}, in {len(section.prompt)} parts with "
+            "their origins"
+        )
         inside = [part for each in section.prompt for part in _statement(each, refs)]
         parts.append(tag("details", tag("summary", summary), *inside, class_="prompt"))
     return tag("section", tag("h2", section.title), *parts, id=_anchor(section))
@@ -68,7 +72,8 @@ def _section(section: WhySection, refs: _References) -> Markup:
 
 def _statement(statement: Statement, refs: _References) -> Iterator[Markup]:
     shown = map(refs.__getitem__, statement.refs)
-    yield tag("p", statement.text, *shown, class_=statement.kind)
+    note = () if statement.note is None else (tag("span", f" {statement.note}", class_="ref"),)
+    yield tag("p", statement.text, *shown, *note, class_=statement.kind)
     if statement.quote is not None:
         yield _quote(statement.quote)
     if statement.command is not None:

@@ -1,10 +1,10 @@
-"""The page as Markdown: every text of the thread is in a fence or escaped."""
+"""The page as Markdown: every text of the run is in a fence or escaped; prompts are at the end."""
 
 import re
 from collections.abc import Iterator
 
 from uwf_core.prompt.markdown import fenced
-from uwf_core.views.why.statements import Statement, WhyPage, WhySection
+from uwf_core.views.why.statements import FOR_SPECIALISTS, Statement, WhyPage, WhySection
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&])|^(\s*(?:[-+#=]|\d+(?=[.)])))")
 
@@ -13,26 +13,32 @@ def why_markdown(page: WhyPage) -> str:
     """The page as a Markdown document."""
     parts = [f"# {_escaped(page.title)}", _contents(page)]
     for section in page.sections:
-        parts += [f"## {_escaped(section.title)}", *_section(section)]
+        parts.append(f"## {_escaped(section.title)}")
+        parts += [part for each in section.statements for part in _statement(each)]
+    if any(each.prompt for each in page.sections):
+        parts.append(f"## {FOR_SPECIALISTS}")
+        parts += [part for each in page.sections for part in _prompt(each)]
     return "\n\n".join(parts) + "\n"
 
 
 def _contents(page: WhyPage) -> str:
-    return "\n".join(f"{at}. {_escaped(each.title)}" for at, each in enumerate(page.sections, 1))
+    titles = [each.title for each in page.sections]
+    if any(each.prompt for each in page.sections):
+        titles.append(FOR_SPECIALISTS)
+    return "\n".join(f"{at}. {_escaped(each)}" for at, each in enumerate(titles, 1))
 
 
-def _section(section: WhySection) -> Iterator[str]:
-    for each in section.statements:
-        yield from _statement(each)
+def _prompt(section: WhySection) -> Iterator[str]:
     if section.prompt:
-        yield "### The exact prompt"
+        yield f"### {_escaped(section.prompt_title)}"
         for each in section.prompt:
             yield from _statement(each)
 
 
 def _statement(statement: Statement) -> Iterator[str]:
     refs = " ".join(f"`{ref}`" for ref in statement.refs)
-    yield f"{_escaped(statement.text)} [{refs}]"
+    note = "" if statement.note is None else f"; {_escaped(statement.note)}"
+    yield f"{_escaped(statement.text)} [{refs}{note}]"
     for quote in (statement.quote, statement.command):
         if quote is not None:
             yield fenced(quote)

@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from uwf_core.api.reading import RecordedEvent, RecordedStep, RecordedThread
 from uwf_core.errors import UnknownIdError
-from uwf_core.views.why.events import event_statement
+from uwf_core.views.why.calls import attempts_and_events
 from uwf_core.views.why.statements import Statement, WhyPage, WhySection
-from uwf_core.views.why.steps import Surroundings, attempt_statements, step_section
-from uwf_core.views.why.words import cost, duration, moment, person, quoted
+from uwf_core.views.why.steps import step_section
+from uwf_core.views.why.summary import Summary
+from uwf_core.views.why.surroundings import Surroundings
+from uwf_core.views.why.words import quoted
 
 _FIELDS = ("output", "body", "prompt", "edgePrompt", "said", "answer")
 
@@ -23,35 +25,32 @@ def why_page(thread: RecordedThread, step: str | None = None) -> WhyPage:
         UnknownIdError: the thread has no such step.
     """
     events = thread.events()
-    sections = list(_step_sections(thread, events, step))
+    summary = Summary(thread)
+    sections = list(_step_sections(thread, events, step, summary))
     if step is not None and not sections:
         raise UnknownIdError(
             f"{step} is not a step of thread {thread.id}",
             hint=f"next: uwf step list {thread.id}",
         )
     if step is None:
-        sections = [_opening(thread, events), *sections, _ending(thread, events)]
+        sections.append(_ending(thread, events))
+        top = summary.section(sections, events)
+        sections = [top, _opening(thread, events), *sections]
     root = thread.root
     return WhyPage(
         thread.id,
         thread.head,
         root,
-        f"Why thread {thread.id} of {thread.workflow.name} went as it did",
+        f"Why run {thread.id} of {thread.workflow.name} went as it did",
         (*sections, _proof(thread, root)),
     )
 
 
 def _opening(thread: RecordedThread, events: Sequence[RecordedEvent]) -> WhySection:
     workflow, started = thread.workflow, events[0]
-    who = "" if started.payload["by"] is None else f" by {person(started.payload['by'])}"
-    text = (
-        f"This page explains one run of the workflow {quoted(workflow.name)}. It was started on "
-        f"{moment(thread.started_ms)}{who}, in the folder {thread.node['cwd']}. Each sentence "
-        "ends with the references of the stored records that prove it."
-    )
-    statements = [Statement("thread", text, (started.ref, thread.start, workflow.ref))]
+    statements = []
     if started.payload["head"] != thread.start:
-        text = "It is a fork: it shares its first steps with another thread, up to this step."
+        text = "It is a fork: it shares its first steps with another run, up to this step."
         statements.append(Statement("fork", text, (started.payload["head"], started.ref)))
     text = "The task was:"
     statements.append(Statement("task", text, (thread.node["prompt"],), thread.task))
@@ -61,28 +60,17 @@ def _opening(thread: RecordedThread, events: Sequence[RecordedEvent]) -> WhySect
     for role in workflow.roles.values():
         text = f"The goal of the role {quoted(role.name)}:"
         statements.append(Statement("role", text, (workflow.ref,), role.goal))
-    return WhySection("The task", (*statements, _total(thread)))
-
-
-def _total(thread: RecordedThread) -> Statement:
-    steps = "1 step" if thread.count == 1 else f"{thread.count} steps"
-    text = (
-        f"The thread has {steps}. All attempts of this thread together took "
-        f"{duration(thread.running_ms)}. {cost(thread.usage)} (A token is a piece of a word, by "
-        "which models and their prices count.)"
-    )
-    return Statement("total", text, (thread.head,))
+    return WhySection("The task", tuple(statements))
 
 
 def _step_sections(
-    thread: RecordedThread, events: Sequence[RecordedEvent], wanted: str | None
+    thread: RecordedThread, events: Sequence[RecordedEvent], wanted: str | None, summary: Summary
 ) -> Iterator[WhySection]:
     task, waiting = thread.task, list(events[1:])
     earlier = list[str]()
     previous: RecordedStep | None = None
     shown = dict[str, int]()
     for step in thread.steps(*_FIELDS):
-        before = tuple(event_statement(each) for each in _taken(waiting, thread, step))
         around = Surroundings(
             thread.id,
             task,
@@ -91,10 +79,12 @@ def _step_sections(
             earlier,
             previous,
             previous is not None and previous.node["next"]["status"] == "completed",
+            _taken(waiting, thread, step),
             shown,
         )
         if wanted is None or wanted in _nodes(step):
-            yield step_section(step, around, before)
+            yield step_section(step, around)
+        summary.add(step)
         earlier.append(step.ref)
         previous = step
 
@@ -121,51 +111,56 @@ def _nodes(step: RecordedStep) -> set[str]:
 
 
 def _ending(thread: RecordedThread, events: Sequence[RecordedEvent]) -> WhySection:
-    """What happened after the last step, and the state of the thread."""
+    """What happened after the last step, and the state of the run."""
     last = -1
     for step in thread.newest_first():
         last = step.node["seq"] if step.node["thread"] == thread.id else -1
         break
-    statements = [event_statement(each) for each in events[1:] if each.payload["seq"] > last]
-    for number, attempt in enumerate(thread.pending, 1):
-        statements += attempt_statements(attempt, number)
+    later = [each for each in events[1:] if each.payload["seq"] > last]
+    statements = list(attempts_and_events(list(thread.pending), later))
     proof = next((each.refs[0] for each in reversed(statements)), thread.head)
     statements.append(Statement("status", _STATUS[thread.status], (proof,)))
-    return WhySection("The state of the thread", tuple(statements))
+    return WhySection("How it ended", tuple(statements))
 
 
 _STATUS = {
-    "idle": "The thread has not ended: its next step can be run.",
-    "running": "The thread is running now: this page shows what was stored until now.",
-    "suspended": "The thread waits: it continues when a person resumes it.",
-    "completed": "The thread has ended as its workflow provides.",
-    "cancelled": "The thread was cancelled and has ended.",
-    "corrupt": "The thread is damaged: not all of its records can be read.",
+    "idle": "The run has not ended: its next step can be run.",
+    "running": "The run is at work now: this page shows what was stored until now.",
+    "suspended": "The run waits: it continues when a person resumes it.",
+    "completed": "The run has ended as its workflow provides.",
+    "cancelled": "The run was cancelled and has ended.",
+    "corrupt": "The run is damaged: not all of its records can be read.",
 }
 
 
 def _proof(thread: RecordedThread, root: str | None) -> WhySection:
     head = (thread.head,)
-    statements = [
-        Statement(
-            "proof",
-            "Each reference is computed from the content of a stored record. A changed record no "
-            "longer matches its reference. This command prints a record:",
-            head,
-            command=f"uwf cas get {thread.head}",
-        )
-    ]
+    text = (
+        "The short codes in brackets are references. Each is computed from the content of a stored "
+        "record. This command prints a record and verifies it at the same time. If somebody has "
+        "changed the record, it no longer matches its reference, and you see an error instead:"
+    )
+    statements = [Statement("proof", text, head, command=f"uwf cas get {thread.head}")]
     if root is None:
-        text = "The thread is running, so there is no proof of the whole of it yet."
-        return WhySection("Proof", (*statements, Statement("proof", text, head)))
-    file = f"{thread.id}.tar"
-    statements += [
-        Statement(
-            "proof",
-            f"All records of this thread together have the root {root}. The first command writes "
-            "them to one file. The second verifies that file anywhere, and must print this root:",
-            head,
-            command=f"uwf thread export {thread.id} -o {file}\nuwf bundle verify {file}",
-        )
-    ]
+        text = "The run is at work, so there is no proof of the whole of it yet."
+        statements.append(Statement("proof", text, head))
+    else:
+        statements += _proof_of_all(thread, root)
     return WhySection("Proof", tuple(statements))
+
+
+def _proof_of_all(thread: RecordedThread, root: str) -> Iterator[Statement]:
+    head, file = (thread.head,), f"{thread.id}.tar"
+    text = (
+        f"All records of this run together have the fingerprint (root) {root}. Note this number "
+        "elsewhere when the run has ended, for example in the ticket. If a later check shows "
+        "another number, somebody has changed the records or continued the run. Trust only a "
+        "number that was noted then: a person who can change the records can also change this page."
+    )
+    yield Statement("proof", text, head)
+    text = (
+        "The first command writes all records to one file. The second verifies that file on any "
+        "computer that has uwf, and prints the fingerprint, or an error if a record was changed:"
+    )
+    command = f"uwf thread export {thread.id} -o {file}\nuwf bundle verify {file}"
+    yield Statement("proof", text, head, command=command)

@@ -5,12 +5,16 @@ from typing import Final
 from uwf_core.named_tuple import NamedTuple
 
 KINDS: Final = (
-    *("thread", "fork", "workflow", "role", "task", "total"),
-    *("asked", "instruction", "said", "answer", "question", "worker", "denied"),
-    *("attempt", "correction", "replaced", "decided", "field", "text", "route", "cost", "prompt"),
+    *("thread", "result", "worked", "summary", "total", "unknown"),
+    *("fork", "workflow", "role", "task", "reopened", "asked", "instruction", "said", "answer"),
+    *("question", "worker", "denied", "attempt", "rejected", "correction", "replaced", "decided"),
+    *("field", "text", "wordless", "route", "cost", "prompt"),
     *("granted", "limit", "unrouted", "cancelled", "status", "proof"),
 )
 """The kinds of statements."""
+
+FOR_SPECIALISTS: Final = "For specialists: the exact prompts"
+"""The heading of the prompts at the end of a page."""
 
 
 class Statement(NamedTuple):
@@ -22,6 +26,8 @@ class Statement(NamedTuple):
         refs: the nodes that prove it, the most direct one first; at least one.
         quote: a stored text, verbatim.
         command: a command to paste.
+        note: for specialists: the rule of the workflow that decided.
+        brief: the same for the summary; the beginning of `quote` follows if it ends with a colon.
     """
 
     kind: str
@@ -29,6 +35,8 @@ class Statement(NamedTuple):
     refs: tuple[str, ...]
     quote: str | None = None
     command: str | None = None
+    note: str | None = None
+    brief: str | None = None
 
 
 class WhySection(NamedTuple):
@@ -37,7 +45,7 @@ class WhySection(NamedTuple):
     Attributes:
         title: the heading. statements: in the order in which they are read.
         prompt: the parts of the prompt; their quotes together are the prompt, except those that
-            another section shows.
+            another section shows. prompt_title: what it is the prompt of.
         step, number, role, status: of a step; None in other sections.
         nodes: the step, its failed attempts and the steps that it replaced.
     """
@@ -50,6 +58,7 @@ class WhySection(NamedTuple):
     role: str | None = None
     status: str | None = None
     nodes: tuple[str, ...] = ()
+    prompt_title: str = ""
 
 
 class WhyPage(NamedTuple):

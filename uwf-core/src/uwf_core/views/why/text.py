@@ -1,8 +1,8 @@
-"""The page as short plain text: long texts are cut, and prompts are named part by part."""
+"""The page as short plain text: long texts are cut; the parts of prompts are named at the end."""
 
 from collections.abc import Iterator
 
-from uwf_core.views.why.statements import Statement, WhyPage, WhySection
+from uwf_core.views.why.statements import FOR_SPECIALISTS, Statement, WhyPage, WhySection
 
 _LINES = 8
 _CHARACTERS = 600
@@ -10,19 +10,23 @@ _CHARACTERS = 600
 
 def why_text(page: WhyPage) -> str:
     """The page as text; lines are not wrapped."""
-    return "\n".join([page.title, *(line for each in page.sections for line in _section(each))])
+    lines = [page.title, *(line for each in page.sections for line in _section(each))]
+    prompts = [line for each in page.sections if each.prompt for line in _prompt(each)]
+    return "\n".join([*lines, *(["", FOR_SPECIALISTS, ""] if prompts else []), *prompts])
 
 
 def _section(section: WhySection) -> Iterator[str]:
     yield from ("", section.title, "")
     for each in section.statements:
         yield from _statement(each)
-    if section.prompt:
-        yield f"- The exact prompt has {len(section.prompt)} parts:"
-        for each in section.prompt:
-            origins = each.refs[:-1]  # the last one is the prompt
-            yield f"    {each.text.rstrip(':.')}{f' [{chr(32).join(origins)}]' if origins else ''}"
-        yield f"    next: uwf step read {section.step} --prompt"
+
+
+def _prompt(section: WhySection) -> Iterator[str]:
+    yield f"- {section.prompt_title} has {len(section.prompt)} parts:"
+    for each in section.prompt:
+        origins = each.refs[:-1]  # the last one is the prompt
+        yield f"    {each.text.rstrip(':.')}{f' [{chr(32).join(origins)}]' if origins else ''}"
+    yield f"    next: uwf step read {section.step} --prompt"
 
 
 def _statement(statement: Statement) -> Iterator[str]:
@@ -36,7 +40,8 @@ def _statement(statement: Statement) -> Iterator[str]:
 def _with_refs(statement: Statement) -> str:
     text, colon, _ = statement.text.rpartition(":")
     ends = bool(colon) and statement.text.endswith(":")
-    shown = f"[{' '.join(statement.refs)}]"
+    note = "" if statement.note is None else f"; {statement.note}"
+    shown = f"[{' '.join(statement.refs)}{note}]"
     return f"{text} {shown}:" if ends else f"{statement.text} {shown}"
 
 

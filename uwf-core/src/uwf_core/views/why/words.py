@@ -17,10 +17,10 @@ def moment(ms: int) -> str:
 
 
 def duration(ms: int) -> str:
-    """A duration: `0.4 seconds`, `4 minutes 10 seconds`."""
-    if ms < 100:
-        return "less than 0.1 seconds"
-    if ms < 60_000:
+    """A duration: `less than a second`, `1.4 seconds`, `4 minutes 10 seconds`."""
+    if ms < 1_000:
+        return "less than a second"
+    if ms < 59_950:
         return _many(round(ms / 1000, 1), "second")
     minutes, seconds = divmod(round(ms / 1000), 60)
     hours, minutes = divmod(minutes, 60)
@@ -29,17 +29,45 @@ def duration(ms: int) -> str:
 
 
 def cost(usage: Mapping[str, Any]) -> str:
-    """What something cost: `Cost: $0.2500. Tokens read: 12, written: 7.`"""
+    """What something cost: `Cost: $0.25. Tokens read: 12, written: 7.`"""
     least = frozenset(usage["atLeast"])
-    money = _amount(usage["costUsd"], "costUsd" in least, lambda usd: f"${usd:.4f}")
+    money = _amount(usage["costUsd"], "costUsd" in least, dollars)
     read = _amount(usage["inputTokens"], "inputTokens" in least, lambda count: f"{count:,}")
     wrote = _amount(usage["outputTokens"], "outputTokens" in least, lambda count: f"{count:,}")
     return f"Cost: {money}. Tokens read: {read}, written: {wrote}."
 
 
+def dollars(usd: float) -> str:
+    """An amount with two decimals; one below a cent with as many as it needs."""
+    if usd == 0 or usd >= 0.01:
+        return f"${usd:,.2f}"
+    return "less than $0.000001" if usd < 0.000001 else f"${usd:.6f}".rstrip("0")
+
+
+def has_all(usage: Mapping[str, Any]) -> bool:
+    """Whether the cost is known, and known in full."""
+    return usage["costUsd"] is not None and "costUsd" not in usage["atLeast"]
+
+
 def person(by: Mapping[str, Any] | None) -> str:
-    """Who did something: `A person (ada on laptop)`."""
-    return "A person" if by is None else f"A person ({by['user']} on {by['host']})"
+    """Who did something: `the person ada (on laptop)`."""
+    return "a person" if by is None else f"the person {by['user']} (on {by['host']})"
+
+
+def on(ms: int, by: Mapping[str, Any] | None) -> str:
+    """The beginning of a sentence: when, and who."""
+    return f"On {moment(ms)} {person(by)}"
+
+
+def program(agent: str) -> str:
+    """An agent: `the program “mock”`."""
+    return f"the program {quoted(agent)}"
+
+
+def excerpt(text: str, most: int = 120) -> str:
+    """The beginning of a text in quotation marks, on one line."""
+    words = " ".join(text.split())
+    return quoted(words if len(words) <= most else words[: most - 2] + " …")
 
 
 def plain(value: Any) -> str:
@@ -56,7 +84,7 @@ def ordinal(number: int) -> str:
 def _amount(value: Any, is_least: bool, write: Any) -> str:
     if value is None:
         return "unknown"
-    return f"≥ {write(value)}" if is_least else str(write(value))
+    return f"at least {write(value)}" if is_least else str(write(value))
 
 
 def _many(value: float, unit: str) -> str:

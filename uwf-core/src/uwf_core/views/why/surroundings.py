@@ -1,0 +1,27 @@
+"""What the section of a step needs besides the step."""
+
+from uwf_core.api.reading import RecordedEvent, RecordedStep
+from uwf_core.named_tuple import NamedTuple
+
+
+class Surroundings(NamedTuple):
+    """What a section needs besides its step.
+
+    Attributes:
+        thread: the id of the run. task: its text. task_ref: the node of that text. cwd: its folder.
+        earlier: the references of the steps before, oldest first.
+        previous: the step before, None for the first.
+        is_reopened: whether the run had ended before this step.
+        events: what happened between the step before and this one, besides attempts.
+        shown: the long parts of prompts that the page shows already, with the step of each.
+    """
+
+    thread: str
+    task: str
+    task_ref: str
+    cwd: str
+    earlier: list[str]
+    previous: RecordedStep | None
+    is_reopened: bool
+    events: list[RecordedEvent]
+    shown: dict[str, int]
