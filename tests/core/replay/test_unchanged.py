@@ -90,6 +90,23 @@ def test_an_attempt_that_failed_after_its_session_was_lost_is_replayed(
     assert verdicts(uwf, thread)[2:] == [(3, "failed", "same"), (3, "step", "same")]
 
 
+def test_a_text_after_an_answer_whose_attempt_failed_is_replayed(
+    project: Project, uwf: Client
+) -> None:
+    question = {"message": "Which?", "form": {"properties": {"x": {"type": "string"}}}}
+    outputs = [FAILED, WRITTEN["output"]]
+    project.script([{"role": "writer", "outputs": outputs, "question": question}])
+    thread = uwf.start("trio", "The task.")["thread"]
+    uwf.exec(thread)
+    uwf.resume(thread, answer='{"x": "1"}')
+    uwf.resume(thread, "try again")
+    assert verdicts(uwf, thread) == [
+        (1, "asked", "same"),
+        (1, "failed", "same"),
+        (1, "step", "same"),
+    ]
+
+
 def test_a_fork_replays_what_it_inherited_and_what_it_ran(uwf: Client, story: str) -> None:
     second = uwf.steps(story)[2]["step"]
     fork = uwf.fork(second)["thread"]

@@ -76,6 +76,8 @@ def _intents(
     if text == pending.said:
         yield Intent("resume", None, answer)
     yield Intent("resume", text, answer)
+    if answer is not None and pending.question is None:  # it is kept from the failed attempt
+        yield Intent("resume", text)
 
 
 def _prompts(position: "ReplayPosition", attempt: "Recorded", task: Task) -> Iterator[str]:
