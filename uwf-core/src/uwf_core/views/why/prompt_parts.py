@@ -18,9 +18,9 @@ PERSON, END, WHOLE = "person", "end", "whole"
 
 MEANING: Final[Mapping[str, str]] = {
     FORM: "what the role is and the form that its reply must have, from the workflow",
-    TASK: "the task of the thread",
+    TASK: "the task of the run",
     REMINDER: "a reminder, because this session knows the role and the task already",
-    PROGRESS: "how far the thread has come, written by uwf",
+    PROGRESS: "how far the run has come, written by uwf",
     HISTORY: "an introduction to the earlier steps, written by uwf",
     STEP: "earlier steps",
     REPLACED: "the reply that is to be replaced",

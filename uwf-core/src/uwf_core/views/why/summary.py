@@ -80,7 +80,7 @@ class Summary:
     def _unknown_costs(self, events: Sequence[RecordedEvent]) -> Iterator[Statement]:
         asked = [each for each in events if each.kind == "asked"]
         unknown = [
-            (each.ref, f"a question of the {each.payload['role']}")
+            (each.ref, f"the question of the {each.payload['role']} (step {_step_of(each)})")
             for each in asked
             if each.payload["usage"]["turns"] != 0 and not has_all(each.payload["usage"])
         ]
@@ -94,6 +94,11 @@ class Summary:
 
 def _worker(step: RecordedStep) -> str:
     return "a person" if step.is_answer else program(step.node["agent"])
+
+
+def _step_of(event: RecordedEvent) -> int:
+    """The step that the question of an `asked` event belongs to."""
+    return 0 if event.call is None else int(event.call["number"])
 
 
 def _number(step: RecordedStep) -> int:
