@@ -90,3 +90,13 @@ def test_no_secret_in_the_errors_of_an_extractor_is_kept_or_shown(
     files = [file for file in project.home.rglob("*") if file.is_file()]
     assert files
     assert not [file for file in files if secret.encode() in file.read_bytes()]
+
+
+def test_what_a_plugin_extracted_or_rejected_replays_the_same(project: Project) -> None:
+    """Its extractor may call a model, so a replay validates its outputs and repeats none."""
+    accepted = project.uwf("run", "loop", "-p", "The task.").document["thread"]
+    assert project.uwf("replay", accepted).exit_code == 0
+    project.script([{"role": "developer", "output": "no JSON"} for _ in range(3)])
+    rejected = project.uwf("run", "loop", "-p", "The task.").document["thread"]
+    found = project.uwf("replay", rejected).document["replays"][0]
+    assert [(each["kind"], each["verdict"]) for each in found["steps"]] == [("failed", "same")]

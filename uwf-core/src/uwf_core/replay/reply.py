@@ -82,6 +82,16 @@ def _problems(
     extractor = step.node["extractor"]
     if extractor not in (BUILTIN, None):
         return None
+    if step.node["failure"] is not None:  # it names no extractor
+        own = _found_problems(correction, step.workflow.roles[step.role].schema)
+        if not same_value(list(correction.errors), [problem_words(each) for each in own]):
+            return None
+    return _found_problems(correction, schema)
+
+
+def _found_problems(
+    correction: "CorrectionRecord", schema: Mapping[str, Any]
+) -> tuple[ExtractProblem, ...]:
     is_object = correction.raw.startswith("{")
     try:
         found = (_from_object if is_object else _from_text)(correction.raw, schema)
