@@ -15,7 +15,7 @@ def main(thread: str) -> None:
     raised: set[int] = set()
     answered: set[int] = set()
     with Client.open() as uwf:
-        outputs = [uwf.step(row["step"])["output"] for row in uwf.steps(thread)[1:]]
+        outputs = [step.output for step in uwf.thread(thread).steps("output")]
     for output in outputs:
         raised |= {each["number"] for each in output.get("objections", [])}
         # Answers to objections that nobody raised count for nothing.

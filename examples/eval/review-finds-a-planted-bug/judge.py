@@ -31,8 +31,8 @@ def main(folder: str, thread: str) -> None:
     (program,) = Path(folder).glob("*.py")
     planted = [each["line"] for each in json.loads(PLANTED.read_text())[program.stem]]
     with Client.open() as uwf:
-        last = uwf.step(uwf.steps(thread)[-1]["step"])
-    found = [each["line"] for each in last["output"]["findings"]]
+        last = next(uwf.thread(thread).newest_first()).output
+    found = [each["line"] for each in last["findings"]]
     hits = matched(found, planted)
     both = len(found) + len(planted)
     score = 2 * hits / both if both else 1.0

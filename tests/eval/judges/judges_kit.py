@@ -13,6 +13,7 @@ from uwf_core.testing.project import Project
 from uwf_eval.judges.api import Evidence
 from uwf_eval.judges.run_judge import judge_all
 from uwf_eval.task.model import Case, JudgeSpec, Task
+from uwf_eval.trial.thread import read_thread
 
 WORKFLOW = """
 version: 1
@@ -88,9 +89,7 @@ def run_thread(root):
         started = client.start(str(project.folder / ".workflow" / "repair.yaml"), TASK)["thread"]
         outcome = client.exec(started, until_done=True)
         assert outcome.document["status"] == "completed", outcome
-        rows = client.steps(started)[1:]
-        steps = [client.step(row["step"]) for row in rows]
-        yield Finished(project, client, started, {**client.show(started), "steps": steps})
+        yield Finished(project, client, started, dict(read_thread(client, started).document))
 
 
 def model_at(url, price=None):

@@ -4,15 +4,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges_kit import SUMMARY, TASK
+from tests.core.engine.conftest import ONE_ROLE
 
 from uwf_core.api import JudgeRequest, Usage
 from uwf_core.api.sums import usage_payload
+from uwf_core.testing.project import Project
 from uwf_eval.judges.builtin.diff_size import changed_files
 from uwf_eval.judges.builtin.frontmatter import Compliance, ComplianceOptions
 from uwf_eval.judges.builtin.route import fits
 from uwf_eval.judges.builtin_judges import builtin_judges
 from uwf_eval.judges.run_judge import agreement_of
 from uwf_eval.task.model import JudgeSpec
+from uwf_eval.trial.thread import read_thread
 from uwf_eval.trial.verdict import of_judges
 
 
@@ -202,12 +205,26 @@ def test_the_judges_of_the_house_are_plugins_like_any_other(bench):
 
 
 def test_every_judge_sees_the_task_and_what_failed_before_a_step(bench):
-    from uwf_eval.judges.context import complete_record
-
-    record = complete_record(bench.evidence)
+    record = bench.evidence.record
     assert record["prompt"] == TASK
     assert record["steps"][0]["output"]["summary"] == SUMMARY
     assert record["steps"][0]["attempts"] == []
+
+
+def test_a_step_comes_with_the_whole_attempts_that_failed_before_it(tmp_path):
+    project = Project(tmp_path)
+    project.workflow("one-role", ONE_ROLE)
+    fails = {"fail": {"kind": "crashed", "message": "the disk was full"}}
+    project.script([{"role": "worker", "outputs": [fails, {"$status": "again"}]}])
+    with project.client() as client:
+        thread = client.start("one-role", TASK)["thread"]
+        for _ in range(2):
+            client.exec(thread)
+        (step,) = read_thread(client, thread).document["steps"]
+        (attempt,) = step["attempts"]
+        assert attempt["failure"]["message"] == "the disk was full"
+        assert attempt == client.step(step["previousAttempts"][0])
+        assert step == {**client.step(step["step"]), "attempts": [attempt]}
 
 
 @settings(deadline=None, max_examples=50)

@@ -25,8 +25,7 @@ class Evidence:
         cwd: the judges' copy of the trial's folder, without links to the outside; created only if
             a judge reads it.
         thread: the thread's id, in the store that `env` names.
-        record: the thread's document (`uwf thread show`), with the whole documents of its steps
-            (`uwf step show`) under `steps`, in order, without the start.
+        record: the thread, as `JudgeRequest.record` specifies it.
         env: the environment of judges that are programs: with its `UWF_HOME` and `UWF_STORE`,
             `uwf step show` finds the trial.
         fixture: the original of the trial's folder; None if the folder was empty.

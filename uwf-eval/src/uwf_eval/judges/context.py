@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from uwf_core.api import is_secret_name
-from uwf_core.client import Client
 from uwf_eval.judges.api import Evidence
 from uwf_eval.judges.failed import JudgeAborted
 from uwf_eval.task.model import Task, fixture_of
@@ -26,19 +25,11 @@ class JudgeContext:
     def __init__(self, task: Task, evidence: Evidence) -> None:
         self.task = task
         self.evidence = evidence
-        self._record: Mapping[str, Any] | None = None
         self._copies = 0
         self._seen: list[Entry] | None = None
         scripted = any(judge.entry is not None for judge in task.judges)
         self._scripts = self._copied_task() if scripted else None
         self._digest = digest_of_tree(self._scripts) if self._scripts else ""
-
-    @property
-    def record(self) -> Mapping[str, Any]:
-        """The thread's document as `JudgeRequest.record` specifies it."""
-        if self._record is None:
-            self._record = complete_record(self.evidence)
-        return self._record
 
     def scripts(self) -> Path:
         """The copy of the task's files, created before the first judge.
@@ -95,24 +86,6 @@ class JudgeContext:
         return judge_environment(
             self.evidence.env, private=folder.parent, programs=programs, options=options
         )
-
-
-def complete_record(evidence: Evidence) -> Mapping[str, Any]:
-    """The thread's document with the prompt and the failed attempts of each step."""
-    record, client = evidence.record, evidence.client
-    steps = [{**step, "attempts": _attempts(client, step)} for step in record.get("steps", ())]
-    task = {} if "prompt" in record else {"prompt": _task_of(client, evidence.thread)}
-    return {**record, **task, "steps": steps}
-
-
-def _attempts(client: Client, step: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [{**client.step(attempt)} for attempt in step.get("previousAttempts", ())]
-
-
-def _task_of(client: Client, thread: str) -> str:
-    start = client.steps(thread)[0]["step"]
-    prompt: str = client.nodes.get(client.nodes.get(start)["prompt"])
-    return prompt
 
 
 # Variables that make an interpreter, a loader, a shell or a test runner run other code first.

@@ -160,7 +160,7 @@ def _request(context: JudgeContext, folder: Path, cancel: Cancel) -> JudgeReques
     return JudgeRequest(
         cwd=str(folder),
         thread=evidence.thread,
-        record=context.record,
+        record=context.evidence.record,
         model=evidence.model,
         fixture=None if evidence.fixture is None else str(evidence.fixture),
         cancel=cancel,

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from uwf_core.api import Cancel, Usage
 from uwf_core.api.fields import read_record
@@ -12,6 +12,9 @@ from uwf_eval.plan.budget import unknown_limits
 from uwf_eval.records import Budget, Failure, TrialStep
 from uwf_eval.task.model import Limits
 from uwf_eval.trial.verdict import ThreadOutcome
+
+if TYPE_CHECKING:
+    from uwf_core.api import RecordedStep
 
 _MOST_STEPS: Final = 100
 
@@ -97,40 +100,38 @@ def _reached(
 
 
 def read_thread(client: Client, thread: str) -> ThreadSummary:
-    """Read a thread: its document with the prompt and the complete steps, and the summary for
+    """Read a thread: its document as `JudgeRequest.record` specifies it, and the summary for
     reports.
 
     Raises:
         UwfError: a node is damaged or missing.
     """
-    shown = client.show(thread)
-    head = shown["head"]
-    documents: list[StepDocument] = []
-    before = head if shown["steps"] else None
-    while before is not None:
-        documents.insert(0, client.step(before))
-        before = documents[0]["prev"]
-    start = client.nodes.get(head)["start"] if documents else head
-    prompt = client.nodes.get(client.nodes.get(start)["prompt"])
+    shown, read = client.show(thread), client.thread(thread)
+    steps = list(read.steps())
+    documents = [{**client.step(each.ref), "attempts": _attempts(client, each)} for each in steps]
     return ThreadSummary(
-        document={**shown, "prompt": prompt, "steps": documents},
-        steps=[_step(each) for each in documents],
+        document={**shown, "prompt": read.task, "steps": documents},
+        steps=[_step(each) for each in steps],
         usage=read_record(Usage, shown["usage"]),
         status=shown["status"],
-        head=head,
-        chain=[each["step"] for each in documents],
+        head=shown["head"],
+        chain=[each.ref for each in steps],
     )
 
 
-def _step(document: StepDocument) -> TrialStep:
+def _attempts(client: Client, step: "RecordedStep") -> list[StepDocument]:
+    return [client.step(attempt.ref) for attempt in step.attempts]
+
+
+def _step(step: "RecordedStep") -> TrialStep:
     return TrialStep(
-        role=document["role"],
-        status=document["status"],
-        agent=document["agent"],
-        duration_ms=document["durationMs"],
-        usage=read_record(Usage, document["usage"]),
-        attempts=len(document["previousAttempts"]),
-        corrections=len(document["corrections"]),
+        role=step.role,
+        status=step.status,
+        agent=step.node["agent"],
+        duration_ms=step.duration_ms,
+        usage=read_record(Usage, step.node["usage"]),
+        attempts=len(step.node["previousAttempts"]),
+        corrections=len(step.corrections),
     )
 
 
