@@ -2,11 +2,12 @@
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -57,8 +58,17 @@ class Case(NamedTuple):
         self.run()
         return time.perf_counter() - started
 
+    def cpu_seconds(self) -> float:
+        """The processor time of one run, with what it starts."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.run()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-def interleaved(cases: Mapping[str, Case], rounds: int) -> dict[str, list[float]]:
+
+def interleaved(
+    cases: Mapping[str, Case], rounds: int, seconds: Callable[[Case], float] = Case.seconds
+) -> dict[str, list[float]]:
     """The seconds of each case in each round, those of `python -c pass` under `BASE`.
 
     Every round begins at another case, so that none is always the one after the slowest.
@@ -72,7 +82,7 @@ def interleaved(cases: Mapping[str, Case], rounds: int) -> dict[str, list[float]
     for turn in range(rounds):
         shift = turn % len(names)
         for name in names[shift:] + names[:shift]:
-            times[name].append(every[name].seconds())
+            times[name].append(seconds(every[name]))
     return times
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.figures import Figure
-from benchmarks.measure import BASE, interleaved, one_sync_ms, peak_megabytes, ratio, syncs
+from benchmarks.measure import BASE, Case, interleaved, one_sync_ms, peak_megabytes, ratio, syncs
 from benchmarks.world import User
 
 MANY = 50
@@ -72,18 +72,20 @@ def long_threads(folder: Path, rounds: int, length: int) -> Iterator[Figure]:
     user = User(folder / "long")
     short, long = user.thread(10), user.thread(length // 2)
     read = {"read": user.case("thread", "read", long, "--quota", "100000000")}
-    times = interleaved(read, max(3, rounds // 3))
+    times = interleaved(read, max(3, rounds // 3), Case.cpu_seconds)
     yield Figure(
-        f"thread read, {length // 2:,} steps",
-        median(times["read"]),
-        "s",
-        note=f"{ratio(times, 'read'):.0f} x py; everything of every step",
+        f"thread read, {length // 2:,} steps: CPU",
+        ratio(times, "read"),
+        "x py",
+        15.0,
+        f"{median(times['read']):.2f} s; everything of every step",
     )
     yield Figure(f"peak memory, reading {length // 2:,} steps", peak_megabytes(read["read"]), "MB")
     yield _replay(user, (short, long), max(3, rounds // 3), length // 2 - 10)
     started = time.perf_counter()
     user.document("thread", "exec", long, "-c", str(length - length // 2))
     growing = (time.perf_counter() - started) / (length - length // 2) * 1000
+    yield _newest(user, short, long, length, rounds)
     cases = {
         "short": user.case("thread", "exec", short),
         "long": user.case("thread", "exec", long),
@@ -100,6 +102,22 @@ def long_threads(folder: Path, rounds: int, length: int) -> Iterator[Figure]:
     yield Figure(
         f"peak memory, thread exec on {length:,} steps", peak_megabytes(cases["long"]), "MB"
     )
+
+
+def _newest(user: User, short: str, long: str, length: int, rounds: int) -> Figure:
+    """Reading the last 10 steps of a long thread, to a thread of 10."""
+    text = user.document("thread", "read", short)["text"]
+    quota = str(int(1.05 * len(text[text.index("## Step 1:") :])))
+    shown = user.document("thread", "read", long, "--quota", quota)["text"].count("## Step ")
+    if shown != 10:
+        raise RuntimeError(f"a quota of {quota} shows {shown} steps")
+    cases = {
+        name: user.case("thread", "read", thread, "--quota", quota)
+        for name, thread in {"short": short, "long": long}.items()
+    }
+    times = interleaved(cases, rounds, Case.cpu_seconds)
+    name = f"thread read, the last 10 of {length:,} steps, to a thread of 10: CPU"
+    return Figure(name, ratio(times, "long", "short"), "x", 1.5)
 
 
 def _why(counted: int | None) -> str:

@@ -8,9 +8,10 @@ from cas_strategies import payloads, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uwf_core.cas.codec import MappingDecoder, decode, encode, is_text
+from uwf_core.cas.codec import decode, encode, is_text
 from uwf_core.cas.graph import NOWHERE, Graph
 from uwf_core.cas.references import finder, references_in
+from uwf_core.cas.types import MappingDecoder
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import Ref, number_of, ref_of_number
 from uwf_core.stores.numbers import refs_of
@@ -119,6 +120,32 @@ def test_the_quick_decoder_says_what_the_slow_one_says(payload, keys, data):
         assert (quick is CorruptNodeError) == (slow is CorruptNodeError)
         assert quick is CorruptNodeError or same(quick, slow)
         assert is_text(each) == isinstance(slow, str)
+
+
+@given(st.data())
+@settings(max_examples=100, deadline=None)
+def test_the_quick_decoder_reads_mappings_of_one_kind_one_after_the_other(data):
+    """Values change, also within inner mappings, and inner mappings change their keys."""
+    few = st.sampled_from([None, 0, 24, -1, 0.5, "", "x" * 30, [], [1], {}, {"d": []}])
+    inner = st.fixed_dictionaries({"a": few, "": few}) | st.dictionaries(st.text(max_size=1), few)
+    mappings = st.fixed_dictionaries({"a": few, "": inner, "c": inner | few})
+    decoder = MappingDecoder({"a", "", "c"})
+    for payload in data.draw(st.lists(mappings, min_size=4, max_size=9)):
+        whole = encode(payload)
+        at = data.draw(st.integers(0, len(whole) - 1))
+        flipped = whole[:at] + bytes([whole[at] ^ data.draw(st.integers(1, 255))]) + whole[at + 1 :]
+        for each in (flipped, whole, whole[:at], whole):
+            quick, slow = read(decoder.decode, each), read(decode, each)
+            assert quick is slow is CorruptNodeError or same(quick, slow)
+            empty(quick)
+
+
+def empty(value):
+    """Change everything in a value that can be changed."""
+    if isinstance(value, (dict, list)):
+        for each in value.values() if isinstance(value, dict) else value:
+            empty(each)
+        value.clear()
 
 
 def test_a_change_of_what_was_decoded_changes_nothing_that_is_decoded_later():

@@ -14,7 +14,7 @@ from uwf_core.stores.sqlite import open_sqlite
 from uwf_core.testing.project import Project
 
 CALLS_OF_A_ROW = 11
-CALLS_OF_A_STEP = 125
+CALLS_OF_A_STEP = 75
 
 
 @pytest.fixture
@@ -72,6 +72,35 @@ def test_a_step_more_of_a_thread_takes_few_calls(project: Project):
         short = shown()
         uwf.exec(thread, count=30)
     assert (shown() - short) / 30 <= CALLS_OF_A_STEP
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda uwf, thread: uwf.read(thread, quota=2000),
+        lambda uwf, thread: uwf.show(thread),
+        lambda uwf, thread: uwf.step(uwf.thread(thread).head),
+        lambda uwf, thread: next(uwf.thread(thread).newest_first()).prompt,
+    ],
+    ids=["read", "show", "step", "newest"],
+)
+def test_a_view_of_the_newest_steps_reads_no_more_of_a_longer_thread(project: Project, view):
+    """SQLite's own steps, counted."""
+
+    def reads() -> int:
+        with project.client() as uwf:
+            counts = [0]
+            reader = uwf._engine.backend._database.reader()
+            reader.set_progress_handler(lambda: counts.append(counts.pop() + 1), 10)
+            view(uwf, thread)
+            return counts[0]
+
+    with project.client() as uwf:
+        thread = uwf.start("one-role", "a task")["thread"]
+        uwf.exec(thread, count=30)
+        short = reads()
+        uwf.exec(thread, count=30)
+    assert short > 0 and reads() <= 1.2 * short
 
 
 def test_the_last_page_of_a_long_list_costs_as_little_as_the_first(tmp_path):

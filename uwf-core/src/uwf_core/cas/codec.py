@@ -7,7 +7,6 @@ systems name a node alike.
 """
 
 import struct
-from collections.abc import Iterable
 from math import isfinite
 from typing import Any
 
@@ -36,7 +35,7 @@ __all__ = [
     "MAX_DEPTH",
     "SAFE_INTEGER",
     "Keys",
-    "MappingDecoder",
+    "PayloadReader",
     "decode",
     "dotted",
     "encode",
@@ -44,7 +43,7 @@ __all__ = [
     "is_text",
 ]
 
-_WIDTHS = {24: (1, 24), 25: (2, 1 << 8), 26: (4, 1 << 16), 27: (8, 1 << 32)}
+WIDTHS = {24: (1, 24), 25: (2, 1 << 8), 26: (4, 1 << 16), 27: (8, 1 << 32)}
 """By the low bits of a head's first byte: how many bytes follow, and the least number they have."""
 _WIDTH_OF_TEXT_HEAD = bytes(TEXT_0) + bytes((1,) * 24 + (2, 3, 5, 9)) + bytes(132)
 """By its first byte; 0 for what begins no text."""
@@ -87,7 +86,7 @@ def decode(data: bytes) -> Any:
     Raises:
         CorruptNodeError: the bytes are truncated, not CBOR, or not in the one allowed form.
     """
-    reader = _Reader(data)
+    reader = PayloadReader(data)
     try:
         value = reader.value(MAX_DEPTH)
     except (IndexError, struct.error, UnicodeDecodeError) as error:
@@ -99,6 +98,17 @@ def decode(data: bytes) -> Any:
 
 def is_text(data: bytes) -> bool:
     """Whether `data` is exactly what `encode` gives for some text."""
+    return _text_of(data) is not None
+
+
+def decode_text(data: bytes) -> Any:
+    """`decode`, quicker for a text."""
+    text = _text_of(data)
+    return decode(data) if text is None else text
+
+
+def _text_of(data: bytes) -> str | None:
+    """The text of which `data` are the bytes; None if they are something else."""
     width = _WIDTH_OF_TEXT_HEAD[data[0]] if data else 0
     size = len(data) - width
     if width == 1:
@@ -108,113 +118,11 @@ def is_text(data: bytes) -> bool:
     else:
         fits = width > 0 and size >= 0x100 and data.startswith(head(TEXT, size))
     if not fits:
-        return False
+        return None
     try:
-        data[width:].decode()
+        return data[width:].decode()
     except UnicodeDecodeError:
-        return False
-    return True
-
-
-class MappingDecoder:
-    """`decode` for mappings that nearly always have the same keys: in a fifth of the time.
-
-    A mapping differs from the one before in few values. The bytes between two that differ are one
-    piece, which is compared and not read: its values are those of the mapping before.
-    """
-
-    def __init__(self, keys: Iterable[str]) -> None:
-        self._keys = sorted((encode(key), key) for key in keys)
-        self._names = {key for _, key in self._keys}
-        self._reads = 0
-        self._encoded: dict[str, bytes] = {}
-        self._varying: set[str] = set()
-        self._plan: _Plan = {}, (), b"", ()
-
-    def decode(self, data: bytes) -> Any:
-        """As `decode`."""
-        known, pieces, last, copied = self._plan
-        found, at, reader = known.copy(), 0, None
-        try:
-            for piece, size, key in pieces:
-                start = at + size
-                if data[at:start] != piece:
-                    return self._read(data)
-                first, start = data[start], start + 1
-                at = start + first - TEXT_0
-                if start <= at < start + 24:  # what is short is read without a call
-                    found[key] = data[start:at].decode()
-                elif first in _SIMPLE:
-                    found[key], at = _SIMPLE[first], start
-                elif first in _WIDTHS:
-                    width, least = _WIDTHS[first]
-                    at = start + width
-                    found[key] = number = int.from_bytes(data[start:at], "big")
-                    if not least <= number <= SAFE_INTEGER:
-                        return self._read(data)
-                else:
-                    reader = reader or _Reader(data)
-                    reader.position = start - 1
-                    found[key] = reader.value(MAX_DEPTH - 1)
-                    at = reader.position
-        except (CorruptNodeError, IndexError, struct.error, UnicodeDecodeError):
-            return self._read(data)
-        if not known or at > len(data) or data[at:] != last:
-            return self._read(data)
-        for key, kind in copied:
-            found[key] = kind(found[key])
-        return found
-
-    def _read(self, data: bytes) -> Any:
-        """Read everything; from the third mapping on, learn in what it differs."""
-        found = decode(data)
-        self._reads += 1
-        if self._reads >= _FIRST_LEARNT and type(found) is dict and found.keys() == self._names:
-            self._learn(found)
-        return found
-
-    def _learn(self, found: dict[str, Any]) -> None:
-        encoded = {key: encode(value) for key, value in found.items()}
-        for key, value in found.items():
-            if encoded[key] != self._encoded.get(key, encoded[key]) or not _is_flat(value):
-                self._varying.add(key)
-        self._encoded = encoded
-        pieces: list[tuple[bytes, int, str]] = []
-        piece = head(MAP, len(self._keys))
-        for name, key in self._keys:
-            piece += name
-            if key in self._varying:
-                pieces.append((piece, len(piece), key))
-                piece = b""
-            else:
-                piece += encoded[key]
-        same = found.keys() - self._varying
-        copied = {key: type(found[key]) for key in same if type(found[key]) in _MUTABLE}
-        known = {key: copied[key](found[key]) if key in copied else found[key] for key in found}
-        self._plan = known, tuple(pieces), piece, tuple(copied.items())
-
-
-_Plan = tuple[
-    dict[str, Any], tuple[tuple[bytes, int, str], ...], bytes, tuple[tuple[str, type], ...]
-]
-"""The values of the mapping before; pieces with their size and the key of the value after each,
-and the last one; the keys of values that can be changed, and so are copied, with their types.
-"""
-
-_FIRST_LEARNT = 3
-"""A process that runs one step decodes two mappings of a type, and to learn takes as long as to
-read three.
-"""
-
-
-_MUTABLE = frozenset((dict, list))
-
-
-def _is_flat(value: Any) -> bool:
-    """Whether a copy shares nothing that can be changed."""
-    if type(value) not in _MUTABLE:
-        return True
-    return _MUTABLE.isdisjoint(map(type, value.values() if type(value) is dict else value))
+        return None
 
 
 def _corrupt(message: str) -> CorruptNodeError:
@@ -223,35 +131,40 @@ def _corrupt(message: str) -> CorruptNodeError:
     )
 
 
-class _Reader:
+class PayloadReader:
     """Read one item after the other; reject what `encode` never writes."""
 
     __slots__ = ("data", "position")
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, position: int = 0) -> None:
         self.data = data
-        self.position = 0
+        self.position = position
 
     def value(self, depth: int) -> Any:
+        """The next item, at most `depth` levels deep.
+
+        Raises:
+            CorruptNodeError, IndexError, struct.error, UnicodeDecodeError: it is not one.
+        """
         first = self.data[self.position]
-        if first in _SIMPLE:
+        if first in SIMPLE:
             self.position += 1
-            return _SIMPLE[first]
+            return SIMPLE[first]
         major = first >> 5
         if major == TEXT:
-            return self.text()
+            return self._text()
         if major == MAP:
-            return self.map(depth)
+            return self._map(depth)
         if major == ARRAY:
-            return self.array(depth)
+            return self._array(depth)
         if major in (UNSIGNED, NEGATIVE):
-            return self.integer(major)
+            return self._integer(major)
         self.position += 1
         if first == DOUBLE:
-            return self.double()
+            return self._double()
         raise _corrupt(f"unexpected byte 0x{first:02x}")
 
-    def head(self, major: int) -> int:
+    def _head(self, major: int) -> int:
         """The number of a head that must be of `major`."""
         data, start = self.data, self.position + 1
         first = data[start - 1]
@@ -259,9 +172,9 @@ class _Reader:
         if short < 24 and first >> 5 == major:
             self.position = start
             return short
-        if first >> 5 != major or short not in _WIDTHS:
+        if first >> 5 != major or short not in WIDTHS:
             raise _corrupt(f"unexpected byte 0x{first:02x}")
-        width, least = _WIDTHS[short]
+        width, least = WIDTHS[short]
         end = self.position = start + width
         if end > len(data):
             raise _corrupt("the bytes are truncated")
@@ -270,7 +183,7 @@ class _Reader:
             raise _corrupt("a head is longer than needed")
         return number
 
-    def take(self, length: int) -> bytes:
+    def _take(self, length: int) -> bytes:
         end = self.position + length
         if end > len(self.data):
             raise _corrupt("the bytes are truncated")
@@ -278,10 +191,10 @@ class _Reader:
         self.position = end
         return part
 
-    def text(self) -> str:
+    def _text(self) -> str:
         short = self.data[self.position] - TEXT_0
         if not 0 <= short < 24:
-            return self.take(self.head(TEXT)).decode()
+            return self._take(self._head(TEXT)).decode()
         end = self.position + 1 + short  # most texts: worth saving two calls
         if end > len(self.data):
             raise _corrupt("the bytes are truncated")
@@ -289,27 +202,27 @@ class _Reader:
         self.position = end
         return part.decode()
 
-    def integer(self, major: int) -> int:
-        number = self.head(major)
+    def _integer(self, major: int) -> int:
+        number = self._head(major)
         if number > SAFE_INTEGER - major:
             raise _corrupt("an integer beyond ±(2^53-1)")
         return number if major == UNSIGNED else -1 - number
 
-    def double(self) -> float:
-        number: float = FLOAT.unpack(self.take(8))[0]
+    def _double(self) -> float:
+        number: float = FLOAT.unpack(self._take(8))[0]
         if not isfinite(number) or (number.is_integer() and abs(number) <= SAFE_INTEGER):
             raise _corrupt("a float that should be an integer")
         return number
 
-    def array(self, depth: int) -> list[Any]:
+    def _array(self, depth: int) -> list[Any]:
         if depth == 0:
             raise _too_deep()
-        return [self.value(depth - 1) for _ in range(self.head(ARRAY))]
+        return [self.value(depth - 1) for _ in range(self._head(ARRAY))]
 
-    def map(self, depth: int) -> dict[str, Any]:
+    def _map(self, depth: int) -> dict[str, Any]:
         if depth == 0:
             raise _too_deep()
-        count, data, at = self.head(MAP), self.data, self.position
+        count, data, at = self._head(MAP), self.data, self.position
         found: dict[str, Any] = {}
         before = b""
         for _ in range(count):  # short texts, which nearly all are, are read without a call
@@ -317,7 +230,7 @@ class _Reader:
             if at < end <= at + 24:
                 key = data[at + 1 : end].decode()
             else:
-                key, end = self.text_at(at), self.position
+                key, end = self._text_at(at), self.position
             encoded = data[at:end]
             if encoded <= before:
                 raise _corrupt("the keys of a mapping are not in order")
@@ -325,8 +238,8 @@ class _Reader:
             at = end + 1 + first - TEXT_0
             if end < at <= end + 24:
                 found[key] = data[end + 1 : at].decode()
-            elif first in _SIMPLE:
-                found[key], at = _SIMPLE[first], end + 1
+            elif first in SIMPLE:
+                found[key], at = SIMPLE[first], end + 1
             else:
                 self.position = end
                 found[key] = self.value(depth - 1)
@@ -336,14 +249,14 @@ class _Reader:
         self.position = at
         return found
 
-    def text_at(self, position: int) -> str:
+    def _text_at(self, position: int) -> str:
         self.position = position
-        return self.text()
+        return self._text()
 
 
 def _too_deep() -> CorruptNodeError:
     return _corrupt(f"more than {MAX_DEPTH} levels deep")
 
 
-_SIMPLE: dict[int, Any] = {FALSE: False, TRUE: True, NULL: None} | {n: n for n in range(24)}
+SIMPLE: dict[int, Any] = {FALSE: False, TRUE: True, NULL: None} | {n: n for n in range(24)}
 """Values of one byte."""

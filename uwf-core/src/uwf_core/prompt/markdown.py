@@ -9,7 +9,7 @@ part of the instruction.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -30,49 +30,45 @@ def yaml_text(value: Any) -> str:
     Lone surrogates become U+FFFD, as in the store.
     """
     lines = [_text(value)] if isinstance(value, str) else _lines(value)
-    return "".join(f"{line}\n" for line in lines)
+    return "\n".join(lines) + "\n"
 
 
 def frontmatter(output: Mapping[str, Any], body: str = "") -> str:
     """A deliverable as an agent writes it: `---`, the fields (`$status` first), `---`, the body."""
-    first = {name: output[name] for name in ("$status",) if name in output}
-    fields = yaml_text({**first, **output}) if output else ""
+    if "$status" in output:
+        output = {"$status": output["$status"], **output}
+    fields = yaml_text(output) if output else ""
     return f"---\n{fields}---" + (f"\n{body}" if body else "")
 
 
-def _lines(value: Any) -> Iterator[str]:
+def _lines(value: Any) -> list[str]:
     """The lines of `value` at the left margin, first and last included."""
-    if isinstance(value, Mapping) and value:
-        for key, each in value.items():
-            yield from _entry(key, each)
-    elif isinstance(value, (list, tuple)) and value:
-        for each in value:
-            first, *rest = _lines(each)
-            yield f"- {first}"
-            yield from _indented(rest)
-    else:
-        yield from _scalar(value)
+    if isinstance(value, (dict, Mapping)) and value:
+        return [line for key, each in value.items() for line in _entry(key, each)]
+    if isinstance(value, (list, tuple)) and value:
+        return [line for each in value for line in _marked("- ", _lines(each))]
+    return _scalar(value)
 
 
-def _entry(key: str, value: Any) -> Iterator[str]:
+def _entry(key: str, value: Any) -> list[str]:
     name = _text(key)
     if len(name) > _LONGEST_SIMPLE_KEY:
-        yield f"? {name}"
-        name = ""
+        return [f"? {name}", *_entry_of("", value)]
     if type(value) is str and "\n" not in value:  # nearly all, and quickest by this test
-        yield f"{name}: {_text(value)}"
-    elif isinstance(value, (Mapping, list, tuple)) and value:
-        yield f"{name}:"
-        yield from _indented(_lines(value))
-    else:
-        first, *rest = _scalar(value)
-        yield f"{name}: {first}"
-        yield from _indented(rest)
+        return [f"{name}: {_text(value)}"]
+    return _entry_of(name, value)
 
 
-def _indented(lines: "Iterator[str] | list[str]") -> Iterator[str]:
-    for line in lines:
-        yield f"  {line}" if line else line
+def _entry_of(name: str, value: Any) -> list[str]:
+    if isinstance(value, (dict, Mapping, list, tuple)) and value:
+        return _marked(f"{name}:", ["", *_lines(value)])
+    lines = [_text(value)] if type(value) is str and "\n" not in value else _scalar(value)
+    return _marked(f"{name}: ", lines)
+
+
+def _marked(mark: str, lines: list[str]) -> list[str]:
+    """Lines with a mark before the first, the others indented."""
+    return [mark + lines[0], *[f"  {line}" if line else line for line in lines[1:]]]
 
 
 def _scalar(value: Any) -> list[str]:

@@ -135,7 +135,8 @@ def sayings(store: "Store", step: Step) -> list[Saying]:
     """What persons said for a step, oldest first: also for the replies that it replaces and for the
     attempts that failed.
     """
-    if not any(map(step.payload.get, ("replaces", "previousAttempts", "answer", "said"))):
+    node = step.payload
+    if node["said"] is node["answer"] is node["replaces"] is None and not node["previousAttempts"]:
         return []  # nearly all steps of a long thread
     found, replaced = list[Saying](), step
     line = [step]

@@ -5,7 +5,7 @@ Every view and every exporter renders it; `uwf_core.api.reading` describes it fo
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.find import find_step, find_thread
@@ -15,7 +15,6 @@ from uwf_core.thread.head import Head, nodes_present, read_head, session_rests
 from uwf_core.thread.history import (
     Saying,
     Step,
-    body_of,
     failed_steps,
     failure_of,
     is_answer,
@@ -68,6 +67,8 @@ def open_step(engine: "Engine", word: str) -> "StepRecord":
 class StepRecord:
     """A `RecordedStep`."""
 
+    _output: Mapping[str, Any] | None = None  # read once
+
     def __init__(self, engine: "Engine", step: Step) -> None:
         self._engine = engine
         self._step = step
@@ -90,18 +91,18 @@ class StepRecord:
         """The start node of its chain."""
         return read_start(self._engine.store, Ref(self.node["start"]))
 
-    @cached_property
+    @property
     def failure(self) -> "ErrorPayload | None":
         """The error of a failed attempt."""
-        return failure_of(self._engine.store, self._step)
+        return None if self.node["failure"] is None else failure_of(self._engine.store, self._step)
 
-    @cached_property
+    @property
     def output(self) -> Mapping[str, Any]:
         """The typed output; empty for a failed attempt."""
-        if self.node["failure"] is not None:
-            return {}
-        found: Mapping[str, Any] = self._engine.store.payload(Ref(self.node["output"]))
-        return found
+        if self._output is None:
+            failed = self.node["failure"] is not None
+            self._output = {} if failed else self._engine.store.payload(Ref(self.node["output"]))
+        return self._output
 
     @property
     def status(self) -> str | None:
@@ -112,7 +113,9 @@ class StepRecord:
     @property
     def body(self) -> str:
         """The text beside the output."""
-        return "" if self.node["failure"] is not None else body_of(self._engine.store, self._step)
+        if self.node["body"] is None or self.node["failure"] is not None:
+            return ""
+        return self._engine.store.text(self.node["body"])
 
     @property
     def raw(self) -> str | None:
@@ -299,7 +302,7 @@ class ThreadRecord:
         """
         top = self._head.ref if before is None else self._before(before)
         steps = newest_first(self._engine.store, top, Ref(self.start), fields)
-        return (StepRecord(self._engine, step) for step in steps)
+        return map(partial(StepRecord, self._engine), steps)
 
     def _before(self, word: str) -> Ref:
         """The step before the one that a word names."""
