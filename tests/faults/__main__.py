@@ -35,7 +35,9 @@ def main(words: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="uwf-faults-", dir=memory) as name:
+    # A process that a row has killed may still write a file: that is no result of the row.
+    made = tempfile.TemporaryDirectory(prefix="uwf-faults-", dir=memory, ignore_cleanup_errors=True)
+    with made as name:
         folder = Path(name).resolve()
         if VARIABLE not in os.environ:
             return _under_shim(folder, words)

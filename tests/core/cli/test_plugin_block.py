@@ -69,9 +69,9 @@ def test_a_plugin_that_was_uninstalled_can_be_unblocked(uwf, config):
 
 def test_an_unknown_name_changes_nothing_and_similar_names_are_suggested(uwf, config):
     for verb in ("block", "unblock"):
-        answer = uwf("plugin", verb, "mock", "humn")
+        answer = uwf("plugin", verb, "mock", "humano")
         assert (answer.code, answer.out) == (2, "")
-        assert answer.error["message"] == "unknown plugin 'humn'"
+        assert answer.error["message"] == "unknown plugin 'humano'"
         assert answer.error["hint"] == "did you mean human?"
         assert config.read_text() == BLOCK
 
