@@ -12,7 +12,7 @@ from uwf_core.views.why.surroundings import Surroundings
 from uwf_core.views.why.words import cost, duration, moment, on, ordinal, plain, program, quoted
 
 
-class Call(NamedTuple):
+class PersonCall(NamedTuple):
     """A call of an agent as a person made it.
 
     Attributes:
@@ -24,7 +24,7 @@ class Call(NamedTuple):
     said: str | None
 
 
-def first_call(step: RecordedStep, around: Surroundings) -> Call:
+def first_call(step: RecordedStep, around: Surroundings) -> PersonCall:
     """The call with which the work at a step began."""
     for event in around.events:
         if event.call is not None:
@@ -32,15 +32,15 @@ def first_call(step: RecordedStep, around: Surroundings) -> Call:
     while step.replaced is not None:
         step = step.replaced
     first = next(iter(step.attempts), step)
-    return Call(first.ref, first.node, first.said)
+    return PersonCall(first.ref, first.node, first.said)
 
 
-def call_of(event: RecordedEvent) -> Call:
+def call_of(event: RecordedEvent) -> PersonCall:
     """The call that ended with a question."""
-    return Call(str(event.payload["attempt"]), event.call or {}, event.said)
+    return PersonCall(str(event.payload["attempt"]), event.call or {}, event.said)
 
 
-def reopened(call: Call) -> Statement:
+def reopened(call: PersonCall) -> Statement:
     """Who opened a run again that had ended."""
     text = f"{on(call.node['startedAtMs'], call.node['by'])} opened the run again, which had ended"
     if call.said is None:
@@ -140,7 +140,7 @@ def _untold(
             yield each
 
 
-def _wrote(call: Call) -> Statement:
+def _wrote(call: PersonCall) -> Statement:
     text = f"{on(call.node['startedAtMs'], call.node['by'])} wrote:"
     return _person("said", text, (call.node["said"], call.ref), call.said)
 
