@@ -99,16 +99,17 @@ class CommandAgent:
         document = request_document(mode, request, self._options, at)
         argv = (*self._argv, *_arguments(mode, request, prompt))
         with call_files(self._context.state_dir, document) as files:
-            child = request.start_program(argv, env=files.environment())
             limit, cancel = request.limits.reply_bytes, request.cancel
 
             def enough() -> bool:
                 return cancel.reason == FailureKind.TOO_LARGE.word
 
             with (
-                child,
+                # Opened before the program starts, which may delete the folder at once.
+                files.events.open("rb") as stream,
+                request.start_program(argv, env=files.environment()) as child,
                 EventFollower(
-                    files.events, sink, child.touch, limit, limit * EVENTS_PER_REPLY, enough
+                    stream, sink, child.touch, limit, limit * EVENTS_PER_REPLY, enough
                 ) as events,
             ):
                 result = child.wait()

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from pathlib import Path
+from typing import BinaryIO
 
 from uwf_core.agents.wire import CommandEvent, NoJson, read_event
 from uwf_core.api.agent import Turn, TurnSink, Usage
@@ -29,7 +29,7 @@ class EventFollower:
 
     def __init__(
         self,
-        file: Path,
+        file: BinaryIO,
         sink: TurnSink,
         alive: Callable[[], None],
         line_bytes: int,
@@ -41,7 +41,7 @@ class EventFollower:
         self._alive = alive
         self._line_bytes = line_bytes
         self._most_bytes = self._left = most_bytes
-        self._file = file.open("rb")
+        self._file = file
         self._rest = b""
         self._skipping = False
         self._line = 0
@@ -62,7 +62,6 @@ class EventFollower:
     def __exit__(self, *_error: object) -> None:
         self._over.set()
         self._thread.join()
-        self._file.close()
 
     def turn(self, turn: Turn) -> None:
         """Report a turn to the sink."""
