@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -140,26 +139,6 @@ def test_the_request_is_removed_also_after_a_failure(
         with pytest.raises(Crashed):
             run_call(command(scenario), request_for(), told)
     assert calls_left(tmp_path) == []
-
-
-def test_an_agent_that_deletes_its_files_at_once_is_heard_to_its_end(
-    command: Command,
-    request_for: RequestFor,
-    told: Any,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    start = AgentRequest.start_program
-
-    def start_and_let_it_delete(request: AgentRequest, *words: Any, **settings: Any) -> Any:
-        child = start(request, *words, **settings)
-        deadline = time.monotonic() + 30
-        while list(tmp_path.rglob("events.jsonl")) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        return child
-
-    monkeypatch.setattr(AgentRequest, "start_program", start_and_let_it_delete)
-    run_call(command("removes"), request_for(), told)
 
 
 def test_what_a_killed_process_left_is_removed_by_the_next_call(

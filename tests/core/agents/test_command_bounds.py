@@ -1,7 +1,9 @@
-"""What a command says too much of: digits without end, events without end."""
+"""What a command does too much of: digits without end, events without end, files deleted."""
 
 import json
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -94,3 +96,23 @@ def test_a_reply_is_kept_whatever_its_usage_is(usage: Any, known: Usage | None) 
 def test_a_mark_may_be_a_number_and_any_other_is_ignored(mark: Any, kept: str | None) -> None:
     reply = read_reply(json.dumps({"output": "paid", "mark": mark}).encode())
     assert (reply.output, reply.mark) == ("paid", kept)
+
+
+def test_an_agent_that_deletes_its_files_at_once_is_heard_to_its_end(
+    command: Command,
+    request_for: RequestFor,
+    told: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    start = AgentRequest.start_program
+
+    def start_and_let_it_delete(request: AgentRequest, *words: Any, **settings: Any) -> Any:
+        child = start(request, *words, **settings)
+        deadline = time.monotonic() + 30
+        while list(tmp_path.rglob("events.jsonl")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return child
+
+    monkeypatch.setattr(AgentRequest, "start_program", start_and_let_it_delete)
+    run_call(command("removes"), request_for(), told)
