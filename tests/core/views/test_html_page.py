@@ -5,7 +5,8 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uwf_core.views.html_page import join, page, tag, text
+from uwf_core.markup import join, tag, text
+from uwf_core.views.html_page import page
 
 HOSTILE = '</style></pre><script src="https://example.org/x.js">alert(1)</script>\x1b[31m\u202e&'
 

@@ -1,25 +1,11 @@
-"""One static HTML page: every text is escaped on insertion, and the browser fetches nothing.
+"""The frame and style of the pages of all views.
 
 page("thread diff", heading, tag("p", sentence))
 """
 
-import re
-from html import escape
-from typing import Final, TypeAlias
+from typing import Final
 
-Child: TypeAlias = "Markup | str | int | None"
-
-_HARMFUL = re.compile(
-    "["
-    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, which no document may hold
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks and overrides of direction
-    "\u2028\u2029\ufff9-\ufffb\ufffe\uffff\ud800-\udfff"
-    "\U000e0000-\U000e007f"  # invisible tags
-    "]"
-)
-_VOID: Final = frozenset(("meta", "link", "br"))
-_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""Even if injected markup got into the page, the browser would run and fetch nothing."""
+from uwf_core.markup import Child, document, tag
 
 _STYLE: Final = """\
 :root { color-scheme: light dark; --paper: #fbfaf7; --card: #fff; --ink: #1d2226; --soft: #59636b;
@@ -50,63 +36,6 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .85rem; }
 """
 
 
-class Markup(str):
-    """Text that is already markup."""
-
-    __slots__ = ()
-
-
-def page(title: str, *children: "Child", style: str = "") -> str:
+def page(title: str, *children: Child, style: str = "") -> str:
     """The whole document; `style` is added to the style of all pages."""
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("meta", name="generator", content="uwf"),
-        tag("link", rel="icon", href="data:,"),
-        tag("title", f"{title} – uwf"),
-        tag("style", Markup(_STYLE + style)),
-    )
-    body = tag("body", tag("main", *children))
-    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
-
-
-def text(value: str) -> Markup:
-    """Escape a text: it then contains neither tags nor invisible characters."""
-    is_plain = value.isascii() and value.isprintable()
-    return Markup(escape(value if is_plain else _HARMFUL.sub(_visible, value), quote=True))
-
-
-def join(*children: "Child") -> Markup:
-    """Concatenate markup and text; None is skipped."""
-    return Markup("".join(_child(each) for each in children if each is not None))
-
-
-def tag(element: str, /, *children: "Child", **attributes: "str | bool | None") -> Markup:
-    """An element. In the names of attributes underscores are written as dashes, and one at the end
-    is dropped (`class_`); None and False are omitted, True has no value.
-    """
-    words = "".join(_attribute(key, value) for key, value in attributes.items())
-    if element in _VOID:
-        return Markup(f"<{element}{words}>")
-    return Markup(f"<{element}{words}>{join(*children)}</{element}>")
-
-
-def _visible(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def _child(child: "Markup | str | int") -> str:
-    return child if isinstance(child, Markup) else text(str(child))
-
-
-def _attribute(key: str, value: "str | bool | None") -> str:
-    if value is None or value is False:
-        return ""
-    name = key.rstrip("_").replace("_", "-")
-    return f" {name}" if value is True else f' {name}="{text(str(value))}"'
+    return document(title, _STYLE + style, tag("main", *children))

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from uwf_core.markup import Markup, join, tag
 from uwf_core.views.diff.lines import Line, line_diff, shown
-from uwf_core.views.html_page import Markup, join, page, tag
+from uwf_core.views.html_page import page
 
 _STYLE = """\
 table.sides { table-layout: fixed; } table.sides th:first-child { width: 9rem; }

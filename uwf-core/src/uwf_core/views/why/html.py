@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from uwf_core.views.html_page import Markup, join, page, tag
+from uwf_core.markup import Markup, join, tag
+from uwf_core.views.html_page import page
 from uwf_core.views.why.statements import Statement, WhyPage, WhySection
 
 _LONG = 1_500

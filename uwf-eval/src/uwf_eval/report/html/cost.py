@@ -4,9 +4,9 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from uwf_core.markup import Markup, join, tag
 from uwf_core.named_tuple import NamedTuple
 from uwf_eval.report.html.marks import at, picture, symbol, tone
-from uwf_eval.report.html.markup import Markup, join, tag
 from uwf_eval.report.html.table import section, table
 from uwf_eval.report.numbers import NONE, dollars, known, mean_range, score
 from uwf_eval.report.summary import Line, Report

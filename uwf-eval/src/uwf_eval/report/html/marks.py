@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from uwf_eval.report.html.markup import Markup, join, tag
+from uwf_core.markup import Markup, join, tag
 
 TONES: Final = 6
 """The number of colours; further configurations repeat them with other shapes."""

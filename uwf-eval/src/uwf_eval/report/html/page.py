@@ -3,18 +3,15 @@
 from functools import cache
 from pathlib import Path
 
+from uwf_core.markup import Markup, document, join, tag
 from uwf_eval.report.groups import States
 from uwf_eval.report.html.cost import cost_section
 from uwf_eval.report.html.marks import bar
-from uwf_eval.report.html.markup import Markup, join, tag
 from uwf_eval.report.html.table import section, table, table_section
 from uwf_eval.report.numbers import plural, rate_range, utc
 from uwf_eval.report.sections import STATES, counts, facts, run_tasks, settings, tables, trials
 from uwf_eval.report.summary import Line, Report
 from uwf_eval.report.tables import Fact
-
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""Even if injected markup got into the page, the browser would run and fetch nothing."""
 
 _TASKS = 60
 _WIDE = 0.5
@@ -24,17 +21,6 @@ _WIDE = 0.5
 def page(report: Report) -> str:
     """Render the report as one HTML document."""
     name = report.run.name or report.run.run
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("meta", name="generator", content="uwf-eval"),
-        tag("link", rel="icon", href="data:,"),
-        tag("title", f"{name} – uwf-eval"),
-        tag("style", _style()),
-    )
     configurations, tasks, *others = (table_section(each) for each in tables(report, _TASKS))
     sections = (
         configurations,
@@ -44,14 +30,14 @@ def page(report: Report) -> str:
         table_section(trials(report)),
         _run(report),
     )
-    body = tag("body", _header(report), tag("main", _short(report), *sections), _footer())
-    return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
+    body = _header(report), tag("main", _short(report), *sections), _footer()
+    return document(name, _style(), *body, program="uwf-eval")
 
 
 @cache
-def _style() -> Markup:
+def _style() -> str:
     files = (Path(__file__).with_name(name) for name in ("colours.css", "page.css"))
-    return Markup("".join(file.read_text(encoding="utf-8") for file in files))
+    return "".join(file.read_text(encoding="utf-8") for file in files)
 
 
 def _header(report: Report) -> Markup:

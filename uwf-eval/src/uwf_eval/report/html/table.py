@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from uwf_core.markup import Child, Markup, join, tag
 from uwf_eval.report.html.marks import bar, key, scale, strip
-from uwf_eval.report.html.markup import Child, Markup, join, tag
 from uwf_eval.report.tables import Bar, Heading, Row, Strip, Table, Value, value
 
 

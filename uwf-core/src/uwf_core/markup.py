@@ -1,4 +1,7 @@
-"""Builds HTML with Python calls. All text is escaped on insertion."""
+"""Static HTML from Python calls: every text is escaped on insertion, the browser fetches nothing.
+
+document("Report", css, tag("main", tag("p", sentence, class_="note")))
+"""
 
 import re
 from html import escape
@@ -15,6 +18,8 @@ _HARMFUL = re.compile(
     "]"
 )
 _VOID: Final = frozenset(("meta", "link", "br"))
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""Even if injected markup got into the page, the browser would run and fetch nothing."""
 
 
 class Markup(str):
@@ -23,14 +28,33 @@ class Markup(str):
     __slots__ = ()
 
 
-def _visible(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+def document(title: str, style: str, *body: "Child", program: str = "uwf") -> str:
+    """A whole page.
+
+    Args:
+        title: of its window; the name of the program follows.
+        style: its CSS, which is not escaped.
+        body: its content.
+        program: what wrote it.
+    """
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", name="generator", content=program),
+        tag("link", rel="icon", href="data:,"),
+        tag("title", f"{title} – {program}"),
+        tag("style", Markup(style)),
+    )
+    return f"<!doctype html>\n{tag('html', head, tag('body', *body), lang='en')}\n"
 
 
 def text(value: str) -> Markup:
     """Escape a text: it then contains neither tags nor invisible characters."""
-    return Markup(escape(_HARMFUL.sub(_visible, value), quote=True))
+    is_plain = value.isascii() and value.isprintable()
+    return Markup(escape(value if is_plain else _HARMFUL.sub(_visible, value), quote=True))
 
 
 def join(*children: "Child") -> Markup:
@@ -45,13 +69,19 @@ def tag(element: str, /, *children: "Child", **attributes: "str | float | bool |
         element: its name.
         children: its content.
         attributes: underscores are written as dashes, one at the end is dropped (`class_`); None
-            and
-            False are omitted, True has no value.
+            and False are omitted, True has no value, a float is rounded to two decimals.
     """
     words = "".join(_attribute(key, value) for key, value in attributes.items())
     if element in _VOID:
         return Markup(f"<{element}{words}>")
     return Markup(f"<{element}{words}>{join(*children)}</{element}>")
+
+
+def _visible(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _child(child: "Markup | str | int") -> str:
