@@ -8,32 +8,6 @@ from typing import Any
 
 from benchmarks.figures import Figure
 
-WORKFLOW = """\
-version: 1
-name: pair
-roles:
-  writer:
-    goal: write
-    frontmatter:
-      properties: {$status: {const: done}, summary: {type: string}}
-      required: [$status, summary]
-  reviewer:
-    goal: review
-    frontmatter:
-      oneOf:
-        - {properties: {$status: {const: approved}}, required: [$status]}
-        - {properties: {$status: {const: rejected}, why: {type: string}}, required: [$status, why]}
-graph:
-  $START:
-    new: {role: writer, prompt: Begin.}
-    resume: {role: writer, prompt: Again.}
-  writer:
-    done: {role: reviewer, prompt: "Review: {{summary}}"}
-  reviewer:
-    approved: {role: $END, prompt: Done.}
-    rejected: {role: writer, prompt: "Repair: {{why}}"}
-"""
-
 
 def thread_diff(folder: Path, rounds: int, steps: int) -> Iterator[Figure]:
     """Two threads of so many steps: with equal steps in two folders, and with none in common."""
@@ -41,9 +15,10 @@ def thread_diff(folder: Path, rounds: int, steps: int) -> Iterator[Figure]:
     from uwf_core.views.diff.compare import compare
     from uwf_core.views.diff.page import diff_page
     from uwf_core.views.recorded import open_thread
+    from uwf_testing.exporter_threads import WORKFLOW
 
     project = Project(folder / "diff")
-    project.workflow("pair", WORKFLOW)
+    project.workflow("kit-exporter", WORKFLOW)
     with project.client(durable=False) as uwf:
         runs = (("first", "one"), ("same", "one"), ("other", "two"))
         threads = {name: _run(project, uwf, name, text, steps) for name, text in runs}
@@ -71,7 +46,7 @@ def _run(project: Any, uwf: Any, folder: str, text: str, steps: int) -> str:
     """A thread in a separate folder, so that no prompt is the same node."""
     (project.folder / folder).mkdir()
     project.script([_play(number, text) for number in range(steps)])
-    thread = str(uwf.start("pair", "a task", cwd=project.folder / folder)["thread"])
+    thread = str(uwf.start("kit-exporter", "a task", cwd=project.folder / folder)["thread"])
     uwf.exec(thread, count=steps)
     return thread
 
@@ -79,7 +54,7 @@ def _run(project: Any, uwf: Any, folder: str, text: str, steps: int) -> str:
 def _play(number: int, text: str) -> dict[str, Any]:
     body = f"Text {number}, {text}.\n" * 20
     if number % 2:
-        output = {"$status": "rejected", "why": f"why {number}, {text}"}
+        output = {"$status": "rejected", "comments": f"comments {number}, {text}"}
         return {"role": "reviewer", "output": output, "body": body}
     output = {"$status": "done", "summary": f"summary {number}, {text}"}
     return {"role": "writer", "output": output, "body": body}
