@@ -22,6 +22,7 @@ _FLAGS = (
     "--disable-default-apps --disable-extensions --mute-audio"
 )
 _SECONDS = 60.0
+_COMPLAINTS = ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")
 
 
 class BrowserFault(Exception):
@@ -118,6 +119,19 @@ class Browser:
         if "exceptionDetails" in answer:
             raise BrowserFault(str(answer["exceptionDetails"]))
         return answer["result"].get("value")
+
+    def requests_and_complaints(self) -> tuple[list[str], list[dict[str, Any]]]:
+        """The URLs that the page has requested, without those of `data:`, and what the browser
+        complained about, until a moment from now.
+        """
+        self.ask("new Promise(done => setTimeout(done, 200))")
+        requested = [
+            event["params"]["request"]["url"]
+            for event in self.events
+            if event["method"] == "Network.requestWillBeSent"
+        ]
+        complaints = [event for event in self.events if event["method"] in _COMPLAINTS]
+        return [url for url in requested if not url.startswith("data:")], complaints
 
     def picture(self, file: Path) -> None:
         """The whole page as a PNG."""

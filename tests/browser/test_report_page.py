@@ -96,15 +96,9 @@ def test_the_page_asks_nobody_and_the_browser_has_nothing_to_complain_of(
 ):
     file = pages / f"{name}.html"
     browser.show(file, 1200)
-    browser.ask("new Promise(done => setTimeout(done, 100))")
-    asked = [
-        event["params"]["request"]["url"]
-        for event in browser.events
-        if event["method"] == "Network.requestWillBeSent"
-    ]
-    assert [url for url in asked if not url.startswith("data:")] == [file.as_uri()]
-    complaints = ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")
-    assert [event for event in browser.events if event["method"] in complaints] == []
+    requested, complaints = browser.requests_and_complaints()
+    assert requested == [file.as_uri()]
+    assert complaints == []
     assert browser.ask("document.scripts.length") == 0
 
 

@@ -29,15 +29,9 @@ def test_the_page_requests_nothing_and_runs_nothing(browser: Browser, why_pages:
     file = why_pages / f"{name}.html"
     browser.show(file, 1200)
     browser.ask(OPEN_ALL)
-    browser.ask("new Promise(done => setTimeout(done, 200))")
-    asked = [
-        event["params"]["request"]["url"]
-        for event in browser.events
-        if event["method"] == "Network.requestWillBeSent"
-    ]
-    assert [url for url in asked if not url.startswith("data:")] == [file.as_uri()]
-    complaints = ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")
-    assert [event for event in browser.events if event["method"] in complaints] == []
+    requested, complaints = browser.requests_and_complaints()
+    assert requested == [file.as_uri()]
+    assert complaints == []
     assert browser.ask("document.scripts.length + document.images.length") == 0
 
 
