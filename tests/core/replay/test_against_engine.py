@@ -101,7 +101,7 @@ class Recording:
         """What the engine did for each attempt of a thread."""
         engine = self.uwf._engine
         chain = read_chain(engine.store, read_head(engine.store, ThreadId(thread)))
-        return [self._row(each, thread) for group in chain.attempts for each in group]
+        return [self._row(each, thread) for each in chain.attempts]
 
     def _row(self, attempt: Recorded, thread: str) -> dict[str, Any]:
         store, payload = self.uwf._engine.store, attempt.payload

@@ -61,6 +61,18 @@ def test_another_folder_of_a_thread_that_is_resumed_is_different(
     assert [each["path"] for each in first["causes"]] == ["graph.$START.resume.location"]
 
 
+def test_an_output_that_becomes_invalid_is_shown_beside_its_errors(
+    project: Project, uwf: Client, story: str
+) -> None:
+    edit = {"change": "title: {type: string}", "to": "title: {type: string, minLength: 9}"}
+    first: Any = uwf.replay(story, str(edited(project, edit)))["first"]
+    shown = {each["part"]: (each["recorded"], each["now"]) for each in first["differences"]}
+    assert shown["output"] == (
+        "---\n$status: written\ntitle: A & B\nwords: 3\n---",
+        'title: "A & B" is shorter than 9 characters',
+    )
+
+
 def another_body(extract: Any) -> Any:
     return lambda me, request: extract(me, request)._replace(body="?")
 

@@ -4,7 +4,7 @@ import socket
 from typing import Any
 
 import pytest
-from tests.core.replay.conftest import ACCEPTED, CHECKED, RETURNED, UNSURE, WRITTEN
+from tests.core.replay.conftest import ACCEPTED, CHECKED, RETURNED, TRIO, UNSURE, WRITTEN
 
 from uwf_core.client import Client
 from uwf_core.testing.project import Project
@@ -113,6 +113,20 @@ def test_a_fork_replays_what_it_inherited_and_what_it_ran(uwf: Client, story: st
     uwf.exec(fork, until_done=True)
     assert uwf.replay(fork)["counts"]["same"] == len(uwf.steps(fork)) - 1
     assert uwf.replay(fork)["verdict"] == "same"
+
+
+def test_a_fork_with_another_workflow_is_the_same_where_the_workflow_changes(
+    project: Project, uwf: Client, story: str
+) -> None:
+    file = project.folder / "draft" / "trio.yaml"
+    file.parent.mkdir()
+    file.write_text(TRIO.replace("Check it.", "Check all of it."), "utf-8")
+    step = uwf.steps(story)[6]["step"]
+    fork = project.uwf("thread", "fork", step, "--workflow", str(file)).document["thread"]
+    project.script([CHECKED] * 7)
+    uwf.exec(fork)
+    assert "Check all of it." in uwf.prompt(uwf.steps(fork)[-1]["step"])
+    assert uwf.replay(fork)["counts"]["same"] == 7
 
 
 def test_a_fork_replays_after_its_parent_was_deleted(uwf: Client, story: str) -> None:

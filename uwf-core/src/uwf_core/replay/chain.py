@@ -35,12 +35,12 @@ class Recorded(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """The recorded attempts of a thread: `attempts` at each step, then those at the pending one."""
+    """The recorded attempts of a thread: those at each step, then those at the pending one."""
 
     thread: str
     start: str
     steps: tuple[Step, ...]
-    attempts: tuple[tuple[Recorded, ...], ...]
+    attempts: tuple[Recorded, ...]
 
 
 def read_chain(store: "Store", head: "Head") -> Chain:
@@ -53,15 +53,14 @@ def read_chain(store: "Store", head: "Head") -> Chain:
     steps = tuple(reversed(list(newest)))
     threads = {step.payload["thread"] for step in steps} | {str(head.thread)}
     questions = [each for name in sorted(threads) for each in _questions(store, name)]
-    attempts = [tuple(_attempts_at(store, step, questions)) for step in steps]
-    pending = _pending(store, head, steps, questions)
-    every = (*attempts, pending) if pending else tuple(attempts)
-    return Chain(str(head.thread), str(head.state.start), steps, every)
+    attempts = [each for step in steps for each in _attempts_at(store, step, questions)]
+    attempts += _pending(store, head, steps, questions)
+    return Chain(str(head.thread), str(head.state.start), steps, tuple(attempts))
 
 
 def _pending(
     store: "Store", head: "Head", steps: Sequence[Step], questions: Iterable[Recorded]
-) -> tuple[Recorded, ...]:
+) -> Sequence[Recorded]:
     """The attempts at the next step that ended without one."""
     if head.state.tries == 0:
         return ()
@@ -74,7 +73,7 @@ def _pending(
         for each in questions
         if each.payload["thread"] == head.thread and each.payload["seq"] > after
     ]
-    return tuple(sorted(found, key=_seq))
+    return sorted(found, key=_seq)
 
 
 def _questions(store: "Store", thread: str) -> Iterator[Recorded]:

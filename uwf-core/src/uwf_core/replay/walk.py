@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal
 
+from uwf_core.engine.converse import problem_words
 from uwf_core.engine.plan import folder_of_edge
 from uwf_core.errors import RoutingFailed
 from uwf_core.ids import Ref
@@ -68,12 +69,11 @@ def replay_chain(
         chain: the thread.
         definition_of: the workflow for a recorded attempt.
     """
-    attempts = [each for group in chain.attempts for each in group]
-    if not attempts:
+    if not chain.attempts:
         return
-    walk = _Walk(engine, chain, definition_of(attempts[0]))
+    walk = _Walk(engine, chain, definition_of(chain.attempts[0]))
     reached: Verdict = "same"
-    for attempt in attempts:
+    for attempt in chain.attempts:
         if reached == "unreachable":
             yield Replayed(attempt, "unreachable")
             continue
@@ -100,11 +100,11 @@ class _Walk:
         self, attempt: "Recorded", definition: "Definition"
     ) -> tuple[tuple[Difference, ...], tuple[str, str]]:
         """Replay one attempt and move behind it: its differences, and the edge that led to it."""
-        position, payload, edge = self._position, attempt.payload, self._edge(attempt)
-        role = payload["role"]
+        position, payload, edge = self._position, attempt.payload, self._edge()
+        role, newest = payload["role"], self._newest
         try:
             is_other = definition.ref != position.definition.ref
-            route = self._route_in(definition) if is_other else None
+            route = apply_edge(definition, *newest) if newest and is_other else None
             position.enter(definition, payload["thread"], route)
             found = prompt_again(self._engine.store, position, attempt)
         except RoutingFailed as failure:
@@ -116,14 +116,12 @@ class _Walk:
         differences += self._of_end(attempt, found, is_same=not differences)
         return tuple(differences), edge
 
-    def _edge(self, attempt: "Recorded") -> tuple[str, str]:
+    def _edge(self) -> tuple[str, str]:
+        """The role (or `$START`) and the status whose edge leads to the next attempt."""
         if self._newest is not None and self._position.state.status != "completed":
             role, output, _ = self._newest
             return role, str(output.get("$status"))
         return START, "new" if self._newest is None else "resume"
-
-    def _route_in(self, definition: "Definition") -> Transition | None:
-        return None if self._newest is None else apply_edge(definition, *self._newest)
 
     def _of_request(
         self, attempt: "Recorded", found: Prompted, edge: tuple[str, str]
@@ -170,11 +168,12 @@ class _Walk:
             if attempt.kind != "failed":
                 reply = extract_again(step, self._position.definition.roles[step.role].schema)
                 if reply.output is None:
-                    yield Difference("output", _text(step.output, step.body), _problems(reply))
+                    now = "\n".join(map(problem_words, reply.errors))
+                    yield Difference("output", frontmatter(step.output, step.body), now)
                     return
                 if is_same and not same_output(step, reply):
-                    now = _text(reply.output, reply.body)
-                    yield Difference("output", _text(step.output, step.body), now)
+                    now = frontmatter(reply.output, reply.body)
+                    yield Difference("output", frontmatter(step.output, step.body), now)
                     return
                 self._newest = step.role, reply.output, reply.body
                 route, to = self._route(step.role, reply)
@@ -226,11 +225,3 @@ def _decision(to: "Mapping[str, Any]") -> str:
     if to["status"] == "suspended":
         return f"suspended ({to['reason']}): {to['message']}"
     return str(to["status"])
-
-
-def _text(output: "Mapping[str, Any]", body: str) -> str:
-    return frontmatter(output, body)
-
-
-def _problems(reply: "ExtractReply") -> str:
-    return "\n".join(f"{each.path}: {each.message}".removeprefix(": ") for each in reply.errors)
