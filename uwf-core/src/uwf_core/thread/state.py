@@ -188,7 +188,7 @@ def begin(event: Event, inherited: Iterable[Event] = ()) -> ThreadState:
     )
     for step in inherited:
         state = _inherited(state, step)
-    return _with_decision(state, payload["next"])
+    return decided(state, payload["next"])
 
 
 def fold(state: ThreadState, event: Event) -> ThreadState:
@@ -217,8 +217,14 @@ def after_step(state: ThreadState, step: Event) -> ThreadState:
 
 
 def decided(state: ThreadState, to: NextPayload) -> ThreadState:
-    """The state with another decision for what is next."""
-    return _with_decision(state, to)
+    """The state with a decision for what is next. Exec runs a role again only after a failure."""
+    status, role, waiting = to["status"], to["role"], None
+    if to["reason"] is not None:
+        waiting = Suspension(
+            to["reason"], role or "", to["message"] or "", to["kind"], to["until"], to["question"]
+        )
+        role = role if to["reason"] in ("failure", "interrupted") else None
+    return state._replace(status=status, current_role=role, suspension=waiting, attempt=None)
 
 
 def _inherited(state: ThreadState, step: Event) -> ThreadState:
@@ -265,7 +271,7 @@ def _step(state: ThreadState, event: Event) -> ThreadState:
         inherited_steps=min(state.inherited_steps, number - 1),  # one may be replaced
         tries=0,
     )
-    return _with_decision(state, payload["next"])
+    return decided(state, payload["next"])
 
 
 def _asked(state: ThreadState, event: Event) -> ThreadState:
@@ -284,33 +290,22 @@ def _tried(state: ThreadState, payload: Mapping[str, Any], kept: bool) -> Thread
         number = session.number if session else 0
         session = RoleSession(payload["session"], number, False, None)
     state = state.with_role(payload["role"], role.with_session(agent, session))
-    return _with_decision(state._replace(tries=state.tries + 1), payload["next"])
+    return decided(state._replace(tries=state.tries + 1), payload["next"])
 
 
 def _decision(state: ThreadState, event: Event) -> ThreadState:
     """A limit was reached, the graph led nowhere, or the thread was cancelled."""
-    return _with_decision(state, event.payload["next"])
+    return decided(state, event.payload["next"])
 
 
 def _granted(state: ThreadState, event: Event) -> ThreadState:
-    return _with_decision(state._replace(grants=state.grants + 1), event.payload["next"])
+    return decided(state._replace(grants=state.grants + 1), event.payload["next"])
 
 
 def _used(state: ThreadState, usage: Any, duration_ms: int) -> ThreadState:
     return state._replace(
         totals=add_usage(state.totals, usage), running_ms=state.running_ms + max(0, duration_ms)
     )
-
-
-def _with_decision(state: ThreadState, to: NextPayload) -> ThreadState:
-    """The state with the decision of an event. Exec runs a role again only after a failure."""
-    status, role, waiting = to["status"], to["role"], None
-    if to["reason"] is not None:
-        waiting = Suspension(
-            to["reason"], role or "", to["message"] or "", to["kind"], to["until"], to["question"]
-        )
-        role = role if to["reason"] in ("failure", "interrupted") else None
-    return state._replace(status=status, current_role=role, suspension=waiting, attempt=None)
 
 
 _FOLDS: Final[Mapping[str, Callable[[ThreadState, Event], ThreadState]]] = {
