@@ -45,7 +45,15 @@ def read_workflow(engine: "Engine", word: str, watch: Watch) -> "Ref | dict[str,
     Raises:
         UsageError: it is unknown. DefinitionError: the file has errors.
     """
-    resolved = resolve_workflow(engine, word)
+    return read_resolved(engine, resolve_workflow(engine, word), watch)
+
+
+def read_resolved(engine: "Engine", resolved: Resolved, watch: Watch) -> "Ref | dict[str, Any]":
+    """As `read_workflow`, of what a word was resolved to.
+
+    Raises:
+        DefinitionError: the file has errors.
+    """
     for notice in resolved.notices:
         watch.notice(notice)
     if resolved.ref is not None:

@@ -82,19 +82,19 @@ def read_changed(engine: "Engine", word: str, watch: "Watch") -> Changed:
     Raises:
         UsageError: it is unknown. DefinitionError: the file has errors.
     """
-    from uwf_core.engine.workflows import read_workflow, resolve_workflow
+    from uwf_core.engine.workflows import read_resolved, resolve_workflow
 
-    workflow = read_workflow(engine, word, watch)
-    file = resolve_workflow(engine, word).file
+    resolved = resolve_workflow(engine, word)
+    workflow = read_resolved(engine, resolved, watch)
     if not isinstance(workflow, dict):
-        return Changed(engine.definition(workflow), file)
+        return Changed(engine.definition(workflow), resolved.file)
     from uwf_core.cas.store import Store
     from uwf_core.stores.memory import MemoryBackend
     from uwf_core.workflow.definition import read_definition
     from uwf_core.workflow.publish import publish
 
     draft = Store(MemoryBackend(), engine.now_ms)
-    return Changed(read_definition(draft, publish(draft, workflow)), file)
+    return Changed(read_definition(draft, publish(draft, workflow)), resolved.file)
 
 
 def replay_thread(engine: "Engine", word: str, changed: Changed | None = None) -> ReplayDocument:
