@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from uwf_core.cas.store import Store
 from uwf_core.errors import DefinitionError, UsageError
 from uwf_core.stores.memory import open_memory
+from uwf_core.workflow.callees import Callees
 from uwf_core.workflow.check import Checked, check_file, check_text
 from uwf_core.workflow.codes import CODES
 from uwf_core.workflow.publish import publish
@@ -41,9 +43,13 @@ def _expected() -> dict[str, list[str]]:
     return expected
 
 
+def _no_names(*_: object) -> NoReturn:
+    raise AssertionError("only files are called here")
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_fault_of_a_broken_workflow_is_told_with_its_place(file: Path) -> None:
-    checked = check_file(str(file))
+    checked = check_file(str(file), Callees(_no_names, _no_names))
     assert _lines(checked) == _expected()[file.stem]
     assert checked.valid is not any(each.severity == "error" for each in checked.problems)
     for problem in checked.problems:
@@ -114,7 +120,7 @@ def test_a_valid_workflow_is_completed_with_every_default() -> None:
     checked = check_text(VALID, "valid.yaml")
     assert checked.problems == ()
     workflow = checked.require()
-    assert set(workflow) == {"version", "name", "description", "roles", "graph", "limits"}
+    assert set(workflow) == {"version", "name", "description", "roles", "graph", "limits", "input"}
     limits = ("maxSteps", "maxTokens", "maxCostUsd", "maxMinutes")
     assert workflow["limits"] == dict.fromkeys(limits)
     writer = workflow["roles"]["writer"]
@@ -124,8 +130,10 @@ def test_a_valid_workflow_is_completed_with_every_default() -> None:
         "capabilities": [],
         "procedure": "",
         "output": "",
-        "timeout": None,
-        "tools": None,
+        "human": False,
+        **dict.fromkeys(
+            ("timeout", "tools", "workflow", "program", "agent", "model", "limits", "reserve")
+        ),
     }
     assert "$defs" not in writer["frontmatter"]
     items = writer["frontmatter"]["oneOf"][1]["properties"]["items"]

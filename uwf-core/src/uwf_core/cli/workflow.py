@@ -54,42 +54,20 @@ def _definition(session: Session, word: str) -> dict[str, Any]:
     ref = meant.ref or published(session.engine, meant.file or word)
     if ref is not None:
         return _as_document(session.engine.definition(ref))
-    from uwf_core.workflow.check import check_file
+    from uwf_core.engine.workflows import check_workflow
 
-    return {"workflow": None, **check_file(meant.file or word).require()}
+    checked = check_workflow(session.engine, meant.file or word, session.note)
+    return {"workflow": None, **checked.require()}
 
 
 def _as_document(definition: "Definition") -> dict[str, Any]:
-    limits = definition.limits
-    return {
-        "workflow": definition.ref,
-        "version": 1,
-        "name": definition.name,
-        "description": definition.description,
-        "roles": {
-            name: {
-                "description": role.description,
-                "goal": role.goal,
-                "capabilities": list(role.capabilities),
-                "procedure": role.procedure,
-                "output": role.output,
-                "frontmatter": dict(role.schema),
-                "timeout": role.timeout,
-                "tools": None if role.tools is None else list(role.tools),
-            }
-            for name, role in definition.roles.items()
-        },
-        "graph": {
-            name: {status: edge._asdict() for status, edge in edges.items()}
-            for name, edges in definition.graph.items()
-        },
-        "limits": {
-            "maxSteps": limits.max_steps,
-            "maxTokens": limits.max_tokens,
-            "maxCostUsd": limits.max_cost_usd,
-            "maxMinutes": limits.max_minutes,
-        },
-    }
+    from uwf_core.shape.shapes import plain
+    from uwf_core.workflow.definition import as_in_file
+
+    first = ("version", "name", "description", "input")
+    text = plain(as_in_file(definition))
+    rest = {key: value for key, value in text.items() if key not in first}
+    return {"workflow": definition.ref, **{key: text[key] for key in first}, **rest}
 
 
 def _workflows_text(document: Mapping[str, Any], screen: Screen) -> str:
@@ -137,15 +115,17 @@ def check(session: Session, files: tuple[str, ...]) -> int:
     """Report every error in workflow files, each with its place and a hint.
 
     Exit code 0 with only warnings, 4 with an error, 2 if a file cannot be read (the others are
-    still checked). Writes nothing and needs no store.
+    still checked). Writes nothing and needs no store; if there is one, its registry can name the
+    workflows that roles call.
     """
-    from uwf_core.workflow.check import Checked, check_file
+    from uwf_core.engine.workflows import check_workflow
+    from uwf_core.workflow.check import Checked
 
     checked: list[Checked] = []
     unread: list[UsageError] = []
     for file in files:
         try:
-            checked.append(check_file(file))
+            checked.append(check_workflow(session.engine, file, session.note))
         except UsageError as error:
             unread.append(error)
     document = {

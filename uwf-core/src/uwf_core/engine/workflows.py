@@ -12,6 +12,7 @@ from uwf_core.workflow.registry import StoreRegistry
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
+    from uwf_core.workflow.check import Checked
 
 
 def resolve_workflow(engine: "Engine", word: str, cwd: str | None = None) -> Resolved:
@@ -20,15 +21,31 @@ def resolve_workflow(engine: "Engine", word: str, cwd: str | None = None) -> Res
     Raises:
         UsageError: it is blank or unknown.
     """
+    return resolve(word, _context(engine, cwd or engine.cwd))
+
+
+def _context(engine: "Engine", cwd: str) -> ResolveContext:
     settings = engine.settings
-    context = ResolveContext(
-        cwd=cwd or engine.cwd,
+    return ResolveContext(
+        cwd=cwd,
         registry=StoreRegistry(engine.store),
         trusts=trusting(engine),
         paths=settings.workflow_paths,
         paths_trusted=settings.paths_trusted,
     )
-    return resolve(word, context)
+
+
+def check_workflow(engine: "Engine", file: str, notice: Callable[[str], None]) -> "Checked":
+    """Check the workflow in a file, with all that it calls.
+
+    Raises:
+        UsageError: the file is missing or cannot be read.
+    """
+    from uwf_core.workflow.callees import Callees
+    from uwf_core.workflow.check import check_file
+
+    callees = Callees(lambda: _context(engine, engine.cwd), engine.definition, notice)
+    return check_file(file, callees)
 
 
 def trusting(engine: "Engine") -> Callable[[str], bool]:
@@ -62,7 +79,7 @@ def read_resolved(engine: "Engine", resolved: Resolved, watch: Watch) -> "Ref | 
     known = reference_of(resolved.file)
     if known is not None and is_workflow(engine.store, known):
         return known
-    return _read_file(resolved.file, watch)
+    return _read_file(engine, resolved.file, watch)
 
 
 def find_workflow(engine: "Engine", word: str, watch: Watch) -> Ref:
@@ -83,13 +100,11 @@ def publish_file(engine: "Engine", file: str, watch: Watch) -> Ref:
     """
     from uwf_core.workflow.publish import publish
 
-    return publish(engine.store, _read_file(file, watch))
+    return publish(engine.store, _read_file(engine, file, watch))
 
 
-def _read_file(file: str, watch: Watch) -> dict[str, Any]:
-    from uwf_core.workflow.check import check_file
-
-    checked = check_file(file)
+def _read_file(engine: "Engine", file: str, watch: Watch) -> dict[str, Any]:
+    checked = check_workflow(engine, file, watch.notice)
     workflow = checked.require()
     for problem in checked.problems:
         watch.notice(str(problem))

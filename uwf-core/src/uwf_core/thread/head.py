@@ -12,6 +12,7 @@ from uwf_core.thread.history import Step, state_of_thread
 from uwf_core.thread.names import HEADS, head_name
 from uwf_core.thread.state import (
     FOLD_VERSION,
+    Caller,
     Event,
     OpenAttempt,
     RoleSession,
@@ -168,7 +169,10 @@ _NUMBER_TAGS = {
     "running_ms": "runningMs",
     "tries": "tries",
     "grants": "grants",
+    "called_steps": "calledSteps",
 }
+DEPTH = "depth"
+"""The tag of how many calls are above the thread; every head has it, and lists filter by it."""
 _ROLE = "role."
 _FOLD = "fold"
 
@@ -180,6 +184,7 @@ def to_tags(state: ThreadState) -> dict[str, str]:
     fields = state._asdict()
     tags = {tag: fields[name] for name, tag in _TEXT_TAGS.items()}
     tags[_FOLD] = str(FOLD_VERSION)
+    tags[DEPTH] = str(state.depth)
     for name, tag in _OPTIONAL_TEXT_TAGS.items():
         if fields[name] is not None:
             tags[tag] = fields[name]
@@ -190,6 +195,8 @@ def to_tags(state: ThreadState) -> dict[str, str]:
         tags[_ROLE + name] = _dump(role)
     if state.totals != NOTHING_USED:
         tags["usage"] = _dump(list(state.totals.values()))
+    if state.caller is not None:
+        tags["caller"] = _dump(state.caller)
     if state.attempt is not None:
         tags["attempt"] = _dump(state.attempt)
     if state.suspension is not None:
@@ -217,7 +224,9 @@ def from_tags(thread: str, tags: Mapping[str, str]) -> ThreadState:
         values["roles"] = {
             tag[len(_ROLE) :]: _role(text) for tag, text in tags.items() if tag.startswith(_ROLE)
         }
+        values["depth"] = int(tags[DEPTH])
         values["totals"] = totals_of(tags.get("usage"))
+        values["caller"] = _listed(tags, "caller", Caller)
         values["attempt"] = _listed(tags, "attempt", OpenAttempt)
         values["suspension"] = _listed(tags, "suspension", Suspension)
         return ThreadState(thread=thread, **values)

@@ -19,9 +19,9 @@ from uwf_core.api.sums import NOTHING_USED, UsagePayload, add_usage
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.types import NextPayload, Reason, Status
+from uwf_core.thread.types import LedgerPayload, NextPayload, Reason, Status
 
-FOLD_VERSION: Final = 2
+FOLD_VERSION: Final = 3
 """Increased when `fold` gives another state for the same events; older tags are folded again."""
 
 
@@ -99,6 +99,20 @@ class Suspension(NamedTuple):
     question: str | None = None
 
 
+class Caller(NamedTuple):
+    """The newest call of this thread.
+
+    Attributes:
+        event: its Called event. thread, number: the calling thread and the number of its step.
+        steps: the length of this thread's chain when it was called.
+    """
+
+    event: str
+    thread: str
+    number: int
+    steps: int
+
+
 class ThreadState(NamedTuple):
     """The state. `status` is the stored one; the lock decides whether the thread runs.
 
@@ -109,6 +123,9 @@ class ThreadState(NamedTuple):
         steps: length of the chain; `inherited_steps` of these came with a fork.
         tries: attempts at the pending step that ended without one, so far.
         grants: how often a limit's allowance was granted once more.
+        depth: how many calls are above it. caller: its newest call, None for a root.
+        called_steps: steps in the threads that it called, less the own ones that called them.
+        totals, running_ms: with those of the threads that it called.
     """
 
     thread: str
@@ -128,8 +145,23 @@ class ThreadState(NamedTuple):
     running_ms: int = 0
     tries: int = 0
     grants: int = 0
+    depth: int = 0
+    called_steps: int = 0
+    caller: Caller | None = None
     attempt: OpenAttempt | None = None
     suspension: Suspension | None = None
+
+    @property
+    def ledger(self) -> LedgerPayload:
+        """What it has used with all that it called. Steps that came with a fork do not count."""
+        own = self.steps - self.inherited_steps
+        steps = own + self.called_steps
+        return {"steps": steps, "runningMs": self.running_ms, "usage": self.totals}
+
+    @property
+    def is_entered(self) -> bool:
+        """Whether it was called and has not taken a step since."""
+        return self.caller is not None and self.caller.steps == self.steps
 
     def role(self, name: str) -> RoleState:
         """The state of a role, also of one without a step."""
@@ -185,6 +217,7 @@ def begin(event: Event, inherited: Iterable[Event] = ()) -> ThreadState:
         started_ms=ThreadId(payload["thread"]).created_ms,
         current_role=None,
         agent=payload["agent"],
+        depth=payload["depth"],
     )
     for step in inherited:
         state = _inherited(state, step)
@@ -259,13 +292,25 @@ def _attempt_opened(state: ThreadState, event: Event) -> ThreadState:
     return state._replace(attempt=opened)
 
 
+def _called(state: ThreadState, event: Event) -> ThreadState:
+    payload = event.payload
+    caller = Caller(event.ref, payload["parent"], payload["number"], state.steps)
+    return decided(state._replace(caller=caller, cwd=payload["cwd"]), payload["next"])
+
+
 def _step(state: ThreadState, event: Event) -> ThreadState:
     payload = event.payload
-    duration_ms = payload["completedAtMs"] - payload["startedAtMs"]
+    called = payload["calledUsage"]
+    is_call = payload["child"] is not None or payload["children"] is not None
+    duration_ms = 0 if is_call else payload["completedAtMs"] - payload["startedAtMs"]
     state = _used(state, payload["usage"], duration_ms)
+    if called is not None:
+        state = _with_called(state, called)
     if payload["failure"] is not None:
         return _tried(state, payload, payload["sessionKept"])
     number = payload["number"]
+    if is_call and (payload["replaces"] is None or number <= state.inherited_steps):
+        state = state._replace(called_steps=state.called_steps - 1)  # the call is not one itself
     state = _delivered(state, event, inherited=False)._replace(
         steps=number,
         inherited_steps=min(state.inherited_steps, number - 1),  # one may be replaced
@@ -308,7 +353,13 @@ def _used(state: ThreadState, usage: Any, duration_ms: int) -> ThreadState:
     )
 
 
+def _with_called(state: ThreadState, ledger: LedgerPayload) -> ThreadState:
+    state = _used(state, ledger["usage"], ledger["runningMs"])
+    return state._replace(called_steps=state.called_steps + ledger["steps"])
+
+
 _FOLDS: Final[Mapping[str, Callable[[ThreadState, Event], ThreadState]]] = {
+    "called": _called,
     "attempt": _attempt_opened,
     "step": _step,
     "asked": _asked,

@@ -19,14 +19,18 @@ OPEN: Final = tuple(status for status in STATUSES if status not in FINISHED)
 
 Text = Annotated[str, To("string")]
 StepRef = Annotated[str, To("step")]
+HeadRef = Annotated[str, To("step", "start")]
 AnyRef = Annotated[str, To()]
 
 
 class StartPayload(TypedDict):
     """The root of a chain. `agent` keeps the word of `--agent`.
 
-    `depth` counts the calls above it. `parent`, `input`, `bindings` and `limits` are null until
-    threads are called.
+    Attributes:
+        parent: the head of the calling thread when it was created; null for a root.
+        depth: how many calls are above it.
+        input: the typed input. bindings: agents by path of roles (`develop/reviewer`).
+        limits: those of `--max-…`, by the names of a workflow's limits.
     """
 
     workflow: Annotated[str, To("workflow")]
@@ -34,7 +38,7 @@ class StartPayload(TypedDict):
     cwd: str
     agent: str | None
     startedAtMs: int
-    parent: StepRef | None
+    parent: HeadRef | None
     depth: int
     input: AnyRef | None
     bindings: dict[str, str] | None
@@ -73,10 +77,20 @@ class CorrectionPayload(TypedDict):
 
 
 class WorkspacePayload(TypedDict):
-    """The recorded files before and after a step."""
+    """Recorded files."""
 
     before: str
     after: str
+
+
+class LedgerPayload(TypedDict):
+    """What a thread has used with all that it called: steps of agents, persons and programs, their
+    time, and their usage.
+    """
+
+    steps: int
+    runningMs: int
+    usage: UsagePayload
 
 
 class StepPayload(TypedDict):
@@ -96,7 +110,8 @@ class StepPayload(TypedDict):
         continuation: new, continued, forked, or restarted (the session asked for was lost).
         mark: the end of the reply in its session, as the agent names it.
         extractor: the extractor of the output, null for a typed object.
-        child, children, called, calledUsage: threads that it called.
+        child, children: the last step of the thread, or of each branch, that it called.
+        called: threads that its agent started. calledUsage: what all of these have used.
         ancestors: earlier steps at powers of two. artifacts: files by path. skills, toolList: what
             the agent got. All null until used.
     """
@@ -143,7 +158,7 @@ class StepPayload(TypedDict):
     child: StepRef | None
     children: list[StepRef] | None
     called: list[str] | None
-    calledUsage: UsagePayload | None
+    calledUsage: LedgerPayload | None
     ancestors: list[StepRef | None] | None
     artifacts: dict[str, AnyRef] | None
     workspace: WorkspacePayload | None
@@ -217,6 +232,32 @@ class StartedPayload(_EventPayload):
     head: Annotated[str, To("step", "start")]
     cwd: str
     agent: str | None
+    depth: int
+    next: NextPayload
+
+
+class CalledPayload(_EventPayload):
+    """A step of another thread calls this thread; the newest one is the open or last call.
+
+    Attributes:
+        parent, parentHead, role: the calling thread, its head and role.
+        number, purpose, replaces, said: as those of the step that the call is.
+        prompt: the rendered edge prompt. input: the typed input.
+        cwd: the folder of this thread during the call.
+        ledger: what this thread had used before.
+    """
+
+    parent: str
+    parentHead: HeadRef
+    number: int
+    role: str
+    purpose: str
+    replaces: StepRef | None
+    said: Text | None
+    prompt: Text
+    input: AnyRef | None
+    cwd: str
+    ledger: LedgerPayload
     next: NextPayload
 
 
@@ -304,6 +345,7 @@ NODES: Final[Mapping[str, Any]] = {
     "attempt": AttemptPayload,
     "question": QuestionPayload,
     "started": StartedPayload,
+    "called": CalledPayload,
     "asked": AskedPayload,
     "granted": GrantedPayload,
     "limit": LimitPayload,
@@ -315,7 +357,7 @@ NODES: Final[Mapping[str, Any]] = {
 }
 """The nodes of a thread by kind. A change here is a new type: the old one stays readable."""
 
-EVENTS: Final = ("started", "asked", "granted", "limit", "unrouted", "cancelled")
+EVENTS: Final = ("started", "called", "asked", "granted", "limit", "unrouted", "cancelled")
 """The kinds of nodes with a separate variable (`thread.names.event_name`)."""
 
 
@@ -355,12 +397,4 @@ def waits(
     }
 
 
-_NOTHING: NextPayload = {
-    "status": "idle",
-    "role": None,
-    "reason": None,
-    "message": None,
-    "kind": None,
-    "until": None,
-    "question": None,
-}
+_NOTHING: NextPayload = dict.fromkeys(NextPayload.__annotations__)  # type: ignore[assignment]

@@ -88,6 +88,7 @@ def fork_at(engine: "Engine", thread: ThreadId, ref: Ref, workflow: Ref | None =
         "head": ref,
         "cwd": begun["cwd"],
         "agent": begun["agent"],
+        "depth": 0,
         "next": to,
     }
     return begin_thread(engine, thread, fields, inherited_steps(store, ref))

@@ -68,6 +68,7 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
             "head": start,
             "cwd": cwd,
             "agent": options.agent,
+            "depth": 0,
             "next": runs(definition.graph[START]["new"].role),
         }
         crash_points.reach("start")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from uwf_core.engine.workflows import read_workflow
 from uwf_core.errors import UnknownIdError
 from uwf_core.shape.shapes import build
-from uwf_core.workflow.definition import Definition, RoleText, Workflow
+from uwf_core.workflow.definition import Workflow, as_in_file
 from uwf_core.workflow.diff.change import Verdict, WorkflowChange
 from uwf_core.workflow.diff.compare import compare_workflows
 from uwf_core.workflow.registry import registered
@@ -85,25 +85,8 @@ def _read(engine: "Engine", word: str, watch: "Watch") -> tuple[Workflow, Compar
     if isinstance(found, dict):
         new: Workflow = build(Workflow, found)
         return new, {"workflow": None, "workflowName": new.name}
-    workflow = _as_in_a_file(engine.definition(found))
+    workflow = as_in_file(engine.definition(found))
     return workflow, {"workflow": found, "workflowName": workflow.name}
-
-
-def _as_in_a_file(definition: Definition) -> Workflow:
-    """A published workflow in the shape of its file, where each role contains its schema."""
-    texts = [field for field in RoleText._fields if field != "frontmatter"]
-    return Workflow(
-        name=definition.name,
-        roles={
-            name: RoleText(
-                frontmatter=dict(role.schema), **{field: getattr(role, field) for field in texts}
-            )
-            for name, role in definition.roles.items()
-        },
-        graph=definition.graph,
-        description=definition.description,
-        limits=definition.limits,
-    )
 
 
 def _document(change: WorkflowChange) -> ChangeDocument:

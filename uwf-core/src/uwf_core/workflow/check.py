@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.cas.bounds import MAX_PROBLEMS, Budget
 from uwf_core.errors import DefinitionError
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.workflow.calls import Calls
 from uwf_core.workflow.graph_check import check_graph
 from uwf_core.workflow.load import Loaded, load_file, load_text
 from uwf_core.workflow.parsed import parse_workflow
@@ -15,6 +16,9 @@ from uwf_core.workflow.role_schema import RoleSchema, check_role_schema
 from uwf_core.workflow.structure import check_structure
 from uwf_core.workflow.template_check import check_templates
 from uwf_core.workflow.yaml_nodes import YamlMapping
+
+if TYPE_CHECKING:
+    from uwf_core.workflow.callees import Callees
 
 _OWNER = re.compile(r"\b(roles|graph)\.[^.\s]+")
 
@@ -26,7 +30,8 @@ class Checked(NamedTuple):
         file: the file as the caller named it.
         problems: every error, sorted by place; errors of an included file name that file.
         workflow: the completed mapping, with every default, includes resolved, `x-*` gone, each
-            role's frontmatter a schema without references; None if there is an error.
+            role's frontmatter a schema without references, and in place of a called workflow that
+            is not published its own completed mapping; None if there is an error.
     """
 
     file: str
@@ -54,8 +59,8 @@ class Checked(NamedTuple):
         return self.workflow
 
 
-def check_file(path: str) -> Checked:
-    """Check the workflow in a file.
+def check_file(path: str, callees: "Callees | None" = None) -> Checked:
+    """Check the workflow in a file. `callees` finds the workflows that its roles call.
 
     Raises:
         UsageError: the file is missing or cannot be read.
@@ -63,21 +68,26 @@ def check_file(path: str) -> Checked:
     try:
         loaded = load_file(path)
     except DefinitionError as error:
-        problems = tuple(Problem(**problem) for problem in error.problems)
-        return Checked(path, problems, None)
-    return _checked(loaded, path)
+        return rejected(path, error)
+    return check_loaded(loaded, path, callees)
 
 
-def check_text(text: str, file: str) -> Checked:
+def check_text(text: str, file: str, callees: "Callees | None" = None) -> Checked:
     """Check the text of a workflow. `file` is its name in problems, and the base of includes."""
-    return _checked(load_text(text, file), file)
+    return check_loaded(load_text(text, file), file, callees)
 
 
-def _checked(loaded: Loaded, file: str) -> Checked:
+def rejected(file: str, error: DefinitionError) -> Checked:
+    """The result for a file of which nothing can be read."""
+    return Checked(file, tuple(Problem(**problem) for problem in error.problems), None)
+
+
+def check_loaded(loaded: Loaded, file: str, callees: "Callees | None") -> Checked:
+    """Check a workflow that was read; the rest is as for `check_file`."""
     problems = _first(loaded.problems)
     workflow = None
     if isinstance(loaded.node, YamlMapping):
-        workflow = _check(loaded.node, loaded, file, problems)
+        workflow = _check(loaded.node, loaded, Calls(file, callees), problems)
     elif not problems:
         problems.append(_not_a_mapping(loaded, file))
     problems = sorted(_each_once(problems), key=lambda each: (each.file != file, each.place))
@@ -121,23 +131,29 @@ def _not_a_mapping(loaded: Loaded, file: str) -> Problem:
 
 
 def _check(
-    root: YamlMapping, loaded: Loaded, file: str, problems: list[Problem]
+    root: YamlMapping, loaded: Loaded, calls: Calls, problems: list[Problem]
 ) -> dict[str, Any] | None:
     """The completed workflow; appends its errors to `problems`."""
     parts = parse_workflow(root, loaded.sources)
-    workflow, found = check_structure(parts, file)
+    workflow, found = check_structure(parts, calls.file)
     budget = Budget()
     schemas: dict[str, RoleSchema] = {
-        name: check_role_schema(node, budget) for name, (_, node) in parts.roles.items() if node
+        name: check_role_schema(role.frontmatter, budget)
+        for name, role in parts.roles.items()
+        if role.frontmatter is not None and role.workflow is None
     }
+    schemas |= calls.schemas(parts, schemas)
     analyses = {name: schema.analysis for name, schema in schemas.items()}
     for stage in (
         found,
         (problem for schema in schemas.values() for problem in schema.problems),
+        calls.problems,
         check_graph(parts, analyses),
         check_templates(parts, analyses),
     ):
         problems += _first(stage)
-    for name, role in (workflow or {"roles": {}})["roles"].items():
-        role["frontmatter"] = schemas[name].schema
+    if workflow is not None and workflow["roles"].keys() <= schemas.keys():
+        for name, role in workflow["roles"].items():
+            role["frontmatter"] = schemas[name].schema
+            role["workflow"] = calls.found.get(name)
     return workflow

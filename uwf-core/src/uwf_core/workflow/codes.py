@@ -35,6 +35,12 @@ CODES: Final[dict[str, str]] = {
     "version-unsupported": "the file has a format version that this uwf does not support",
     "blank-text": "a required text is blank",
     "no-roles": "the workflow has no role",
+    "role-kind": "a key that a role of this kind (agent, workflow, program, person) does not have",
+    # called workflows
+    "unknown-workflow": "a role calls a workflow that does not exist or cannot be read",
+    "workflow-outside": "the file of a called workflow is outside the folder of the calling file",
+    "workflow-cycle": "a workflow calls itself through other workflows; only $SELF may",
+    "no-result": "a called workflow has no edge to $END, so a call of it returns nothing",
     # graph
     "unknown-role": "an edge from or to an unknown role",
     "role-not-in-graph": "a role has no entry in the graph",

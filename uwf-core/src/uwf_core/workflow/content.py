@@ -23,7 +23,8 @@ from uwf_core.workflow.yaml_source import compose_all
 
 
 def reference_of(file: str) -> Ref | None:
-    """The reference of the workflow in `file` if it is valid; None if it is certainly not.
+    """The reference of the workflow in `file` if it is valid; None if it is certainly not, or calls
+    other workflows, which only a check resolves.
 
     A reference alone proves nothing: ask the store whether it exists.
 
@@ -38,7 +39,11 @@ def reference_of(file: str) -> Ref | None:
     if problems or workflow.name != expected_name(file):
         return None
     payload = plain(workflow)
+    if payload["input"] is not None:
+        payload["input"] = _reference(META, inline_refs(payload["input"]).schema)
     for role in payload["roles"].values():
+        if role["workflow"] is not None or role["frontmatter"] is None:
+            return None
         schema = inline_refs(role["frontmatter"])
         if schema.faults:
             return None

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from uwf_core.errors import UnknownIdError
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.shape.mismatch import NOT_BLANK, To, above
+from uwf_core.shape.mismatch import NOT_BLANK, Names, To, above
 from uwf_core.shape.shapes import build
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
 
-WORKFLOW_TYPE = Ref("EFRMZVDRAS9WW")
+WORKFLOW_TYPE = Ref("39WPMQHXXEZRW")
 """The type of workflow nodes: the reference of `publish.WORKFLOW_SCHEMA` as a schema node."""
 
 WORKFLOW_TYPES = frozenset((WORKFLOW_TYPE,))
@@ -30,8 +30,37 @@ VERSION: Final = 1
 """The format of workflow files."""
 NAME_PATTERN: Final = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
+SELF: Final = "$SELF"
+"""In place of a workflow's name: the workflow of the calling thread."""
+
 _POSITIVE = above(0)
 _NAMED = NOT_BLANK._replace(hint="name it")
+
+
+class Limits(NamedTuple):
+    """Limits of a thread or of a call, with all that it calls; null is unlimited."""
+
+    max_steps: Annotated[int | None, "Steps of agents, persons and programs.", _POSITIVE] = None
+    max_tokens: Annotated[int | None, "Input and output tokens.", _POSITIVE] = None
+    max_cost_usd: Annotated[float | None, "US dollars.", _POSITIVE] = None
+    max_minutes: Annotated[float | None, "Minutes spent running.", _POSITIVE] = None
+
+
+class RoleLimits(NamedTuple):
+    """Limits of all steps of a role in one thread; null is unlimited."""
+
+    max_steps: Annotated[int | None, "Steps of agents, persons and programs.", _POSITIVE] = None
+    max_tokens: Annotated[int | None, "Input and output tokens.", _POSITIVE] = None
+    max_cost_usd: Annotated[float | None, "US dollars.", _POSITIVE] = None
+    max_minutes: Annotated[float | None, "Minutes spent running.", _POSITIVE] = None
+    max_visits: Annotated[int | None, "How often the role may run.", _POSITIVE] = None
+
+
+class Reserve(NamedTuple):
+    """What a step of a role may use, counted against limits while it runs."""
+
+    tokens: Annotated[int | None, "Input and output tokens.", _POSITIVE] = None
+    cost_usd: Annotated[float | None, "US dollars.", _POSITIVE] = None
 
 
 class Edge(NamedTuple):
@@ -44,29 +73,39 @@ class Edge(NamedTuple):
         "after its frontmatter. For $SUSPEND: the question to a person.",
     ]
     location: Annotated[str | None, "The working folder of that step; also a template."] = None
+    limits: Annotated[Limits | None, "Limits of the call, if the next role is a workflow."] = None
 
 
-class Limits(NamedTuple):
-    """The limits of a whole thread; null is unlimited."""
+class RoleProgram(NamedTuple):
+    """A program that plays a role."""
 
-    max_steps: Annotated[int | None, "Steps in all.", _POSITIVE] = None
-    max_tokens: Annotated[int | None, "Input and output tokens.", _POSITIVE] = None
-    max_cost_usd: Annotated[float | None, "US dollars.", _POSITIVE] = None
-    max_minutes: Annotated[float | None, "Minutes spent running.", _POSITIVE] = None
+    argv: Annotated[
+        tuple[str, ...],
+        "The program and its arguments. Each argument is a template like the prompt of an edge.",
+    ]
+    statuses: Annotated[
+        dict[str, str], "The $status of each exit code.", Names("the status of an exit code")
+    ]
+    env: Annotated[Mapping[str, str], "Variables of its environment.", Names("a variable")] = {}
+    timeout: Annotated[float | None, "Seconds for one step.", _POSITIVE] = None
 
 
 class RoleText(NamedTuple):
-    """A role as its file describes it; a node refers to the schema in `frontmatter`."""
+    """A role as its file describes it. It is played by an agent, by another workflow (`workflow`),
+    by a program (`program`) or by a person (`human`). A node refers to the schema in `frontmatter`.
+    """
 
     goal: Annotated[
-        str, "The goal of the role.", NOT_BLANK._replace(hint="describe the goal of the role")
-    ]
+        str,
+        "The goal of the role; required for an agent and a person.",
+        NOT_BLANK._replace(hint="describe the goal of the role"),
+    ] = ""
     frontmatter: Annotated[
-        dict[str, Any],
+        dict[str, Any] | None,
         "The JSON Schema (draft 2020-12) of the role's output. Each variant (oneOf) fixes $status "
-        "by a const and requires it.",
+        "by a const and requires it. Required, except for a workflow, whose result it is.",
         To("schema"),
-    ]
+    ] = None
     description: Annotated[str, "For people: the purpose of the role."] = ""
     capabilities: Annotated[tuple[Annotated[str, _NAMED], ...], "The skills of the role."] = ()
     procedure: Annotated[str, "How the role works."] = ""
@@ -76,6 +115,27 @@ class RoleText(NamedTuple):
         tuple[Annotated[str, _NAMED], ...] | None,
         "The only tools that the role's agent may use.",
     ] = None
+    workflow: Annotated[
+        Annotated[str, To("workflow")] | None,
+        "The workflow that plays the role: a name, a path relative to this file, a reference, or "
+        "$SELF.",
+    ] = None
+    program: Annotated[RoleProgram | None, "The program that plays the role."] = None
+    human: Annotated[bool, "Whether a person plays the role, whatever the default agent is."] = (
+        False
+    )
+    agent: Annotated[str | None, "The suggested agent: an alias or an installed agent.", _NAMED] = (
+        None
+    )
+    model: Annotated[str | None, "The suggested model of the agent, by its name.", _NAMED] = None
+    limits: Annotated[RoleLimits | None, "Limits of the role's steps in a thread."] = None
+    reserve: Annotated[
+        Reserve | None, "What a step may use, counted against limits while it runs."
+    ] = None
+
+
+ROLE_KEYS: Final = RoleText._fields
+"""The keys of a role in a file."""
 
 
 class Workflow(NamedTuple):
@@ -89,12 +149,16 @@ class Workflow(NamedTuple):
     ]
     version: Annotated[int, "The format of this file: 1."] = VERSION
     description: Annotated[str, "For people: the purpose of the workflow."] = ""
-    limits: Annotated[Limits, "Limits of a thread."] = Limits()
+    limits: Annotated[Limits, "Limits of a thread and of all that it calls."] = Limits()
+    input: Annotated[
+        Annotated[dict[str, Any], To("schema")] | None,
+        "The JSON Schema of the typed input; templates read it as {{{input.field}}}.",
+    ] = None
 
 
 class Role(NamedTuple):
     """A role of a published workflow: as `RoleText`, with its name and the `schema` that
-    `frontmatter` refers to.
+    `frontmatter` refers to. `workflow` is a reference or `$SELF`.
     """
 
     name: str
@@ -107,10 +171,19 @@ class Role(NamedTuple):
     schema: Mapping[str, Any]
     timeout: float | None
     tools: tuple[str, ...] | None
+    workflow: str | None = None
+    program: RoleProgram | None = None
+    human: bool = False
+    agent: str | None = None
+    model: str | None = None
+    limits: RoleLimits | None = None
+    reserve: Reserve | None = None
 
 
 class Definition(NamedTuple):
-    """A workflow. `graph`: role (or `$START`) -> status (or `new`, `resume`) -> edge."""
+    """A workflow. `graph`: role (or `$START`) -> status (or `new`, `resume`) -> edge. `input`: the
+    schema of its typed input, or None.
+    """
 
     ref: Ref
     name: str
@@ -118,6 +191,7 @@ class Definition(NamedTuple):
     roles: dict[str, Role]
     graph: dict[str, dict[str, Edge]]
     limits: Limits
+    input: Mapping[str, Any] | None = None
 
 
 def is_workflow(store: "Store", ref: Ref) -> bool:
@@ -150,6 +224,25 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
         },
         graph={name: found.graph[name] for name in order},
         limits=found.limits,
+        input=None if found.input is None else store.schema(Ref(str(found.input))),
+    )
+
+
+def as_in_file(definition: Definition) -> Workflow:
+    """A published workflow in the shape of its file, where each role contains its schema."""
+    texts = [field for field in RoleText._fields if field != "frontmatter"]
+    return Workflow(
+        name=definition.name,
+        roles={
+            name: RoleText(
+                frontmatter=dict(role.schema), **{field: getattr(role, field) for field in texts}
+            )
+            for name, role in definition.roles.items()
+        },
+        graph=definition.graph,
+        description=definition.description,
+        limits=definition.limits,
+        input=None if definition.input is None else dict(definition.input),
     )
 
 

@@ -40,10 +40,10 @@ def _sources(parsed: ParsedWorkflow) -> Iterator[Problem]:
                 key.place, "unknown-role", f"unknown role {name!r} at graph.{name}", hint
             )
     meant = {_meant(name, [*parsed.roles, START]) for name in parsed.graph}
-    for name, (key, _) in parsed.roles.items():
+    for name, role in parsed.roles.items():
         if name not in meant:
             yield error_at(
-                key.place,
+                role.key.place,
                 "role-not-in-graph",
                 f"the role {name!r} has no entry in the graph",
                 f"add `{name}:` to the graph with an edge for each of its statuses",
@@ -113,10 +113,10 @@ def _paths(parsed: ParsedWorkflow) -> Iterator[Problem]:
             target = _meant(edge.role.text, known)
             targets.setdefault(_meant(edge.source, known), set()).add(target)
     reached = _closure([START], targets)
-    for name, (key, _) in parsed.roles.items():
+    for name, role in parsed.roles.items():
         if START in parsed.graph and name in parsed.graph and name not in reached:
             yield error_at(
-                key.place,
+                role.key.place,
                 "unreachable-role",
                 f"no path leads from {START} to {name!r}",
                 "add an edge to it, or remove the role",

@@ -69,6 +69,25 @@ def load_text(text: str, file: str) -> Loaded:
         os.close(folder)
 
 
+def load_beside(file: str, name: str) -> Loaded:
+    """The nodes of the workflow file `name` in the folder of `file`, or below it.
+
+    Raises:
+        PathOutside: it is outside of that folder.
+        OSError: it cannot be read. DefinitionError: it is too large, or not UTF-8.
+    """
+    above = Path(file).parent
+    folder = os.open(above, ENTER & ~os.O_NOFOLLOW)
+    try:
+        roots = (str(above.resolve()), str(above.absolute()))
+        with open_included(folder, name, roots) as source:
+            path = str(above / name)
+            text = decode(source.data, file=path)
+            return _load(text, path, _Context(source.folder, (source.identity,)))
+    finally:
+        os.close(folder)
+
+
 class _Context(NamedTuple):
     """The place of a document's includes: its folder (or None), held open, and the device
     and inode of each file of those that include each other.

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.shape.mismatch import nearest
+from uwf_core.workflow.definition import ROLE_KEYS
 from uwf_core.workflow.problem import Place
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar
 
@@ -18,17 +20,31 @@ class ParsedEdge(NamedTuple):
     location: YamlScalar | None
 
 
+class ParsedRole(NamedTuple):
+    """A role as written: its key, and its parts; None where one is missing or of a wrong type."""
+
+    key: YamlScalar
+    node: YamlMapping | None
+    frontmatter: YamlMapping | None
+    workflow: YamlScalar | None
+
+    def misspells(self, key: str) -> bool:
+        """Whether an unknown key of the role means this one: then it is one error."""
+        known = ROLE_KEYS
+        given = () if self.node is None else self.node.values
+        return any(nearest(each, known) == key for each in given if each not in known)
+
+
 class ParsedWorkflow(NamedTuple):
     """The parts that the checks read. `sources` has the text of every file.
 
     Attributes:
-        roles: the key of each role, and its frontmatter (None: missing or not a mapping).
         graph: the key of each node of the graph, and its edges.
         graph_place: the place of `graph`, or None.
     """
 
     root: YamlMapping
-    roles: dict[str, tuple[YamlScalar, YamlMapping | None]]
+    roles: dict[str, ParsedRole]
     graph: dict[str, tuple[YamlScalar, list[ParsedEdge]]]
     graph_place: Place | None
     sources: dict[str, str]
@@ -46,7 +62,7 @@ def parse_workflow(root: YamlMapping, sources: dict[str, str]) -> ParsedWorkflow
     key = root.keys.get("graph")
     return ParsedWorkflow(
         root,
-        {name: (roles.keys[name], _frontmatter(role)) for name, role in roles.values.items()}
+        {name: _role(roles.keys[name], role) for name, role in roles.values.items()}
         if roles
         else {},
         {name: (graph.keys[name], _edges(name, node)) for name, node in graph.values.items()}
@@ -61,8 +77,10 @@ def _mapping(node: YamlNode | None) -> YamlMapping | None:
     return node if isinstance(node, YamlMapping) else None
 
 
-def _frontmatter(role: YamlNode) -> YamlMapping | None:
-    return _mapping(role.values.get("frontmatter")) if isinstance(role, YamlMapping) else None
+def _role(key: YamlScalar, node: YamlNode) -> ParsedRole:
+    parts = node.values if isinstance(node, YamlMapping) else {}
+    frontmatter, workflow = _mapping(parts.get("frontmatter")), _text(parts.get("workflow"))
+    return ParsedRole(key, _mapping(node), frontmatter, workflow)
 
 
 def _edges(source: str, node: YamlNode) -> list[ParsedEdge]:

@@ -17,15 +17,22 @@ WORKFLOW_SCHEMA: Final = payload_schema(Workflow, "uwf workflow")
 
 
 def publish(store: "Store", workflow: dict[str, Any]) -> Ref:
-    """Store a checked workflow (`Checked.workflow`); return the reference of its node.
+    """Store a checked workflow (`Checked.workflow`) with the workflows that its roles call; return
+    the reference of its node.
 
     Writes all of it or nothing. Raises the errors of the store.
     """
     with store.transaction():
         type_ = store.put_schema(WORKFLOW_SCHEMA, trusted=True)
         assert type_ == WORKFLOW_TYPE
-        roles = {
-            name: {**role, "frontmatter": store.put_schema(role["frontmatter"])}
-            for name, role in workflow["roles"].items()
-        }
-        return store.put(type_, {**workflow, "roles": roles})
+        roles = {name: _stored_role(store, role) for name, role in workflow["roles"].items()}
+        own = workflow["input"]
+        schema = None if own is None else store.put_schema(own)
+        return store.put(type_, {**workflow, "roles": roles, "input": schema})
+
+
+def _stored_role(store: "Store", role: dict[str, Any]) -> dict[str, Any]:
+    called = role["workflow"]
+    if isinstance(called, dict):
+        called = publish(store, called)
+    return {**role, "workflow": called, "frontmatter": store.put_schema(role["frontmatter"])}

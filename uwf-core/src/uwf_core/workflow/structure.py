@@ -9,6 +9,7 @@ from uwf_core.workflow.definition import VERSION, Workflow
 from uwf_core.workflow.file_name import expected_name
 from uwf_core.workflow.parsed import ParsedWorkflow
 from uwf_core.workflow.problem import Problem, error_at, warning_at
+from uwf_core.workflow.role_kinds import check_kinds
 from uwf_core.workflow.variants import NAME
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar
 from uwf_core.workflow.yaml_shape import read_shape
@@ -21,11 +22,12 @@ def check_structure(
 ) -> tuple[dict[str, Any] | None, list[Problem]]:
     """The completed workflow (None if its structure is invalid) and the errors."""
     workflow, wrong = read_shape(Workflow, parsed.root, extensions=True)
-    problems = [*_version(parsed.root), *_names(parsed, file), *wrong]
+    kinds = list(check_kinds(parsed))
+    problems = [*_version(parsed.root), *_names(parsed, file), *wrong, *kinds]
     if not parsed.roles and isinstance(parsed.root.values.get("roles"), YamlMapping):
         place = parsed.root.keys["roles"].place
         problems.append(error_at(place, "no-roles", "the workflow has no role", "add one"))
-    return None if wrong else plain(workflow), problems
+    return None if wrong or kinds else plain(workflow), problems
 
 
 def _version(root: YamlMapping) -> Iterator[Problem]:
@@ -44,19 +46,19 @@ def _version(root: YamlMapping) -> Iterator[Problem]:
 
 
 def _names(parsed: ParsedWorkflow, file: str) -> Iterator[Problem]:
-    name = parsed.root.values.get("name")
-    if isinstance(name, YamlScalar) and isinstance(name.value, str) and name.tag is None:
-        if not NAME.match(name.text):
-            message = f"{short(name.text)!r} is not a valid workflow name"
-            yield error_at(name.place, "bad-name", message, _NAME_HINT)
-        elif name.text != expected_name(file):
+    given = parsed.root.values.get("name")
+    if isinstance(given, YamlScalar) and isinstance(given.value, str) and given.tag is None:
+        if not NAME.match(given.text):
+            message = f"{short(given.text)!r} is not a valid workflow name"
+            yield error_at(given.place, "bad-name", message, _NAME_HINT)
+        elif given.text != expected_name(file):
             yield error_at(
-                name.place,
+                given.place,
                 "name-mismatch",
-                f"the name {short(name.text)!r} is not the file name {expected_name(file)!r}",
+                f"the name {short(given.text)!r} is not the file name {expected_name(file)!r}",
                 f"write `name: {expected_name(file)}`, or rename the file",
             )
-    for role, (key, _) in parsed.roles.items():
-        if not NAME.match(role):
-            message = f"{short(role)!r} is not a valid role name"
-            yield error_at(key.place, "bad-name", message, _NAME_HINT)
+    for name, role in parsed.roles.items():
+        if not NAME.match(name):
+            message = f"{short(name)!r} is not a valid role name"
+            yield error_at(role.key.place, "bad-name", message, _NAME_HINT)

@@ -1,0 +1,97 @@
+"""The roles of a file that call workflows: each with the result type of its workflow."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.workflow.definition import SELF
+from uwf_core.workflow.parsed import ParsedRole, ParsedWorkflow
+from uwf_core.workflow.problem import Problem, error_at
+from uwf_core.workflow.result_type import Edges, result_schema
+from uwf_core.workflow.role_schema import RoleSchema
+from uwf_core.workflow.variants import Analysis, analyse
+
+if TYPE_CHECKING:
+    from uwf_core.workflow.callees import Callees
+
+
+class Calls:
+    """The calls in one file.
+
+    Attributes:
+        file: the file.
+        found: by role, what its node stores of the workflow: a reference, `$SELF`, or the
+            completed mapping of a file that is not published yet.
+        problems: the errors of the calls, and those of the called files.
+    """
+
+    def __init__(self, file: str, callees: "Callees | None") -> None:
+        self.file = file
+        self._callees = callees
+        self.found: dict[str, Any] = {}
+        self.problems: list[Problem] = []
+
+    def schemas(
+        self, parsed: ParsedWorkflow, others: Mapping[str, RoleSchema]
+    ) -> dict[str, RoleSchema]:
+        """The result types of the roles that call workflows; `others` are the other roles."""
+        calling = {name: role for name, role in parsed.roles.items() if role.workflow is not None}
+        schemas = {
+            name: self._called(name, role) for name, role in calling.items() if not _is_self(role)
+        }
+        known = {**others, **schemas}
+        result = result_schema(
+            _edges(parsed), {name: each.analysis.variants for name, each in known.items()}
+        )
+        is_sure = all(each.analysis.variants for each in known.values())
+        for name, role in calling.items():
+            if _is_self(role):
+                self.found[name] = SELF
+                schemas[name] = self._typed(role, result, is_sure=is_sure)
+        return schemas
+
+    def _called(self, name: str, role: ParsedRole) -> RoleSchema:
+        """The result type of another workflow, empty after an error."""
+        from uwf_core.workflow.callees import CalleeError
+
+        assert role.workflow is not None
+        if self._callees is None:
+            self._report(role, "unknown-workflow", "no workflows are known here")
+            return _EMPTY
+        try:
+            callee = self._callees.find(role.workflow.text.strip(), self.file)
+        except CalleeError as error:
+            self._report(role, error.code, error.message, error.hint)
+            self.problems += error.problems
+            return _EMPTY
+        self.found[name] = callee.workflow
+        return self._typed(role, callee.result, is_sure=True)
+
+    def _typed(self, role: ParsedRole, result: Any, *, is_sure: bool) -> RoleSchema:
+        assert role.workflow is not None
+        if result is None:
+            if is_sure:
+                message = f"the workflow {role.workflow.text!r} has no edge to $END"
+                self._report(role, "no-result", message, "a call of it would never return")
+            return _EMPTY
+        analysis = analyse(result)
+        for fault in analysis.faults:
+            message = f"the result of the workflow {role.workflow.text!r}: {fault.message}"
+            self._report(role, fault.code, message, fault.hint)
+        return RoleSchema(result, analysis, [])
+
+    def _report(self, role: ParsedRole, code: str, message: str, hint: str = "") -> None:
+        assert role.workflow is not None
+        self.problems.append(error_at(role.workflow.place, code, message, hint))
+
+
+_EMPTY = RoleSchema({}, Analysis((), ()), [])
+
+
+def _is_self(role: ParsedRole) -> bool:
+    return role.workflow is not None and role.workflow.text.strip() == SELF
+
+
+def _edges(parsed: ParsedWorkflow) -> Edges:
+    for edge in parsed.edges():
+        if edge.role is not None:
+            yield edge.source, edge.status, edge.role.text

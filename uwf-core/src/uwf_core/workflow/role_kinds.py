@@ -1,0 +1,97 @@
+"""Check which keys a role has: those of an agent, a workflow, a program or a person."""
+
+from collections.abc import Iterator
+
+from uwf_core.workflow.parsed import ParsedRole, ParsedWorkflow
+from uwf_core.workflow.problem import Problem, error_at
+from uwf_core.workflow.variants import NAME
+from uwf_core.workflow.yaml_nodes import YamlNode, YamlScalar
+
+_ABOUT = ("description", "limits")
+_WORK = (*_ABOUT, "goal", "frontmatter", "capabilities", "procedure", "output")
+_ALLOWED = {
+    "workflow": (*_ABOUT, "workflow"),
+    "program": (*_ABOUT, "program", "frontmatter"),
+    "human": (*_WORK, "human"),
+    "agent": (*_WORK, "timeout", "tools", "agent", "model", "reserve", "human"),
+}
+_REQUIRED = {
+    "workflow": (),
+    "program": ("frontmatter",),
+    "human": ("goal", "frontmatter"),
+    "agent": ("goal", "frontmatter"),
+}
+_PLAYERS = {
+    "workflow": "a workflow plays",
+    "program": "a program plays",
+    "human": "a person plays",
+    "agent": "an agent plays",
+}
+
+_NAMES = {
+    "agent": "write the name of an alias or of an installed agent",
+    "model": "write the name of a model of the configuration",
+}
+
+
+def check_kinds(parsed: ParsedWorkflow) -> Iterator[Problem]:
+    """Every role with a key that its kind does not have, or without one that it needs."""
+    for name, role in parsed.roles.items():
+        if role.node is not None:
+            kind = kind_of(role)
+            yield from _missing(name, role, kind)
+            yield from _excess(name, role, kind)
+            yield from _suggestions(name, role)
+
+
+def kind_of(role: ParsedRole) -> str:
+    """`workflow`, `program`, `human` or `agent`: by the first key that decides it."""
+    values = {} if role.node is None else role.node.values
+    if not _is_null(values.get("workflow")):
+        return "workflow"
+    if not _is_null(values.get("program")):
+        return "program"
+    human = values.get("human")
+    return "human" if isinstance(human, YamlScalar) and human.value is True else "agent"
+
+
+def _is_null(node: YamlNode | None) -> bool:
+    return node is None or (isinstance(node, YamlScalar) and node.tag is None and not node.text)
+
+
+def _missing(name: str, role: ParsedRole, kind: str) -> Iterator[Problem]:
+    assert role.node is not None
+    for key in _REQUIRED[kind]:
+        if key not in role.node.values and not role.misspells(key):
+            yield error_at(
+                role.key.place,
+                "missing-key",
+                f"missing key {key!r} in roles.{name}",
+                f"add `{key}:`",
+            )
+        elif key == "frontmatter" and _is_null(role.node.values.get(key, role.node)):
+            place = role.node.values[key].place
+            message = f"roles.{name}.{key} must be a mapping, not empty"
+            yield error_at(place, "wrong-type", message)
+
+
+def _excess(name: str, role: ParsedRole, kind: str) -> Iterator[Problem]:
+    assert role.node is not None
+    every = {key for keys in _ALLOWED.values() for key in keys}
+    for key, node in role.node.values.items():
+        if key in every and key not in _ALLOWED[kind] and not _is_null(node):
+            message = f"roles.{name}.{key} has no effect: {_PLAYERS[kind]} the role"
+            place = role.node.keys[key].place
+            yield error_at(place, "role-kind", message, f"remove `{key}`, or `{kind}`")
+
+
+def _suggestions(name: str, role: ParsedRole) -> Iterator[Problem]:
+    """An agent or model that is not a plain name: a workflow file never names a program to run."""
+    assert role.node is not None
+    for key in ("agent", "model"):
+        node = role.node.values.get(key)
+        if not isinstance(node, YamlScalar) or not isinstance(node.value, str):
+            continue
+        if node.text.strip() and not NAME.match(node.text):
+            message = f"roles.{name}.{key} is not a name: {node.text[:60]!r}"
+            yield error_at(node.place, "bad-name", message, _NAMES[key])
