@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from typing import Literal
 
 import pytest
 
@@ -10,6 +11,7 @@ from uwf_core.agents.choose import (
     AgentPreferences,
     Alias,
     Choice,
+    RolePlayer,
     choose_agent,
     recorded_agent,
     resolve_agent,
@@ -24,7 +26,7 @@ def catalog(installed: Collection[str] = INSTALLED, **aliases: Alias) -> AgentCa
 
 
 def choose(candidates: AgentPreferences, role: str = "writer") -> str:
-    return choose_agent(candidates, catalog(), workflow="w", role=role).word
+    return choose_agent(candidates, catalog(), workflow="w", player=RolePlayer(role)).word
 
 
 def test_the_strongest_word_that_is_said_chooses() -> None:
@@ -36,12 +38,32 @@ def test_the_strongest_word_that_is_said_chooses() -> None:
     assert choose(AgentPreferences(overrides=overrides, default="mock"), role="critic") == "mock"
 
 
+def test_what_a_role_suggests_is_weaker_than_any_choice_of_the_user_but_the_default() -> None:
+    suggests = AgentPreferences(suggested="hermes", default="mock")
+    assert choose(suggests) == "hermes"
+    assert choose(suggests._replace(overrides={"w": {"writer": "human"}})) == "human"
+    assert choose(suggests._replace(thread="human")) == "human"
+    assert choose(suggests._replace(flag="mock")) == "mock"
+
+
+@pytest.mark.parametrize(("kind", "name"), [("human", "human"), ("program", "program")])
+def test_a_role_that_names_a_person_or_a_program_is_played_by_nothing_else(
+    kind: Literal["human", "program"], name: str
+) -> None:
+    """Whatever an alias of the same name means."""
+    everything = AgentPreferences("mock", "mock", {"w": {"writer": "mock"}}, "mock", "mock")
+    known = catalog(human=Alias(use="mock"), program=Alias(use="mock"))
+    player = RolePlayer("writer", kind, suggested="mock")
+    chosen = choose_agent(everything, known, workflow="w", player=player)
+    assert (chosen.name, chosen.plugin) == (name, "human" if kind == "human" else None)
+
+
 def test_it_is_said_who_chose() -> None:
     chosen = choose_agent(
         AgentPreferences(overrides={"w": {"writer": "mock"}}),
         catalog(),
         workflow="w",
-        role="writer",
+        player=RolePlayer("writer"),
     )
     assert chosen.source == "agentOverrides -> w -> writer"
 

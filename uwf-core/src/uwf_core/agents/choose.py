@@ -10,6 +10,7 @@ from uwf_core.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from uwf_core.config.keys import AgentSetting
+    from uwf_core.workflow.definition import Role, RoleText
 
 PREFIX = "uwf-"
 """The first letters of executables on the PATH that are agents."""
@@ -22,13 +23,32 @@ class AgentPreferences(NamedTuple):
         flag: `--agent` of this command.
         thread: the binding of the thread (`thread start --agent`).
         overrides: `agentOverrides` of the configuration: workflow -> role -> word.
+        suggested: `agent` of the role, if the user has such an agent.
         default: `defaultAgent` of the configuration.
     """
 
     flag: str | None = None
     thread: str | None = None
     overrides: Mapping[str, Mapping[str, str]] = {}
+    suggested: str | None = None
     default: str | None = None
+
+
+class RolePlayer(NamedTuple):
+    """Who plays a role by its definition: `agent` (which one is chosen), `human` or `program`."""
+
+    role: str
+    kind: Literal["agent", "human", "program"] = "agent"
+    suggested: str | None = None
+
+
+def player_of(role: str, text: "Role | RoleText | None") -> RolePlayer:
+    """Who plays a role; None: a role that the workflow does not have."""
+    if text is None:
+        return RolePlayer(role)
+    if text.program is not None:
+        return RolePlayer(role, "program")
+    return RolePlayer(role, "human" if text.human else "agent", text.agent)
 
 
 class Alias(NamedTuple):
@@ -72,6 +92,7 @@ class Choice(NamedTuple):
     """An agent that was chosen, not yet opened.
 
     Attributes:
+        kind: `program` is the program of a role, which needs no word and no plugin.
         word: the given word. source: its origin, for messages.
         name: the resolved name, as each step records it: the plugin's name, or the command line.
             Only an agent of the same name continues a session.
@@ -82,7 +103,7 @@ class Choice(NamedTuple):
         env: names of the environment variables that the configuration passes to it.
     """
 
-    kind: Literal["plugin", "command"]
+    kind: Literal["plugin", "command", "program"]
     word: str
     source: str
     name: str
@@ -107,21 +128,36 @@ STEP_AGENT = "the step's agent"
 """The sources of a choice that a node names; a bundle can contain the node."""
 
 
+PROGRAM = "program"
+"""The name that steps record for the program of a role."""
+
+_FIXED = {
+    "program": Choice("program", PROGRAM, "the role's program", PROGRAM),
+    "human": Choice("plugin", "human", "human: true", "human", "human", where="agents -> human"),
+}
+"""The choice for a role that names its player."""
+
+
 def choose_agent(
-    preferences: AgentPreferences, catalog: AgentCatalog, *, workflow: str, role: str
+    preferences: AgentPreferences, catalog: AgentCatalog, *, workflow: str, player: RolePlayer
 ) -> Choice:
-    """Choose the agent for `role` of `workflow`: resolve the strongest word.
+    """Choose the agent for a role of `workflow`: the program or the person that its definition
+    names, whatever the words are; else resolve the strongest word.
 
     Raises:
         ConfigError: no agent is set, or an alias is invalid.
         UnknownIdError: the agent is unknown.
         UsageError: the word is blank or not a command line.
     """
+    if player.kind != "agent":
+        return _FIXED[player.kind]
+    role = player.role
     override = preferences.overrides.get(workflow, {}).get(role)
     sources = (
         ("--agent", preferences.flag),
         (THREAD_AGENT, preferences.thread),
         (f"agentOverrides -> {workflow} -> {role}", override),
+        (f"roles.{role}.agent", preferences.suggested),
         ("defaultAgent", preferences.default),
     )
     for source, word in sources:

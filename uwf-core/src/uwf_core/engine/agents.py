@@ -14,7 +14,9 @@ from uwf_core.agents.choose import (
     AgentCatalog,
     AgentPreferences,
     Choice,
+    RolePlayer,
     choose_agent,
+    player_of,
     recorded_agent,
     resolve_agent,
 )
@@ -22,6 +24,7 @@ from uwf_core.agents.open import OpenAgent, check_options, open_agent
 from uwf_core.agents.supervise import close_call
 from uwf_core.api.agent import AgentContext
 from uwf_core.engine.extraction import OpenExtractor
+from uwf_core.engine.names import lacking_agent
 from uwf_core.errors import AgentFailure, InternalFailure, UsageError, UwfError
 from uwf_core.plugins.guards import interruptible
 from uwf_core.plugins.scan import AGENTS, EXTRACTORS, TOOLS
@@ -48,15 +51,18 @@ def agent_for(run: "Run", task: "Task") -> Choice:
     if task.agent is not None and task.answer is not None:
         choice = _asker(engine, task.agent, task.alias, catalog)
     else:
+        definition = run.definition
+        player = player_of(task.role, definition.roles[task.role])
         choice = usual_agent(
             engine,
             catalog,
-            run.definition.name,
-            task.role,
+            definition.name,
+            player,
             thread=run.head.state.agent,
             flag=run.options.agent,
         )
-        if task.agent not in (None, choice.name) and run.options.agent is None:
+        is_free = player.kind == "agent" and run.options.agent is None
+        if is_free and task.agent not in (None, choice.name):
             choice = recorded_agent(task.agent, catalog)
     engine.check_plugin(choice.plugin)
     return check_choice(engine.store, run.head.state.start, choice)
@@ -66,19 +72,26 @@ def usual_agent(
     engine: "Engine",
     catalog: AgentCatalog,
     workflow: str,
-    role: str,
+    player: RolePlayer,
     *,
     thread: str | None,
     flag: str | None = None,
 ) -> Choice:
-    """The agent of a role by the usual order: flag, thread, overrides, default."""
+    """The agent of a role by the usual order: flag, thread, overrides, suggestion, default.
+
+    A suggestion that the user cannot use does not count; `check_run` has reported it.
+    """
+    suggested = player.suggested
+    if suggested is not None and lacking_agent(engine, suggested) is not None:
+        suggested = None
     preferences = AgentPreferences(
         flag=flag,
         thread=thread,
         overrides=engine.settings.agent_overrides,
+        suggested=suggested,
         default=engine.settings.default_agent,
     )
-    return recordable(engine, choose_agent(preferences, catalog, workflow=workflow, role=role))
+    return recordable(engine, choose_agent(preferences, catalog, workflow=workflow, player=player))
 
 
 def _asker(engine: "Engine", agent: str, alias: str | None, catalog: AgentCatalog) -> Choice:

@@ -65,7 +65,7 @@ def assemble(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> AgentRequest
         step_number=task.number,
         cwd=task.cwd,
         session=None if attempt.known is None or attempt.known.inherited else attempt.known.id,
-        model=engine.model_of(agent.capabilities),
+        model=engine.model_of(agent.capabilities, role.model),
         options=agent.options,
         limits=_limits(run, role, agent),
         env={**engine.agent_env(agent.env), "UWF_ATTEMPT": attempt.marker},

@@ -168,9 +168,19 @@ class Engine:
         text = self.redactor.text
         return {"user": text(user), "host": text(hostname()), "via": self.via}
 
-    def model_of(self, capabilities: Collection[str]) -> "Model | None":
-        """The default model for an agent with the capability `model`; None for every other."""
-        return self.model if "model" in capabilities else None
+    def model_of(
+        self, capabilities: Collection[str], suggested: str | None = None
+    ) -> "Model | None":
+        """The model for an agent with the capability `model`; None for every other. The order: that
+        of this call, `model` of the role (`suggested`) if the user has it, the default.
+        """
+        if "model" not in capabilities:
+            return None
+        settings = self.settings
+        if suggested is None or suggested not in settings.models:
+            return self.model
+        is_of_call = settings.origin(("defaultModel",)).layer == "flag"
+        return self.model if is_of_call else settings.model(suggested)
 
     @cached_property
     def model(self) -> "Model | None":

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.config.keys import Path, key_text
+from uwf_core.config.trust import is_command_line
 from uwf_core.errors import ConfigError, PluginBroken, PluginError, UsageError
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ def wrong_names(engine: "Engine", values: Values) -> Iterator[ConfigError]:
 
 
 def check_run(run: "Run") -> None:
-    """Resolve every name in the configuration for the roles of a workflow and its extraction.
+    """Resolve every name in the configuration for the roles of a workflow and its extraction;
+    report what its roles suggest in vain.
 
     Raises:
         ConfigError: as `check_names`.
@@ -101,6 +103,37 @@ def check_run(run: "Run") -> None:
             (("extractors",), settings.extractors),
         ],
     )
+    for role in run.definition.roles.values():
+        if role.agent is not None and not is_chosen and role.name not in overrides:
+            _notice_lacking(run, role.name, "agent", lacking_agent(run.engine, role.agent))
+        if role.model is not None:
+            _notice_lacking(run, role.name, "model", lacking_model(run.engine, role.model))
+
+
+def _notice_lacking(run: "Run", role: str, what: str, reason: str | None) -> None:
+    if reason is not None:
+        run.watch.notice(
+            f"the {what} that the role {role} suggests is replaced by the default: {reason}"
+        )
+
+
+def lacking_agent(engine: "Engine", word: str) -> str | None:
+    """Why the user cannot use the agent that a role suggests; None: it can be used.
+
+    A workflow may have come with a bundle, unchecked: it never names a command to run.
+    """
+    if is_command_line(word):
+        return f"{word[:60]!r} is not the name of an agent"
+    try:
+        engine.check_agent(word, engine.cwd)
+    except UsageError as error:
+        return error.message
+    return None
+
+
+def lacking_model(engine: "Engine", name: str) -> str | None:
+    """Why the user cannot use the model that a role suggests; None: it can be used."""
+    return None if name in engine.settings.models else f"unknown model {name!r}"
 
 
 _Check = Callable[["Engine", str], object]

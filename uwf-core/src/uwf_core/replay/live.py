@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from uwf_core.agents.choose import RolePlayer
 from uwf_core.engine.agents import usual_agent
 from uwf_core.engine.find import find_step
 from uwf_core.engine.run import RunOptions, exec_thread
@@ -77,8 +78,8 @@ def _check_agent(engine: "Engine", found: "ReplayDocument", agent: str | None) -
     """Check that there is an agent: without one, no thread is left behind."""
     begun = read_start(engine.store, Ref(found["start"]))
     catalog, first = engine.agent_catalog(begun["cwd"]), found["first"]
-    role = "" if first is None else first["role"]
+    player = RolePlayer("" if first is None else first["role"])
     choice = usual_agent(
-        engine, catalog, found["workflowName"], role, thread=begun["agent"], flag=agent
+        engine, catalog, found["workflowName"], player, thread=begun["agent"], flag=agent
     )
     engine.check_plugin(choice.plugin)

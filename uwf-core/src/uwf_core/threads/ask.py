@@ -3,7 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.agents.choose import Choice, recorded_agent, resolve_agent
+from uwf_core.agents.choose import (
+    PROGRAM,
+    Choice,
+    player_of,
+    recorded_agent,
+    resolve_agent,
+)
 from uwf_core.agents.open import OpenAgent
 from uwf_core.agents.supervise import ask_call, fork_call, speaks_from
 from uwf_core.api.agent import AgentReply, AgentRequest, AskRequest, NoSink, RunLimits
@@ -89,24 +95,27 @@ def _choose(engine: "Engine", step: "StepRecord", word: str | None) -> Choice:
     known = engine.agent_catalog(start["cwd"])
     if word is not None:
         return recordable(engine, resolve_agent(word, known))
-    choice = usual_agent(engine, known, step.workflow.name, step.role, thread=start["agent"])
-    if choice.name != step.node["agent"]:
-        choice = recorded_agent(step.node["agent"], known)
+    workflow, recorded = step.workflow, step.node["agent"]
+    player = player_of(step.role, workflow.roles.get(step.role))
+    choice = usual_agent(engine, known, workflow.name, player, thread=start["agent"])
+    if recorded not in (choice.name, PROGRAM):
+        choice = recorded_agent(recorded, known)
     return check_choice(engine.store, step.node["start"], choice)
 
 
 def _call(
     engine: "Engine", step: "StepRecord", agent: OpenAgent, cancel: "Cancel"
 ) -> Mapping[str, Any]:
-    limits = engine.settings.limits
+    limits, role = engine.settings.limits, step.workflow.roles.get(step.role)
     return {
         "thread": step.node["thread"],
         "role": step.role,
         "step_number": step.number,
         "cwd": step.node["cwd"],
-        "model": engine.model_of(agent.capabilities),
+        "model": engine.model_of(agent.capabilities, role and role.model),
         "options": agent.options,
-        "tools": _tools(step) if "tools" in agent.capabilities else None,
+        # a question allows no more than the step did
+        "tools": role.tools if role and "tools" in agent.capabilities else None,
         "limits": RunLimits(
             seconds=limits.run_seconds,
             idle_seconds=limits.idle_seconds,
@@ -117,12 +126,6 @@ def _call(
         "trusted": engine.trusts(step.node["cwd"]),
         "cancel": cancel,
     }
-
-
-def _tools(step: "StepRecord") -> tuple[str, ...] | None:
-    """The tools of the step's role: a question allows no more than the step did."""
-    role = step.workflow.roles.get(step.role)
-    return None if role is None else role.tools
 
 
 def _asked(question: _Question, watch: Watch, *, may_fork: bool) -> tuple[AgentReply, str | None]:

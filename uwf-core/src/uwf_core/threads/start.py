@@ -10,11 +10,13 @@ from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
+from uwf_core.shape.shapes import build
 from uwf_core.thread.types import StartPayload, runs
-from uwf_core.workflow.definition import START
+from uwf_core.workflow.definition import START, RoleText
 from uwf_core.workflow.publish import publish
 
 if TYPE_CHECKING:
+    from uwf_core.agents.choose import RolePlayer
     from uwf_core.engine.documents import StartedDocument
     from uwf_core.engine.engine import Engine
 
@@ -76,20 +78,26 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
     return {"workflow": workflow, "workflowName": definition.name, "thread": thread}
 
 
-def _first_role(engine: "Engine", workflow: Ref | dict[str, Any]) -> tuple[str, str]:
-    """The name of a workflow, and the role that a new thread begins with."""
+def _first_role(engine: "Engine", workflow: Ref | dict[str, Any]) -> "tuple[str, RolePlayer]":
+    """The name of a workflow, and who plays the role that a new thread begins with."""
+    from uwf_core.agents.choose import player_of
+
     if isinstance(workflow, dict):
-        return workflow["name"], workflow["graph"][START]["new"]["role"]
+        role = workflow["graph"][START]["new"]["role"]
+        return workflow["name"], player_of(role, build(RoleText, workflow["roles"][role]))
     definition = engine.definition(workflow)
-    return definition.name, definition.graph[START]["new"].role
+    role = definition.graph[START]["new"].role
+    return definition.name, player_of(role, definition.roles[role])
 
 
-def _check_agent(engine: "Engine", word: str | None, folder: str, workflow: str, role: str) -> None:
+def _check_agent(
+    engine: "Engine", word: str | None, folder: str, workflow: str, player: "RolePlayer"
+) -> None:
     """Check that there is an agent for the first role: without one, no thread is left behind."""
     from uwf_core.engine.agents import usual_agent
 
     catalog = engine.agent_catalog(folder)
-    choice = usual_agent(engine, catalog, workflow, role, thread=word)
+    choice = usual_agent(engine, catalog, workflow, player, thread=word)
     engine.check_plugin(choice.plugin)
     if word is not None and engine.redactor.text(word) != word:
         raise UsageError(
