@@ -288,7 +288,7 @@ RUNS = (
     Mutant(
         "replay",
         "a fork forgets the workflow that it was given",
-        "threads/fork.py",
+        "engine/fork.py",
         '    definition = engine.definition(workflow or Ref(payload["workflow"]))',
         '    definition = engine.definition(Ref(payload["workflow"]))',
         "tests/core/replay/test_live.py::test_a_fork_continues_with_another_workflow",

@@ -90,7 +90,7 @@ def test_the_exit_code_is_that_of_diff_and_errors_have_their_own(place):
 
 
 def test_the_document_has_the_documented_keys(place):
-    from uwf_core.engine import documents
+    from uwf_core.views.diff import documents
 
     document = diff(place, "origin", "fork").document
     assert document.keys() == documents.ThreadDiffDocument.__annotations__.keys()

@@ -98,6 +98,20 @@ def add_usage(total: UsagePayload, part: UsagePayload) -> UsagePayload:
     return sums  # type: ignore[return-value]
 
 
+def subtract_usage(total: UsagePayload, part: UsagePayload) -> UsagePayload:
+    """What `add_usage` added to `part` to make `total`: the known part of each number; a number
+    that is a lower bound in either is one here.
+    """
+    mine: Mapping[str, Any] = total
+    other: Mapping[str, Any] = part
+    marked = {*total["atLeast"], *part["atLeast"]}
+    rest: dict[str, Any] = {}
+    for name, _ in FIELDS:
+        rest[name] = None if mine[name] is None else max(0, mine[name] - (other[name] or 0))
+    rest["atLeast"] = [name for name in rest if name in marked and rest[name] is not None]
+    return rest  # type: ignore[return-value]
+
+
 def known_sum(usage: UsagePayload, *names: UsageField) -> float:
     """The known part of these numbers together."""
     return sum([usage[name] or 0 for name in names])

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.kinds import Shape
-from uwf_core.shape.mismatch import NOT_BLANK, Names, Rule
+from uwf_core.shape.mismatch import NOT_BLANK, Names, Rule, between
 from uwf_core.shape.shapes import shape_of
 
 Capability = Literal["continue", "fork", "ask", "stream", "tools", "model"]
@@ -146,12 +146,13 @@ class AgentSetting(NamedTuple):
 
 
 class CallLimits(NamedTuple):
-    """Limits of one call of an agent: seconds, and bytes of its reply."""
+    """Limits of one call of an agent, and how deep workflows may call each other."""
 
     run_seconds: Annotated[_Seconds, "Seconds for one call of an agent."] = 3600.0
     idle_seconds: Annotated[_Seconds, "Seconds without a sign of life."] = 900.0
     grace_seconds: Annotated[_Seconds, "Seconds between SIGTERM and SIGKILL."] = 5.0
     reply_bytes: Annotated[_Bytes, "The largest reply."] = 16 * 1024 * 1024
+    depth: Annotated[int, "Calls of workflows below each other.", between(0, 16)] = 3
 
 
 class ModelOverrides(NamedTuple):

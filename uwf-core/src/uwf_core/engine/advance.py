@@ -21,18 +21,19 @@ from uwf_core.errors import (
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import is_back
 from uwf_core.process import crash_points
+from uwf_core.thread.decisions import waits
 from uwf_core.thread.head import Head, move_head
 from uwf_core.thread.history import is_answer
 from uwf_core.thread.lifecycle import INTERRUPTED_MESSAGE
 from uwf_core.thread.names import attempt_name, turns_prefix
 from uwf_core.thread.state import Event, ThreadState, fold
-from uwf_core.thread.types import waits
 from uwf_core.workflow.definition import END, SUSPEND
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from uwf_core.engine.documents import FailureDocument, StepResult
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.results import Watch
     from uwf_core.engine.run import Run
     from uwf_core.thread.types import AttemptPayload
 
@@ -55,7 +56,7 @@ def save_failure(run: "Run", attempt: Attempt, failure: AgentFailure) -> Attempt
         crash_points.reach("fail")
         state = fold(attempt.head.state, step)
         attempt.head = move_head(engine.store, attempt.head, attempt.head.ref, state)
-    run.watch.event(_failed_event(engine, attempt, failure))
+    run.watch.event(failed_event(engine, attempt, failure))
     return attempt
 
 
@@ -131,7 +132,8 @@ def _leads_to(state: ThreadState) -> str | None:
     return state.current_role or END
 
 
-def _failed_event(engine: "Engine", attempt: Attempt, failure: AgentFailure) -> StepFailed:
+def failed_event(engine: "Engine", attempt: Attempt, failure: AgentFailure) -> StepFailed:
+    """The event of a failed attempt that is stored."""
     payload = attempt.payload
     assert attempt.step is not None
     return StepFailed(
@@ -150,16 +152,17 @@ def _failed_event(engine: "Engine", attempt: Attempt, failure: AgentFailure) -> 
 def step_result(engine: "Engine", attempt: Attempt) -> "StepResult":
     """The document of one step, with the state of the thread after it."""
     state, failure = attempt.head.state, attempt.failure
-    if attempt.variable is None:  # nothing could be run
+    if attempt.variable is None and attempt.call is None:  # nothing could be run
         role, agent, duration, usage = state.suspension and state.suspension.role, None, 0, None
         alias, answered = None, False
     else:
         role, agent = attempt.payload["role"], attempt.payload["agent"]
-        alias = attempt.choice.alias
+        alias = attempt.choice.alias if attempt.call is None else None
         duration = attempt.ended_ms - attempt.payload["startedAtMs"]
         usage = usage_payload(attempt.total_usage())
         answered = is_answer(attempt.payload["answer"], usage)
     return {
+        "thread": attempt.head.thread,
         "step": attempt.step and attempt.step.ref,
         "role": role,
         "agent": agent,
@@ -177,7 +180,7 @@ def _failure_document(engine: "Engine", failure: AgentFailure) -> "FailureDocume
     return {"kind": failure.kind.word, "message": message, "until": failure.until_ms}
 
 
-def recover(engine: "Engine", head: Head, watch: "Watch") -> Head:
+def recover(engine: "Engine", head: Head, notice: "Callable[[str], None]") -> Head:
     """The head of a locked thread, after an attempt that a dead run left open is ended.
 
     Its processes are ended first. What its agent reported becomes a failed attempt, and its session
@@ -192,7 +195,7 @@ def recover(engine: "Engine", head: Head, watch: "Watch") -> Head:
         f"{head.thread}/{opened.name}", grace_seconds=engine.settings.limits.grace_seconds
     )
     if ended_processes:
-        watch.notice(f"ended {ended_processes} processes of an interrupted run")
+        notice(f"ended {ended_processes} processes of an interrupted run")
     attempt = _interrupted_attempt(engine, head, opened.name)
     with engine.store.transaction():
         step = _save_failed(engine, attempt, AgentInterrupted(INTERRUPTED_MESSAGE))

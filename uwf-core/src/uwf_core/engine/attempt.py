@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.progress import Progress
     from uwf_core.engine.run import Run
     from uwf_core.errors import AgentFailure, UwfError
+    from uwf_core.thread.calls import CallResult
 
 
 class Attempt:
@@ -42,11 +43,12 @@ class Attempt:
         turns, loose: the turn nodes, and the names of those that were stored during the run.
         ended_ms: when it ended, 0 while it is open.
         step: the stored step (10). failure: why there is no output, or no next role.
+        call: the result of the thread that it called, if a workflow plays the role.
         error: the error after which the run cannot continue.
     """
 
     __slots__ = (
-        "body", "choice", "continuation", "corrections", "ended_ms", "error", "extractor",
+        "body", "call", "choice", "continuation", "corrections", "ended_ms", "error", "extractor",
         "failure", "head", "known", "loose", "mark", "output", "payload", "progress", "reply",
         "request", "session", "step", "task", "turns", "usage", "variable",
     )  # fmt: skip
@@ -78,6 +80,7 @@ class Attempt:
         self.ended_ms = 0
         self.step: Event | None = None
         self.failure: AgentFailure | None = None
+        self.call: CallResult | None = None
         self.error = None
 
     @property

@@ -154,7 +154,12 @@ class HeadPosition:
         """Where the head leads."""
         if self.prev is None:
             return apply_start_edge(self.definition, "new")
-        store, step = self._store, read_step(self._store, self._head.ref)
+        caller, store = self.state.caller, self._store
+        if caller is not None and self.state.is_entered:
+            to = apply_start_edge(self.definition, "resume")
+            called = store.text(store.payload(caller.event)["prompt"])
+            return to._replace(prompt=with_text(to.prompt, called))
+        step = read_step(store, self._head.ref)
         output = store.get(Ref(step.payload["output"])).payload
         return apply_edge(self.definition, step.payload["role"], output, body_of(store, step))
 

@@ -12,9 +12,10 @@ from uwf_core.extract.typed import SUSPEND_SCHEMA
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import apply_edge
 from uwf_core.process import crash_points
+from uwf_core.thread.decisions import waits
 from uwf_core.thread.history import failed_steps
 from uwf_core.thread.state import Event
-from uwf_core.thread.types import ErrorPayload, NextPayload, StepPayload, waits
+from uwf_core.thread.types import ErrorPayload, NextPayload, StepPayload
 from uwf_core.workflow.definition import SUSPEND
 from uwf_core.workflow.variants import STATUS
 
@@ -26,19 +27,27 @@ if TYPE_CHECKING:
 
 def record(run: "Run", attempt: "Attempt") -> Event:
     """Stage 10: store the output and the step node with its decision. Within a transaction."""
-    engine, definition = run.engine, run.definition
-    role = definition.roles[attempt.task.role]
+    assert attempt.output is not None
+    role = run.definition.roles[attempt.task.role]
+    output = _save_output(run.engine, attempt.output, role.frontmatter)
+    return save_routed_step(run, attempt, output)
+
+
+def save_routed_step(run: "Run", attempt: "Attempt", output: Ref) -> Event:
+    """Store the step node of an output that is stored, with its decision. Within a transaction."""
+    engine, role = run.engine, attempt.payload["role"]
     assert attempt.output is not None
     try:
-        to = apply_edge(definition, role.name, attempt.output, attempt.body).decision()
+        to = apply_edge(run.definition, role, attempt.output, attempt.body).decision()
     except RoutingFailed as failure:
         attempt.failure = failure
-        to = decision_of(engine, failure, role.name)
-    output = _save_output(engine, attempt.output, role.frontmatter)
+        to = decision_of(engine, failure, role)
     return _save_step(engine, attempt, output, to, failed_steps(engine.store, attempt.head))
 
 
-def save_failed_step(engine: "Engine", attempt: "Attempt", failure: AgentFailure) -> Event:
+def save_failed_step(
+    engine: "Engine", attempt: "Attempt", failure: AgentFailure, *, keeps_session: bool = True
+) -> Event:
     """Store the step node of a failed attempt. Within a transaction."""
     attempt.failure = failure
     error: ErrorPayload = {
@@ -47,7 +56,8 @@ def save_failed_step(engine: "Engine", attempt: "Attempt", failure: AgentFailure
         "until": failure.until_ms,
     }
     to = decision_of(engine, failure, attempt.payload["role"])
-    return _save_step(engine, attempt, engine.nodes.put("error", error), to, [], failure)
+    kept = keeps_session and failure.kind.keeps_session
+    return _save_step(engine, attempt, engine.nodes.put("error", error), to, [], kept=kept)
 
 
 def decision_of(engine: "Engine", failure: AgentFailure, role: str) -> NextPayload:
@@ -81,10 +91,12 @@ def _save_step(
     output: Ref,
     to: NextPayload,
     previous: list[Ref],
-    failure: AgentFailure | None = None,
+    *,
+    kept: bool | None = None,
 ) -> Event:
-    """Store the step node with everything that it refers to."""
+    """Store the step node. `kept`, of a failed attempt: whether its session may be continued."""
     store, given, reply, request = engine.store, attempt.payload, attempt.reply, attempt.request
+    failure = None if kept is None else attempt.failure
     payload: StepPayload = {
         "thread": given["thread"],
         "seq": given["seq"],
@@ -102,7 +114,7 @@ def _save_step(
             "detail", {"session": attempt.session, "turns": [str(ref) for ref in attempt.turns]}
         ),
         "failure": None if failure is None else failure.kind.word,
-        "sessionKept": failure is None or failure.kind.keeps_session,
+        "sessionKept": kept is not False,
         "next": to,
         "agent": given["agent"],
         "agentVersion": _clean(engine, reply and reply.agent_version),
@@ -127,7 +139,7 @@ def _save_step(
         "stopReason": _clean(engine, reply and reply.stop_reason),
         "corrections": list(attempt.corrections),
         "previousAttempts": [str(ref) for ref in previous],
-        **_UNUSED,
+        **(_called_fields(attempt) if attempt.call else _UNUSED),
     }
     crash_points.reach("record")
     ref, plain = engine.nodes.put_plain("step", payload)
@@ -147,7 +159,12 @@ _UNUSED: Any = dict.fromkeys(
         "toolList",
     )
 )
-"""Fields of calls, files and skills, which no step has yet."""
+"""Fields of calls, files and skills, which few steps have."""
+
+
+def _called_fields(attempt: "Attempt") -> Any:
+    assert attempt.call is not None
+    return {**_UNUSED, "child": attempt.call.child, "calledUsage": attempt.call.ledger}
 
 
 def denials_of(engine: "Engine", attempt: "Attempt") -> list[str]:

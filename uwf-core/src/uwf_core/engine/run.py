@@ -1,7 +1,7 @@
 """`exec`: step after step, until the thread is done or waits, a limit, or a signal."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,7 @@ from uwf_core.errors import (
 )
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.thread.decisions import waits
 from uwf_core.thread.head import Head, nodes_present, read_head
 from uwf_core.thread.lifecycle import (
     check_present,
@@ -44,13 +45,13 @@ from uwf_core.thread.lifecycle import (
     unknown_limits,
 )
 from uwf_core.thread.lock import thread_lock
-from uwf_core.thread.types import waits
+from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import StepResult
     from uwf_core.engine.engine import Engine
     from uwf_core.process.cancel import Cancel
-    from uwf_core.workflow.definition import Definition
+    from uwf_core.workflow.definition import Definition, Role
 
 UNTIL_DONE_STEPS = 100
 
@@ -141,18 +142,35 @@ def locked_thread(engine: "Engine", word: str, watch: Watch, cancel: "Cancel") -
 
     Raises:
         BusyError: another process runs it.
+        WrongStateError: it was called, and its result is recorded or its caller cancelled.
     """
     thread = find_thread(engine, word)
-    with thread_lock(engine.store, thread, engine.now_ms()):
-        head = read_head(engine.store, thread)
-        check_present(thread, is_whole=nodes_present(engine.store, head))
-        check_undamaged(head.damage, thread)
-        head = recover(engine, head, watch)
+    with locked_head(engine, thread, watch.notice) as head:
+        if head.state.caller is not None:
+            from uwf_core.thread.calls import check_open  # not for every step
+
+            check_open(engine.store, head)
+        if engine.definition(Ref(head.state.workflow)).calls:
+            from uwf_core.thread.calls import calling
+
+            head = calling(engine.store, head)
         with (
             closing(OpenPlugins(engine)) as plugins,
             closing(Broadcast(watch, engine.observers)) as broadcast,
         ):
             yield Run(engine, head, broadcast, cancel, plugins)
+
+
+@contextmanager
+def locked_head(
+    engine: "Engine", thread: ThreadId, notice: Callable[[str], None]
+) -> Iterator[Head]:
+    """The head of a thread, locked and recovered; raises as `locked_thread`."""
+    with thread_lock(engine.store, thread, engine.now_ms()):
+        head = read_head(engine.store, thread)
+        check_present(thread, is_whole=nodes_present(engine.store, head))
+        check_undamaged(head.damage, thread)
+        yield recover(engine, head, notice)
 
 
 def nothing_to_run(head: Head) -> Outcome | None:
@@ -217,15 +235,14 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
             if limited is not None:
                 return Outcome(exec_document(limited, results), ExitCode.LIMIT)
         try:
-            attempt = _step(run, intent)
+            head, outcome = _advance(run, intent, wanted - len(results), results)
         except UwfError as error:
             if not results:
                 raise
             return ended_by(run.head, results, error)
-        run, intent = run._replace(head=attempt.head), GO_ON
-        results.append(step_result(run.engine, attempt))
-        if attempt.error is not None:
-            return ended_by(run.head, results, attempt.error)
+        run, intent = run._replace(head=head), GO_ON
+        if outcome is not None:
+            return outcome
         _notice_unknown(run, noticed)
         if run.head.state.status != "idle":
             break
@@ -239,6 +256,37 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
     return Outcome(exec_document(run.head, results), code)
 
 
+def calling_role(run: Run, intent: Intent) -> "Role | None":
+    """The role of the next step if another workflow plays it."""
+    roles, state = run.definition.roles, run.head.state
+    if not run.definition.calls:
+        return None
+    name = state.current_role or (state.suspension.role if state.suspension else "")
+    if intent.kind == "poke":
+        name = next((each for each, done in state.roles.items() if done.step == run.head.ref), "")
+    elif intent.kind == "resume" and state.status == "completed":
+        name = run.definition.graph[START]["resume"].role
+    role = roles.get(name)
+    return role if role is not None and role.workflow is not None else None
+
+
+def _advance(
+    run: Run, intent: Intent, left: int, results: list["StepResult"]
+) -> tuple[Head, Outcome | None]:
+    """Take a step, or at most `left` steps of a call, which `results` gets: the head afterwards,
+    and the outcome if nothing further can be run.
+    """
+    role = calling_role(run, intent)
+    if role is not None:
+        from uwf_core.engine.call_run import run_call  # for workflows that call others
+
+        return run_call(run, role, intent, left, results, _steps)
+    attempt = _step(run, intent)
+    results.append(step_result(run.engine, attempt))
+    error = attempt.error
+    return attempt.head, None if error is None else ended_by(attempt.head, results, error)
+
+
 def check_step(run: Run, options: RunOptions, intent: Intent) -> None:
     """Check whether the next step can begin.
 
@@ -246,7 +294,8 @@ def check_step(run: Run, options: RunOptions, intent: Intent) -> None:
         RoutingFailed, UsageError: it cannot.
     """
     run = _resolved(run, options)
-    check_agent(run.engine, agent_for(run, moderate(run, intent)))
+    if calling_role(run, intent) is None:
+        check_agent(run.engine, agent_for(run, moderate(run, intent)))
 
 
 def _resolved(run: Run, options: RunOptions) -> Run:

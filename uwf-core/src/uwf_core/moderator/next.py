@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from uwf_core.errors import RoutingFailed
-from uwf_core.moderator.suspend import message_of_edge, message_of_role
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.types import NextPayload, ends, runs, waits
+from uwf_core.thread.decisions import ends, runs, waits
+from uwf_core.thread.types import NextPayload
 from uwf_core.workflow.definition import END, START, SUSPEND, Definition, Edge
 from uwf_core.workflow.template import TemplateError, render
 from uwf_core.workflow.variants import BODY, STATUS
@@ -56,14 +56,14 @@ def apply_edge(
     """
     status = output.get(STATUS)
     if status == SUSPEND:
-        return Transition("suspended", role, message_of_role(role, output.get("reason")))
+        return Transition("suspended", role, _message_of_role(role, output.get("reason")))
     edge = _edge(definition, role, status)
     data, place = {**output, BODY: body}, f"graph.{role}.{status}"
     prompt = _rendered(edge.prompt, data, f"{place}.prompt")
     if edge.role == END:
         return Transition("completed", None, prompt)
     if edge.role == SUSPEND:
-        return Transition("suspended", role, message_of_edge(role, status, prompt))
+        return Transition("suspended", role, _message_of_edge(role, status, prompt))
     return _to_role(definition, edge, prompt, data, place)
 
 
@@ -120,6 +120,16 @@ def _to_role(
             "require them in the schema, or add fixed text to the prompt",
         )
     return Transition("idle", role, prompt, location or None)
+
+
+def _message_of_role(role: str, reason: Any) -> str:
+    """The `reason` that the role itself gave with `$SUSPEND`."""
+    return (reason.strip() if isinstance(reason, str) else "") or f"Role {role!r} needs a person."
+
+
+def _message_of_edge(role: str, status: Any, prompt: str) -> str:
+    """The rendered prompt of the edge to `$SUSPEND`."""
+    return prompt.strip() or f"Role {role!r} returned {status!r}, which needs a person."
 
 
 def is_back(definition: Definition, role: str, target: str) -> bool:

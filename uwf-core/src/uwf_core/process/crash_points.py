@@ -21,6 +21,8 @@ POINTS = (
     "commit",  # everything is written, nothing is committed
     "committed",  # … and is
     "start",  # a thread is about to get its head
+    "call",  # a call is about to be stored, with the thread that it creates
+    "return",  # a completed call is about to become a step
     "begin",  # an attempt, with its prompt, is about to become the thread's
     "spawn",  # a program is about to be started
     "spawned",  # … and runs

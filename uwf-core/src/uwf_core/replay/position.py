@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.engine.plan import Task, markdown_of, question_text
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import Transition, apply_start_edge
+from uwf_core.thread.decisions import runs
 from uwf_core.thread.history import Saying, Step, read_start, read_step, sayings, text_at
 from uwf_core.thread.state import Event, ThreadState, after_step, decided
-from uwf_core.thread.types import runs
 from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ from uwf_core.replay.node import changed_fields
 from uwf_core.replay.position import ReplayPosition
 from uwf_core.replay.prompts import Prompted, full_prompt, prompt_again
 from uwf_core.replay.reply import correction_difference, extract_again, same_output
+from uwf_core.thread.decisions import waits
 from uwf_core.thread.history import Step
-from uwf_core.thread.types import NextPayload, waits
+from uwf_core.thread.types import NextPayload
 from uwf_core.views.recorded import StepRecord
 from uwf_core.workflow.definition import START
 

@@ -165,6 +165,8 @@ class MockAgent:
         file, script = self._script(request)
         index = request.step_number - 1
         step = script.step(index)
+        if script.by_role:
+            step = script.step_of(request.role, self._visit(file, request))
         if step is None:
             raise BadRequest(
                 f"the mock's script {file} has {len(script.steps)} steps, and step "
@@ -177,8 +179,7 @@ class MockAgent:
                 f"{step.role!r}, and the thread is at the role {request.role!r}"
             )
         plays = step.plays()
-        key = re.sub(r"\W", "_", request.thread)
-        calls = f"{self._calls}/{crc32(file.encode()):08x}-{key}-{index}"
+        calls = self._file(file, request, str(index))
         count = _count(calls) if len(plays) > 1 else 0
         play = plays[min(count, len(plays) - 1)]
         if play.question is not None and request.answer is None:
@@ -186,6 +187,20 @@ class MockAgent:
         if len(plays) > 1:
             _write(calls, str(count + 1))
         return play
+
+    def _visit(self, file: str, request: AgentRequest) -> int:
+        """How many other steps of its thread the role has played before this one."""
+        record = self._file(file, request, re.sub(r"\W", "_", request.role))
+        numbers = _read(record, "replace").split() if os.path.isfile(record) else []
+        own = str(request.step_number)
+        if own not in numbers:
+            numbers.append(own)
+            _write(record, " ".join(numbers))
+        return numbers.index(own)
+
+    def _file(self, script: str, request: AgentRequest, name: str) -> str:
+        thread = re.sub(r"\W", "_", request.thread)
+        return f"{self._calls}/{crc32(script.encode()):08x}-{thread}-{name}"
 
     def _answer(self, request: AskRequest) -> str | None:
         if not (self._options.script or request.env.get(SCRIPT_VARIABLE)):

@@ -14,9 +14,11 @@
           - {output: {$status: approved}, usage: {costUsd: 0.1}}
 
 The first step of a thread plays the first step of the list, and so on. With `repeat: true` at the
-top the list repeats. Instead of `output` a step (or an item of `outputs`) has one of
-`structured: {…}` (a typed object, no text), `fail: {kind, message, untilMs}`,
-`hang: true` (until it is cancelled), `garbage: true`, `suspend: {reason, form}`. Also:
+top the list repeats. With `byRole: true` the first step of a role in a thread plays the first item
+of that role, and so on, and its last item repeats: for threads that call others. Instead of
+`output` a step (or an item of `outputs`) has one of `structured: {…}` (a typed object, no text),
+`fail: {kind, message, untilMs}`, `hang: true` (until it is cancelled), `garbage: true`,
+`suspend: {reason, form}`. Also:
 `question: {message, form}` (asks a person first, then plays the step), `answer: TEXT` (to
 `uwf step ask`), `denials: [TEXT]`, `model: NAME`.
 
@@ -154,12 +156,18 @@ class Script:
 
     steps: tuple[ScriptStep, ...]
     repeat: bool = False
+    by_role: bool = False
 
     def step(self, index: int) -> ScriptStep | None:
         """The step that is played after `index` others; None beyond the end."""
         if self.repeat and self.steps:
             return self.steps[index % len(self.steps)]
         return self.steps[index] if index < len(self.steps) else None
+
+    def step_of(self, role: str, visit: int) -> ScriptStep | None:
+        """The step that a role plays after `visit` others; None if it has none."""
+        own = [step for step in self.steps if step.role == role]
+        return own[min(visit, len(own) - 1)] if own else None
 
 
 def read_script(file: str) -> Script:

@@ -85,9 +85,12 @@ class Project:
         file.write_text(text, encoding="utf-8")
         return file
 
-    def script(self, steps: Sequence[Mapping[str, Any]], *, repeat: bool = False) -> Path:
+    def script(
+        self, steps: Sequence[Mapping[str, Any]], *, repeat: bool = False, by_role: bool = False
+    ) -> Path:
         """Write the script of the mock agent; return its file."""
-        text = json.dumps({"steps": list(steps), "repeat": repeat}, ensure_ascii=False)
+        script = {"steps": list(steps), "repeat": repeat, "byRole": by_role}
+        text = json.dumps(script, ensure_ascii=False)
         self._script.write_text(text, encoding="utf-8")
         return self._script
 

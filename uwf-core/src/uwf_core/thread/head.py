@@ -173,6 +173,8 @@ _NUMBER_TAGS = {
 }
 DEPTH = "depth"
 """The tag of how many calls are above the thread; every head has it, and lists filter by it."""
+PARENT = "parent"
+"""The tag of the thread that called this one last, by which the called threads are found."""
 _ROLE = "role."
 _FOLD = "fold"
 
@@ -196,6 +198,7 @@ def to_tags(state: ThreadState) -> dict[str, str]:
     if state.totals != NOTHING_USED:
         tags["usage"] = _dump(list(state.totals.values()))
     if state.caller is not None:
+        tags[PARENT] = state.caller.thread
         tags["caller"] = _dump(state.caller)
     if state.attempt is not None:
         tags["attempt"] = _dump(state.attempt)

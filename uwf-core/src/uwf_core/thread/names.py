@@ -6,6 +6,7 @@ HEADS = "@uwf/thread/"
 ATTEMPTS = "@uwf/attempt/"
 TURNS = "@uwf/turn/"
 EVENTS = "@uwf/event/"
+CALLS = "@uwf/call/"
 ASKS = "@uwf/ask/"
 IMPORTED = "@uwf/foreign/"
 
@@ -53,6 +54,16 @@ def event_kind(name: str) -> str:
     return name.rpartition(".")[2]
 
 
+def calls_prefix(thread: ThreadId) -> str:
+    """The open calls of a thread."""
+    return f"{CALLS}{thread}/"
+
+
+def call_name(thread: str, number: int, child: str) -> str:
+    """An open call, by the thread that calls, the number of its step, and the called thread."""
+    return f"{CALLS}{thread}/{number:08}/{child}"
+
+
 def ask_name(step: str) -> str:
     """The cached fork that answers questions about a step."""
     return f"{ASKS}{step}"
@@ -63,14 +74,15 @@ def imported_name(start: str) -> str:
     return f"{IMPORTED}{start}"
 
 
-def prefixes_of(thread: ThreadId) -> tuple[str, str, str]:
+def prefixes_of(thread: ThreadId) -> tuple[str, ...]:
     """The prefixes of a thread's variables besides its head."""
-    return attempts_prefix(thread), events_prefix(thread), turns_prefix(thread)
+    prefixes = attempts_prefix, events_prefix, turns_prefix, calls_prefix
+    return tuple(prefix(thread) for prefix in prefixes)
 
 
 def thread_of(name: str) -> ThreadId | None:
     """The thread of a variable, None if the variable belongs to no thread."""
-    for area in (HEADS, ATTEMPTS, TURNS, EVENTS):
+    for area in (HEADS, ATTEMPTS, TURNS, EVENTS, CALLS):
         if name.startswith(area):
             thread = name.removeprefix(area).partition("/")[0]
             return ThreadId(thread) if ThreadId.matches(thread) else None

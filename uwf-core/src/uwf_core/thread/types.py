@@ -77,7 +77,7 @@ class CorrectionPayload(TypedDict):
 
 
 class WorkspacePayload(TypedDict):
-    """Recorded files."""
+    """The recorded files before and after a step."""
 
     before: str
     after: str
@@ -224,7 +224,9 @@ class _EventPayload(TypedDict):
 
 
 class StartedPayload(_EventPayload):
-    """A thread's first event: at its start node, or (a fork) at a step of another thread."""
+    """A thread's first event: at its start node, or (a fork) at a step of another thread. `depth`
+    counts the calls above the thread.
+    """
 
     workflow: Annotated[str, To("workflow")]
     workflowName: str
@@ -241,8 +243,8 @@ class CalledPayload(_EventPayload):
 
     Attributes:
         parent, parentHead, role: the calling thread, its head and role.
-        number, purpose, replaces, said: as those of the step that the call is.
-        prompt: the rendered edge prompt. input: the typed input.
+        number, purpose, replaces, said, edgePrompt, prompt: of the step that the call is.
+        input: the typed input.
         cwd: the folder of this thread during the call.
         ledger: what this thread had used before.
     """
@@ -254,6 +256,7 @@ class CalledPayload(_EventPayload):
     purpose: str
     replaces: StepRef | None
     said: Text | None
+    edgePrompt: Text
     prompt: Text
     input: AnyRef | None
     cwd: str
@@ -359,42 +362,3 @@ NODES: Final[Mapping[str, Any]] = {
 
 EVENTS: Final = ("started", "called", "asked", "granted", "limit", "unrouted", "cancelled")
 """The kinds of nodes with a separate variable (`thread.names.event_name`)."""
-
-
-def runs(role: str) -> NextPayload:
-    """The role is next."""
-    return {**_NOTHING, "status": "idle", "role": role}
-
-
-def ends() -> NextPayload:
-    """The thread is completed."""
-    return {**_NOTHING, "status": "completed"}
-
-
-def cancels() -> NextPayload:
-    """The thread is cancelled permanently."""
-    return {**_NOTHING, "status": "cancelled"}
-
-
-def waits(
-    reason: Reason,
-    role: str,
-    message: str,
-    *,
-    kind: str | None = None,
-    until_ms: int | None = None,
-    question: str | None = None,
-) -> NextPayload:
-    """The thread is suspended; `kind` is that of a failure."""
-    return {
-        "status": "suspended",
-        "role": role,
-        "reason": reason,
-        "message": message,
-        "kind": kind,
-        "until": until_ms,
-        "question": question,
-    }
-
-
-_NOTHING: NextPayload = dict.fromkeys(NextPayload.__annotations__)  # type: ignore[assignment]

@@ -64,6 +64,8 @@ def ask_step(
     if not options.text.strip():
         raise UsageError("the question is blank", hint="ask it with -p TEXT")
     step = open_step(engine, word)
+    while step.node["child"] is not None:  # a call: the step that gave its result answers
+        step = open_step(engine, step.node["child"])
     choice = _choose(engine, step, options.agent)
     with opened_agent(engine, choice, None) as agent:
         _check_can_answer(agent)

@@ -1,6 +1,6 @@
 """Cancel a thread permanently, or delete a finished one."""
 
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,17 +10,22 @@ from uwf_core.engine.find import find_thread
 from uwf_core.engine.nodes import save_event
 from uwf_core.engine.results import Broadcast, Watch, errors_file, forget_run
 from uwf_core.errors import WrongStateError
-from uwf_core.thread.head import head_of, nodes_present, read_head
+from uwf_core.ids import ThreadId
+from uwf_core.thread.calls import check_open, descendants_of, open_below
+from uwf_core.thread.decisions import cancels
+from uwf_core.thread.head import Head, head_of, nodes_present, read_head
 from uwf_core.thread.lifecycle import check_cancel, check_present, check_remove
 from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.names import head_name, prefixes_of
-from uwf_core.thread.types import cancels
-from uwf_core.threads.control import stop_run
+from uwf_core.thread.types import FINISHED
+from uwf_core.threads.control import stop_runs
 from uwf_core.views.show import show_thread
 
 if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
     from uwf_core.engine.documents import RemovedDocument, ThreadDocument
     from uwf_core.engine.engine import Engine
+    from uwf_core.thread.types import Status
 
 
 def cancel_thread(engine: "Engine", word: str, watch: Watch) -> "ThreadDocument":
@@ -34,14 +39,12 @@ def cancel_thread(engine: "Engine", word: str, watch: Watch) -> "ThreadDocument"
     head = read_head(engine.store, thread)
     check_cancel(head.state, thread)
     check_present(thread, is_whole=nodes_present(engine.store, head))
-    stop_run(engine, thread)
-    store = engine.store
-    with thread_lock(store, thread, engine.now_ms()):
-        head = recover(engine, read_head(store, thread), watch)
-        check_cancel(head.state, thread)
-        now = engine.now_ms()
-        with store.transaction():
-            head = save_event(engine, head, "cancelled", by=engine.person(), next=cancels())
+    if head.state.caller is not None:
+        check_open(engine.store, head)
+    stop_runs(engine, thread)
+    head, now = _cancel(engine, thread, watch)
+    for child in open_below(engine.store, thread):
+        _cancel(engine, child, watch)
     ended = ThreadEnded(
         thread=thread,
         workflow=head.state.workflow,
@@ -55,27 +58,40 @@ def cancel_thread(engine: "Engine", word: str, watch: Watch) -> "ThreadDocument"
     return show_thread(engine, thread)
 
 
+def _cancel(engine: "Engine", thread: ThreadId, watch: Watch) -> tuple[Head, int]:
+    """Cancel one thread, unless it is finished and below one that is cancelled."""
+    store = engine.store
+    with thread_lock(store, thread, engine.now_ms()):
+        head, now = recover(engine, read_head(store, thread), watch.notice), engine.now_ms()
+        if head.state.status in FINISHED and head.state.caller is not None:
+            return head, now
+        check_cancel(head.state, thread)
+        with store.transaction():
+            return save_event(engine, head, "cancelled", by=engine.person(), next=cancels()), now
+
+
 def remove_thread(engine: "Engine", word: str) -> "RemovedDocument":
-    """Delete the names of a finished thread; the next `cas gc` deletes its nodes.
+    """Delete the names of a finished thread and of all that it called; the next `cas gc` deletes
+    their nodes.
 
     Raises:
-        WrongStateError: it is not finished.
+        WrongStateError: it is not finished, or another thread called it.
     """
     thread = find_thread(engine, word)
     document = show_thread(engine, thread)
     store = engine.store
-    with thread_lock(store, thread, engine.now_ms()), store.transaction():
-        found = store.rows(head_name(thread), limit=1)
-        if not found:
-            raise WrongStateError(f"thread {thread} was deleted meanwhile")
-        if document["status"] != "corrupt":  # else its tags may be unreadable
-            state = head_of(found[0]).state
-            check_remove(state._replace(status=document["status"]), thread)
-        for prefix in (head_name(thread), *prefixes_of(thread)):
-            for each in store.rows(prefix):
-                store.delete_variable(each)
-    forget_run(engine.home, thread)
-    Path(errors_file(engine.home, thread)).unlink(missing_ok=True)
+    with ExitStack() as locks:
+        locks.enter_context(thread_lock(store, thread, engine.now_ms()))
+        _check_removable(engine, thread, document["status"])
+        below = descendants_of(store, thread)
+        for child in below:
+            locks.enter_context(thread_lock(store, child, engine.now_ms()))
+        with store.transaction():
+            for each in (thread, *below):
+                _delete_names(store, each)
+    for each in (thread, *below):
+        forget_run(engine.home, each)
+        Path(errors_file(engine.home, each)).unlink(missing_ok=True)
     return {
         "thread": thread,
         "status": document["status"],
@@ -83,3 +99,26 @@ def remove_thread(engine: "Engine", word: str) -> "RemovedDocument":
         "head": document["head"],
         "removed": True,
     }
+
+
+def _check_removable(engine: "Engine", thread: ThreadId, status: "Status") -> None:
+    store = engine.store
+    found = store.rows(head_name(thread), limit=1)
+    if not found:
+        raise WrongStateError(f"thread {thread} was deleted meanwhile")
+    if status == "corrupt":  # its tags may be unreadable
+        return
+    state = head_of(found[0]).state
+    check_remove(state._replace(status=status), thread)
+    caller = state.caller
+    if caller is not None and store.rows(head_name(ThreadId(caller.thread)), limit=1):
+        raise WrongStateError(
+            f"thread {thread} was called by thread {caller.thread}, whose record needs it",
+            hint=f"to remove both: uwf thread rm {caller.thread}",
+        )
+
+
+def _delete_names(store: "Store", thread: ThreadId) -> None:
+    for prefix in (head_name(thread), *prefixes_of(thread)):
+        for each in store.rows(prefix):
+            store.delete_variable(each)

@@ -9,6 +9,7 @@ from uwf_core.engine.results import Outcome, exec_document, read_run
 from uwf_core.errors import BusyError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.process.identity import ProcessId, hostname, send_signal
+from uwf_core.thread.calls import open_below, shown_state
 from uwf_core.thread.head import read_head
 from uwf_core.thread.lifecycle import (
     effective,
@@ -37,7 +38,7 @@ def stop_thread(engine: "Engine", word: str) -> "ThreadDocument":
         BusyError: it does not stop in time.
     """
     thread = find_thread(engine, word)
-    if not stop_run(engine, thread):
+    if not stop_runs(engine, thread):
         raise WrongStateError(
             f"thread {thread} is not running", hint=f"next: uwf thread show {thread}"
         )
@@ -63,18 +64,26 @@ def wait_thread(engine: "Engine", word: str, timeout_s: float | None = None) -> 
         time.sleep(POLL_SECONDS)
     head = read_head(engine.store, thread)
     state = effective(head.state, is_running=False, is_sound=head.damage is None)
+    state = shown_state(engine.store, state)
     last = read_run(engine.home, thread)
     if last is not None and last.document.get("status") == state.status:
         return last
     return Outcome(exec_document(head._replace(state=state), []), exit_code(state))
 
 
-def stop_run(engine: "Engine", thread: ThreadId) -> bool:
-    """Stop the run of the thread; return whether there was one.
+def stop_runs(engine: "Engine", thread: ThreadId) -> bool:
+    """Stop the run of the thread, and those of threads in its open calls; return whether there was
+    one.
 
     Raises:
-        WrongStateError: it runs on another machine. BusyError: it does not stop in time.
+        WrongStateError: one is on another machine. BusyError: one does not stop in time.
     """
+    threads = [thread, *open_below(engine.store, thread)]
+    stopped = [_stop_run(engine, each) for each in threads]
+    return any(stopped)
+
+
+def _stop_run(engine: "Engine", thread: ThreadId) -> bool:
     holder = _holder(engine, thread)
     if holder is None:
         return False

@@ -3,30 +3,14 @@
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.find import find_step
-from uwf_core.engine.nodes import begin_thread
+from uwf_core.engine.fork import fork_at
 from uwf_core.engine.results import Listener
-from uwf_core.errors import RoutingFailed, WrongStateError
-from uwf_core.ids import Ref, ThreadId
-from uwf_core.moderator.next import apply_edge
-from uwf_core.thread.history import (
-    Step,
-    body_of,
-    inherited_steps,
-    is_start,
-    read_start,
-    read_step,
-)
-from uwf_core.thread.types import runs
-from uwf_core.workflow.definition import START
+from uwf_core.ids import ThreadId
 
 if TYPE_CHECKING:
-    from uwf_core.cas.store import Store
     from uwf_core.engine.documents import StartedDocument
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.results import Watch
-    from uwf_core.thread.head import Head
-    from uwf_core.thread.types import NextPayload
-    from uwf_core.workflow.definition import Definition
 
 
 def fork_step(
@@ -56,58 +40,3 @@ def fork_step(
         head = fork_at(engine, thread, ref, changed)
     state = head.state
     return {"workflow": state.workflow, "workflowName": state.workflow_name, "thread": thread}
-
-
-def fork_at(engine: "Engine", thread: ThreadId, ref: Ref, workflow: Ref | None = None) -> "Head":
-    """Create `thread` at a step or start, within a transaction; `workflow` as in `fork_step`.
-
-    Raises:
-        StoreError: a node of the chain is missing or damaged.
-        WrongStateError: it is a failed attempt, or the workflow cannot continue from it.
-    """
-    store = engine.store
-    payload = store.get(ref).payload
-    at_start = is_start(payload)
-    start = ref if at_start else Ref(read_step(store, ref).payload["start"])
-    begun = read_start(store, start)
-    definition = engine.definition(workflow or Ref(payload["workflow"]))
-    if at_start:
-        to = runs(definition.graph[START]["new"].role)
-    elif payload["failure"] is not None:
-        raise WrongStateError(
-            f"{ref} is a failed attempt; a thread cannot continue from it",
-            hint="next: uwf step list THREAD",
-        )
-    else:
-        is_own = definition.ref == payload["workflow"]
-        to = payload["next"] if is_own else _decision(store, definition, Step(ref, payload))
-    fields = {
-        "workflow": definition.ref,
-        "workflowName": definition.name,
-        "start": start,
-        "head": ref,
-        "cwd": begun["cwd"],
-        "agent": begun["agent"],
-        "depth": 0,
-        "next": to,
-    }
-    return begin_thread(engine, thread, fields, inherited_steps(store, ref))
-
-
-def _decision(store: "Store", definition: "Definition", step: Step) -> "NextPayload":
-    """Where the output of a step leads in another workflow."""
-    role, output = step.payload["role"], store.payload(Ref(step.payload["output"]))
-    hint = f"next: uwf workflow show {definition.ref}"
-    if role not in definition.roles:
-        raise WrongStateError(
-            f"the workflow {definition.name} has no role {role!r}, which made step {step.ref}",
-            hint=hint,
-        )
-    try:
-        return apply_edge(definition, role, output, body_of(store, step)).decision()
-    except RoutingFailed as failure:
-        raise WrongStateError(
-            f"the workflow {definition.name} cannot continue from step {step.ref}: "
-            f"{failure.message}",
-            hint=hint,
-        ) from failure

@@ -6,16 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.fields import doubled
 from uwf_core.cas.schemas import Violation, violations
+from uwf_core.engine.find import find_thread
 from uwf_core.engine.nodes import save_event
 from uwf_core.engine.plan import Intent
-from uwf_core.engine.results import Outcome, Watch
-from uwf_core.engine.run import RunOptions, check_step, locked_thread, run_steps
+from uwf_core.engine.results import Outcome, Watch, exec_document
+from uwf_core.engine.run import RunOptions, check_step, exec_thread, locked_thread, run_steps
 from uwf_core.errors import DefinitionError, PayloadError, UsageError, WrongStateError
 from uwf_core.extract.typed import at, type_of, types_of
+from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.thread.calls import check_no_call, open_calls, shown_state, waiting_below
+from uwf_core.thread.decisions import runs
+from uwf_core.thread.head import read_head
 from uwf_core.thread.lifecycle import check_poke, check_resume
 from uwf_core.thread.state import Suspension
-from uwf_core.thread.types import runs
 from uwf_core.views.recorded import ThreadRecord
 from uwf_core.workflow.variants import STATUS
 
@@ -47,7 +51,58 @@ def resume_thread(
         PayloadError: the answer does not satisfy the form; nothing has changed.
         BusyError: another process runs it.
     """
-    with locked_thread(engine, word, watch, cancel) as run:
+    root = find_thread(engine, word)
+    thread = _waiting(engine, root)
+    outcome = _resume(engine, thread, said, options, watch, cancel)
+    return outcome if thread == root else _of_root(engine, root, outcome, options, watch, cancel)
+
+
+def _waiting(engine: "Engine", root: ThreadId) -> ThreadId:
+    """The thread to resume: the one in the open calls below that waits, else this one.
+
+    Raises:
+        UsageError: several wait.
+    """
+    head = read_head(engine.store, root)
+    if not open_calls(engine.store, root):
+        return root
+    found = waiting_below(engine.store, head)
+    if len(found) > 1:
+        names = ", ".join(f"{each.head.thread} ({each.suspension.role})" for each in found)
+        raise UsageError(
+            f"several threads below {root} wait: {names}", hint="next: uwf thread resume THREAD"
+        )
+    return found[0].head.thread if found else root
+
+
+def _of_root(
+    engine: "Engine",
+    root: ThreadId,
+    outcome: Outcome,
+    options: RunOptions,
+    watch: Watch,
+    cancel: "Cancel",
+) -> Outcome:
+    """The outcome of a thread below as that of its root, which continues if it is to be done."""
+    steps = outcome.document["steps"]
+    if options.until_done and not outcome.exit_code and outcome.error is None:
+        rest = exec_thread(engine, root, options._replace(announce=None), watch, cancel)
+        rest.document["steps"][:0] = steps
+        return rest
+    head = read_head(engine.store, root)
+    head = head._replace(state=shown_state(engine.store, head.state))
+    return Outcome(exec_document(head, steps), outcome.exit_code, outcome.error)
+
+
+def _resume(
+    engine: "Engine",
+    thread: ThreadId,
+    said: Input,
+    options: RunOptions,
+    watch: Watch,
+    cancel: "Cancel",
+) -> Outcome:
+    with locked_thread(engine, thread, watch, cancel) as run:
         head = run.head
         check_resume(head.state, head.thread)
         intent = Intent("resume", _clean(engine, said.text), _answer(engine, head, said.answer))
@@ -72,6 +127,7 @@ def poke_thread(
     if not text.strip():
         raise UsageError("the instruction is blank", hint="describe it with -p TEXT")
     with locked_thread(engine, word, watch, cancel) as run:
+        check_no_call(engine.store, run.head)
         check_poke(run.head.state, run.head.thread)
         intent = Intent("poke", _clean(engine, text))
         return run.save(run_steps(run, options, intent))

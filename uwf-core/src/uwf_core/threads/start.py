@@ -11,7 +11,8 @@ from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.shape.shapes import build
-from uwf_core.thread.types import StartPayload, runs
+from uwf_core.thread.decisions import runs
+from uwf_core.thread.types import StartPayload
 from uwf_core.workflow.definition import START, RoleText
 from uwf_core.workflow.publish import publish
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 from uwf_core.cas.bundle import Bundle
 from uwf_core.cas.records import check_same
 from uwf_core.engine.agents import mark_imported
+from uwf_core.engine.fork import fork_at
 from uwf_core.errors import BusyError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.thread.head import IMPORTED
 from uwf_core.thread.names import head_name
-from uwf_core.threads.fork import fork_at
 from uwf_core.upkeep.bundle_check import CheckedBundle
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.engine.find import find_step, find_thread
 from uwf_core.errors import UnknownIdError, WrongStateError
 from uwf_core.ids import Ref
+from uwf_core.thread.calls import shown_state, waiting_below
 from uwf_core.thread.head import Head, nodes_present, read_head, session_rests
 from uwf_core.thread.history import (
     Saying,
@@ -238,13 +239,17 @@ class ThreadRecord:
     def state(self) -> "ThreadState":
         """The state to show."""
         is_running = self.holder is not None
-        return effective(self._head.state, is_running=is_running, is_sound=self.is_sound)
+        state = effective(self._head.state, is_running=is_running, is_sound=self.is_sound)
+        return shown_state(self._engine.store, state)
 
     @property
     def form(self) -> dict[str, Any] | None:
         """The JSON Schema of an answer, of the pending question or of the role that yielded."""
         waiting = self._head.state.suspension
-        if waiting is None or waiting.reason != "role":
+        if waiting is None:
+            below = waiting_below(self._engine.store, self._head)
+            return ThreadRecord(self._engine, below[0].head).form if len(below) == 1 else None
+        if waiting.reason != "role":
             return None
         if waiting.question is not None:
             store = self._engine.store

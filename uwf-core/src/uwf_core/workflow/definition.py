@@ -193,6 +193,11 @@ class Definition(NamedTuple):
     limits: Limits
     input: Mapping[str, Any] | None = None
 
+    @property
+    def calls(self) -> bool:
+        """Whether a workflow plays one of the roles."""
+        return any(role.workflow is not None for role in self.roles.values())
+
 
 def is_workflow(store: "Store", ref: Ref) -> bool:
     """Whether `ref` is the node of a workflow (False also for an unknown node)."""

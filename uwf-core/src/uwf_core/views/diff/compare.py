@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.sums import FIELDS, NOTHING_USED, UsagePayload, add_usage, is_exact
-from uwf_core.engine.documents import (
+from uwf_core.views.diff.align import Key, align, keys
+from uwf_core.views.diff.documents import (
     ComparedStep,
     ComparedThread,
     DiffRow,
@@ -11,7 +12,6 @@ from uwf_core.engine.documents import (
     StepDifference,
     ThreadDiffDocument,
 )
-from uwf_core.views.diff.align import Key, align, keys
 from uwf_core.views.diff.neutral import Sides, neutral_words
 from uwf_core.views.diff.sentence import sentence
 from uwf_core.views.diff.steps import difference, failures_of, route_of, step_differences

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from uwf_core.engine.documents import StepDifference
+from uwf_core.views.diff.documents import StepDifference
 from uwf_core.views.diff.neutral import Sides
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.workflow.definition import END, SUSPEND
 
 if TYPE_CHECKING:
-    from uwf_core.engine.documents import StepDifference
+    from uwf_core.views.diff.documents import StepDifference
     from uwf_core.views.recorded import StepRecord
 
 _PARTS = {

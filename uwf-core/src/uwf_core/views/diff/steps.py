@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.engine.documents import StepDifference
+from uwf_core.views.diff.documents import StepDifference
 from uwf_core.views.diff.neutral import Sides, within
 from uwf_core.views.diff.prompts import prompt_differences
 from uwf_core.workflow.definition import END, SUSPEND

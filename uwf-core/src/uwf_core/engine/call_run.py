@@ -1,0 +1,104 @@
+"""`exec` of a role that another workflow plays: steps of the called thread, and its result."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from uwf_core.engine.advance import step_result
+from uwf_core.engine.call_step import begin_call, beyond_depth, record_cancelled, record_result
+from uwf_core.engine.plan import GO_ON
+from uwf_core.engine.results import Outcome, exec_document
+from uwf_core.engine.run import locked_head, nothing_to_run
+from uwf_core.errors import ExitCode
+from uwf_core.thread.calls import OpenCall, at_call, open_calls, shown_state
+from uwf_core.thread.head import Head, read_head
+from uwf_core.thread.lifecycle import state_words
+
+if TYPE_CHECKING:
+    from uwf_core.engine.attempt import Attempt
+    from uwf_core.engine.documents import StepResult
+    from uwf_core.engine.plan import Intent
+    from uwf_core.engine.run import Run, RunOptions
+    from uwf_core.workflow.definition import Role
+
+Steps = Callable[["Run", "RunOptions", "Intent"], Outcome]
+"""Takes steps of a thread; `run._steps`."""
+
+
+def run_call(
+    run: "Run",
+    role: "Role",
+    intent: "Intent",
+    left: int,
+    results: list["StepResult"],
+    steps: Steps,
+) -> tuple[Head, Outcome | None]:
+    """Begin the call of a role, unless it is open; take at most `left` steps of the called thread;
+    record its result when it is completed.
+
+    Args:
+        run: the run of the caller. role: its role. intent: what a person asks for.
+        left: how many steps may be taken. results: gets those that were.
+        steps: takes them.
+
+    Returns:
+        The head of the caller, and the outcome of the run if nothing further can be run.
+
+    Raises:
+        UwfError: the call could not begin, or no step be taken.
+    """
+    calls = open_calls(run.engine.store, run.head.thread)
+    if not calls:
+        limited = beyond_depth(run)
+        if limited is not None:
+            return limited, Outcome(exec_document(limited, results), ExitCode.LIMIT)
+    call = calls[0] if calls else begin_call(run, role, intent)
+    with locked_head(run.engine, call.child, run.watch.notice) as child:
+        rest = None
+        if child.state.status not in ("completed", "cancelled"):
+            rest = _steps_below(run, child, left, results, steps)
+            child = read_head(run.engine.store, call.child)
+        ended = _ended(run, call, child)
+    if ended is not None:
+        return ended.head, _after(run, ended, results)
+    head = run.head._replace(state=at_call(run.head.state, role.name))
+    return head, None if rest is None else _document(run, results, rest)
+
+
+def _steps_below(
+    run: "Run", child: Head, left: int, results: list["StepResult"], steps: Steps
+) -> Outcome | None:
+    """Steps of the called thread: their outcome if it waits or failed."""
+    waiting = nothing_to_run(child)
+    if waiting is not None:
+        words = state_words(child.state)
+        run.watch.notice(f"called thread {child.thread} is {words}; nothing is run")
+        return waiting
+    options = run.options._replace(steps=left, until_done=False, cwd=None, announce=None)
+    outcome = steps(run._replace(head=child, cwd=None), options, GO_ON)
+    results += outcome.document["steps"]
+    return outcome if outcome.exit_code or outcome.error else None
+
+
+def _ended(run: "Run", call: OpenCall, child: Head) -> "Attempt | None":
+    """The step of the caller, if the called thread has ended."""
+    match child.state.status:
+        case "completed":
+            return record_result(run, call, child)
+        case "cancelled":
+            return record_cancelled(run, call, child)
+    return None
+
+
+def _after(run: "Run", ended: "Attempt", results: list["StepResult"]) -> Outcome | None:
+    """The outcome after a call that failed."""
+    if ended.failure is None:
+        return None
+    results.append(step_result(run.engine, ended))
+    code = ended.failure.kind.exit_code
+    return Outcome(exec_document(ended.head, results), code)
+
+
+def _document(run: "Run", results: list["StepResult"], rest: Outcome) -> Outcome:
+    """The outcome of the called thread, as that of the caller."""
+    head = run.head._replace(state=shown_state(run.engine.store, run.head.state))
+    return Outcome(exec_document(head, results), rest.exit_code, rest.error)

@@ -1,0 +1,197 @@
+"""The open calls of a thread, and the state of a thread as those below and above it show it.
+
+A thread stores nothing about an open call but its name: everything else is derived from the called
+thread.
+"""
+
+from typing import TYPE_CHECKING
+
+from uwf_core.errors import UnknownIdError, WrongStateError
+from uwf_core.ids import Ref, ThreadId
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.thread.head import PARENT, Head, read_head
+from uwf_core.thread.lifecycle import effective
+from uwf_core.thread.lock import holder_of
+from uwf_core.thread.names import HEADS, call_name, calls_prefix
+from uwf_core.thread.types import FINISHED
+
+if TYPE_CHECKING:
+    from uwf_core.api.store import Variable
+    from uwf_core.cas.store import Store
+    from uwf_core.thread.state import Suspension, ThreadState
+    from uwf_core.thread.types import LedgerPayload
+
+
+class OpenCall(NamedTuple):
+    """A call in progress.
+
+    Attributes:
+        variable: its name, which refers to its event.
+        number: of the step that it will be. role: of that step. child: the called thread.
+    """
+
+    variable: "Variable"
+    number: int
+    role: str
+    child: ThreadId
+
+
+class CallResult(NamedTuple):
+    """The last step of a called thread, None if it took none, and what the call used."""
+
+    child: Ref | None
+    ledger: "LedgerPayload"
+
+
+def open_calls(store: "Store", thread: ThreadId) -> list[OpenCall]:
+    """The calls of a thread in progress, in the order of its steps."""
+    return [_open_call(store, variable) for variable in store.variables(calls_prefix(thread))]
+
+
+def _open_call(store: "Store", variable: "Variable") -> OpenCall:
+    number, child = variable.name.split("/")[-2:]
+    role = store.payload(variable.value)["role"]
+    return OpenCall(variable, int(number), role, ThreadId(child))
+
+
+def calling(store: "Store", head: Head) -> Head:
+    """The head of a thread as its open call shows it: idle, at the role that calls."""
+    calls = open_calls(store, head.thread)
+    return head if not calls else head._replace(state=at_call(head.state, calls[0].role))
+
+
+def at_call(state: "ThreadState", role: str) -> "ThreadState":
+    """The state of a thread during a call of a role, whatever its newest step decided."""
+    return state._replace(status="idle", current_role=role, suspension=None)
+
+
+def children_of(store: "Store", thread: str) -> list[ThreadId]:
+    """The threads that a thread called last, oldest first, whether they have ended or not."""
+    rows = store.rows(HEADS, tags={PARENT: (thread,)})
+    return [ThreadId(row.name.removeprefix(HEADS)) for row in rows]
+
+
+def descendants_of(store: "Store", thread: str) -> list[ThreadId]:
+    """The same with the threads that these called; each after the one that called it."""
+    found = children_of(store, thread)
+    for child in found:  # grows
+        found += [each for each in children_of(store, child) if each not in found]
+    return found
+
+
+def open_below(store: "Store", thread: ThreadId) -> list[ThreadId]:
+    """The threads of the open calls of a thread, and of those below; each after its caller."""
+    found = [call.child for call in open_calls(store, thread)]
+    for child in found:  # grows
+        found += [call.child for call in open_calls(store, child)]
+    return found
+
+
+def calling_heads(store: "Store", state: "ThreadState") -> list[Head]:
+    """The heads of the threads whose open calls a thread belongs to, the nearest first."""
+    found: list[Head] = []
+    while state.caller is not None and _is_open(store, state):
+        try:
+            head = read_head(store, ThreadId(state.caller.thread))
+        except UnknownIdError:  # deleted, or of another store
+            break
+        found.append(head)
+        state = head.state
+    return found
+
+
+def _is_open(store: "Store", state: "ThreadState") -> bool:
+    """Whether the newest call of a thread has not been recorded."""
+    caller = state.caller
+    assert caller is not None
+    return store.variable(call_name(caller.thread, caller.number, state.thread)) is not None
+
+
+def shown_state(store: "Store", state: "ThreadState") -> "ThreadState":
+    """The state to show of a thread that no process runs itself (see `lifecycle.effective`).
+
+    A thread with an open call shows the state of the called thread; below a cancelled thread
+    everything counts as cancelled.
+    """
+    is_called = state.caller is not None and state.status not in FINISHED
+    above = calling_heads(store, state) if is_called else []
+    if any(head.state.status == "cancelled" for head in above):
+        return state._replace(status="cancelled", current_role=None, suspension=None, attempt=None)
+    if state.status in ("running", "cancelled", "corrupt") or state.attempt is not None:
+        return state
+    for call in open_calls(store, ThreadId(state.thread)):
+        state = at_call(state, call.role)
+        below = _state_of(store, call.child)
+        if below is not None and below.status == "running":
+            return state._replace(status="running")
+        if below is not None and below.suspension is not None:
+            waits = below.suspension._replace(role=call.role)
+            return state._replace(status="suspended", suspension=waits)
+    return state
+
+
+def _state_of(store: "Store", thread: ThreadId) -> "ThreadState | None":
+    """The state of a called thread; None if it is missing."""
+    try:
+        head = read_head(store, thread)
+    except UnknownIdError:
+        return None
+    is_running = holder_of(store, thread) is not None
+    is_sound = head.damage is None
+    return shown_state(store, effective(head.state, is_running=is_running, is_sound=is_sound))
+
+
+class Waiting(NamedTuple):
+    """A thread that waits for a person or an allowance, itself or in an open call below."""
+
+    head: Head
+    suspension: "Suspension"
+
+
+def waiting_below(store: "Store", head: Head) -> list[Waiting]:
+    """The threads that can be resumed: this one, or those of its open calls."""
+    state = head.state
+    calls = open_calls(store, head.thread) if state.status != "cancelled" else []
+    if calls:
+        return [
+            each for call in calls for each in waiting_below(store, read_head(store, call.child))
+        ]
+    shown = effective(state, is_running=holder_of(store, head.thread) is not None)
+    return [] if shown.suspension is None else [Waiting(head, shown.suspension)]
+
+
+def check_open(store: "Store", head: Head) -> None:
+    """Reject a called thread whose result is recorded, or above which a thread is cancelled.
+
+    Raises:
+        WrongStateError: it can take no step any more.
+    """
+    state = head.state
+    if state.caller is None:
+        return
+    fork = f"to continue from its last step in a new thread: uwf thread fork {head.ref}"
+    if state.status == "completed" and not _is_open(store, state):
+        raise WrongStateError(
+            f"the result of thread {head.thread} is recorded in step {state.caller.number} of "
+            f"thread {state.caller.thread}",
+            hint=f"{fork}; to redo that step: uwf thread poke {state.caller.thread} -p TEXT",
+        )
+    for above in calling_heads(store, state):
+        if above.state.status == "cancelled":
+            raise WrongStateError(
+                f"thread {above.thread}, which called thread {head.thread}, is cancelled", hint=fork
+            )
+
+
+def check_no_call(store: "Store", head: Head) -> None:
+    """Reject a thread with an open call, for what changes its newest step.
+
+    Raises:
+        WrongStateError: it has one.
+    """
+    names = ", ".join(call.child for call in open_calls(store, head.thread))
+    if names:
+        raise WrongStateError(
+            f"thread {head.thread} has an open call: {names}",
+            hint=f"next: uwf thread show {names.partition(',')[0]}",
+        )
