@@ -160,6 +160,16 @@ def test_what_a_call_used_counts_in_the_thread_that_calls(uwf: Client, root: str
     assert state.ledger["steps"] == 4
 
 
+def test_a_called_role_gets_its_task_and_that_of_the_root(uwf: Client, root: str) -> None:
+    uwf.exec(root, count=3)
+    first, second = uwf.thread(child_of(uwf, root)).steps()
+    for prompt in (first.prompt, second.prompt):
+        assert "Do this: a poem" in prompt
+        assert "Make a poem." in prompt
+        assert f"uwf thread read {root}" in prompt
+    assert "Plan." not in first.prompt
+
+
 def test_a_role_that_calls_again_continues_the_same_thread(
     project: Project, uwf: Client, root: str
 ) -> None:

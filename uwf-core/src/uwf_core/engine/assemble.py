@@ -117,6 +117,7 @@ def situation(
     return Situation(
         thread=state.thread,
         task=position.task_text(),
+        call=position.call(),
         leads={status: edge.role for status, edge in position.definition.graph[task.role].items()},
         cwd=task.cwd,
         instruction=task.instruction,

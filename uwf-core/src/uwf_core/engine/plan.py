@@ -18,6 +18,7 @@ from uwf_core.thread.history import (
     newest_first,
     read_start,
     read_step,
+    root_task,
     sayings,
     text_at,
 )
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.run import Run
     from uwf_core.thread.head import Head
     from uwf_core.thread.state import Suspension, ThreadState
-    from uwf_core.thread.types import AttemptPayload, PersonPayload
+    from uwf_core.thread.types import AttemptPayload, PersonPayload, StepPayload
     from uwf_core.workflow.definition import Definition
 
 
@@ -53,9 +54,8 @@ class Task(NamedTuple):
         prev: the step before, None for the first.
         replaces: the step that this one replaces (poke).
         number: the step's number in its chain, from 1.
-        agent: the recorded agent of the step or attempt that runs again, else None.
-        alias: the alias that chose this agent, if known.
-        said: the text of a person that `instruction` contains. by: that person.
+        agent: the recorded agent of the step or attempt that runs again. alias: its alias.
+        said: the text of a person (`by`) that `instruction` contains.
         answer: a person's answer to the question of `agent`; no other agent may get it.
         last_failure: the kind of the failure of the last attempt at this step.
         question: the question with which the attempt at this task ended.
@@ -107,6 +107,9 @@ class Position(Protocol):
     def task_text(self) -> str:
         """The task of the whole thread."""
 
+    def call(self) -> tuple[str, str] | None:
+        """The calling thread and the task of the root; None for a root."""
+
     def step(self, ref: str) -> Step:
         """A step of the thread."""
 
@@ -136,19 +139,7 @@ class HeadPosition:
 
     def last(self) -> Task:
         """The task of the head step; its instruction is not needed again."""
-        step = read_step(self._store, self._head.ref).payload
-        base = self._store.text(Ref(step["edgePrompt"]))
-        return Task(
-            role=step["role"],
-            base=base,
-            instruction=base,
-            cwd=step["cwd"],
-            purpose=step["purpose"],
-            prev=step["prev"],
-            replaces=step["replaces"],
-            number=step["number"],
-            agent=step["agent"],
-        )
+        return _recorded_task(self._store, read_step(self._store, self._head.ref).payload)
 
     def transition(self) -> Transition:
         """Where the head leads."""
@@ -171,16 +162,8 @@ class HeadPosition:
         store, attempt = self._store, self._store.get(Ref(variable.value)).payload
         question = attempt["question"]
         given = text_at(store, attempt["answer"])
-        return Task(
-            role=attempt["role"],
-            base=store.text(Ref(attempt["edgePrompt"])),
+        return _recorded_task(store, attempt)._replace(
             instruction=store.text(Ref(attempt["instruction"])),
-            cwd=attempt["cwd"],
-            purpose=attempt["purpose"],
-            prev=attempt["prev"],
-            replaces=attempt["replaces"],
-            number=attempt["number"],
-            agent=attempt["agent"],
             alias=variable.tags.get(ALIAS_TAG),
             said=text_at(store, attempt["said"]),
             by=attempt["by"],
@@ -193,6 +176,11 @@ class HeadPosition:
         """The task of the whole thread."""
         start = read_start(self._store, Ref(self.state.start))
         return self._store.text(Ref(start["prompt"]))
+
+    def call(self) -> tuple[str, str] | None:
+        """The calling thread and the task of the root."""
+        caller = self.state.caller
+        return caller and (caller.thread, root_task(self._store, self.state.start))
 
     def step(self, ref: str) -> Step:
         """A step of the thread."""
@@ -213,6 +201,22 @@ class HeadPosition:
     def sayings(self, step: Step) -> list[Saying]:
         """What persons said for a step."""
         return sayings(self._store, step)
+
+
+def _recorded_task(store: "Store", node: "StepPayload | AttemptPayload") -> Task:
+    """The task of a step or an attempt, without what a person said."""
+    base = store.text(Ref(node["edgePrompt"]))
+    return Task(
+        role=node["role"],
+        base=base,
+        instruction=base,
+        cwd=node["cwd"],
+        purpose=node["purpose"],
+        prev=node["prev"],
+        replaces=node["replaces"],
+        number=node["number"],
+        agent=node["agent"],
+    )
 
 
 def markdown_of(store: "Store", step: Step, said: Iterable[Saying]) -> str:
@@ -364,7 +368,7 @@ def _last_attempt(store: "Store", head: "Head") -> "Variable | None":
     variables = store.variables(attempts_prefix(head.thread))
     if not variables:
         return None
-    return max(variables, key=lambda variable: _order(variable.name))
+    return max(variables, key=lambda variable: [*map(int, variable.name.split("/")[-1].split("."))])
 
 
 def _last_failure(store: "Store", attempt: "AttemptPayload") -> str | None:
@@ -384,11 +388,6 @@ def _asked_and_answered(question: str, intent: Intent) -> str:
     given += [intent.text] if intent.text else []
     said = "A person answered:" if given else "A person let you continue without an answer."
     return "\n\n".join(("You asked:", question, said, *given))
-
-
-def _order(name: str) -> tuple[int, int]:
-    number, attempt = name.rpartition("/")[2].split(".")
-    return int(number), int(attempt)
 
 
 def with_text(base: str, text: str | None) -> str:

@@ -40,7 +40,8 @@ class Situation(NamedTuple):
     """What a prompt depends on, besides the role.
 
     Attributes:
-        thread: the id of the thread. task: its prompt.
+        thread: the id of the thread. task: its prompt. call: the calling
+            thread and the task of the root.
         leads: the edges of the role: each `$status` with a role, `$END` or `$SUSPEND`.
         cwd: the working folder of the step.
         instruction: the moderator's instruction (edge prompt, and a person's text if any).
@@ -70,6 +71,7 @@ class Situation(NamedTuple):
     said: "Sequence[Saying]" = ()
     last_failure: str | None = None
     typed: bool = False
+    call: tuple[str, str] | None = None
 
 
 def prompt_parts(role: "Role", now: Situation) -> PromptParts:
@@ -81,7 +83,7 @@ def prompt_parts(role: "Role", now: Situation) -> PromptParts:
     form = deliverable(role.schema, now.leads, role=role.name, typed=now.typed)
     return PromptParts(
         instructions=f"{form}\n\n{_role(role)}",
-        task=_task(now.task),
+        task=_task(now),
         progress="# Progress\n\n" + " ".join(_progress_sentences(role.name, now)),
         history="\n\n".join(_history(now)),
         instruction=now.instruction.strip(),
@@ -132,10 +134,17 @@ def _role(role: "Role") -> str:
     return "\n\n".join((f"# Your role: {role.name}", _SCOPE, *texts))
 
 
-def _task(task: str) -> str:
-    if not task.strip():
-        return "# Task\n\nThe thread was started without a task text."
-    return f"# Task\n\nThe task of the whole thread:\n\n{fenced(task)}"
+def _task(now: Situation) -> str:
+    task = f"# Task\n\nThe task of the whole thread:\n\n{fenced(now.task)}"
+    if not now.task.strip():
+        task = "# Task\n\nThe thread was started without a task text."
+    if now.call is None:
+        return task
+    thread, root = now.call
+    return (
+        f"{task}\n\nThread {thread} called this thread as a part of a larger run "
+        f"(`uwf thread read {thread}` prints it). The task of the whole run:\n\n{fenced(root)}"
+    )
 
 
 def _progress_sentences(name: str, now: Situation) -> Iterator[str]:

@@ -8,7 +8,15 @@ from uwf_core.engine.plan import Task, markdown_of, question_text
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import Transition, apply_start_edge
 from uwf_core.thread.decisions import runs
-from uwf_core.thread.history import Saying, Step, read_start, read_step, sayings, text_at
+from uwf_core.thread.history import (
+    Saying,
+    Step,
+    read_start,
+    read_step,
+    root_task,
+    sayings,
+    text_at,
+)
 from uwf_core.thread.state import Event, ThreadState, after_step, decided
 from uwf_core.workflow.definition import START
 
@@ -104,6 +112,11 @@ class ReplayPosition:
     def task_text(self) -> str:
         """The task of the whole thread."""
         return self._task_text
+
+    def call(self) -> tuple[str, str] | None:
+        """The calling thread and the task of the root."""
+        caller = self.state.caller
+        return caller and (caller.thread, root_task(self._store, self._chain.start))
 
     def step(self, ref: str) -> Step:
         """A step of the thread."""

@@ -66,6 +66,17 @@ def read_start(store: "Store", ref: Ref) -> StartPayload:
     return payload  # type: ignore[no-any-return]
 
 
+def root_task(store: "Store", start: str) -> str:
+    """The task of the thread that began the calls which led to a start node: it stays the same,
+    whatever is called or forked later.
+    """
+    payload = read_start(store, Ref(start))
+    while payload["parent"] is not None:
+        above = store.payload(payload["parent"])
+        payload = above if is_start(above) else read_start(store, Ref(above["start"]))
+    return store.text(payload["prompt"])
+
+
 def newest_first(
     store: "Store", head: Ref, start: Ref, beside: Sequence[str] = ()
 ) -> Iterator[Step]:
