@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from rig import AGAIN, DONE, SECONDS, Rig
+from rig import AGAIN, DONE, GOOD, SECONDS, Rig
 
 STEPS = 20
 SYNCED = re.compile(r"\b(fsync|fdatasync|msync)\((\d+)")
@@ -64,3 +64,31 @@ def test_asking_never_takes_a_threads_lock(rig: Rig) -> None:
         asked = traced(rig, "fcntl", *words)
         assert any("store.db.lock" in line for line in asked) or words[1] in ("read", "turns")
         assert not any(map(locked.search, asked)), words
+
+
+CALLING = """\
+version: 1
+name: calling
+roles:
+  work: {workflow: loop}
+graph:
+  $START:
+    new: {role: work, prompt: Begin.}
+    resume: {role: work, prompt: Again.}
+  work:
+    good: {role: $END, prompt: Done.}
+"""
+
+
+@needs_strace
+def test_the_last_step_of_a_call_and_the_step_of_its_caller_wait_for_the_disk_once(
+    rig: Rig,
+) -> None:
+    rig.workflow("calling", CALLING)
+    rig.play(DONE, GOOD)
+    rig.uwf("workflow", "add", ".workflow/calling.yaml")
+    thread = rig.uwf("thread", "start", "calling", "-p", "task").document["thread"]
+    first, last = syncs(rig, thread, 1), syncs(rig, thread, 1)
+    print(f"{first} syncs for a step in a call, {last} for its last one with the caller's")
+    assert rig.uwf("thread", "show", thread).document["status"] == "completed"
+    assert last <= first

@@ -8,9 +8,9 @@ from uwf_core.engine.call_step import begin_call, beyond_depth, record_cancelled
 from uwf_core.engine.plan import GO_ON
 from uwf_core.engine.results import Outcome, exec_document
 from uwf_core.engine.run import locked_head, nothing_to_run
-from uwf_core.errors import ExitCode
+from uwf_core.errors import ExitCode, UwfError
 from uwf_core.thread.calls import OpenCall, at_call, open_calls, shown_state
-from uwf_core.thread.head import Head, read_head
+from uwf_core.thread.head import Head, move_head, read_head
 from uwf_core.thread.lifecycle import state_words
 
 if TYPE_CHECKING:
@@ -74,18 +74,24 @@ def _steps_below(
         run.watch.notice(f"called thread {child.thread} is {words}; nothing is run")
         return waiting
     options = run.options._replace(steps=left, until_done=False, cwd=None, announce=None)
-    outcome = steps(run._replace(head=child, cwd=None), options, GO_ON)
+    outcome = steps(run._replace(head=child, cwd=None, is_call=True), options, GO_ON)
     results += outcome.document["steps"]
     return outcome if outcome.exit_code or outcome.error else None
 
 
 def _ended(run: "Run", call: OpenCall, child: Head) -> "Attempt | None":
     """The step of the caller, if the called thread has ended."""
-    match child.state.status:
-        case "completed":
-            return record_result(run, call, child)
-        case "cancelled":
-            return record_cancelled(run, call, child)
+    try:
+        match child.state.status:
+            case "completed":
+                return record_result(run, call, child)
+            case "cancelled":
+                return record_cancelled(run, call, child)
+    except UwfError:
+        store = run.engine.store
+        with store.transaction():  # its last step is reported, and has not waited for the disk
+            move_head(store, child, child.ref, child.state)
+        raise
     return None
 
 

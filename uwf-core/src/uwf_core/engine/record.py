@@ -33,6 +33,16 @@ def record(run: "Run", attempt: "Attempt") -> Event:
     return save_routed_step(run, attempt, output)
 
 
+def ends_thread(run: "Run", attempt: "Attempt") -> bool:
+    """Whether the output leads to the end of the thread."""
+    assert attempt.output is not None
+    try:
+        to = apply_edge(run.definition, attempt.task.role, attempt.output, attempt.body)
+    except RoutingFailed:
+        return False
+    return to.status == "completed"
+
+
 def save_routed_step(run: "Run", attempt: "Attempt", output: Ref) -> Event:
     """Store the step node of an output that is stored, with its decision. Within a transaction."""
     engine, role = run.engine, attempt.payload["role"]

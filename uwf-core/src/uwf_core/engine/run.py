@@ -80,6 +80,7 @@ class Run(NamedTuple):
         watch: who gets its events and notices. cancel: stops it.
         plugins: the agents and extractors that it has opened.
         cwd: the folder that replaces the thread's, absolute.
+        is_call: whether the run of the calling thread continues in this process.
     """
 
     engine: "Engine"
@@ -89,6 +90,7 @@ class Run(NamedTuple):
     plugins: OpenPlugins
     options: RunOptions = RunOptions()
     cwd: str | None = None
+    is_call: bool = False
 
     @property
     def definition(self) -> "Definition":

@@ -11,7 +11,7 @@ from uwf_core.engine.assemble import assemble, notice_tools
 from uwf_core.engine.attempt import Attempt, end_attempt, save_prompt, withdraw
 from uwf_core.engine.converse import correct, extract, keep, run_agent
 from uwf_core.engine.plan import moderate
-from uwf_core.engine.record import record
+from uwf_core.engine.record import ends_thread, record
 from uwf_core.errors import (
     AgentFailure,
     AgentInterrupted,
@@ -52,7 +52,8 @@ def run_step(run: "Run", intent: "Intent") -> Attempt:
         while problems := extract(run, attempt):  # 9
             reply = correct(run, attempt, agent, problems)
             attempt.reply = keep(engine.redactor, reply)
-        with engine.store.transaction():
+        # The commit that records the result of a call waits for the disk for both.
+        with engine.store.transaction(durable=not (run.is_call and ends_thread(run, attempt))):
             end_attempt(run, attempt)
             attempt.step = record(run, attempt)  # 10
             attempt.head = advance(run, attempt)  # 11
