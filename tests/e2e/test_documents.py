@@ -25,7 +25,7 @@ ROW = {
     *("suspendedRole", "suspendMessage", "suspendReason", "done", "steps", "usage", "running"),
     *("startedAtMs", "updatedAtMs"),
 }
-SHOWN = ROW | {"task", "form", "next", "hint"}
+SHOWN = ROW | {"task", "input", "agent", "bindings", "form", "next", "hint"}
 USAGE = {
     *("turns", "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"),
     *("costUsd", "durationMs", "atLeast"),

@@ -161,7 +161,15 @@ class Life(RuleBasedStateMachine):
         assert [row["role"] for row in self.uwf.steps(self.thread)[1:]] == self.chain
         listed = next(row for row in self.uwf.list() if row["thread"] == self.thread)
         assert {key: shown[key] for key in listed} == listed
-        assert shown.keys() - listed.keys() == {"task", "form", "next", "hint"}
+        assert shown.keys() - listed.keys() == {
+            "task",
+            "input",
+            "agent",
+            "bindings",
+            "form",
+            "next",
+            "hint",
+        }
 
     @invariant()
     def the_state_is_what_the_stored_events_say(self) -> None:

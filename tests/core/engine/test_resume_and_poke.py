@@ -6,7 +6,6 @@ from tests.core.engine.conftest import APPROVED, DONE, LOOP, UNSURE
 from uwf_core.client import Client
 from uwf_core.errors import PayloadError, WrongStateError
 from uwf_core.testing.project import Project
-from uwf_core.threads.resume import parse_answer
 
 ASKED_AND_ANSWERED = "You asked:\n\nPlease decide: red or blue?\n\nA person answered:\n\nblue"
 
@@ -102,86 +101,6 @@ def test_status_in_an_answer_means_the_status(uwf: Client, thread: str) -> None:
     uwf.exec(thread, agent="human")
     assert uwf.resume(thread, answer="status=done\ncount=3").exit_code == 0
     assert uwf.step(uwf.steps(thread)[-1]["step"])["output"] == {"$status": "done", "count": 3}
-
-
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [("status=x", {"status": "x"}), ("status=x\n$status=done", {"status": "x", "$status": "done"})],
-)
-def test_status_in_an_answer_is_a_field_where_the_form_has_it(text: str, answer: object) -> None:
-    form = {
-        "properties": {"$status": {"const": "done"}, "status": {"type": "string"}},
-        "required": ["$status"],
-    }
-    assert parse_answer(text, form) == answer
-
-
-TYPED = {
-    "oneOf": [
-        {
-            "properties": {
-                "$status": {"const": "done"},
-                "summary": {"type": "string"},
-                "note": {"type": ["string", "null"]},
-                "level": {"enum": ["1", "2"]},
-                "count": {"$ref": "#/$defs/count"},
-                "share": {"type": "number"},
-                "sure": {"type": "boolean"},
-                "files": {"type": "array", "items": {"type": "string"}},
-                "value": {"type": "string"},
-            },
-            "required": ["$status"],
-        },
-        {
-            "properties": {"$status": {"const": "counted"}, "value": {"type": "integer"}},
-            "required": ["$status"],
-        },
-    ],
-    "$defs": {"count": {"type": "integer"}},
-}
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("summary=2026", "2026"),
-        ("summary=true", "true"),
-        ("summary={not JSON", "{not JSON"),
-        ("note=2026", "2026"),
-        ("note=null", None),
-        ("level=2", "2"),
-        ("count=3", 3),
-        ("share=3", 3),
-        ("share=1.5", 1.5),
-        ("sure=true", True),
-        ('files=["a", "b"]', ["a", "b"]),
-        ("value=7", "7"),
-        ("count=three", "three"),  # the check reports it
-        ("summary=a = b", "a = b"),
-    ],
-)
-def test_the_form_decides_the_type_of_a_value(text: str, value: object) -> None:
-    assert parse_answer(f"$status=done\n{text}", TYPED) == {
-        "$status": "done", text.partition("=")[0]: value,
-    }  # fmt: skip
-
-
-def test_the_type_is_that_of_the_variant_with_this_status() -> None:
-    assert parse_answer("value=7\nstatus=counted", TYPED) == {"$status": "counted", "value": 7}
-
-
-def test_a_line_without_a_field_continues_the_text_above() -> None:
-    text = "status=done\nsummary=First:\n\n- see a = b\n- see c\ncount=3"
-    summary = "First:\n\n- see a = b\n- see c"
-    assert parse_answer(text, TYPED) == {"$status": "done", "summary": summary, "count": 3}
-
-
-@pytest.mark.parametrize(
-    "text", ["", " ", "done", "count=1\ncount=2", "{", "{]", '{"a": 1} b=2', '{"a":' * 99_999]
-)
-def test_what_is_no_answer_is_refused(text: str) -> None:
-    with pytest.raises(PayloadError):
-        parse_answer(text, TYPED)
 
 
 def test_an_answer_reaches_the_agent_that_asked_whatever_the_default_says(

@@ -183,11 +183,14 @@ class Client:
         *,
         cwd: str | os.PathLike[str] = ".",
         agent: str | None = None,
+        input: Mapping[str, Any] | str | None = None,
     ) -> StartedDocument:
-        """Start a thread without running a step. Errors as `uwf thread start`."""
+        """Start a thread without running a step; `input` is typed, or text as that of an answer.
+        Errors as `uwf thread start`.
+        """
         from uwf_core.threads import start
 
-        options = start.StartOptions(workflow, prompt, str(cwd), agent)
+        options = start.StartOptions(workflow, prompt, str(cwd), agent, input)
         return start.start_thread(self._engine, options, self._watch)
 
     def exec(

@@ -38,6 +38,13 @@ def start_options(function: Any) -> Any:
         click.option(
             "--cwd", metavar="DIR", help="Working folder of the agents (default: the current one)."
         ),
+        click.option(
+            "--input",
+            "inputs",
+            multiple=True,
+            metavar="INPUT",
+            help="Typed input: field=value (may be repeated), JSON, or @file.",
+        ),
         prompt_option("The task."),
         click.argument("workflow", metavar="WORKFLOW"),
     ):

@@ -1,6 +1,5 @@
 """Start and run threads: `uwf run`, `uwf thread start`, `exec`, `resume`, `poke`, `fork`."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     "run",
     'uwf run fix-bug -p "The total is off by one"',
     "uwf run ./review.yaml -p @task.md --agent human",
+    'uwf run triage -p "Sort it" --input issue=12 --input labels="[bug, ui]"',
     logged=True,
 )
 @start_options
@@ -82,15 +82,27 @@ def start(session: Session, **what: Any) -> None:
 
 
 def _new_thread(
-    session: Session, workflow: str, prompt: str, cwd: str | None, agent: str | None
+    session: Session,
+    workflow: str,
+    prompt: str,
+    cwd: str | None,
+    agent: str | None,
+    inputs: tuple[str, ...],
 ) -> "StartOptions":
     from uwf_core.threads.start import StartOptions
 
+    given = None
+    if inputs:
+        from uwf_core.values.texts import join_items
+
+        texts = [file_or_text(each, "--input") for each in inputs]
+        given = join_items(inputs, texts, "--input")
     return StartOptions(
         workflow=workflow,
         prompt=prompt_text(session, prompt),
         cwd=cwd if cwd is not None else working_folder(),
         agent=agent,
+        input=given,
     )
 
 
@@ -185,22 +197,12 @@ def resume(
 
 
 def _answer(answers: Sequence[str], status: str | None) -> str | None:
-    """The parts of an answer as one text: what it is alone, else a JSON list of its fields."""
-    from uwf_core.threads.resume import items_of_lines
+    """The parts of an answer as one text."""
+    from uwf_core.values.texts import join_items
 
+    first = [] if status is None else [f"$status={status}"]
     texts = [file_or_text(each, "--answer") for each in answers]
-    whole = next((text for text in texts if text.lstrip().startswith(("{", "["))), None)
-    if whole is not None:
-        if len(texts) > 1 or status is not None:
-            raise UsageError(
-                "an answer in JSON cannot be combined with --status or another --answer",
-                hint="write all fields into the JSON, or each one as --answer field=value",
-            )
-        return whole
-    items = [] if status is None else [f"$status={status}"]
-    for given, text in zip(answers, texts, strict=True):
-        items += items_of_lines(text) if given.startswith("@") else [text]
-    return json.dumps(items) if items or answers else None
+    return join_items([*first, *answers], [*first, *texts], "--answer", "--status or ")
 
 
 @command(

@@ -94,19 +94,14 @@ def _change(home: str, changes_of: Callable[[str], Sequence[Change]]) -> None:
 
 
 def _value(path: Path, text: str) -> Any:
-    from uwf_core.workflow.yaml_source import parse_yaml
+    from uwf_core.values.texts import typed_value
 
     shape = shape_at(path)
-    is_text = shape is not None and shape.is_text
-    if is_text and text not in ("null", "") and text[0] not in "\"'":
-        return text
+    schema = {} if shape is None else shape.schema()
     try:
-        value = parse_yaml(text, file=key_text(path))
+        return typed_value(text or "null", {"anyOf": [schema, {"type": "null"}]})
     except DefinitionError as error:
-        if is_text:
-            return text
         raise as_config_error(error) from error
-    return text if is_text and not isinstance(value, str | None) else value
 
 
 def _edited(text: str, change: Change, file: str) -> str:

@@ -7,9 +7,7 @@ Keys are camelCase and stable. Times are integer ms since 1970 (`…AtMs`, `unti
 from typing import Any, Literal, TypedDict
 
 from uwf_core.api.sums import UsagePayload
-from uwf_core.thread.types import PersonPayload
-
-Status = Literal["idle", "running", "suspended", "completed", "cancelled", "corrupt"]
+from uwf_core.thread.types import PersonPayload, Status
 
 
 class StartedDocument(TypedDict):
@@ -102,12 +100,14 @@ class RemovedDocument(TypedDict):
 
 
 class ThreadDocument(ThreadRow):
-    """A thread, as `thread show` prints it: a row, its task (null if the thread is corrupt), the
-    form of an answer, the commands of which each continues it (replace what is in <>), and what
-    they do.
+    """A thread, as `thread show` prints it: a row, what it was started with (null if corrupt), the
+    form of an answer, the commands that continue it (replace what is in <>), and what they do.
     """
 
     task: str | None
+    input: dict[str, Any] | None
+    agent: str | None
+    bindings: dict[str, str] | None
     form: dict[str, Any] | None
     next: list[str]
     hint: str | None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.head import Head
-    from uwf_core.thread.types import NextPayload
+    from uwf_core.thread.types import NextPayload, StartPayload
     from uwf_core.workflow.definition import Definition
 
 
@@ -56,7 +56,7 @@ def fork_at(
         )
     else:
         is_own = definition.ref == payload["workflow"]
-        to = payload["next"] if is_own else _decision(store, definition, Step(ref, payload))
+        to = payload["next"] if is_own else _decision(store, definition, Step(ref, payload), begun)
     fields = {
         "workflow": definition.ref,
         "workflowName": definition.name,
@@ -70,8 +70,11 @@ def fork_at(
     return begin_thread(engine, thread, fields, inherited_steps(store, ref))
 
 
-def _decision(store: "Store", definition: "Definition", step: Step) -> "NextPayload":
+def _decision(
+    store: "Store", definition: "Definition", step: Step, start: "StartPayload"
+) -> "NextPayload":
     """Where the output of a step leads in another workflow."""
+    given = None if start["input"] is None else store.payload(Ref(start["input"]))
     role, output = step.payload["role"], store.payload(Ref(step.payload["output"]))
     hint = f"next: uwf workflow show {definition.ref}"
     if role not in definition.roles:
@@ -80,7 +83,7 @@ def _decision(store: "Store", definition: "Definition", step: Step) -> "NextPayl
             hint=hint,
         )
     try:
-        return apply_edge(definition, role, output, body_of(store, step)).decision()
+        return apply_edge(definition, role, output, body_of(store, step), given).decision()
     except RoutingFailed as failure:
         raise WrongStateError(
             f"the workflow {definition.name} cannot continue from step {step.ref}: "

@@ -16,6 +16,7 @@ from uwf_core.thread.history import (
     body_of,
     failed_steps,
     newest_first,
+    read_input,
     read_start,
     read_step,
     root_task,
@@ -81,19 +82,17 @@ class Task(NamedTuple):
 class Position(Protocol):
     """What the next task of a thread depends on: the head of a live thread, or
     a place in a recorded one.
+
+    Attributes:
+        definition: the workflow. state: that of the thread.
+        prev: the newest step; None at the start.
+        given: the typed input; None if the workflow has none.
     """
 
-    @property
-    def definition(self) -> "Definition":
-        """The workflow."""
-
-    @property
-    def state(self) -> "ThreadState":
-        """The state of the thread."""
-
-    @property
-    def prev(self) -> str | None:
-        """The newest step; None at the start."""
+    definition: "Definition"
+    state: "ThreadState"
+    prev: str | None
+    given: Any
 
     def last(self) -> Task:
         """The task of the newest step; there is one."""
@@ -136,6 +135,8 @@ class HeadPosition:
         self.definition = run.definition
         self.state = head.state
         self.prev = None if head.at_start else str(head.ref)
+        has_input = self.definition.input is not None
+        self.given = read_input(self._store, self.state) if has_input else None
 
     def last(self) -> Task:
         """The task of the head step; its instruction is not needed again."""
@@ -144,15 +145,15 @@ class HeadPosition:
     def transition(self) -> Transition:
         """Where the head leads."""
         if self.prev is None:
-            return apply_start_edge(self.definition, "new")
+            return apply_start_edge(self.definition, "new", self.given)
         caller, store = self.state.caller, self._store
         if caller is not None and self.state.is_entered:
-            to = apply_start_edge(self.definition, "resume")
+            to = apply_start_edge(self.definition, "resume", self.given)
             called = store.text(store.payload(caller.event)["prompt"])
             return to._replace(prompt=with_text(to.prompt, called))
         step = read_step(store, self._head.ref)
-        output = store.get(Ref(step.payload["output"])).payload
-        return apply_edge(self.definition, step.payload["role"], output, body_of(store, step))
+        role, output = step.payload["role"], store.get(Ref(step.payload["output"])).payload
+        return apply_edge(self.definition, role, output, body_of(store, step), self.given)
 
     def pending(self) -> Task | None:
         """The task of the newest attempt at the pending step, read from its record."""
@@ -252,7 +253,7 @@ def next_task(position: Position, intent: Intent) -> Task:
     if intent.kind == "poke":
         return _task_of_poke(position, intent.text or "")
     if intent.kind == "resume" and position.state.status == "completed":
-        to = apply_start_edge(position.definition, "resume")
+        to = apply_start_edge(position.definition, "resume", position.given)
         return _task_of_edge(position, to, intent, "resume")
     pending = position.pending()
     asked = suspension is not None and suspension.reason == "role"
@@ -392,6 +393,4 @@ def _asked_and_answered(question: str, intent: Intent) -> str:
 
 def with_text(base: str, text: str | None) -> str:
     """A prompt, a blank line, and the text of a person."""
-    if not text:
-        return base
-    return f"{base}\n\n{text}" if base else text
+    return "\n\n".join(filter(None, (base, text)))

@@ -13,7 +13,7 @@ from uwf_core.ids import Ref
 from uwf_core.moderator.next import apply_edge
 from uwf_core.process import crash_points
 from uwf_core.thread.decisions import waits
-from uwf_core.thread.history import failed_steps
+from uwf_core.thread.history import failed_steps, read_input
 from uwf_core.thread.state import Event
 from uwf_core.thread.types import ErrorPayload, NextPayload, StepPayload
 from uwf_core.workflow.definition import SUSPEND
@@ -48,7 +48,10 @@ def save_routed_step(run: "Run", attempt: "Attempt", output: Ref) -> Event:
     engine, role = run.engine, attempt.payload["role"]
     assert attempt.output is not None
     try:
-        to = apply_edge(run.definition, role, attempt.output, attempt.body).decision()
+        definition = run.definition
+        typed = definition.input is not None
+        given = read_input(engine.store, attempt.head.state) if typed else None
+        to = apply_edge(definition, role, attempt.output, attempt.body, given).decision()
     except RoutingFailed as failure:
         attempt.failure = failure
         to = decision_of(engine, failure, role)

@@ -5,9 +5,9 @@ from typing import Any
 
 from uwf_core.api.extract import ExtractProblem, ExtractReply, ExtractRequest
 from uwf_core.errors import DefinitionError
-from uwf_core.extract.typed import at, checked, keeps, value_of, variant_for
+from uwf_core.extract.typed import checked, keeps, variant_for
 from uwf_core.workflow.variants import STATUS
-from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar
+from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar, at, value_of
 from uwf_core.workflow.yaml_source import compose
 
 _BEGIN = re.compile(r"\ufeff?(?:[ \t]*\r?\n)*---[ \t]*(?:\r?\n|\Z)")

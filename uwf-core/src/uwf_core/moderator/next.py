@@ -12,7 +12,7 @@ from uwf_core.thread.decisions import ends, runs, waits
 from uwf_core.thread.types import NextPayload
 from uwf_core.workflow.definition import END, START, SUSPEND, Definition, Edge
 from uwf_core.workflow.template import TemplateError, render
-from uwf_core.workflow.variants import BODY, STATUS
+from uwf_core.workflow.variants import BODY, INPUT, STATUS
 
 
 class Transition(NamedTuple):
@@ -39,7 +39,11 @@ class Transition(NamedTuple):
 
 
 def apply_edge(
-    definition: Definition, role: str, output: Mapping[str, Any], body: str
+    definition: Definition,
+    role: str,
+    output: Mapping[str, Any],
+    body: str,
+    given: Mapping[str, Any] | None = None,
 ) -> Transition:
     """Follow the edge of the output that `role` delivered.
 
@@ -49,6 +53,7 @@ def apply_edge(
         output: its output, `$status` included. `$SUSPEND` with a `reason` is accepted
             from every role and needs no edge.
         body: the text after the frontmatter; `_body` in the templates.
+        given: the typed input of the thread; `input` in the templates of a workflow that has one.
 
     Raises:
         RoutingFailed: no edge for the status, a target that is not a role, a template that cannot
@@ -58,7 +63,7 @@ def apply_edge(
     if status == SUSPEND:
         return Transition("suspended", role, _message_of_role(role, output.get("reason")))
     edge = _edge(definition, role, status)
-    data, place = {**output, BODY: body}, f"graph.{role}.{status}"
+    data, place = template_data(definition, output, body, given), f"graph.{role}.{status}"
     prompt = _rendered(edge.prompt, data, f"{place}.prompt")
     if edge.role == END:
         return Transition("completed", None, prompt)
@@ -67,17 +72,30 @@ def apply_edge(
     return _to_role(definition, edge, prompt, data, place)
 
 
-def apply_start_edge(definition: Definition, kind: Literal["new", "resume"]) -> Transition:
+def template_data(
+    definition: Definition, output: Mapping[str, Any], body: str, given: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """What the names of a template mean after an output; the arguments as for `apply_edge`."""
+    data = {**output, BODY: body}
+    return data if definition.input is None else {**data, INPUT: given}
+
+
+def apply_start_edge(
+    definition: Definition,
+    kind: Literal["new", "resume"],
+    given: Mapping[str, Any] | None = None,
+) -> Transition:
     """Follow the edge of `$START` for a new thread (`new`) or a reopened one (`resume`).
 
-    There is no output yet, so names in its templates render empty.
+    There is no output yet, so names in its templates render empty, except the typed input.
 
     Raises:
         RoutingFailed: as for `apply_edge`.
     """
     edge, place = _edge(definition, START, kind), f"graph.{START}.{kind}"
-    prompt = _rendered(edge.prompt, {}, f"{place}.prompt")
-    return _to_role(definition, edge, prompt, {}, place)
+    data = {} if definition.input is None else {INPUT: given}
+    prompt = _rendered(edge.prompt, data, f"{place}.prompt")
+    return _to_role(definition, edge, prompt, data, place)
 
 
 def _edge(definition: Definition, role: str, status: Any) -> Edge:

@@ -8,13 +8,13 @@ one line replaces both.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.agent import PromptParts
 from uwf_core.errors import FailureKind
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.prompt.deliverable import deliverable, form_line
-from uwf_core.prompt.markdown import fenced, said_markdown
+from uwf_core.prompt.markdown import fenced, input_text, said_markdown
 
 if TYPE_CHECKING:
     from uwf_core.thread.history import Saying
@@ -40,8 +40,8 @@ class Situation(NamedTuple):
     """What a prompt depends on, besides the role.
 
     Attributes:
-        thread: the id of the thread. task: its prompt. call: the calling
-            thread and the task of the root.
+        thread: the id of the thread. task: its prompt. input: its typed input, if there is one.
+        call: the calling thread and the task of the root.
         leads: the edges of the role: each `$status` with a role, `$END` or `$SUSPEND`.
         cwd: the working folder of the step.
         instruction: the moderator's instruction (edge prompt, and a person's text if any).
@@ -51,6 +51,7 @@ class Situation(NamedTuple):
             `step_markdown`, at its reference.
         earlier: how many steps before `steps` were not read.
         own_session: whether the agent continues a session of this role that knows the others.
+        called_again: whether that session does not know `input`.
         replaced: the step that this one replaces, if the session does not know it.
         said: what a person said at earlier attempts at this step, unless `instruction` repeats it.
         last_failure: the kind of the failure of the last attempt at this step.
@@ -62,11 +63,13 @@ class Situation(NamedTuple):
     leads: Mapping[str, str]
     cwd: str
     instruction: str
+    input: Mapping[str, Any] | None = None
     step_number: int = 1
     visits: int = 0
     steps: Mapping[str, str] = {}
     earlier: int = 0
     own_session: bool = False
+    called_again: bool = False
     replaced: str | None = None
     said: "Sequence[Saying]" = ()
     last_failure: str | None = None
@@ -81,10 +84,14 @@ def prompt_parts(role: "Role", now: Situation) -> PromptParts:
         DefinitionError: the role's schema has no clear variants (impossible in a checked workflow).
     """
     form = deliverable(role.schema, now.leads, role=role.name, typed=now.typed)
+    progress = "# Progress\n\n" + " ".join(_progress_sentences(role.name, now))
+    if now.called_again and now.own_session and now.input is not None:
+        lead = "The thread was called again, with this input:"
+        progress = f"{_input(now.input, lead)}\n\n{progress}"
     return PromptParts(
         instructions=f"{form}\n\n{_role(role)}",
-        task=_task(now),
-        progress="# Progress\n\n" + " ".join(_progress_sentences(role.name, now)),
+        task=_task(now) if now.input is None else _task_and_input(now, now.input),
+        progress=progress,
         history="\n\n".join(_history(now)),
         instruction=now.instruction.strip(),
         form=form_line(role.schema, typed=now.typed),
@@ -145,6 +152,14 @@ def _task(now: Situation) -> str:
         f"{task}\n\nThread {thread} called this thread as a part of a larger run "
         f"(`uwf thread read {thread}` prints it). The task of the whole run:\n\n{fenced(root)}"
     )
+
+
+def _task_and_input(now: Situation, given: Mapping[str, Any]) -> str:
+    return f"{_task(now)}\n\n{_input(given, 'The typed input of the thread:')}"
+
+
+def _input(given: Mapping[str, Any], lead: str) -> str:
+    return f"# Input\n\n{lead}\n\n{fenced(input_text(given))}"
 
 
 def _progress_sentences(name: str, now: Situation) -> Iterator[str]:

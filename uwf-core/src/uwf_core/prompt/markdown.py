@@ -33,6 +33,11 @@ def yaml_text(value: Any) -> str:
     return "\n".join(lines) + "\n"
 
 
+def input_text(given: Mapping[str, Any]) -> str:
+    """A typed input as a prompt shows it: JSON on several lines."""
+    return json.dumps(given, ensure_ascii=False, indent=2)
+
+
 def frontmatter(output: Mapping[str, Any], body: str = "") -> str:
     """A deliverable as an agent writes it: `---`, the fields (`$status` first), `---`, the body."""
     if "$status" in output:

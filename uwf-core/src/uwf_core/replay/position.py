@@ -34,6 +34,7 @@ class ReplayPosition:
         definition: the workflow of the next attempt.
         state: the thread's state with the decisions of `definition`.
         prev: the newest step.
+        given: the typed input of the next attempt, None without one.
     """
 
     def __init__(self, store: "Store", chain: "Chain", definition: "Definition") -> None:
@@ -44,15 +45,20 @@ class ReplayPosition:
         self.definition = definition
         self.state = _at_start(chain, start, definition)
         self.prev: str | None = None
+        self.given: Any = None
         self._route: Transition | None = None
         self._last: Task | None = None
         self._waiting: Task | None = None
         self._tries: list[Step] = []
         self._texts: dict[str, str] = {}
 
-    def enter(self, definition: "Definition", thread: str, route: Transition | None) -> None:
-        """Continue in this workflow and thread. `route` is where the newest step leads in it."""
-        self.definition = definition
+    def enter(
+        self, definition: "Definition", thread: str, given: Any, route: Transition | None
+    ) -> None:
+        """Continue in this workflow and thread with this typed input. `route` is where the newest
+        step leads in it.
+        """
+        self.definition, self.given = definition, given
         self.state = self.state._replace(thread=thread, workflow=definition.ref)
         if route is not None:
             self._route = route
@@ -96,7 +102,7 @@ class ReplayPosition:
     def transition(self) -> Transition:
         """Where the newest step, or the start, leads."""
         if self.prev is None:
-            return apply_start_edge(self.definition, "new")
+            return apply_start_edge(self.definition, "new", self.given)
         assert self._route is not None
         return self._route
 

@@ -17,6 +17,7 @@ from uwf_core.replay.prompts import Prompted, full_prompt, prompt_again
 from uwf_core.replay.reply import correction_difference, extract_again, same_output
 from uwf_core.thread.decisions import waits
 from uwf_core.thread.history import Step
+from uwf_core.thread.inputs import RecordedInputs
 from uwf_core.thread.types import NextPayload
 from uwf_core.views.recorded import StepRecord
 from uwf_core.workflow.definition import START
@@ -95,6 +96,7 @@ class _Walk:
     def __init__(self, engine: "Engine", chain: "Chain", definition: "Definition") -> None:
         self._engine = engine
         self._position = ReplayPosition(engine.store, chain, definition)
+        self._inputs = RecordedInputs(engine.store, chain.start)
         self._newest: tuple[str, Mapping[str, Any], str] | None = None
 
     def attempt(
@@ -105,8 +107,9 @@ class _Walk:
         role, newest = payload["role"], self._newest
         try:
             is_other = definition.ref != position.definition.ref
-            route = apply_edge(definition, *newest) if newest and is_other else None
-            position.enter(definition, payload["thread"], route)
+            given = self._inputs.at(definition, payload)
+            route = apply_edge(definition, *newest, given) if newest and is_other else None
+            position.enter(definition, payload["thread"], given, route)
             found = prompt_again(self._engine.store, position, attempt)
         except RoutingFailed as failure:
             return (Difference("route", f"the role {role}", failure.message),), edge
@@ -152,10 +155,10 @@ class _Walk:
         return folder_of_edge(cwd, then.location), folder_of_edge(cwd, now.location)
 
     def _transition(self, definition: "Definition", edge: tuple[str, str]) -> Transition:
-        role, kind = edge
+        (role, kind), given = edge, self._position.given
         if self._newest is None or role == START:
-            return apply_start_edge(definition, "resume" if kind == "resume" else "new")
-        return apply_edge(definition, *self._newest)
+            return apply_start_edge(definition, "resume" if kind == "resume" else "new", given)
+        return apply_edge(definition, *self._newest, given)
 
     def _of_end(
         self, attempt: "Recorded", found: Prompted, *, is_same: bool
@@ -186,7 +189,8 @@ class _Walk:
     def _route(self, role: str, reply: "ExtractReply") -> tuple[Transition | None, NextPayload]:
         assert reply.output is not None
         try:
-            route = apply_edge(self._position.definition, role, reply.output, reply.body)
+            position = self._position
+            route = apply_edge(position.definition, role, reply.output, reply.body, position.given)
         except RoutingFailed as failure:
             return None, waits("failure", role, failure.message, kind=failure.kind.word)
         return route, route.decision()

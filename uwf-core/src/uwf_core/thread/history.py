@@ -77,6 +77,15 @@ def root_task(store: "Store", start: str) -> str:
     return store.text(payload["prompt"])
 
 
+def read_input(store: "Store", state: ThreadState) -> Any:
+    """The typed input of a thread: that of its newest call, else of its start; None without one."""
+    if state.caller is not None:
+        ref = store.payload(Ref(state.caller.event))["input"]
+    else:
+        ref = read_start(store, Ref(state.start))["input"]
+    return None if ref is None else store.payload(Ref(ref))
+
+
 def newest_first(
     store: "Store", head: Ref, start: Ref, beside: Sequence[str] = ()
 ) -> Iterator[Step]:

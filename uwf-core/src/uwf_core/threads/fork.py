@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from uwf_core.engine.find import find_step
 from uwf_core.engine.fork import fork_at
 from uwf_core.engine.results import Listener
-from uwf_core.ids import ThreadId
+from uwf_core.ids import Ref, ThreadId
+from uwf_core.thread.history import is_start, read_start, read_step
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import StartedDocument
@@ -29,14 +30,30 @@ def fork_step(
     Raises:
         UnknownIdError: unknown step. UsageError: unknown workflow.
         WrongStateError: it is a failed attempt, or the workflow cannot continue from it.
+        PayloadError: the typed input of the thread does not satisfy the workflow's schema.
     """
     ref, changed = find_step(engine, word), None
     if workflow is not None:
         from uwf_core.engine.workflows import find_workflow
 
         changed = find_workflow(engine, workflow, watch or Listener(None, None))
+        _check_input(engine, ref, changed)
     thread = ThreadId.new(engine.now_ms())
     with engine.store.transaction():
         head = fork_at(engine, thread, ref, changed)
     state = head.state
     return {"workflow": state.workflow, "workflowName": state.workflow_name, "thread": thread}
+
+
+def _check_input(engine: "Engine", ref: Ref, workflow: Ref) -> None:
+    """Check that a workflow accepts the typed input of the thread of a step or start."""
+    definition, store = engine.definition(workflow), engine.store
+    if definition.input is None:
+        return
+    from uwf_core.threads.typed_input import check_stored
+
+    is_begin = is_start(store.payload(ref))
+    start = ref if is_begin else Ref(read_step(store, ref).payload["start"])
+    given = read_start(store, start)["input"]
+    value = None if given is None else store.payload(Ref(given))
+    check_stored(value, definition.input, definition.name)

@@ -1,18 +1,15 @@
 """`resume` and `poke`: run a thread again with a text or an answer of a person."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.api.fields import doubled
 from uwf_core.cas.schemas import Violation, violations
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.nodes import save_event
 from uwf_core.engine.plan import Intent
 from uwf_core.engine.results import Outcome, Watch, exec_document
 from uwf_core.engine.run import RunOptions, check_step, exec_thread, locked_thread, run_steps
-from uwf_core.errors import DefinitionError, PayloadError, UsageError, WrongStateError
-from uwf_core.extract.typed import at, type_of, types_of
+from uwf_core.errors import PayloadError, UsageError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.calls import check_no_call, open_calls, shown_state, waiting_below
@@ -20,15 +17,14 @@ from uwf_core.thread.decisions import runs
 from uwf_core.thread.head import read_head
 from uwf_core.thread.lifecycle import check_poke, check_resume
 from uwf_core.thread.state import Suspension
+from uwf_core.values.texts import parse_fields, role_variants, undeclared_fields
 from uwf_core.views.recorded import ThreadRecord
-from uwf_core.workflow.variants import STATUS
 
 if TYPE_CHECKING:
     from uwf_core.api.extract import ExtractProblem
     from uwf_core.engine.engine import Engine
     from uwf_core.process.cancel import Cancel
     from uwf_core.thread.head import Head
-    from uwf_core.workflow.variants import Variant
 
 
 class Input(NamedTuple):
@@ -162,113 +158,10 @@ def _answer(engine: "Engine", head: "Head", given: str | None) -> dict[str, Any]
             f"thread {thread} has no pending question",
             hint=f"next: uwf thread resume {thread} -p TEXT",
         )
-    answer = parse_answer(given, form)
+    answer = parse_fields(given, form, "--answer")
     check_answer(answer, form, suspension)
     cleaned: dict[str, Any] = engine.redactor.value(answer)
     return cleaned
-
-
-_JOINED = ("allOf", "anyOf", "oneOf", "patternProperties", "if")
-_WRITE = "write field=value, a JSON object, or @file with one of these"
-
-
-def parse_answer(text: str, form: Mapping[str, Any]) -> dict[str, Any]:
-    """Parse an answer: a JSON object, a JSON list of `field=value`, or lines of `field=value`.
-
-    The form decides the type of a value: text stays text where the form allows no other type.
-
-    Raises:
-        PayloadError: it is none of these.
-    """
-    given = _json_of(text) if text.lstrip().startswith(("{", "[")) else items_of_lines(text)
-    if isinstance(given, dict):
-        return given
-    texts = _fields(given, form)
-    schema = _schema_of(form, texts.get(STATUS))
-    return {name: _value(value, at(schema, name)) for name, value in texts.items()}
-
-
-def items_of_lines(text: str) -> list[str]:
-    """The items `field=value` of a text. A line without a field continues the value above it."""
-    items: list[str] = []
-    for line in text.strip("\r\n").split("\n"):
-        word, equals, _ = line.partition("=")
-        if items and not (equals and len(word.split()) == 1):
-            items[-1] += "\n" + line.removesuffix("\r")
-        elif line.strip():
-            items.append(line.removesuffix("\r"))
-    return items
-
-
-def _json_of(text: str) -> dict[str, Any] | list[str]:
-    try:
-        answer: Any = json.loads(text, object_pairs_hook=_without_doubles)
-        if isinstance(answer, list) and not all(isinstance(each, str) for each in answer):
-            raise ValueError("it is a list of something else than field=value")
-    except (ValueError, RecursionError) as error:
-        raise PayloadError(f"the answer is not JSON: {error}", hint=_WRITE) from error
-    return answer  # type: ignore[no-any-return]
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    twice = doubled(pairs)
-    if twice is not None:
-        raise ValueError(f"it has the key {twice!r} twice")
-    return dict(pairs)
-
-
-def _fields(items: Sequence[str], form: Mapping[str, Any]) -> dict[str, str]:
-    """The text of each field, exactly as it was given."""
-    fields: dict[str, str] = {}
-    for item in items:
-        word, equals, value = item.partition("=")
-        if not equals or not word.strip():
-            raise PayloadError(f"{item!r} is not an answer", hint=_WRITE)
-        name = _field(word.strip(), form)
-        if name in fields:
-            raise PayloadError(f"the answer has {name!r} twice", hint=_WRITE)
-        fields[name] = value
-    if not fields:
-        raise PayloadError("the answer is empty", hint=_WRITE)
-    return fields
-
-
-def _field(name: str, form: Mapping[str, Any]) -> str:
-    """The name of the field; `status` is short for `$status` if the form has no field `status`."""
-    known = _variants(form)
-    if name == "status" and known and not any(name in each.properties for each in known):
-        return STATUS
-    return name
-
-
-def _schema_of(form: Mapping[str, Any], status: str | None) -> Any:
-    """The schema of an answer with this status."""
-    from uwf_core.workflow.alternatives import inline_refs
-
-    fitting = [each.schema for each in _variants(form) if each.status == status]
-    return fitting[0] if fitting else inline_refs(form).schema
-
-
-def _value(text: str, schema: Any) -> Any:
-    """The JSON value if `schema` allows its type, else the text."""
-    allowed = types_of(schema)
-    if allowed == {"string"}:
-        return text
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return text if "string" in allowed and type_of(value) not in allowed else value
-
-
-def _variants(form: Mapping[str, Any]) -> "list[Variant]":
-    """The variants of a form that is a role's schema; none for any other schema."""
-    from uwf_core.workflow.variants import variants
-
-    try:
-        return variants(form)
-    except DefinitionError:
-        return []
 
 
 def check_answer(
@@ -283,10 +176,12 @@ def check_answer(
 
     found: Sequence[ExtractProblem | Violation]
     try:
-        if _variants(form):  # unknown fields of an agent are dropped, those of a person rejected
+        if role_variants(
+            form
+        ):  # unknown fields of an agent are dropped, those of a person rejected
             found = check_structured(form, answer).errors or unknown_fields(form, answer)
         else:
-            found = violations(form, answer) or _undeclared(form, answer)
+            found = violations(form, answer) or undeclared_fields(form, answer, "the form")
     except PayloadError as error:
         raise PayloadError(
             f"the form of {suspension.role} cannot be used: {error.message}",
@@ -299,12 +194,3 @@ def check_answer(
             f"the answer does not satisfy the form of {suspension.role}: {words}",
             hint="`uwf thread show` prints the form",
         )
-
-
-def _undeclared(form: Mapping[str, Any], answer: Mapping[str, Any]) -> "list[Violation]":
-    """The fields that a form with fields does not have: a misspelt one must not get lost."""
-    known = form.get("properties", {})
-    if not known or {"additionalProperties", "$ref", *_JOINED} & form.keys():
-        return []
-    message = f"is not a field of the form; its fields are: {', '.join(known)}"
-    return [Violation(name, message) for name in answer if name not in known]

@@ -1,5 +1,6 @@
 """Stage 4: create a thread. Runs nothing."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.location import named_folder
@@ -23,12 +24,15 @@ if TYPE_CHECKING:
 
 
 class StartOptions(NamedTuple):
-    """The word of the workflow, the task, the working folder, and the word of `--agent`."""
+    """The word of the workflow, the task, the working folder, the word of `--agent`, and the typed
+    input: a value, a JSON object, or items `field=value`.
+    """
 
     workflow: str
     prompt: str
     cwd: str
     agent: str | None = None
+    input: Mapping[str, Any] | str | None = None
 
 
 def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "StartedDocument":
@@ -36,12 +40,19 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
 
     Raises:
         UsageError: a blank prompt, a missing folder, an unknown workflow or agent.
+        PayloadError: the typed input does not satisfy the schema of the workflow.
         DefinitionError: the workflow file has errors.
     """
     prompt = _checked_prompt(options.prompt)
     cwd = named_folder(engine.cwd, options.cwd)
     found = read_workflow(engine, options.workflow, watch)
-    _check_agent(engine, options.agent, cwd, *_first_role(engine, found))
+    name, player, schema = _entry(engine, found)
+    given = None
+    if schema is not None or options.input is not None:
+        from uwf_core.threads.typed_input import checked_input
+
+        given = checked_input(options.input, schema, name, engine.redactor)
+    _check_agent(engine, options.agent, cwd, name, player)
     now, store = engine.now_ms(), engine.store
     with store.transaction():
         workflow = publish(store, found) if isinstance(found, dict) else found
@@ -58,7 +69,7 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
             "startedAtMs": now,
             "parent": None,
             "depth": 0,
-            "input": None,
+            "input": None if given is None else store.put(store.put_schema(schema), given),
             "bindings": None,
             "limits": None,
         }
@@ -79,16 +90,21 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
     return {"workflow": workflow, "workflowName": definition.name, "thread": thread}
 
 
-def _first_role(engine: "Engine", workflow: Ref | dict[str, Any]) -> "tuple[str, RolePlayer]":
-    """The name of a workflow, and who plays the role that a new thread begins with."""
+def _entry(
+    engine: "Engine", workflow: Ref | dict[str, Any]
+) -> "tuple[str, RolePlayer, Mapping[str, Any] | None]":
+    """The name of a workflow, who plays the role that a new thread begins with, and the schema of
+    its typed input.
+    """
     from uwf_core.agents.choose import player_of
 
     if isinstance(workflow, dict):
         role = workflow["graph"][START]["new"]["role"]
-        return workflow["name"], player_of(role, build(RoleText, workflow["roles"][role]))
+        player = player_of(role, build(RoleText, workflow["roles"][role]))
+        return workflow["name"], player, workflow["input"]
     definition = engine.definition(workflow)
     role = definition.graph[START]["new"].role
-    return definition.name, player_of(role, definition.roles[role])
+    return definition.name, player_of(role, definition.roles[role]), definition.input
 
 
 def _check_agent(

@@ -14,6 +14,7 @@ from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import apply_edge
 from uwf_core.thread.head import Head, head_of
 from uwf_core.thread.history import body_of, newest_first, read_start, state_of_thread
+from uwf_core.thread.inputs import RecordedInputs
 from uwf_core.thread.names import attempts_prefix, events_prefix, head_name, turns_prefix
 from uwf_core.thread.state import differences
 from uwf_core.thread.types import EVENTS, NODES
@@ -110,12 +111,14 @@ class CheckedBundle:
         """Check that each step leads to the role that its workflow names."""
         start = Ref(head.state.start)
         definition = self.definition(Ref(read_start(self.store, start)["workflow"]))
+        inputs = RecordedInputs(self.store, start)
         for step in newest_first(self.store, head.ref, start):
             payload = step.payload
             output = self.store.get(Ref(payload["output"])).payload
             try:
                 body = body_of(self.store, step)
-                to = apply_edge(definition, payload["role"], output, body).decision()
+                given = inputs.at(definition, payload)
+                to = apply_edge(definition, payload["role"], output, body, given).decision()
                 wanted = (to["status"], to["role"], to["reason"])
             except RoutingFailed:
                 wanted = ("suspended", payload["role"], "failure")

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from uwf_core.prompt.markdown import fenced, said_markdown, step_markdown
+from uwf_core.prompt.markdown import fenced, input_text, said_markdown, step_markdown
 from uwf_core.thread.lifecycle import state_words
 
 if TYPE_CHECKING:
@@ -63,10 +63,12 @@ def read_step(step: "StepRecord", quota: int = QUOTA) -> str:
 
 
 def _title(thread: "ThreadRecord") -> str:
-    state = thread.state
+    state, given = thread.state, thread.input
+    text = "" if given is None else f"\n\n## Input\n\n{fenced(input_text(given))}"
     return (
         f"# {state.workflow_name}: thread {thread.id}\n\n"
         f"Workflow {state.workflow}, in {thread.node['cwd']}\n\n## Task\n\n{fenced(thread.task)}"
+        f"{text}"
     )
 
 

@@ -21,6 +21,7 @@ from uwf_core.thread.history import (
     is_answer,
     is_start,
     newest_first,
+    read_input,
     read_start,
     read_step,
     sayings,
@@ -214,6 +215,12 @@ class ThreadRecord:
     def task(self) -> str:
         """The text with which the thread was started."""
         return self._engine.store.text(Ref(self.node["prompt"]))
+
+    @property
+    def input(self) -> Any:
+        """The typed input, None if the workflow has none."""
+        has_input = self.workflow.input is not None
+        return read_input(self._engine.store, self._head.state) if has_input else None
 
     @property
     def workflow(self) -> "Definition":

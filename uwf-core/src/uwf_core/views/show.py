@@ -29,13 +29,21 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
         thread = open_thread(engine, word)
     except CorruptNodeError as error:
         row = corrupt_row(find_thread(engine, word), error.message)
-        return {**row, "task": None, "form": None, "next": [], "hint": _hint(row, None, None)}
+        return {
+            **row,
+            **dict.fromkeys(("task", "input", "agent", "bindings", "form")),  # type: ignore[typeddict-item]
+            "next": [],
+            "hint": _hint(row, None, None),
+        }
     row = row_of(thread.variable, thread.state, thread.holder)
     waits = thread.state.suspension if row["status"] == "suspended" else None
     form = thread.form if waits is not None and waits.reason == "role" else None
     return {
         **row,
         "task": thread.task if thread.is_sound else None,
+        "input": thread.input if thread.is_sound else None,
+        "agent": thread.node["agent"] if thread.is_sound else None,
+        "bindings": thread.node["bindings"] if thread.is_sound else None,
         "form": form,
         "next": _next(row, waits, form),
         "hint": _hint(row, waits, None if waits is None else _failed_attempt(thread)),
@@ -152,7 +160,7 @@ def _suspended_hint(suspension: Suspension, failed: str | None) -> str:
 _PLACEHOLDERS = {"string": "text", "integer": "number", "number": "number", "boolean": "true|false"}
 
 
-def answer_options(form: Mapping[str, Any]) -> list[str]:
+def answer_options(form: Mapping[str, Any], option: str = "--answer") -> list[str]:
     """The options of `thread resume` for each way to answer a form.
 
     A value to fill in is `<text>`: a shell that gets the line unchanged reports a syntax error and
@@ -165,13 +173,13 @@ def answer_options(form: Mapping[str, Any]) -> list[str]:
     def line(first: str, properties: Mapping[str, Any], required: Iterable[str]) -> str:
         named = [name for name in required if name != STATUS]
         filled = [f"{quote(name)}=<{_placeholder(properties.get(name))}>" for name in named]
-        return " ".join(filter(None, [first, *(f"--answer {each}" for each in filled)]))
+        return " ".join(filter(None, [first, *(f"{option} {each}" for each in filled)]))
 
     try:
         ways = variants(form)
     except DefinitionError:  # a form that an agent made need not have statuses
         properties = form.get("properties", {})
-        return [line("", properties, form.get("required") or properties) or "--answer <JSON>"]
+        return [line("", properties, form.get("required") or properties) or f"{option} <JSON>"]
     return [
         line(f"--status {quote(way.status)}", way.properties, sorted(way.required)) for way in ways
     ]

@@ -15,6 +15,7 @@ from uwf_core.workflow.problem import Place, Problem, as_definition_error, error
 from uwf_core.workflow.role_schema import RoleSchema, check_role_schema
 from uwf_core.workflow.structure import check_structure
 from uwf_core.workflow.template_check import check_templates
+from uwf_core.workflow.typed_input import check_input
 from uwf_core.workflow.yaml_nodes import YamlMapping
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ class Checked(NamedTuple):
         file: the file as the caller named it.
         problems: every error, sorted by place; errors of an included file name that file.
         workflow: the completed mapping, with every default, includes resolved, `x-*` gone, each
-            role's frontmatter a schema without references, and in place of a called workflow that
-            is not published its own completed mapping; None if there is an error.
+            role's frontmatter and the input a schema without references, and in place of a called
+            workflow that is not published its own completed mapping; None if there is an error.
     """
 
     file: str
@@ -144,14 +145,18 @@ def _check(
     }
     schemas |= calls.schemas(parts, schemas)
     analyses = {name: schema.analysis for name, schema in schemas.items()}
+    own, wrong_input = check_input(parts, schemas, budget)
     for stage in (
         found,
+        wrong_input,
         (problem for schema in schemas.values() for problem in schema.problems),
         calls.problems,
         check_graph(parts, analyses),
-        check_templates(parts, analyses),
+        check_templates(parts, analyses, own),
     ):
         problems += _first(stage)
+    if workflow is not None:
+        workflow["input"] = own
     if workflow is not None and workflow["roles"].keys() <= schemas.keys():
         for name, role in workflow["roles"].items():
             role["frontmatter"] = schemas[name].schema

@@ -69,7 +69,7 @@ CODES: Final[dict[str, str]] = {
     "status-enum": "$status is an enum",
     "conditional-status": "$status under if, then, else, not or dependentSchemas",
     "reserved-status": "a role declares the status $SUSPEND",
-    "reserved-field": "a role declares the field _body or $SUSPEND",
+    "reserved-field": "a role declares the field _body, $SUSPEND, or the name of the typed input",
     "required-undeclared": "a field that is required but not in the properties",
     # templates
     "template-syntax": "an invalid template in a prompt or location",

@@ -40,7 +40,10 @@ def reference_of(file: str) -> Ref | None:
         return None
     payload = plain(workflow)
     if payload["input"] is not None:
-        payload["input"] = _reference(META, inline_refs(payload["input"]).schema)
+        schema = inline_refs(payload["input"])
+        if schema.faults:
+            return None
+        payload["input"] = _reference(META, schema.schema)
     for role in payload["roles"].values():
         if role["workflow"] is not None or role["frontmatter"] is None:
             return None

@@ -10,7 +10,7 @@ from typing import Any
 
 from uwf_core.workflow.alternatives import MAX_ALTERNATIVES, alternatives
 from uwf_core.workflow.template import Path, TemplateName
-from uwf_core.workflow.variants import BODY, Variant
+from uwf_core.workflow.variants import BODY, INPUT, Variant
 
 _ANYTHING: tuple[dict[str, Any], ...] = ({},)
 _Shape = Sequence[dict[str, Any]]
@@ -26,16 +26,24 @@ class Presence(IntEnum):
 
 
 class Fields:
-    """The names that one variant of a role's output offers to templates."""
+    """The names that one variant of a role's output (None at $START) offers to templates, with
+    the typed input if the workflow has one.
+    """
 
-    def __init__(self, variant: Variant) -> None:
-        self.variant = variant
+    def __init__(self, variant: Variant | None, input_schema: dict[str, Any] | None = None) -> None:
+        properties: dict[str, Any] = {}
+        if variant is not None:
+            properties = {**variant.properties, BODY: {"type": "string"}}
+        required = [] if variant is None else [*variant.required, BODY]
+        if input_schema is not None:
+            properties[INPUT] = input_schema
+            required.append(INPUT)
         self.top: _Shape = (
             {
                 "type": "object",
-                "properties": {**variant.properties, BODY: {"type": "string"}},
-                "required": [*variant.required, BODY],
-                "additionalProperties": variant.open,
+                "properties": properties,
+                "required": required,
+                "additionalProperties": variant is not None and variant.open,
             },
         )
         self._within: dict[tuple[Path, ...], _Scope] = {(): _Scope([self.top], [])}

@@ -41,12 +41,14 @@ class ParsedWorkflow(NamedTuple):
     Attributes:
         graph: the key of each node of the graph, and its edges.
         graph_place: the place of `graph`, or None.
+        input: the schema of the typed input, or None.
     """
 
     root: YamlMapping
     roles: dict[str, ParsedRole]
     graph: dict[str, tuple[YamlScalar, list[ParsedEdge]]]
     graph_place: Place | None
+    input: YamlMapping | None
     sources: dict[str, str]
 
     def edges(self) -> Iterator[ParsedEdge]:
@@ -69,6 +71,7 @@ def parse_workflow(root: YamlMapping, sources: dict[str, str]) -> ParsedWorkflow
         if graph
         else {},
         key.place if key and graph else None,
+        _mapping(root.values.get("input")),
         sources,
     )
 

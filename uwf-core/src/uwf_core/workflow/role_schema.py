@@ -30,32 +30,47 @@ class RoleSchema(NamedTuple):
     problems: list[Problem]
 
 
+class SchemaSource:
+    """A schema as written, which knows the place of each part of the inlined schema."""
+
+    def __init__(self, node: YamlMapping) -> None:
+        self.node = node
+        self.written = _storable(to_value(node))
+
+    def problem(self, path: Path, code: str, message: str, hint: str | None = None) -> Problem:
+        """An error at a path of the inlined schema."""
+        place = place_at(self.node, written_path(self.written, path))
+        return error_at(place, code, message, hint or "")
+
+    def checked(self, budget: Budget) -> tuple[Any, list[Problem]]:
+        """The inlined schema, and why it cannot be stored."""
+        inlined, node = inline_refs(self.written), self.node
+        problems = [
+            error_at(place_at(node, fault.path), fault.code, fault.message, fault.hint)
+            for fault in inlined.faults
+        ]
+        for invalid in schema_problems(inlined.schema, budget=budget):
+            where = f"{invalid.path}: " if invalid.path else ""
+            message = where + invalid.message
+            hint = key_hint(node, written_path(self.written, invalid.keys), ()) or invalid.hint
+            problems.append(self.problem(invalid.keys, "invalid-schema", message, hint))
+        if not budget.is_spent:
+            problems += [self.problem(*fault) for fault in _unknown_formats(inlined.schema, ())]
+        return inlined.schema, problems
+
+
 def check_role_schema(node: YamlMapping, budget: Budget) -> RoleSchema:
     """Read the frontmatter at `node`, and append its errors. If the budget
     of the file is spent, the schema is not analysed.
     """
-    written = _storable(to_value(node))
-    inlined = inline_refs(written)
-
-    def problem(path: Path, code: str, message: str, hint: str | None) -> Problem:
-        place = place_at(node, written_path(written, path))
-        return error_at(place, code, message, hint or "")
-
-    problems = [
-        error_at(place_at(node, fault.path), fault.code, fault.message, fault.hint)
-        for fault in inlined.faults
+    source = SchemaSource(node)
+    schema, problems = source.checked(budget)
+    analysis = Analysis((), ()) if budget.is_spent else analyse(schema)
+    problems += [source.problem(*fault) for fault in (*analysis.faults, *analysis.duplicates)]
+    problems += [
+        source.problem(*warning)._replace(severity="warning") for warning in analysis.warnings
     ]
-    for invalid in schema_problems(inlined.schema, budget=budget):
-        where = f"{invalid.path}: " if invalid.path else ""
-        message = where + invalid.message
-        hint = key_hint(node, written_path(written, invalid.keys), ()) or invalid.hint
-        problems.append(problem(invalid.keys, "invalid-schema", message, hint))
-    if not budget.is_spent:
-        problems += [problem(*fault) for fault in _unknown_formats(inlined.schema, ())]
-    analysis = Analysis((), ()) if budget.is_spent else analyse(inlined.schema)
-    problems += [problem(*fault) for fault in (*analysis.faults, *analysis.duplicates)]
-    problems += [problem(*warning)._replace(severity="warning") for warning in analysis.warnings]
-    return RoleSchema(inlined.schema, analysis, list(dict.fromkeys(problems)))
+    return RoleSchema(schema, analysis, list(dict.fromkeys(problems)))
 
 
 def _unknown_formats(schema: Any, path: Path) -> Iterator[Fault]:

@@ -5,19 +5,25 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
+from typing import Any
 
 from uwf_core.shape.mismatch import suggestion
+from uwf_core.workflow.alternatives import alternatives, as_mapping
 from uwf_core.workflow.definition import START
 from uwf_core.workflow.fields import Fields, Presence
 from uwf_core.workflow.load import FILE_STYLE
 from uwf_core.workflow.parsed import ParsedEdge, ParsedWorkflow
 from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
 from uwf_core.workflow.template import Template, TemplateError, TemplateName, parse
-from uwf_core.workflow.variants import BODY, Analysis, Variant
+from uwf_core.workflow.variants import BODY, INPUT, Analysis, Variant
 from uwf_core.workflow.yaml_nodes import YamlScalar
 
 
-def check_templates(parsed: ParsedWorkflow, analyses: Mapping[str, Analysis]) -> Iterator[Problem]:
+def check_templates(
+    parsed: ParsedWorkflow,
+    analyses: Mapping[str, Analysis],
+    input_schema: dict[str, Any] | None = None,
+) -> Iterator[Problem]:
     """Every error in prompts and locations."""
     places = _Places(parsed.sources)
     for edge in parsed.edges():
@@ -32,7 +38,8 @@ def check_templates(parsed: ParsedWorkflow, analyses: Mapping[str, Analysis]) ->
                 continue
             if scalar is edge.prompt and _is_blank(template):
                 yield _blank_prompt(edge, scalar)
-            yield from _names(edge, _placed(template, scalar, places), analyses.get(edge.source))
+            names = _placed(template, scalar, places)
+            yield from _names(edge, names, analyses.get(edge.source), input_schema)
 
 
 def _is_blank(template: Template) -> bool:
@@ -58,37 +65,62 @@ def _placed(
 
 
 def _names(
-    edge: ParsedEdge, names: Iterable[tuple[TemplateName, Place]], analysis: Analysis | None
+    edge: ParsedEdge,
+    names: Iterable[tuple[TemplateName, Place]],
+    analysis: Analysis | None,
+    input_schema: dict[str, Any] | None,
 ) -> Iterator[Problem]:
     variants = analysis.variants if analysis else ()
     variant = next((each for each in variants if each.status == edge.status), None)
-    fields = Fields(variant) if variant else None
+    fields = Fields(variant, input_schema) if variant or edge.source == START else None
     for name, place in names:
-        if edge.source == START:
+        if fields is None:
+            continue
+        presence = fields.presence(name)
+        if input_schema is not None and name.path[:1] == (INPUT,):
+            yield from _input_field(name, place, presence, input_schema)
+        elif edge.source != START:
+            yield from _field(edge, name, place, presence, variants, input_schema)
+        elif presence is Presence.NEVER or input_schema is None:
             yield error_at(
                 place,
                 "template-at-start",
                 f"{_dotted(name)} is not available at {START}: there is no output yet",
-                "write plain text; every role gets the task anyway",
+                _undeclared(name, input_schema)
+                or "write plain text; every role gets the task anyway",
             )
-        elif fields is not None:
-            yield from _field(edge, name, place, fields, variants)
+
+
+def _input_field(
+    name: TemplateName, place: Place, presence: Presence, schema: dict[str, Any]
+) -> Iterator[Problem]:
+    if presence is Presence.NEVER:
+        known = {key for each in alternatives(schema) for key in as_mapping(each.get("properties"))}
+        hint = "" if name.path[1] in known else suggestion(name.path[1], sorted(known))
+        message = f"the input has no field {_in_input(name)!r}"
+        yield error_at(place, "template-unknown-field", message, hint)
+    elif presence is Presence.PERHAPS and name.kind == "variable":
+        message = f"the input does not require {_in_input(name)!r}; it may render empty"
+        yield warning_at(place, "template-optional-field", message, _if_present(name))
 
 
 def _field(
     edge: ParsedEdge,
     name: TemplateName,
     place: Place,
-    fields: Fields,
+    presence: Presence,
     variants: tuple[Variant, ...],
+    input_schema: dict[str, Any] | None,
 ) -> Iterator[Problem]:
-    presence = fields.presence(name)
+    variant = next(each for each in variants if each.status == edge.status)
     if presence is Presence.NEVER:
         yield error_at(
             place,
             "template-unknown-field",
             f"the status {edge.status!r} of {edge.source!r} has no field {_dotted(name)!r}",
-            _where_else(name, edge, variants) or _nearest(name.path[0], fields.variant),
+            _where_else(name, edge, variants)
+            or _undeclared(name, input_schema)
+            or _nearest(name.path[0], variant),
         )
     elif presence is Presence.PERHAPS and name.kind == "variable":
         yield warning_at(
@@ -96,9 +128,18 @@ def _field(
             "template-optional-field",
             f"the status {edge.status!r} of {edge.source!r} does not require {_dotted(name)!r}; "
             "it may render empty",
-            f"add it to `required`, or put it within {{{{#{_dotted(name)}}}}} … "
-            f"{{{{/{_dotted(name)}}}}}",
+            _if_present(name),
         )
+
+
+def _if_present(name: TemplateName) -> str:
+    shown = _dotted(name)
+    return f"add it to `required`, or put it within {{{{#{shown}}}}} … {{{{/{shown}}}}}"
+
+
+def _undeclared(name: TemplateName, input_schema: dict[str, Any] | None) -> str:
+    is_input = input_schema is None and name.path[:1] == (INPUT,)
+    return "declare the typed input with `input:` at the top" if is_input else ""
 
 
 def _where_else(name: TemplateName, edge: ParsedEdge, variants: tuple[Variant, ...]) -> str:
@@ -114,6 +155,10 @@ def _nearest(word: str, variant: Variant) -> str:
 
 def _dotted(name: TemplateName) -> str:
     return ".".join(name.path) or "."
+
+
+def _in_input(name: TemplateName) -> str:
+    return ".".join(name.path[1:])
 
 
 class _Places:

@@ -34,6 +34,8 @@ from uwf_core.workflow.definition import SUSPEND
 
 STATUS = "$status"
 BODY = "_body"
+INPUT = "input"
+"""In templates, the typed input of the thread, if the workflow declares one."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 """The pattern of names of workflows, roles and statuses."""
 

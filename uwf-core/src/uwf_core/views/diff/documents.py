@@ -3,7 +3,7 @@
 from typing import Any, Literal, TypedDict
 
 from uwf_core.api.sums import UsagePayload
-from uwf_core.engine.documents import Status
+from uwf_core.thread.types import Status
 
 
 class StepDifference(TypedDict):

@@ -14,11 +14,12 @@ from uwf_core.prompt.markdown import fenced
 
 FORM, TASK, REMINDER, PROGRESS, STEP = "form", "task", "reminder", "progress", "step"
 HISTORY, REPLACED, SAID, INSTRUCTION = "history", "replaced", "said", "instruction"
-PERSON, END, WHOLE = "person", "end", "whole"
+PERSON, END, WHOLE, INPUT = "person", "end", "whole", "input"
 
 MEANING: Final[Mapping[str, str]] = {
     FORM: "what the role is and the form that its reply must have, from the workflow",
     TASK: "the task of the run",
+    INPUT: "the typed input of the run",
     REMINDER: "a reminder, because this session knows the role and the task already",
     PROGRESS: "how far the run has come, written by uwf",
     HISTORY: "an introduction to the earlier steps, written by uwf",
@@ -34,11 +35,13 @@ MEANING: Final[Mapping[str, str]] = {
 
 _TASK_HEADING = "# Task\n\n"
 _TASK_LEAD = "The task of the whole thread:\n\n"
+_INPUT_HEADING = "# Input\n\n"
 _PROGRESS_HEADING = "# Progress\n\n"
 _INSTRUCTION_HEADING = "# Your instruction\n\n"
 _MARK = re.compile(r"\n(`{4,}|#{1,2} )")
 _STEP_HEADING = re.compile(r"## Step (\d+): ")
 _HEADINGS: Final = (
+    ("# Progress", PROGRESS),
     ("# What happened ", HISTORY),
     ("# What you said last", REPLACED),
     ("# What a person said", SAID),
@@ -71,11 +74,11 @@ def split_prompt(prompt: str, task: str, instruction: str) -> list[PromptPart]:
         prompt: as it was recorded.
         task: the task of the thread. instruction: the rendered prompt of the edge.
     """
-    progress = _start_of_progress(prompt, task)
-    if progress is None:
+    start = _end_of_opening(prompt, task)
+    if start is None:
         return [PromptPart(WHOLE, prompt)]
-    parts = [*_opening(prompt[:progress], task)]
-    marks = _engine_headings(prompt, progress)
+    parts = [*_opening(prompt[:start], task)]
+    marks = _engine_headings(prompt, start)
     ends = [*(each.at for each in marks[1:]), len(prompt)]
     for mark, end in zip(marks, ends, strict=True):
         text = prompt[mark.at : end]
@@ -86,14 +89,13 @@ def split_prompt(prompt: str, task: str, instruction: str) -> list[PromptPart]:
     return parts
 
 
-def _start_of_progress(prompt: str, task: str) -> int | None:
-    """Where the part about the progress begins; None if there is none."""
-    if prompt.startswith("You continue this session as the "):
-        found = prompt.find("\n\n" + _PROGRESS_HEADING)
-        return None if found < 0 else found + 2
+def _end_of_opening(prompt: str, task: str) -> int | None:
+    """Where the input or the part about the progress begins; None if there is none."""
     opening = f"\n\n{_TASK_HEADING}{_TASK_LEAD}{fenced(task)}\n\n"
-    found = prompt.find(opening + _PROGRESS_HEADING)
-    return None if found < 0 else found + len(opening)
+    if prompt.startswith("You continue this session as the "):
+        opening = "\n\n"
+    found = [prompt.find(opening + each) for each in (_INPUT_HEADING, _PROGRESS_HEADING)]
+    return min((at + len(opening) for at in found if at >= 0), default=None)
 
 
 def _opening(text: str, task: str) -> Iterator[PromptPart]:
@@ -107,7 +109,8 @@ def _opening(text: str, task: str) -> Iterator[PromptPart]:
 
 def _engine_headings(prompt: str, start: int) -> list[_Heading]:
     """Where each part from the progress on begins; the instruction is last."""
-    found, section, at = [_Heading(start, PROGRESS)], PROGRESS, start
+    section = INPUT if prompt.startswith(_INPUT_HEADING, start) else PROGRESS
+    found, at = [_Heading(start, section)], start
     while (mark := _MARK.search(prompt, at)) is not None:
         if mark[1].startswith("`"):
             at = _end_of_fence(prompt, mark[1], mark.end())

@@ -1,0 +1,206 @@
+"""The typed input: checked before a thread exists, in every template and prompt, in every copy."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from uwf_core.client import Client
+from uwf_core.engine.nodes import save_event
+from uwf_core.errors import PayloadError, UsageError
+from uwf_core.ids import Ref, ThreadId
+from uwf_core.testing.project import Project
+from uwf_core.thread.decisions import runs
+from uwf_core.thread.head import read_head
+from uwf_core.thread.inputs import RecordedInputs
+from uwf_core.views.why.prompt_parts import split_prompt
+
+TRIAGE = """
+version: 1
+name: triage
+input:
+  properties:
+    issue: {type: integer}
+    labels: {$ref: "#/$defs/labels"}
+    note: {type: string}
+  required: [issue, labels]
+  $defs: {labels: {type: array, items: {type: string}}}
+roles:
+  sorter:
+    goal: Sort it.
+    frontmatter:
+      properties: {$status: {const: done}, reason: {type: string}}
+      required: [$status]
+      additionalProperties: true
+  fixer:
+    goal: Fix it.
+    frontmatter: {properties: {$status: {const: done}}, required: [$status]}
+graph:
+  $START:
+    new: {role: sorter, prompt: "Sort {{input.issue}}.", location: "{{input.labels.0}}"}
+    resume: {role: sorter, prompt: "Sort {{input.issue}} again."}
+  sorter:
+    done: {role: fixer, prompt: "Fix {{#input.labels}}<{{.}}>{{/input.labels}}."}
+  fixer:
+    done: {role: $END, prompt: "Fixed {{input.issue}}."}
+"""
+GIVEN = {"issue": 12, "labels": ["bug", "1.0"]}
+STEPS = [
+    {"role": "sorter", "output": {"$status": "done", "input": "an output's own"}},
+    {"role": "fixer", "output": {"$status": "done"}},
+]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    project = Project(tmp_path)
+    project.workflow("triage", TRIAGE)
+    project.script(STEPS * 3)
+    (project.folder / "bug").mkdir()
+    return project
+
+
+@pytest.fixture
+def uwf(project: Project) -> Iterator[Client]:
+    with project.client() as client:
+        yield client
+
+
+def _prompts(uwf: Client, thread: str) -> list[str]:
+    return [uwf.prompt(row["step"]) for row in uwf.steps(thread)[1:]]
+
+
+def test_the_input_is_in_the_templates_in_the_prompts_and_in_what_shows_the_thread(
+    uwf: Client, project: Project
+) -> None:
+    thread = uwf.start("triage", "Sort it.", input=GIVEN)["thread"]
+    assert uwf.exec(thread, until_done=True).exit_code == 0
+    first, second = _prompts(uwf, thread)
+    assert "Sort 12." in first and "Fix <bug><1.0>." in second
+    assert '"issue": 12' in first and first.index("# Task") < first.index("# Input")
+    assert uwf.show(thread)["input"] == GIVEN
+    assert '"issue": 12' in uwf.read(thread)
+    assert uwf.step(uwf.steps(thread)[1]["step"])["cwd"] == str(project.folder / "bug")
+    kinds = [part.kind for part in split_prompt(first, "Sort it.", "Sort 12.")]
+    assert kinds == ["form", "task", "input", "progress", "instruction", "end"]
+    uwf.resume(thread, "Once more")
+    assert "Sort 12 again." in _prompts(uwf, thread)[-1]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (None, "requires the input issue, labels"),
+        ({"issue": 1}, "requires the input labels"),
+        ({"issue": "x", "labels": []}, "issue: "),
+        ({**GIVEN, "nte": "x"}, "nte: is not a field of the input"),
+        ({**GIVEN, "note": float("nan")}, "note"),
+        ("issue", "'issue' is not an input"),
+    ],
+)
+def test_a_wrong_input_is_an_error_before_a_thread_exists(
+    uwf: Client, given: Any, said: str
+) -> None:
+    with pytest.raises(PayloadError) as caught:
+        uwf.start("triage", "Sort it.", input=given)
+    assert said in caught.value.message and caught.value.where == "--input"
+    assert uwf.list() == []
+
+
+def test_an_input_for_a_workflow_without_one_is_an_error(uwf: Client, project: Project) -> None:
+    roles = TRIAGE[TRIAGE.index("roles:") : TRIAGE.index("graph:")]
+    graph = {
+        "$START": {key: {"role": "sorter", "prompt": "Sort."} for key in ("new", "resume")},
+        "sorter": {"done": {"role": "fixer", "prompt": "Fix."}},
+        "fixer": {"done": {"role": "$END", "prompt": "Done."}},
+    }
+    project.workflow("plain", f"version: 1\nname: plain\n{roles}graph: {json.dumps(graph)}\n")
+    with pytest.raises(UsageError, match="has no typed input"):
+        uwf.start("plain", "Sort it.", input={})
+    assert uwf.show(uwf.start("plain", "Sort it.")["thread"])["input"] is None
+
+
+def test_the_options_of_the_command_are_typed_by_the_schema(project: Project) -> None:
+    (project.folder / "input.txt").write_text("issue=12\nnote=012\n")
+    started = project.uwf(
+        *("thread", "start", "triage", "-p", "Sort it."),
+        *("--input", "@input.txt", "--input", "labels=[bug, 1.0]"),
+    )
+    assert started.exit_code == 0, started.stderr
+    shown = project.uwf("thread", "show", started.document["thread"]).document
+    assert shown["input"] == {**GIVEN, "note": "012"}
+    refused = project.uwf("run", "triage", "-p", "Sort it.", "--input", "issue=12")
+    assert refused.exit_code == 4
+    assert refused.error["hint"] == "add --input labels=<JSON>"
+
+
+def test_a_secret_of_the_input_is_not_stored(project: Project) -> None:
+    project.env |= {"A_TOKEN": "hunter2hunter2", "B_TOKEN": "123456789012"}
+    with project.client() as uwf:
+        given = {**GIVEN, "note": "use hunter2hunter2"}
+        thread = uwf.start("triage", "Sort it.", input=given)["thread"]
+        assert uwf.show(thread)["input"] == {**GIVEN, "note": "use [redacted]"}
+        with pytest.raises(UsageError, match="cannot be redacted"):
+            uwf.start("triage", "Sort it.", input={**GIVEN, "issue": 123456789012})
+
+
+def test_a_replay_a_fork_and_a_bundle_have_the_input(
+    uwf: Client, project: Project, tmp_path: Path
+) -> None:
+    thread = uwf.start("triage", "Sort it.", input=GIVEN)["thread"]
+    uwf.exec(thread, until_done=True)
+    uwf.resume(thread, "Once more", until_done=True)
+    assert uwf.replay(thread)["verdict"] == "same"
+    forked = uwf.fork(uwf.steps(thread)[1]["step"])["thread"]
+    project.script([STEPS[0], STEPS[1]])
+    assert uwf.exec(forked, until_done=True).exit_code == 0
+    assert "Fix <bug><1.0>." in _prompts(uwf, forked)[-1]
+    uwf.export_thread(thread, tmp_path / "thread.tar")
+    with Client.open(home=tmp_path / "other", cwd=tmp_path, env=project.env) as other:
+        other.import_bundle(tmp_path / "thread.tar")
+        assert other.show(thread)["input"] == GIVEN
+        assert other.replay(thread)["verdict"] == "same"
+
+
+def test_a_fork_needs_an_input_that_its_workflow_accepts(uwf: Client, project: Project) -> None:
+    thread = uwf.start("triage", "Sort it.", input=GIVEN)["thread"]
+    uwf.exec(thread)
+    step = uwf.steps(thread)[1]["step"]
+    project.workflow("triage", TRIAGE.replace("issue: {type: integer}", "issue: {type: string}"))
+    with pytest.raises(PayloadError, match="issue"):
+        uwf.fork(step, workflow="triage")
+    project.workflow("triage", TRIAGE.replace("Fix {{", "Mend {{"))
+    assert uwf.replay(thread, "triage")["verdict"] == "same", "only the edge after it differs"
+    assert uwf.fork(step, workflow="triage")["thread"] != thread
+
+
+def _called(uwf: Client, thread: str, issue: int) -> None:
+    engine = uwf._engine
+    head = read_head(engine.store, ThreadId(thread))
+    schema = engine.definition(Ref(head.state.workflow)).input
+    assert schema is not None
+    with engine.store.transaction():
+        given = engine.store.put(engine.store.put_schema(dict(schema)), {**GIVEN, "issue": issue})
+        save_event(
+            engine, head, "called",
+            parent=thread, parentHead=head.ref, number=1, role="x", purpose="run",
+            replaces=None, said=None, edgePrompt=engine.store.put_text("p"),
+            prompt=engine.store.put_text("p"), input=given,
+            cwd=head.state.cwd, ledger=head.state.ledger, next=runs("sorter"),
+        )  # fmt: skip
+
+
+def test_in_a_called_thread_the_input_is_that_of_the_newest_call(uwf: Client) -> None:
+    thread = uwf.start("triage", "Sort it.", input=GIVEN)["thread"]
+    _called(uwf, thread, 77)
+    assert uwf.exec(thread, until_done=True).exit_code == 0
+    first, second = _prompts(uwf, thread)
+    assert "Sort 77." in first and '"issue": 77' in second
+    _called(uwf, thread, 78)
+    assert uwf.show(thread)["input"] == {**GIVEN, "issue": 78}
+    store, definition = uwf._engine.store, uwf.thread(thread).workflow
+    inputs = RecordedInputs(store, str(uwf.thread(thread).start))
+    steps = uwf.thread(thread).steps()
+    assert [inputs.at(definition, step.node)["issue"] for step in steps] == [77, 77]

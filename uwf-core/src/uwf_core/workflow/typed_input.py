@@ -1,0 +1,54 @@
+"""The typed input of a workflow: its schema, and the names that it takes from outputs."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from uwf_core.cas.bounds import Budget
+from uwf_core.workflow.alternatives import Path, as_list, as_mapping, subschemas
+from uwf_core.workflow.parsed import ParsedRole, ParsedWorkflow
+from uwf_core.workflow.problem import Problem, error_at
+from uwf_core.workflow.role_schema import RoleSchema, SchemaSource
+from uwf_core.workflow.variants import INPUT
+
+_CHOICES = ("oneOf", "anyOf", "allOf")
+
+
+def check_input(
+    parsed: ParsedWorkflow, roles: Mapping[str, RoleSchema], budget: Budget
+) -> tuple[dict[str, Any] | None, list[Problem]]:
+    """The schema of the input without references, None without one, and its errors."""
+    if parsed.input is None:
+        return None, []
+    source = SchemaSource(parsed.input)
+    schema, problems = source.checked(budget)
+    types = schema.get("type", "object")
+    if "object" not in (as_list(types) or [types]):
+        message = f"the type {types!r} does not allow a mapping, but the input of a workflow is one"
+        problems.append(source.problem(("type",), "not-an-object", message, "write `type: object`"))
+    for name, role in parsed.roles.items():
+        if name in roles:
+            problems += _taken(name, role, roles[name])
+    return schema, list(dict.fromkeys(problems))
+
+
+def _taken(name: str, role: ParsedRole, found: RoleSchema) -> Iterator[Problem]:
+    """Fields of a role that a template could not read, since `input` is the workflow's."""
+    message = f"the role {name!r} has a field 'input', which is the typed input of this workflow"
+    hint = "rename the field"
+    if role.workflow is not None:
+        if any(INPUT in variant.properties for variant in found.analysis.variants):
+            yield error_at(role.workflow.place, "reserved-field", message, hint)
+    elif role.frontmatter is not None:
+        paths = list(_declarations(found.schema, ()))
+        if paths:
+            source = SchemaSource(role.frontmatter)
+            yield from (source.problem(path, "reserved-field", message, hint) for path in paths)
+
+
+def _declarations(schema: Any, path: Path) -> Iterator[Path]:
+    """Where a schema of an output declares the field `input`."""
+    if INPUT in as_mapping(as_mapping(schema).get("properties")):
+        yield (*path, "properties", INPUT)
+    for where, inner in subschemas(schema):
+        if where[0] in _CHOICES:
+            yield from _declarations(inner, (*path, *where))
