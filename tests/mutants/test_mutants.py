@@ -11,8 +11,8 @@ from tests.mutants.planted import MUTANTS
 
 QUICK = ("LIKE decides what a name begins with", "one step too many")
 HARMLESS = Mutant(
-    "limits", "nothing is wrong", "thread/lifecycle.py", "grants = 1 + state.grants",
-    "grants = state.grants + 1", "tests/core/moderator/test_next.py",
+    "limits", "nothing is wrong", "thread/limits.py", "self.base + self.granted",
+    "self.granted + self.base", "tests/core/moderator/test_next.py",
 )  # fmt: skip
 
 
@@ -24,9 +24,9 @@ def test_there_are_enough_of_them_and_each_has_a_name_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"old": "no such text"}, "0 places in thread/lifecycle.py read 'no such text'"),
+        ({"old": "no such text"}, "0 places in thread/limits.py read 'no such text'"),
         ({"file": "thread/gone.py"}, "0 places in thread/gone.py"),
-        ({"new": "grants = ("}, "'(' was never closed"),
+        ({"new": "("}, "'(' was never closed"),
         ({"sees": "row: no-such"}, "there is no row: no-such"),
         ({"sees": "tests/core/gone.py"}, "there is no tests/core/gone.py"),
         ({"sees": "tests/core/moderator/test_next.py::test_gone"}, "there is no tests/core/mod"),

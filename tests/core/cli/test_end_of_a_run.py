@@ -68,7 +68,7 @@ def test_a_limit_is_named_with_its_value_and_what_was_used(project):
     project.workflow("pair", WORKFLOW + "limits: {maxSteps: 1}\n")
     shown = on_terminal(project, RUN)
     assert shown.code == 5
-    assert "maxSteps 1 is reached (1 used)" in shown.lines
+    assert "maxSteps 1 of workflow pair is reached (1 used)" in shown.lines
     (command,) = commands(shown)
     assert paste(project, command)[0] == 0
     assert project.uwf("thread", "show", "@last").document["status"] == "completed"

@@ -118,9 +118,11 @@ def test_a_run_that_a_limit_stops_names_the_limit_its_value_and_what_was_used(
         run = project.uwf("thread", "exec", thread, "--until-done")
         assert (run.exit_code, len(run.document["steps"])) == (5, steps)
         assert run.document["suspendReason"] == "limit"
-        assert run.document["suspendMessage"] == "maxSteps 2 is reached (2 used)"
+        assert (
+            run.document["suspendMessage"] == "maxSteps 2 of workflow limited is reached (2 used)"
+        )
     shown = project.uwf("thread", "exec", thread, "--format", "text").stdout
-    assert shown.count("maxSteps 2 is reached (2 used)") == 1
+    assert shown.count("maxSteps 2 of workflow limited is reached (2 used)") == 1
 
 
 @pytest.mark.parametrize("limit", ["maxSteps: 2", "maxTokens: 20", "maxCostUsd: 2"])

@@ -7,8 +7,8 @@ from uwf_core.client import Client
 from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
 from uwf_core.thread.head import read_head
-from uwf_core.thread.history import state_of_thread
-from uwf_core.thread.state import OpenAttempt, RoleSession, ThreadState, differences
+from uwf_core.thread.history import differences, state_of_thread
+from uwf_core.thread.state import OpenAttempt, RoleSession, ThreadState
 
 LIMITED = ONE_ROLE.replace("name: one-role", "name: short\nlimits: {maxSteps: 1}")
 AGAIN = {"role": "worker", "output": {"$status": "again"}}
@@ -99,7 +99,7 @@ def test_a_granted_limit_and_a_cancelled_thread(project: Project, uwf: Client) -
     assert limited.suspension is not None
     assert limited.suspension.reason == "limit"
     uwf.resume(thread)
-    assert check(uwf, thread).grants == 1
+    assert check(uwf, thread).grants == {"thread": {"maxSteps": 1}}
     uwf.cancel(thread)
     assert check(uwf, thread).status == "cancelled"
 
@@ -123,7 +123,7 @@ def test_every_field_that_is_wrong_is_named(project: Project, uwf: Client, threa
         "steps": 7,
         "current_role": "developer",
         "running_ms": right.running_ms + 1,
-        "grants": 1,
+        "grants": {"thread": {"maxSteps": 1}},
     }
     for name, value in other.items():
         found = differences(right._replace(**{name: value}), right)

@@ -200,7 +200,11 @@ def retagged(world: World, change: Callable[[dict[str, str]], None]) -> None:
         ("tries", "0", "tries"),
         ("grants", "3", "grants"),
         ("usage", "[9,1,1,1,1,1.5,1,[]]", "totals"),
-        ("role.developer", '[9,null,{"mock":["x",1,false,null]}]', "developer"),
+        (
+            "role.developer",
+            '[9,null,{"mock":["x",1,false,null]},9,9,0,[9,1,1,1,1,1.5,1,[]]]',
+            "developer",
+        ),
         ("seq", "9", "seq"),
         ("workflow", "0" * 13, "workflow"),
         ("start", "0" * 13, "start"),

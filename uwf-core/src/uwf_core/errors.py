@@ -16,6 +16,7 @@
     │   └── StoreVersionError                written by a newer uwf
     ├── BundleError                 exit 4   an invalid bundle
     ├── InstallError                exit 1   a plugin could not be installed or uninstalled
+    ├── LimitReached                exit 5   a limit leaves no room for a step
     ├── BusyError                   exit 75  a held lock, or a wait that timed out
     ├── RunInterrupted              exit 130 Ctrl-C or SIGTERM
     ├── AgentFailure                by kind  an agent failed: the closed table `FailureKind`
@@ -182,6 +183,17 @@ class InstallError(UwfError):
     """The installer of this environment could not install or uninstall a plugin."""
 
     code = "install"
+
+
+class LimitReached(UwfError):
+    """A limit leaves no room for a step; `reached` is that limit (`thread.limits.Reached`)."""
+
+    code = "limit"
+    exit_code = ExitCode.LIMIT
+
+    def __init__(self, message: str, reached: Any) -> None:
+        super().__init__(message)
+        self.reached = reached
 
 
 class BusyError(UwfError):

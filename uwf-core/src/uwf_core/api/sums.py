@@ -59,6 +59,30 @@ NOTHING_USED: UsagePayload = {
     "durationMs": 0,
     "atLeast": [],
 }
+
+
+class ReservePayload(TypedDict):
+    """What a step may use; what is unknown counts as 0."""
+
+    tokens: int
+    costUsd: float
+    durationMs: int
+
+
+NOTHING_RESERVED: ReservePayload = {"tokens": 0, "costUsd": 0, "durationMs": 0}
+
+
+class LedgerPayload(TypedDict):
+    """What a thread has used with all that it called: steps of agents, persons and programs, their
+    time, their usage, and the largest of them.
+    """
+
+    steps: int
+    runningMs: int
+    usage: UsagePayload
+    largest: ReservePayload
+
+
 TOKEN_FIELDS: tuple[UsageField, ...] = (
     "inputTokens",
     "outputTokens",
@@ -94,7 +118,9 @@ def add_usage(total: UsagePayload, part: UsagePayload) -> UsagePayload:
             if sums[name] > LARGEST:
                 sums[name] = LARGEST
                 marked |= {name}
-    sums["atLeast"] = [name for name in sums if name in marked and sums[name] is not None]
+    sums["atLeast"] = []
+    if marked:
+        sums["atLeast"] = [name for name, _ in FIELDS if name in marked and sums[name] is not None]
     return sums  # type: ignore[return-value]
 
 
@@ -120,6 +146,26 @@ def known_sum(usage: UsagePayload, *names: UsageField) -> float:
 def is_exact(usage: UsagePayload, *names: UsageField) -> bool:
     """Whether these numbers are known, and none is a lower bound."""
     return all(usage[name] is not None and name not in usage["atLeast"] for name in names)
+
+
+def larger(one: ReservePayload, other: ReservePayload) -> ReservePayload:
+    """The larger of each figure."""
+    return {
+        "tokens": one["tokens"] if one["tokens"] > other["tokens"] else other["tokens"],
+        "costUsd": one["costUsd"] if one["costUsd"] > other["costUsd"] else other["costUsd"],
+        "durationMs": (
+            one["durationMs"] if one["durationMs"] > other["durationMs"] else other["durationMs"]
+        ),
+    }
+
+
+def reserve_of(usage: UsagePayload, duration_ms: int) -> ReservePayload:
+    """What a step has used, as the reservation of one like it."""
+    return {
+        "tokens": int(known_sum(usage, *TOKEN_FIELDS)),
+        "costUsd": usage["costUsd"] or 0,
+        "durationMs": duration_ms,
+    }
 
 
 PER_TOKENS = 1_000_000

@@ -8,10 +8,12 @@ from uwf_core.engine.results import forget_run
 from uwf_core.ids import Ref
 from uwf_core.process import crash_points
 from uwf_core.process.identity import ProcessId, hostname
+from uwf_core.thread.decisions import Event
 from uwf_core.thread.head import Head, move_head
 from uwf_core.thread.names import ALIAS_TAG, attempt_name, attempts_prefix
-from uwf_core.thread.state import Event, OpenAttempt, RoleSession, fold
+from uwf_core.thread.state import OpenAttempt, RoleSession, fold
 from uwf_core.thread.types import AttemptPayload, CorrectionPayload
+from uwf_core.workflow.definition import NO_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from uwf_core.agents.choose import Choice
     from uwf_core.api.agent import AgentReply, AgentRequest, Usage
     from uwf_core.api.store import Variable
+    from uwf_core.api.sums import ReservePayload
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.plan import Task
     from uwf_core.engine.progress import Progress
@@ -32,6 +35,7 @@ class Attempt:
 
     Attributes:
         head: the head of the thread: before the attempt, with it open, after it.
+        by_person: whether a person asks for this step now.
         task: what to run (stage 5). choice: the agent for it.
         known: the session that the agent can use, None for a new one (6).
         request: the request of the current session (6). progress: the sink of the agent's calls.
@@ -48,9 +52,9 @@ class Attempt:
     """
 
     __slots__ = (
-        "body", "call", "choice", "continuation", "corrections", "ended_ms", "error", "extractor",
-        "failure", "head", "known", "loose", "mark", "output", "payload", "progress", "reply",
-        "request", "session", "step", "task", "turns", "usage", "variable",
+        "body", "by_person", "call", "choice", "continuation", "corrections", "ended_ms", "error",
+        "extractor", "failure", "head", "known", "loose", "mark", "output", "payload", "progress",
+        "reply", "request", "session", "step", "task", "turns", "usage", "variable",
     )  # fmt: skip
 
     task: "Task"
@@ -61,8 +65,9 @@ class Attempt:
     output: "Mapping[str, Any] | None"
     error: "UwfError | None"
 
-    def __init__(self, head: Head) -> None:
+    def __init__(self, head: Head, *, by_person: bool = False) -> None:
         self.head = head
+        self.by_person = by_person
         self.known: RoleSession | None = None
         self.request: AgentRequest | None = None
         self.variable: Variable | None = None
@@ -112,15 +117,36 @@ class Attempt:
         return replace(usage, duration_ms=self.ended_ms - self.payload["startedAtMs"])
 
 
+def _admit(run: "Run", attempt: Attempt) -> "ReservePayload | None":
+    """What the attempt may use, None without a limit. Within the transaction that opens it.
+
+    Raises:
+        LimitReached: there is no room. A step that a person asks for is not held up, since the
+            text or answer would be lost.
+    """
+    state, definition = attempt.head.state, run.definition
+    role = definition.roles[attempt.task.role]
+    is_free = definition.limits == NO_LIMITS and state.limits is None and role.limits is None
+    if is_free and state.caller is None:  # one that was called may have those of its callers
+        return None
+    from uwf_core.engine.budget import admit
+
+    return admit(run.engine, state, role, must_fit=not attempt.by_person)
+
+
 def save_prompt(run: "Run", attempt: Attempt) -> None:
     """Store the start of the attempt and its prompt, without waiting for the disk, and report it.
 
     If the agent cannot be called, the instruction is stored as the prompt.
+
+    Raises:
+        LimitReached: a limit leaves no room for it; nothing is stored.
     """
     engine, head, task, request = run.engine, attempt.head, attempt.task, attempt.request
     store, opened, own = engine.store, attempt.opened, ProcessId.own()
     session = attempt.known.id if attempt.known and not attempt.known.inherited else None
     with store.transaction(durable=False):
+        reserved = _admit(run, attempt)
         instruction = store.put_text(task.instruction)
         attempt.payload = {
             "thread": head.thread,
@@ -144,7 +170,7 @@ def save_prompt(run: "Run", attempt: Attempt) -> None:
             "startedAtMs": engine.now_ms(),
             "engine": {"pid": own.pid, "start": own.start, "host": hostname()},
             "marker": attempt.marker,
-            "reserved": None,
+            "reserved": reserved,
             "step": None,
             "question": None,
         }

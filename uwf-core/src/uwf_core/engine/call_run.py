@@ -68,7 +68,7 @@ def _steps_below(
     run: "Run", child: Head, left: int, results: list["StepResult"], steps: Steps
 ) -> Outcome | None:
     """Steps of the called thread: their outcome if it waits or failed."""
-    waiting = nothing_to_run(child)
+    waiting = nothing_to_run(run.engine, child)
     if waiting is not None:
         words = state_words(child.state)
         run.watch.notice(f"called thread {child.thread} is {words}; nothing is run")

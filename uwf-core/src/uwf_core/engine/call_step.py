@@ -6,12 +6,12 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from uwf_core.api.extract import NO_USAGE
-from uwf_core.api.sums import subtract_usage
 from uwf_core.engine.advance import failed_event, finished_event
 from uwf_core.engine.attempt import Attempt
+from uwf_core.engine.budget import ledger_of
 from uwf_core.engine.fork import fork_at
 from uwf_core.engine.nodes import begin_thread, save_event
-from uwf_core.engine.plan import moderate
+from uwf_core.engine.plan import HeadPosition, moderate
 from uwf_core.engine.record import save_failed_step, save_routed_step
 from uwf_core.errors import AgentInterrupted, WrongStateError
 from uwf_core.ids import Ref, ThreadId
@@ -21,10 +21,10 @@ from uwf_core.thread.calls import CallResult, OpenCall
 from uwf_core.thread.decisions import runs, waits
 from uwf_core.thread.head import Head, move_head, read_head
 from uwf_core.thread.history import body_of, read_step
+from uwf_core.thread.limits import DEPTH, THREAD, ledger_since, named
 from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.names import attempt_name, attempts_prefix, call_name
 from uwf_core.thread.state import OpenAttempt, fold
-from uwf_core.thread.types import LedgerPayload
 from uwf_core.workflow.definition import SELF, START
 
 if TYPE_CHECKING:
@@ -47,7 +47,17 @@ def beyond_depth(run: "Run") -> Head | None:
     to = waits("limit", state.current_role or "", message)
     with run.engine.store.transaction():
         return save_event(
-            run.engine, run.head, "limit", limit="depth", value=limit, used=state.depth + 1, next=to
+            run.engine,
+            run.head,
+            "limit",
+            limited=state.thread,
+            scope=THREAD,
+            origin="the configuration",
+            limit=DEPTH,
+            value=limit,
+            used=state.depth + 1,
+            reserved=0,
+            next=to,
         )
 
 
@@ -86,7 +96,8 @@ def begin_call(run: "Run", role: "Role", intent: "Intent") -> OpenCall:
             prompt=store.put_text(task.instruction),
             input=None,
             cwd=task.cwd,
-            ledger=child.state.ledger,
+            ledger=ledger_of(engine, child.state),
+            limits=_limits_of(run, task, child.state),
             next=runs(definition.graph[START][entry].role),
         )
         caller = head.state.caller
@@ -94,6 +105,21 @@ def begin_call(run: "Run", role: "Role", intent: "Intent") -> OpenCall:
         name = call_name(run.head.thread, task.number, thread)
         variable = store.set_variable(name, caller.event, {}, None)
     return OpenCall(variable, task.number, role.name, thread)
+
+
+def _limits_of(run: "Run", task: "Task", child: "ThreadState") -> dict[str, float] | None:
+    """The limits of the call: those of the edge that leads to it. A call that is poked, or that
+    continues after a person's answer, keeps those that it had.
+    """
+    to = HeadPosition(run, run.head).transition()
+    if task.replaces is None and to.status == "completed":
+        limits = run.definition.graph[START]["resume"].limits
+    elif task.replaces is None and to.status == "idle":
+        limits = to.limits
+    else:
+        before = child.caller and run.engine.store.payload(child.caller.event)
+        return before and before["limits"]
+    return None if limits is None else dict(named(limits)) or None
 
 
 def _definition(run: "Run", role: "Role") -> "Definition":
@@ -148,6 +174,7 @@ def _new_thread(
         "cwd": task.cwd,
         "agent": state.agent,
         "depth": state.depth + 1,
+        "limits": None,
         "next": runs(definition.graph[START]["new"].role),
     }
     return begin_thread(engine, thread, fields, [])
@@ -248,7 +275,8 @@ def _attempt(run: "Run", call: OpenCall, child: Head) -> Attempt:
     attempt.usage = NO_USAGE
     attempt.continuation = _continuation(child.state)
     attempt.call = CallResult(
-        None if child.at_start else child.ref, _difference(child.state.ledger, called["ledger"])
+        None if child.at_start else child.ref,
+        ledger_since(ledger_of(run.engine, child.state), called["ledger"]),
     )
     return attempt
 
@@ -259,12 +287,3 @@ def _continuation(child: "ThreadState") -> str:
     if caller.steps == 0:
         return "new"
     return "forked" if caller.steps == child.inherited_steps else "continued"
-
-
-def _difference(after: LedgerPayload, before: LedgerPayload) -> LedgerPayload:
-    """What the called thread used in this call."""
-    return {
-        "steps": after["steps"] - before["steps"],
-        "runningMs": after["runningMs"] - before["runningMs"],
-        "usage": subtract_usage(after["usage"], before["usage"]),
-    }

@@ -66,7 +66,7 @@ class Engine:
         self.pass_env = tuple(pass_env)
         self.durable = durable
         self.via = via
-        self._definitions: dict[Ref, Definition] = beside._definitions if beside else {}
+        self._definitions: dict[str, Definition] = beside._definitions if beside else {}
 
     def now_ms(self) -> int:
         """The time, in ms since 1970."""
@@ -210,7 +210,7 @@ class Engine:
 
         return is_trusted_workspace(self.home, folder)
 
-    def definition(self, ref: Ref) -> "Definition":
+    def definition(self, ref: str) -> "Definition":
         """A published workflow.
 
         Raises:
@@ -219,7 +219,7 @@ class Engine:
         if ref not in self._definitions:
             from uwf_core.workflow.definition import read_definition
 
-            self._definitions[ref] = read_definition(self.store, ref)
+            self._definitions[ref] = read_definition(self.store, Ref(ref))
         return self._definitions[ref]
 
     def agent_catalog(self, folder: str) -> "AgentCatalog":

@@ -65,6 +65,7 @@ def fork_at(
         "cwd": begun["cwd"],
         "agent": begun["agent"],
         "depth": depth,
+        "limits": begun["limits"],
         "next": to,
     }
     return begin_thread(engine, thread, fields, inherited_steps(store, ref))

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.shape.kinds import JsonSchema, Shape
 from uwf_core.shape.shapes import payload_schema, shape_of
+from uwf_core.thread.decisions import Event
 from uwf_core.thread.head import Head, create_head, move_head
 from uwf_core.thread.names import event_name
-from uwf_core.thread.state import Event, begin, fold
+from uwf_core.thread.state import begin, fold
 from uwf_core.thread.types import NODES
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from uwf_core.extract.typed import SUSPEND_SCHEMA
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import apply_edge
 from uwf_core.process import crash_points
-from uwf_core.thread.decisions import waits
+from uwf_core.thread.decisions import Event, waits
 from uwf_core.thread.history import failed_steps, read_input
-from uwf_core.thread.state import Event
 from uwf_core.thread.types import ErrorPayload, NextPayload, StepPayload
 from uwf_core.workflow.definition import SUSPEND
 from uwf_core.workflow.variants import STATUS

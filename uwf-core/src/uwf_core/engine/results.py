@@ -15,8 +15,8 @@ from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.process.folders import make_folder
-from uwf_core.thread.head import Head
-from uwf_core.thread.state import ThreadState, ThreadSummary
+from uwf_core.thread.head import Head, ThreadSummary
+from uwf_core.thread.state import ThreadState
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import ExecDocument, Standing, StepResult

@@ -12,7 +12,6 @@ from uwf_core.engine.attempt import Attempt
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.location import named_folder
 from uwf_core.engine.names import check_run
-from uwf_core.engine.nodes import save_event
 from uwf_core.engine.plan import GO_ON, Intent, moderate
 from uwf_core.engine.results import (
     Broadcast,
@@ -28,21 +27,19 @@ from uwf_core.errors import (
     AgentFailure,
     ExitCode,
     InternalFailure,
+    LimitReached,
     RoutingFailed,
     UwfError,
     WrongStateError,
 )
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.decisions import waits
 from uwf_core.thread.head import Head, nodes_present, read_head
 from uwf_core.thread.lifecycle import (
     check_present,
     check_undamaged,
     exit_code,
-    reached_limit,
     state_words,
-    unknown_limits,
 )
 from uwf_core.thread.lock import thread_lock
 from uwf_core.workflow.definition import START
@@ -95,7 +92,7 @@ class Run(NamedTuple):
     @property
     def definition(self) -> "Definition":
         """The workflow of the thread."""
-        return self.engine.definition(Ref(self.head.state.workflow))
+        return self.engine.definition(self.head.state.workflow)
 
     @property
     def folder(self) -> str:
@@ -123,7 +120,7 @@ def exec_thread(
         WrongStateError: it is cancelled.
     """
     with locked_thread(engine, word, watch, cancel) as run:
-        rest = nothing_to_run(run.head)
+        rest = nothing_to_run(engine, run.head)
         if rest is None:
             return run.save(run_steps(run, options, GO_ON))
         state = run.head.state
@@ -175,8 +172,8 @@ def locked_head(
         yield recover(engine, head, notice)
 
 
-def nothing_to_run(head: Head) -> Outcome | None:
-    """The outcome of exec if the thread is completed, or waits for a person or for an allowance;
+def nothing_to_run(engine: "Engine", head: Head) -> Outcome | None:
+    """The outcome of exec if the thread is completed, or waits for a person or at a limit;
     None if there is a step to run.
 
     Raises:
@@ -188,8 +185,12 @@ def nothing_to_run(head: Head) -> Outcome | None:
             f"thread {head.thread} is cancelled",
             hint=f"to continue from its last step in a new thread: uwf thread fork {head.ref}",
         )
-    waits = state.suspension is not None and state.suspension.reason in ("role", "limit")
-    if state.status == "completed" or waits:
+    reason = state.suspension and state.suspension.reason
+    if reason == "limit":
+        from uwf_core.engine.budget import still_reached
+
+        reason = "limit" if still_reached(engine, state) else None
+    if state.status == "completed" or reason in ("role", "limit"):
         return Outcome(exec_document(head, []), exit_code(state))
     return None
 
@@ -232,12 +233,10 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
     while len(results) < wanted:
         if run.cancel.is_set():
             return Outcome(exec_document(run.head, results), ExitCode.INTERRUPTED)
-        if intent.kind == "go":  # a person's text or answer would be lost
-            limited = _at_limit(run)
-            if limited is not None:
-                return Outcome(exec_document(limited, results), ExitCode.LIMIT)
         try:
-            head, outcome = _advance(run, intent, wanted - len(results), results)
+            head, outcome = _advance(run, intent, wanted - len(results), results, noticed)
+        except LimitReached as limit:
+            return Outcome(exec_document(_at_limit(run, limit), results), ExitCode.LIMIT)
         except UwfError as error:
             if not results:
                 raise
@@ -245,7 +244,6 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
         run, intent = run._replace(head=head), GO_ON
         if outcome is not None:
             return outcome
-        _notice_unknown(run, noticed)
         if run.head.state.status != "idle":
             break
     _announce_end(run)
@@ -260,20 +258,20 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
 
 def calling_role(run: Run, intent: Intent) -> "Role | None":
     """The role of the next step if another workflow plays it."""
-    roles, state = run.definition.roles, run.head.state
-    if not run.definition.calls:
+    definition, state = run.definition, run.head.state
+    if not definition.calls:
         return None
     name = state.current_role or (state.suspension.role if state.suspension else "")
     if intent.kind == "poke":
         name = next((each for each, done in state.roles.items() if done.step == run.head.ref), "")
     elif intent.kind == "resume" and state.status == "completed":
-        name = run.definition.graph[START]["resume"].role
-    role = roles.get(name)
+        name = definition.graph[START]["resume"].role
+    role = definition.roles.get(name)
     return role if role is not None and role.workflow is not None else None
 
 
 def _advance(
-    run: Run, intent: Intent, left: int, results: list["StepResult"]
+    run: Run, intent: Intent, left: int, results: list["StepResult"], noticed: set[str]
 ) -> tuple[Head, Outcome | None]:
     """Take a step, or at most `left` steps of a call, which `results` gets: the head afterwards,
     and the outcome if nothing further can be run.
@@ -285,6 +283,8 @@ def _advance(
         return run_call(run, role, intent, left, results, _steps)
     attempt = _step(run, intent)
     results.append(step_result(run.engine, attempt))
+    if attempt.variable is not None and attempt.payload["reserved"] is not None:
+        _notice_unknown(run._replace(head=attempt.head), noticed)
     error = attempt.error
     return attempt.head, None if error is None else ended_by(attempt.head, results, error)
 
@@ -325,27 +325,19 @@ def _step(run: Run, intent: Intent) -> Attempt:
 
 def _notice_unknown(run: Run, noticed: set[str]) -> None:
     """Report each limit, once, whose figures are not known, or not all of them."""
-    for text in unknown_limits(run.head.state, run.definition.limits):
+    from uwf_core.engine.budget import unknown_now
+
+    for text in unknown_now(run.engine, run.head.state, run.head.state.current_role):
         if text not in noticed:
             noticed.add(text)
             run.watch.notice(text)
 
 
-def _at_limit(run: Run) -> Head | None:
-    """The head of a thread that has reached a limit, suspended; None if it may continue."""
-    reached = reached_limit(run.head.state, run.definition.limits)
-    if reached is None:
-        return None
-    with run.engine.store.transaction():
-        return save_event(
-            run.engine,
-            run.head,
-            "limit",
-            limit=reached.name,
-            value=reached.value,
-            used=reached.used,
-            next=waits("limit", run.head.state.current_role or "", reached.words()),
-        )
+def _at_limit(run: Run, limit: LimitReached) -> Head:
+    """The head of a thread that a limit suspends before its next step."""
+    from uwf_core.engine.budget import save_limit
+
+    return save_limit(run.engine, run.head, limit.reached)
 
 
 def _announce_end(run: Run) -> None:

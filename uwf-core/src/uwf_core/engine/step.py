@@ -33,11 +33,12 @@ def run_step(run: "Run", intent: "Intent") -> Attempt:
 
     Raises:
         RoutingFailed: the graph leads nowhere; nothing is stored.
+        LimitReached: a limit leaves no room for it; nothing is stored.
         UsageError: the agent is unknown, blocked, incompatible, claimed twice or has invalid
             options, or the configuration names something else that is unknown; nothing is stored.
         StoreError: the store failed; the head has not moved.
     """
-    engine, attempt = run.engine, Attempt(run.head)
+    engine, attempt = run.engine, Attempt(run.head, by_person=intent.kind != "go")
     attempt.task = moderate(run, intent)  # 5
     attempt.choice = agent_for(run, attempt.task)
     run.watch.load()  # the time of the step begins afterwards

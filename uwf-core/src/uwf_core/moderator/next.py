@@ -10,7 +10,7 @@ from uwf_core.errors import RoutingFailed
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.decisions import ends, runs, waits
 from uwf_core.thread.types import NextPayload
-from uwf_core.workflow.definition import END, START, SUSPEND, Definition, Edge
+from uwf_core.workflow.definition import END, START, SUSPEND, Definition, Edge, Limits
 from uwf_core.workflow.template import TemplateError, render
 from uwf_core.workflow.variants import BODY, INPUT, STATUS
 
@@ -24,12 +24,14 @@ class Transition(NamedTuple):
         prompt: its instruction, the question to the person, or the prompt of the edge to `$END`.
         location: the working folder of the next step alone, absolute or relative to the thread's
             folder; None is that folder.
+        limits: those of the call, if the next role is a workflow.
     """
 
     status: Literal["idle", "suspended", "completed"]
     role: str | None
     prompt: str
     location: str | None = None
+    limits: Limits | None = None
 
     def decision(self) -> NextPayload:
         """What the event of the output stores."""
@@ -137,7 +139,7 @@ def _to_role(
             hint="the prompt uses fields that are empty in the last output; "
             "require them in the schema, or add fixed text to the prompt",
         )
-    return Transition("idle", role, prompt, location or None)
+    return Transition("idle", role, prompt, location or None, edge.limits)
 
 
 def _message_of_role(role: str, reason: Any) -> str:
@@ -159,3 +161,13 @@ def is_back(definition: Definition, role: str, target: str) -> bool:
                 depths[edge.role] = depths[name] + 1
                 found.append(edge.role)
     return target == role or depths[target] < depths[role]
+
+
+def message_of_role(role: str, reason: Any) -> str:
+    """The `reason` that the role itself gave with `$SUSPEND`."""
+    return (reason.strip() if isinstance(reason, str) else "") or f"Role {role!r} needs a person."
+
+
+def message_of_edge(role: str, status: Any, prompt: str) -> str:
+    """The rendered prompt of the edge to `$SUSPEND`."""
+    return prompt.strip() or f"Role {role!r} returned {status!r}, which needs a person."

@@ -17,9 +17,9 @@ from uwf_core.thread.types import FINISHED
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
+    from uwf_core.api.sums import LedgerPayload
     from uwf_core.cas.store import Store
     from uwf_core.thread.state import Suspension, ThreadState
-    from uwf_core.thread.types import LedgerPayload
 
 
 class OpenCall(NamedTuple):

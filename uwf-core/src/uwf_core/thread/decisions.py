@@ -1,6 +1,25 @@
-"""The decisions that events store: which role runs next, the end, or why the thread waits."""
+"""An event, and the decisions that events store: which role runs next, the end, or why the thread
+waits.
+"""
 
+from collections.abc import Mapping
+from typing import Any
+
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.types import NextPayload, Reason
+
+
+class Event(NamedTuple):
+    """A stored event of a thread.
+
+    Attributes:
+        kind: the kind of its node (`thread.types.NODES`): an event, a step, or an open attempt.
+        ref: its node. payload: as read back from the store.
+    """
+
+    kind: str
+    ref: str
+    payload: Mapping[str, Any]
 
 
 def runs(role: str) -> NextPayload:

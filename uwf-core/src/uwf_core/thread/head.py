@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from uwf_core.api.sums import FIELDS, NOTHING_USED, UsagePayload
+from uwf_core.api.sums import FIELDS, NOTHING_RESERVED, NOTHING_USED, UsagePayload
 from uwf_core.errors import CorruptNodeError, UnknownIdError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
@@ -13,14 +13,13 @@ from uwf_core.thread.names import HEADS, head_name
 from uwf_core.thread.state import (
     FOLD_VERSION,
     Caller,
-    Event,
     OpenAttempt,
     RoleSession,
     RoleState,
     Suspension,
     ThreadState,
-    ThreadSummary,
 )
+from uwf_core.thread.types import Status
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
@@ -60,6 +59,20 @@ class Head(NamedTuple):
         """The sessions that a bundle named: they can hold later steps than this thread."""
         named: list[str] = json.loads(self.variable.tags.get(IMPORTED, "[]"))
         return named
+
+
+class ThreadSummary(NamedTuple):
+    """The part of a state that a row of a list shows: read for thousands of threads at once."""
+
+    status: Status
+    workflow: str
+    workflow_name: str
+    started_ms: int
+    current_role: str | None
+    steps: int
+    totals: UsagePayload
+    attempt: OpenAttempt | None
+    suspension: Suspension | None
 
 
 def create_head(store: "Store", ref: Ref, state: ThreadState) -> Head:
@@ -129,7 +142,20 @@ def session_rests(store: "Store", step: Step) -> bool:
     except UnknownIdError:  # deleted, or of another store
         return False
     is_imported = step.payload["session"] in head.imported_sessions
-    return not is_imported and head.state.rests_at(Event("step", step.ref, step.payload))
+    return not is_imported and _rests_at(head.state, step)
+
+
+def _rests_at(state: ThreadState, step: Step) -> bool:
+    """Whether no call of its role has ended or begun since this step of the thread, so that its
+    session holds nothing later.
+    """
+    role = step.payload["role"]
+    if step.payload["failure"] is not None:
+        return state.attempt is None and bool(state.seq == step.payload["seq"] + 1)
+    tried = state.suspension.role if state.suspension else state.current_role
+    is_tried = state.tries > 0 and tried in (role, None)
+    is_running = state.attempt is not None and state.attempt.role == role
+    return state.role(role).step == step.ref and not is_tried and not is_running
 
 
 def mark_head(store: "Store", head: Head, damage: str | None) -> Head:
@@ -147,7 +173,7 @@ def _moved(store: "Store", head: Head, ref: Ref, state: ThreadState, damage: str
 
 def import_tag(head: "Variable") -> dict[str, str]:
     """The tag of the import, which a head keeps when its state changes; empty if it has none."""
-    return {tag: text for tag, text in head.tags.items() if tag == IMPORTED}
+    return {IMPORTED: head.tags[IMPORTED]} if IMPORTED in head.tags else {}
 
 
 _Kind = TypeVar("_Kind")
@@ -168,13 +194,22 @@ _NUMBER_TAGS = {
     "inherited_steps": "inheritedSteps",
     "running_ms": "runningMs",
     "tries": "tries",
-    "grants": "grants",
     "called_steps": "calledSteps",
 }
 DEPTH = "depth"
 """The tag of how many calls are above the thread; every head has it, and lists filter by it."""
 PARENT = "parent"
 """The tag of the thread that called this one last, by which the called threads are found."""
+_JSON_TAGS: tuple[tuple[str, Any], ...] = (
+    ("limits", None),
+    ("largest", NOTHING_RESERVED),
+    ("grants", {}),
+    ("caller", None),
+    ("attempt", None),
+    ("suspension", None),
+)
+"""The fields whose tags are JSON, with the values that are left out."""
+_MAPPINGS = ("limits", "largest", "grants")
 _ROLE = "role."
 _FOLD = "fold"
 
@@ -194,16 +229,14 @@ def to_tags(state: ThreadState) -> dict[str, str]:
         if fields[name]:
             tags[tag] = str(fields[name])
     for name, role in state.roles.items():
-        tags[_ROLE + name] = _dump(role)
+        tags[_ROLE + name] = _dump([*role[:-1], list(role.usage.values())])
     if state.totals != NOTHING_USED:
         tags["usage"] = _dump(list(state.totals.values()))
     if state.caller is not None:
         tags[PARENT] = state.caller.thread
-        tags["caller"] = _dump(state.caller)
-    if state.attempt is not None:
-        tags["attempt"] = _dump(state.attempt)
-    if state.suspension is not None:
-        tags["suspension"] = _dump(state.suspension)
+    for name, empty in _JSON_TAGS:
+        if fields[name] != empty:
+            tags[name] = _dump(fields[name])
     return tags
 
 
@@ -229,6 +262,7 @@ def from_tags(thread: str, tags: Mapping[str, str]) -> ThreadState:
         }
         values["depth"] = int(tags[DEPTH])
         values["totals"] = totals_of(tags.get("usage"))
+        values |= {name: json.loads(tags[name]) for name in _MAPPINGS if name in tags}
         values["caller"] = _listed(tags, "caller", Caller)
         values["attempt"] = _listed(tags, "attempt", OpenAttempt)
         values["suspension"] = _listed(tags, "suspension", Suspension)
@@ -283,8 +317,10 @@ def _listed(tags: Mapping[str, str], tag: str, kind: Callable[..., _Kind]) -> "_
 
 
 def _role(text: str) -> RoleState:
-    visits, step, sessions = json.loads(text)
-    return RoleState(visits, step, {name: RoleSession(*each) for name, each in sessions.items()})
+    visits, step, sessions, runs, leaf_steps, running_ms, usage = json.loads(text)
+    used: Any = dict(zip(_TOTALS, usage, strict=True))
+    known = {name: RoleSession(*each) for name, each in sessions.items()}
+    return RoleState(visits, step, known, runs, leaf_steps, running_ms, used)
 
 
 _dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

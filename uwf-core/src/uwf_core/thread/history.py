@@ -8,8 +8,9 @@ from uwf_core.api.sums import UsagePayload
 from uwf_core.errors import CorruptNodeError, StoreError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.thread.decisions import Event
 from uwf_core.thread.names import attempts_prefix, event_kind, events_prefix
-from uwf_core.thread.state import Event, ThreadState, begin, fold
+from uwf_core.thread.state import ThreadState, begin, fold
 from uwf_core.thread.types import NODES, ErrorPayload, StartPayload, StepPayload
 
 if TYPE_CHECKING:
@@ -279,3 +280,12 @@ def _payload(store: "Store", ref: str, kind: str) -> dict[str, Any]:
     ):
         raise CorruptNodeError(f"node {ref} is not of the kind {kind!r}")
     return payload
+
+
+def differences(stored: ThreadState, folded: ThreadState) -> list[str]:
+    """The fields in which a stored state differs from the fold of its events."""
+    return [
+        f"{name} is {mine!r}, not {its!r}"
+        for name, mine, its in zip(stored._fields, stored, folded, strict=True)
+        if mine != its
+    ]

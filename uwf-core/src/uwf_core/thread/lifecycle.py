@@ -1,18 +1,14 @@
-"""Which commands a thread allows, its limits, and its status as lock and missing nodes show it.
+"""Which commands a thread allows, and its status as lock and missing nodes show it.
 
 Pure. `thread.state` has a drawing of the states.
 """
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from uwf_core.api.sums import TOKEN_FIELDS, UsageField, is_exact, known_sum
 from uwf_core.errors import CorruptNodeError, ExitCode, FailureKind, WrongStateError
-from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.state import Suspension, ThreadState, ThreadSummary
+from uwf_core.thread.head import ThreadSummary
+from uwf_core.thread.state import Suspension, ThreadState
 from uwf_core.thread.types import FINISHED
-
-if TYPE_CHECKING:
-    from uwf_core.workflow.definition import Limits
 
 Shown = TypeVar("Shown", ThreadState, ThreadSummary)
 
@@ -158,52 +154,3 @@ def exit_code(state: ThreadState) -> int:
         case "interrupted":
             return ExitCode.INTERRUPTED
     return FailureKind.of(state.suspension.kind or FailureKind.INTERNAL.word).exit_code
-
-
-class Reached(NamedTuple):
-    """A limit that was reached: its name, its value with what was granted, and what was used."""
-
-    name: str
-    value: float
-    used: float
-
-    def words(self) -> str:
-        """The limit, for people."""
-        return f"{self.name} {self.value:g} is reached ({self.used:g} used)"
-
-
-def reached_limit(state: ThreadState, limits: "Limits") -> Reached | None:
-    """The limit that the thread has reached, None if it may take another step.
-
-    An unreported figure never counts as 0: the known part counts, and `unknown_limits` names the
-    limit.
-    """
-    totals = state.totals
-    used = {
-        "maxSteps": (state.steps - state.inherited_steps, limits.max_steps),
-        "maxTokens": (known_sum(totals, *TOKEN_FIELDS), limits.max_tokens),
-        "maxCostUsd": (totals["costUsd"] or 0, limits.max_cost_usd),
-        "maxMinutes": (state.running_ms / 60_000, limits.max_minutes),
-    }
-    grants = 1 + state.grants
-    for name, (value, limit) in used.items():
-        if limit is not None and value >= limit * grants:
-            return Reached(name, limit * grants, value)
-    return None
-
-
-def unknown_limits(state: ThreadState, limits: "Limits") -> tuple[str, ...]:
-    """A text for each limit that cannot be enforced, or only on the part that is known."""
-    figures: tuple[tuple[str, float | None, tuple[UsageField, ...]], ...] = (
-        ("maxTokens", limits.max_tokens, ("inputTokens", "outputTokens")),
-        ("maxCostUsd", limits.max_cost_usd, ("costUsd",)),
-    )
-    texts = []
-    for name, limit, fields in figures:
-        if limit is None or is_exact(state.totals, *fields):
-            continue
-        if known_sum(state.totals, *fields):
-            texts.append(f"limit {name} counts only what is known: a call did not report all of it")
-        else:
-            texts.append(f"limit {name} is not enforceable: the agent does not report it")
-    return tuple(texts)

@@ -7,6 +7,7 @@ ATTEMPTS = "@uwf/attempt/"
 TURNS = "@uwf/turn/"
 EVENTS = "@uwf/event/"
 CALLS = "@uwf/call/"
+ASKED = "@uwf/asked/"
 ASKS = "@uwf/ask/"
 IMPORTED = "@uwf/foreign/"
 
@@ -64,6 +65,11 @@ def call_name(thread: str, number: int, child: str) -> str:
     return f"{CALLS}{thread}/{number:08}/{child}"
 
 
+def asked_prefix(thread: ThreadId) -> str:
+    """The questions that were asked about steps of a thread (`step ask`)."""
+    return f"{ASKED}{thread}/"
+
+
 def ask_name(step: str) -> str:
     """The cached fork that answers questions about a step."""
     return f"{ASKS}{step}"
@@ -76,13 +82,13 @@ def imported_name(start: str) -> str:
 
 def prefixes_of(thread: ThreadId) -> tuple[str, ...]:
     """The prefixes of a thread's variables besides its head."""
-    prefixes = attempts_prefix, events_prefix, turns_prefix, calls_prefix
+    prefixes = attempts_prefix, events_prefix, turns_prefix, calls_prefix, asked_prefix
     return tuple(prefix(thread) for prefix in prefixes)
 
 
 def thread_of(name: str) -> ThreadId | None:
     """The thread of a variable, None if the variable belongs to no thread."""
-    for area in (HEADS, ATTEMPTS, TURNS, EVENTS, CALLS):
+    for area in (HEADS, ATTEMPTS, TURNS, EVENTS, CALLS, ASKED):
         if name.startswith(area):
             thread = name.removeprefix(area).partition("/")[0]
             return ThreadId(thread) if ThreadId.matches(thread) else None

@@ -15,27 +15,27 @@ interrupted.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from uwf_core.api.sums import NOTHING_USED, UsagePayload, add_usage
+from uwf_core.api.sums import (
+    NOTHING_RESERVED,
+    NOTHING_USED,
+    LedgerPayload,
+    ReservePayload,
+    UsagePayload,
+    add_usage,
+    larger,
+    reserve_of,
+)
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.types import LedgerPayload, NextPayload, Reason, Status
+from uwf_core.thread.decisions import Event
+from uwf_core.thread.types import NextPayload, Reason, Status
 
 FOLD_VERSION: Final = 3
 """Increased when `fold` gives another state for the same events; older tags are folded again."""
 
-
-class Event(NamedTuple):
-    """A stored event of a thread.
-
-    Attributes:
-        kind: the kind of its node (`thread.types.NODES`): an event, a step, or an open attempt.
-        ref: its node. payload: as read back from the store.
-    """
-
-    kind: str
-    ref: str
-    payload: Mapping[str, Any]
+CALL: Final = "call"
+"""The scope of a limit of the newest call; a grant for it ends with the call."""
 
 
 class RoleSession(NamedTuple):
@@ -60,12 +60,19 @@ class RoleSession(NamedTuple):
 
 class RoleState(NamedTuple):
     """A role in this thread: how many steps it has delivered, its newest step, and its session with
-    each agent.
+    each agent; and what it has used here, without the steps that came with a fork.
+
+    `runs` are its steps, `leaf_steps` those of agents, persons and programs: with a call, those of
+    the called thread.
     """
 
     visits: int = 0
     step: str | None = None
     sessions: Mapping[str, RoleSession] = {}
+    runs: int = 0
+    leaf_steps: int = 0
+    running_ms: int = 0
+    usage: UsagePayload = NOTHING_USED
 
     def with_session(self, agent: str, session: RoleSession | None) -> "RoleState":
         """A copy in which the agent's session is this one, or none."""
@@ -74,11 +81,15 @@ class RoleState(NamedTuple):
 
 
 class OpenAttempt(NamedTuple):
-    """An attempt that has not ended: it runs, or was interrupted if no process has the lock."""
+    """An attempt that has not ended: it runs, or was interrupted if no process has the lock.
+
+    `reserved` counts against limits meanwhile; None without a limit.
+    """
 
     number: int
     attempt: int
     role: str
+    reserved: ReservePayload | None = None
 
     @property
     def name(self) -> str:
@@ -105,12 +116,14 @@ class Caller(NamedTuple):
     Attributes:
         event: its Called event. thread, number: the calling thread and the number of its step.
         steps: the length of this thread's chain when it was called.
+        role: the role that it plays in the calling thread.
     """
 
     event: str
     thread: str
     number: int
     steps: int
+    role: str
 
 
 class ThreadState(NamedTuple):
@@ -122,7 +135,8 @@ class ThreadState(NamedTuple):
         agent: the thread's own binding (`thread start --agent`).
         steps: length of the chain; `inherited_steps` of these came with a fork.
         tries: attempts at the pending step that ended without one, so far.
-        grants: how often a limit's allowance was granted once more.
+        limits: those of its start. largest: the most that one leaf step has used.
+        grants: what persons added to limits: the amount of each limit, by what it holds for.
         depth: how many calls are above it. caller: its newest call, None for a root.
         called_steps: steps in the threads that it called, less the own ones that called them.
         totals, running_ms: with those of the threads that it called.
@@ -144,7 +158,9 @@ class ThreadState(NamedTuple):
     totals: UsagePayload = NOTHING_USED
     running_ms: int = 0
     tries: int = 0
-    grants: int = 0
+    limits: Mapping[str, float] | None = None
+    largest: ReservePayload = NOTHING_RESERVED
+    grants: Mapping[str, Mapping[str, float]] = {}
     depth: int = 0
     called_steps: int = 0
     caller: Caller | None = None
@@ -155,8 +171,12 @@ class ThreadState(NamedTuple):
     def ledger(self) -> LedgerPayload:
         """What it has used with all that it called. Steps that came with a fork do not count."""
         own = self.steps - self.inherited_steps
-        steps = own + self.called_steps
-        return {"steps": steps, "runningMs": self.running_ms, "usage": self.totals}
+        return {
+            "steps": own + self.called_steps,
+            "runningMs": self.running_ms,
+            "usage": self.totals,
+            "largest": self.largest,
+        }
 
     @property
     def is_entered(self) -> bool:
@@ -170,32 +190,6 @@ class ThreadState(NamedTuple):
     def with_role(self, name: str, state: RoleState) -> "ThreadState":
         """A copy in which one role's state is `state`."""
         return self._replace(roles={**self.roles, name: state})
-
-    def rests_at(self, step: Event) -> bool:
-        """Whether no call of its role has ended or begun since this step of the thread, so that its
-        session holds nothing later.
-        """
-        role = step.payload["role"]
-        if step.payload["failure"] is not None:
-            return self.attempt is None and bool(self.seq == step.payload["seq"] + 1)
-        tried = self.suspension.role if self.suspension else self.current_role
-        is_tried = self.tries > 0 and tried in (role, None)
-        is_running = self.attempt is not None and self.attempt.role == role
-        return self.role(role).step == step.ref and not is_tried and not is_running
-
-
-class ThreadSummary(NamedTuple):
-    """The part of a state that a row of a list shows: read for thousands of threads at once."""
-
-    status: Status
-    workflow: str
-    workflow_name: str
-    started_ms: int
-    current_role: str | None
-    steps: int
-    totals: UsagePayload
-    attempt: OpenAttempt | None
-    suspension: Suspension | None
 
 
 def begin(event: Event, inherited: Iterable[Event] = ()) -> ThreadState:
@@ -218,6 +212,7 @@ def begin(event: Event, inherited: Iterable[Event] = ()) -> ThreadState:
         current_role=None,
         agent=payload["agent"],
         depth=payload["depth"],
+        limits=payload["limits"],
     )
     for step in inherited:
         state = _inherited(state, step)
@@ -261,26 +256,27 @@ def decided(state: ThreadState, to: NextPayload) -> ThreadState:
 
 
 def _inherited(state: ThreadState, step: Event) -> ThreadState:
-    state, number = _delivered(state, step, inherited=True), step.payload["number"]
+    number, role = step.payload["number"], state.role(step.payload["role"])
+    state = _delivered(state, role, step, inherited=True)
     return state._replace(steps=number, inherited_steps=number)
 
 
-def _delivered(state: ThreadState, step: Event, *, inherited: bool) -> ThreadState:
+def _delivered(
+    state: ThreadState, role: RoleState, step: Event, *, inherited: bool = False
+) -> ThreadState:
     """Count a step of a role, unless it replaces one that is counted.
 
     The sessions of other agents know the replaced step, so they get the new one.
     """
     payload, number = step.payload, step.payload["number"]
-    role = state.role(payload["role"])
-    role = role._replace(step=step.ref)
     if inherited or not payload["replaces"]:
-        role = role._replace(visits=role.visits + 1)
+        role = role._replace(step=step.ref, visits=role.visits + 1)
     else:
         known = {
             agent: each._replace(number=min(each.number, number - 1))
             for agent, each in role.sessions.items()
         }
-        role = role._replace(sessions=known)
+        role = role._replace(step=step.ref, sessions=known)
     session = payload["session"]
     own = None if session is None else RoleSession(session, number, inherited, payload["mark"])
     return state.with_role(payload["role"], role.with_session(payload["agent"], own))
@@ -288,46 +284,54 @@ def _delivered(state: ThreadState, step: Event, *, inherited: bool) -> ThreadSta
 
 def _attempt_opened(state: ThreadState, event: Event) -> ThreadState:
     payload = event.payload
-    opened = OpenAttempt(payload["number"], payload["attempt"], payload["role"])
+    opened = OpenAttempt(
+        payload["number"], payload["attempt"], payload["role"], payload["reserved"]
+    )
     return state._replace(attempt=opened)
 
 
 def _called(state: ThreadState, event: Event) -> ThreadState:
     payload = event.payload
-    caller = Caller(event.ref, payload["parent"], payload["number"], state.steps)
-    return decided(state._replace(caller=caller, cwd=payload["cwd"]), payload["next"])
+    caller = Caller(event.ref, payload["parent"], payload["number"], state.steps, payload["role"])
+    grants = {scope: each for scope, each in state.grants.items() if scope != CALL}
+    state = state._replace(caller=caller, cwd=payload["cwd"], grants=grants)
+    return decided(state, payload["next"])
 
 
 def _step(state: ThreadState, event: Event) -> ThreadState:
     payload = event.payload
-    called = payload["calledUsage"]
+    called, number = payload["calledUsage"], payload["number"]
     is_call = payload["child"] is not None or payload["children"] is not None
-    duration_ms = 0 if is_call else payload["completedAtMs"] - payload["startedAtMs"]
-    state = _used(state, payload["usage"], duration_ms)
+    is_new = payload["failure"] is None and (
+        payload["replaces"] is None or number <= state.inherited_steps
+    )
+    # A call is not a step itself.
+    state, role = _spent(state, payload, runs=int(is_new), is_leaf=not is_call)
     if called is not None:
-        state = _with_called(state, called)
+        state = state._replace(called_steps=state.called_steps + called["steps"])
+        sums = called["steps"], called["runningMs"], called["usage"], called["largest"]
+        state, role = _with_sums(state, role, *sums)
     if payload["failure"] is not None:
-        return _tried(state, payload, payload["sessionKept"])
-    number = payload["number"]
-    if is_call and (payload["replaces"] is None or number <= state.inherited_steps):
-        state = state._replace(called_steps=state.called_steps - 1)  # the call is not one itself
-    state = _delivered(state, event, inherited=False)._replace(
+        return _tried(state, role, payload, payload["sessionKept"])
+    state = _delivered(state, role, event)._replace(
         steps=number,
         inherited_steps=min(state.inherited_steps, number - 1),  # one may be replaced
+        called_steps=state.called_steps - (is_new and is_call),
         tries=0,
     )
     return decided(state, payload["next"])
 
 
 def _asked(state: ThreadState, event: Event) -> ThreadState:
-    payload = event.payload
-    state = _used(state, payload["usage"], payload["completedAtMs"] - payload["startedAtMs"])
-    return _tried(state, payload, True)
+    state, role = _spent(state, event.payload)
+    return _tried(state, role, event.payload, True)
 
 
-def _tried(state: ThreadState, payload: Mapping[str, Any], kept: bool) -> ThreadState:
+def _tried(
+    state: ThreadState, role: RoleState, payload: Mapping[str, Any], kept: bool
+) -> ThreadState:
     """An attempt ended without a step. If it has no session, the one before it stays."""
-    role, agent = state.role(payload["role"]), payload["agent"]
+    agent = payload["agent"]
     session = role.sessions.get(agent)
     if not kept:
         session = None
@@ -344,18 +348,41 @@ def _decision(state: ThreadState, event: Event) -> ThreadState:
 
 
 def _granted(state: ThreadState, event: Event) -> ThreadState:
-    return decided(state._replace(grants=state.grants + 1), event.payload["next"])
+    scope, to = event.payload["scope"], event.payload["next"]
+    amounts = dict(state.grants.get(scope, {}))
+    for name, amount in event.payload["amounts"].items():
+        amounts[name] = amounts.get(name, 0) + amount
+    state = state._replace(grants={**state.grants, scope: amounts})
+    return state if to is None else decided(state, to)
 
 
-def _used(state: ThreadState, usage: Any, duration_ms: int) -> ThreadState:
-    return state._replace(
-        totals=add_usage(state.totals, usage), running_ms=state.running_ms + max(0, duration_ms)
+def _spent(
+    state: ThreadState, payload: Mapping[str, Any], *, runs: int = 0, is_leaf: bool = True
+) -> tuple[ThreadState, RoleState]:
+    """The state, and that of the role, with what an attempt has used; `runs`: whether it is a
+    further step.
+    """
+    usage, role = payload["usage"], state.role(payload["role"])
+    ms = payload["completedAtMs"] - payload["startedAtMs"]
+    ms = ms if is_leaf and ms > 0 else 0
+    role = role._replace(runs=role.runs + runs)
+    return _with_sums(state, role, runs if is_leaf else 0, ms, usage, reserve_of(usage, ms))
+
+
+def _with_sums(
+    state: ThreadState, role: RoleState, steps: int, ms: int, usage: Any, largest: ReservePayload
+) -> tuple[ThreadState, RoleState]:
+    role = role._replace(
+        leaf_steps=role.leaf_steps + steps,
+        running_ms=role.running_ms + ms,
+        usage=add_usage(role.usage, usage),
     )
-
-
-def _with_called(state: ThreadState, ledger: LedgerPayload) -> ThreadState:
-    state = _used(state, ledger["usage"], ledger["runningMs"])
-    return state._replace(called_steps=state.called_steps + ledger["steps"])
+    state = state._replace(
+        running_ms=state.running_ms + ms,
+        totals=add_usage(state.totals, usage),
+        largest=larger(state.largest, largest),
+    )
+    return state, role
 
 
 _FOLDS: Final[Mapping[str, Callable[[ThreadState, Event], ThreadState]]] = {
@@ -369,12 +396,3 @@ _FOLDS: Final[Mapping[str, Callable[[ThreadState, Event], ThreadState]]] = {
     "cancelled": _decision,
 }
 """By the kind of the event. `started` begins a thread: see `begin`."""
-
-
-def differences(stored: ThreadState, folded: ThreadState) -> list[str]:
-    """The fields in which a stored state differs from the fold of its events."""
-    return [
-        f"{name} is {mine!r}, not {its!r}"
-        for name, mine, its in zip(stored._fields, stored, folded, strict=True)
-        if mine != its
-    ]

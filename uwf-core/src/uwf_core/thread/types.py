@@ -7,7 +7,7 @@ value is null, never left out. Times are integer ms since 1970, durations ms.
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypedDict
 
-from uwf_core.api.sums import UsagePayload
+from uwf_core.api.sums import LedgerPayload, ReservePayload, UsagePayload
 from uwf_core.shape.mismatch import To
 
 Status = Literal["idle", "running", "suspended", "completed", "cancelled", "corrupt"]
@@ -81,16 +81,6 @@ class WorkspacePayload(TypedDict):
 
     before: str
     after: str
-
-
-class LedgerPayload(TypedDict):
-    """What a thread has used with all that it called: steps of agents, persons and programs, their
-    time, and their usage.
-    """
-
-    steps: int
-    runningMs: int
-    usage: UsagePayload
 
 
 class StepPayload(TypedDict):
@@ -180,7 +170,8 @@ class AttemptPayload(TypedDict):
     The variable `@uwf/attempt/<thread>/<number>.<try>` points to it. `seq` is the number of the
     event that will end it. `instruction` is the edge prompt with the text of a person
     (`said`); `engine` the process that runs it; `marker` is in the environment of everything it
-    starts (`UWF_ATTEMPT`). `step` refers to its failed step, `question` to its question.
+    starts (`UWF_ATTEMPT`). `reserved` counts against limits until it ends. `step` refers to its
+    failed step, `question` to its question.
     """
 
     thread: str
@@ -204,7 +195,7 @@ class AttemptPayload(TypedDict):
     startedAtMs: int
     engine: ProcessPayload
     marker: str
-    reserved: UsagePayload | None
+    reserved: ReservePayload | None
     step: StepRef | None
     question: Annotated[str, To("question")] | None
 
@@ -225,7 +216,7 @@ class _EventPayload(TypedDict):
 
 class StartedPayload(_EventPayload):
     """A thread's first event: at its start node, or (a fork) at a step of another thread. `depth`
-    counts the calls above the thread.
+    counts the calls above the thread, and `limits` are those of its start node.
     """
 
     workflow: Annotated[str, To("workflow")]
@@ -235,6 +226,7 @@ class StartedPayload(_EventPayload):
     cwd: str
     agent: str | None
     depth: int
+    limits: dict[str, float] | None
     next: NextPayload
 
 
@@ -246,7 +238,7 @@ class CalledPayload(_EventPayload):
         number, purpose, replaces, said, edgePrompt, prompt: of the step that the call is.
         input: the typed input.
         cwd: the folder of this thread during the call.
-        ledger: what this thread had used before.
+        ledger: what this thread had used before. limits: those of this call, set by its edge.
     """
 
     parent: str
@@ -261,6 +253,7 @@ class CalledPayload(_EventPayload):
     input: AnyRef | None
     cwd: str
     ledger: LedgerPayload
+    limits: dict[str, float] | None
     next: NextPayload
 
 
@@ -278,17 +271,35 @@ class AskedPayload(_EventPayload):
 
 
 class GrantedPayload(_EventPayload):
-    """A person granted a limit's allowance once more."""
+    """A person granted more of limits of this thread.
 
-    next: NextPayload
+    Attributes:
+        scope: what the limits hold for (`thread.limits`). amounts: what was added, by limit.
+        next: null if the thread waits for something else.
+    """
+
+    scope: str
+    amounts: dict[str, float]
+    next: NextPayload | None
 
 
 class LimitPayload(_EventPayload):
-    """A limit was reached: its name, its value with what was granted, and the usage."""
+    """A limit was reached.
 
+    Attributes:
+        limited: the limited thread: this one, or one that called it.
+        scope: what of that thread is limited (`thread.limits`). origin: where the limit is set.
+        limit, value, used: its name, its value with what was granted, and the usage.
+        reserved: what the next step and those that run may use.
+    """
+
+    limited: str
+    scope: str
+    origin: str
     limit: str
     value: float
     used: float
+    reserved: float
     next: NextPayload
 
 

@@ -97,7 +97,7 @@ def _rest(engine: "Engine", thread: ThreadId) -> Outcome | None:
         return None  # the child names the holder
     head = read_head(engine.store, thread)
     state = effective(head.state, is_running=False, is_sound=head.damage is None)
-    return nothing_to_run(head._replace(state=state))
+    return nothing_to_run(engine, head._replace(state=state))
 
 
 def _arguments(

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.cas.schemas import Violation, violations
 from uwf_core.engine.find import find_thread
-from uwf_core.engine.nodes import save_event
 from uwf_core.engine.plan import Intent
 from uwf_core.engine.results import Outcome, Watch, exec_document
 from uwf_core.engine.run import RunOptions, check_step, exec_thread, locked_thread, run_steps
@@ -13,9 +12,9 @@ from uwf_core.errors import PayloadError, UsageError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.calls import check_no_call, open_calls, shown_state, waiting_below
-from uwf_core.thread.decisions import runs
 from uwf_core.thread.head import read_head
 from uwf_core.thread.lifecycle import check_poke, check_resume
+from uwf_core.thread.limits import parse_amounts
 from uwf_core.thread.state import Suspension
 from uwf_core.values.texts import parse_fields, role_variants, undeclared_fields
 from uwf_core.views.recorded import ThreadRecord
@@ -29,11 +28,12 @@ if TYPE_CHECKING:
 
 class Input(NamedTuple):
     """What a person adds: a text, or an answer to the pending question (JSON, or `field=value`
-    per line).
+    per line). `grants`: amounts for the limits of a thread that waits at one (`cost=5`).
     """
 
     text: str | None = None
     answer: str | None = None
+    grants: Sequence[str] = ()
 
 
 def resume_thread(
@@ -43,7 +43,8 @@ def resume_thread(
 
     Raises:
         WrongStateError: it is idle or cancelled; an answer without a pending question, or no
-            answer to one.
+            answer to one; a grant where no limit is reached.
+        UsageError: the grant is wrong, or leaves no room; nothing has changed.
         PayloadError: the answer does not satisfy the form; nothing has changed.
         BusyError: another process runs it.
     """
@@ -103,10 +104,18 @@ def _resume(
         check_resume(head.state, head.thread)
         intent = Intent("resume", _clean(engine, said.text), _answer(engine, head, said.answer))
         waits = head.state.suspension
+        amounts = parse_amounts(said.grants)
+        if amounts and (waits is None or waits.reason != "limit"):
+            raise WrongStateError(
+                f"thread {head.thread} does not wait at a limit; there is nothing to grant",
+                hint=f"next: uwf thread resume {head.thread}",
+            )
         if waits is not None and waits.reason == "limit":
+            from uwf_core.engine.budget import grant
+
             state = head.state._replace(status="idle", current_role=waits.role, suspension=None)
             check_step(run._replace(head=head._replace(state=state)), options, intent)
-            run = run._replace(head=_grant(engine, head))
+            run = run._replace(head=grant(engine, head, amounts))
         return run.save(run_steps(run, options, intent))
 
 
@@ -131,14 +140,6 @@ def poke_thread(
 
 def _clean(engine: "Engine", text: str | None) -> str | None:
     return None if text is None else engine.redactor.text(text)
-
-
-def _grant(engine: "Engine", head: "Head") -> "Head":
-    """Store that the same allowance is granted once more."""
-    waiting = head.state.suspension
-    with engine.store.transaction():
-        to = runs(waiting.role if waiting else "")
-        return save_event(engine, head, "granted", by=engine.person(), next=to)
 
 
 def _answer(engine: "Engine", head: "Head", given: str | None) -> dict[str, Any] | None:

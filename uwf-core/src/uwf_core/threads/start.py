@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 class StartOptions(NamedTuple):
-    """The word of the workflow, the task, the working folder, the word of `--agent`, and the typed
-    input: a value, a JSON object, or items `field=value`.
+    """The word of the workflow, the task, the working folder, the word of `--agent`, the typed
+    input (a value, a JSON object, or items `field=value`), and limits by their names in a workflow.
     """
 
     workflow: str
@@ -33,6 +33,7 @@ class StartOptions(NamedTuple):
     cwd: str
     agent: str | None = None
     input: Mapping[str, Any] | str | None = None
+    limits: dict[str, float] | None = None
 
 
 def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "StartedDocument":
@@ -71,7 +72,7 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
             "depth": 0,
             "input": None if given is None else store.put(store.put_schema(schema), given),
             "bindings": None,
-            "limits": None,
+            "limits": options.limits,
         }
         start = engine.nodes.put("start", payload)
         thread = ThreadId.new(now)
@@ -83,6 +84,7 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
             "cwd": cwd,
             "agent": options.agent,
             "depth": 0,
+            "limits": options.limits,
             "next": runs(definition.graph[START]["new"].role),
         }
         crash_points.reach("start")

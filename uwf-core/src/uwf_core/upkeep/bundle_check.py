@@ -13,10 +13,15 @@ from uwf_core.errors import BundleError, RoutingFailed, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import apply_edge
 from uwf_core.thread.head import Head, head_of
-from uwf_core.thread.history import body_of, newest_first, read_start, state_of_thread
+from uwf_core.thread.history import (
+    body_of,
+    differences,
+    newest_first,
+    read_start,
+    state_of_thread,
+)
 from uwf_core.thread.inputs import RecordedInputs
 from uwf_core.thread.names import attempts_prefix, events_prefix, head_name, turns_prefix
-from uwf_core.thread.state import differences
 from uwf_core.thread.types import EVENTS, NODES
 from uwf_core.workflow.definition import END, START, SUSPEND, WORKFLOW_TYPES, read_definition
 from uwf_core.workflow.registry import PREFIX as REGISTRY

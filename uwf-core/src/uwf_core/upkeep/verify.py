@@ -12,9 +12,8 @@ from uwf_core.errors import CorruptNodeError, StoreError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.head import Head, head_of
-from uwf_core.thread.history import state_of_thread
+from uwf_core.thread.history import differences, state_of_thread
 from uwf_core.thread.names import HEADS, head_name, prefixes_of, thread_of
-from uwf_core.thread.state import differences
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine

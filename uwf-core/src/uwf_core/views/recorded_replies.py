@@ -9,7 +9,7 @@ from uwf_core.thread.history import text_at
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
-    from uwf_core.thread.state import Event
+    from uwf_core.thread.decisions import Event
     from uwf_core.thread.types import CorrectionPayload, TurnPayload
 
 

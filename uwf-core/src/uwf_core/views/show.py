@@ -9,8 +9,9 @@ from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import status_fields
 from uwf_core.errors import CorruptNodeError, DefinitionError, UwfError
 from uwf_core.ids import ThreadId
+from uwf_core.thread.head import ThreadSummary
 from uwf_core.thread.names import HEADS
-from uwf_core.thread.state import Suspension, ThreadState, ThreadSummary
+from uwf_core.thread.state import Suspension, ThreadState
 from uwf_core.views.recorded import ThreadRecord, open_thread
 
 if TYPE_CHECKING:

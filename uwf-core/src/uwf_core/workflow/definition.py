@@ -46,6 +46,9 @@ class Limits(NamedTuple):
     max_minutes: Annotated[float | None, "Minutes spent running.", _POSITIVE] = None
 
 
+NO_LIMITS: Final = Limits()
+
+
 class RoleLimits(NamedTuple):
     """Limits of all steps of a role in one thread; null is unlimited."""
 

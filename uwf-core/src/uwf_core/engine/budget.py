@@ -1,0 +1,307 @@
+"""Budgets: the limits above a step, what counts against them, and the grants of persons.
+
+Loaded only where a limit is set, or a thread was called.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING
+
+from uwf_core.api.sums import NOTHING_RESERVED, LedgerPayload, ReservePayload, larger
+from uwf_core.engine.nodes import save_event
+from uwf_core.errors import CorruptNodeError, LimitReached, UnknownIdError, UsageError
+from uwf_core.ids import Ref, ThreadId
+from uwf_core.thread.calls import calling_heads, open_calls
+from uwf_core.thread.decisions import runs, waits
+from uwf_core.thread.head import Head, read_head
+from uwf_core.thread.limits import (
+    DEPTH,
+    ROLE,
+    Account,
+    Limit,
+    Reached,
+    first_reached,
+    ledger_sum,
+    limits_of_call,
+    limits_of_thread,
+    reservation,
+    role_account,
+    unknown_limits,
+)
+from uwf_core.thread.lock import thread_lock
+from uwf_core.thread.names import asked_prefix, event_kind, events_prefix
+from uwf_core.thread.state import ThreadState
+
+if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
+    from uwf_core.engine.engine import Engine
+    from uwf_core.thread.types import CalledPayload, LimitPayload
+    from uwf_core.workflow.definition import Definition, Role
+
+Counted = tuple[Limit, Account]
+"""A limit with what counts against it."""
+
+
+def admit(
+    engine: "Engine", state: ThreadState, role: "Role", *, must_fit: bool
+) -> ReservePayload | None:
+    """What a step of `role` may use, None without any limit. Within the transaction that opens its
+    attempt, so that no other step is admitted with the same room.
+
+    Raises:
+        LimitReached: `must_fit`, and a limit leaves no room for it.
+    """
+    counted = list(counted_limits(engine, state, role.name))
+    if not counted:
+        return None
+    own = _own_reservation(counted, role)
+    reached = first_reached(counted, own, role.name) if must_fit else None
+    if reached is not None:
+        raise LimitReached(reached.words(state.thread), reached)
+    return own
+
+
+def _own_reservation(counted: list[Counted], role: "Role") -> ReservePayload:
+    """What the next step may use: nothing if a person plays it, and a program uses only time."""
+    if role.human:
+        return NOTHING_RESERVED
+    largest = NOTHING_RESERVED
+    for _, account in counted:
+        largest = larger(largest, account.ledger["largest"])
+    if role.program is not None:
+        return {**NOTHING_RESERVED, "durationMs": largest["durationMs"]}
+    return reservation(role.reserve, largest)
+
+
+def still_reached(engine: "Engine", state: ThreadState) -> bool:
+    """Whether there is still no room for the step that a limit holds up."""
+    assert state.suspension is not None
+    if _newest_limit(engine.store, state.thread)["limit"] == DEPTH:
+        return state.depth >= engine.settings.limits.depth
+    role = _definition(engine, state).roles.get(state.suspension.role)
+    if role is None:
+        return True
+    try:
+        admit(engine, state, role, must_fit=True)
+    except LimitReached:
+        return True
+    return False
+
+
+def counted_limits(engine: "Engine", state: ThreadState, role: str | None) -> Iterator[Counted]:
+    """The limits that hold for a step of `role`: those of its thread and of all that called it."""
+    levels = [(state, role)]
+    for above in ancestors(engine, state):
+        below = levels[-1][0].caller
+        levels.append((above, below.role if below else None))
+    for number, (each, name) in enumerate(levels):
+        yield from _counted_here(engine, each, name)
+        if number + 1 < len(levels):
+            yield from _counted_in_call(engine, each)
+
+
+def _counted_here(engine: "Engine", state: ThreadState, role: str | None) -> Iterator[Counted]:
+    limits = list(limits_of_thread(state, _definition(engine, state), role))
+    if not limits:
+        return
+    children = open_children(engine, state)
+    for limit in limits:
+        if limit.scope == ROLE + (role or ""):
+            account = _account_of_role(engine, state, role or "", children)
+        else:
+            account = account_of(engine, state, children)
+        yield (limit, account)
+
+
+def _counted_in_call(engine: "Engine", state: ThreadState) -> Iterator[Counted]:
+    """The limits of the newest call of a thread, which count what it used since."""
+    assert state.caller is not None
+    called = _called(engine, state)
+    if called["limits"]:
+        account = account_of(engine, state).since(called["ledger"])
+        for limit in limits_of_call(state, state.caller.role, called["limits"]):
+            yield (limit, account)
+
+
+def ancestors(engine: "Engine", state: ThreadState) -> list[ThreadState]:
+    """The threads in whose open calls a thread is, the nearest first."""
+    return [head.state for head in calling_heads(engine.store, state)]
+
+
+def open_children(engine: "Engine", state: ThreadState) -> list[ThreadState]:
+    """The threads that a thread has called, and whose result is not recorded yet."""
+    found: list[ThreadState] = []
+    for call in open_calls(engine.store, ThreadId(state.thread)):
+        with suppress(UnknownIdError):  # deleted, or of another store
+            found.append(read_head(engine.store, call.child).state)
+    return found
+
+
+def account_of(
+    engine: "Engine", state: ThreadState, children: list[ThreadState] | None = None
+) -> Account:
+    """What a thread has used with all that it called, and what the running steps may use."""
+    account = _with_asks(engine.store, state, _with_open(Account(state.ledger), state))
+    for child in open_children(engine, state) if children is None else children:
+        account = account.plus(_account_of_call(engine, child))
+    return account
+
+
+def ledger_of(engine: "Engine", state: ThreadState) -> LedgerPayload:
+    """The ledger of a thread: attempts, recorded and open calls, and questions about its steps."""
+    return account_of(engine, state).ledger
+
+
+def _account_of_role(
+    engine: "Engine", state: ThreadState, role: str, children: list[ThreadState]
+) -> Account:
+    account = role_account(state.role(role))
+    for child in children:
+        if child.caller is not None and child.caller.role == role:
+            account = account.plus(_account_of_call(engine, child))
+    return account
+
+
+def _account_of_call(engine: "Engine", child: ThreadState) -> Account:
+    return account_of(engine, child).since(_called(engine, child)["ledger"])
+
+
+def _with_open(account: Account, state: ThreadState) -> Account:
+    """With the attempt that runs in the thread."""
+    if state.attempt is None:
+        return account
+    reserved = state.attempt.reserved or NOTHING_RESERVED
+    return account._replace(running=1, reserved=reserved)
+
+
+def _with_asks(store: "Store", state: ThreadState, account: Account) -> Account:
+    ledger = account.ledger
+    for variable in store.variables(asked_prefix(ThreadId(state.thread))):
+        asked = store.get(Ref(variable.value)).payload
+        ledger = ledger_sum(
+            ledger,
+            {"steps": 0, "runningMs": 0, "usage": asked["usage"], "largest": NOTHING_RESERVED},
+        )
+    return account._replace(ledger=ledger)
+
+
+def _called(engine: "Engine", state: ThreadState) -> "CalledPayload":
+    assert state.caller is not None
+    payload: CalledPayload = engine.store.get(Ref(state.caller.event)).payload
+    return payload
+
+
+def _definition(engine: "Engine", state: ThreadState) -> "Definition":
+    return engine.definition(Ref(state.workflow))
+
+
+def save_limit(engine: "Engine", head: Head, reached: Reached) -> Head:
+    """Suspend a thread at a limit, of itself or of a thread that called it."""
+    limit, words = reached.limit, reached.words(head.thread)
+    with engine.store.transaction():
+        return save_event(
+            engine,
+            head,
+            "limit",
+            limited=limit.thread,
+            scope=limit.scope,
+            origin=limit.origin,
+            limit=limit.name,
+            value=limit.value,
+            used=reached.used,
+            reserved=reached.reserved,
+            next=waits("limit", reached.role, words),
+        )
+
+
+def unknown_now(engine: "Engine", state: ThreadState, role: str | None) -> Iterator[str]:
+    """A text for each limit whose figures are not known, or not all of them."""
+    names = {limit.name for limit, _ in counted_limits(engine, state, role)}
+    return unknown_limits(state.totals, names)
+
+
+def grant(engine: "Engine", head: Head, amounts: Mapping[str, float]) -> Head:
+    """Store a grant in the limited thread; the head of the thread that waits for it.
+
+    Args:
+        engine: the engine. head: a thread that a limit suspends; its lock is held.
+        amounts: what to add, by limit; empty: the allowance of the reached limit once more.
+
+    Raises:
+        UsageError: there is no such limit, or the amounts leave no room; nothing has changed.
+        BusyError: another process runs the limited thread.
+    """
+    store, waiting = engine.store, head.state.suspension
+    assert waiting is not None
+    event = _newest_limit(store, head.thread)
+    if event["limit"] == DEPTH and not amounts:
+        return head  # nothing of the thread is limited: `exec` looks at the setting again
+    with ExitStack() as stack:
+        is_own = event["limited"] == head.thread
+        if not is_own:
+            limited = ThreadId(event["limited"])
+            stack.enter_context(thread_lock(store, limited, engine.now_ms()))
+        stack.enter_context(store.transaction())
+        to = runs(waiting.role) if is_own else None
+        target = head if is_own else read_head(store, ThreadId(event["limited"]))
+        in_force = _limits_in(engine, head.state, waiting.role, event)
+        _check_known(amounts or (event["limit"],), in_force, event)
+        added = dict(amounts) or {event["limit"]: in_force[event["limit"]].base}
+        fields = {"scope": event["scope"], "amounts": added, "next": to}
+        granted = save_event(engine, target, "granted", by=engine.person(), **fields)
+        head = granted if is_own else head
+        if amounts:
+            _check_room(engine, head.state, waiting.role)
+    return head
+
+
+def _newest_limit(store: "Store", thread: str) -> "LimitPayload":
+    for variable in reversed(store.variables(events_prefix(ThreadId(thread)))):
+        if event_kind(variable.name) == "limit":
+            payload: LimitPayload = store.get(Ref(variable.value)).payload
+            return payload
+    raise CorruptNodeError(
+        f"the limit that thread {thread} has reached is missing",
+        hint=f"next: uwf cas verify {thread} --repair",
+    )
+
+
+def _limits_in(
+    engine: "Engine", state: ThreadState, role: str, event: "LimitPayload"
+) -> dict[str, Limit]:
+    """The limits of the scope whose limit was reached, by their names."""
+    counted = counted_limits(engine, state, role)
+    found = (limit for limit, _ in counted)
+    return {
+        limit.name: limit
+        for limit in found
+        if (limit.thread, limit.scope) == (event["limited"], event["scope"])
+    }
+
+
+def _check_known(
+    names: Iterable[str], in_force: Mapping[str, Limit], event: "LimitPayload"
+) -> None:
+    for name in names:
+        if name not in in_force:
+            raise UsageError(
+                f"there is no limit {name} of {event['origin']}",
+                where="--grant",
+                hint=(
+                    "its limits are " + ", ".join(in_force)
+                    if in_force
+                    else "to allow deeper calls: uwf config set limits.depth N"
+                ),
+            )
+
+
+def _check_room(engine: "Engine", state: ThreadState, role: str) -> None:
+    """Check that a step can begin after a grant, whatever it then uses."""
+    counted = counted_limits(engine, state, role)
+    reached = first_reached(counted, NOTHING_RESERVED, role, at_once=True)
+    if reached is not None:
+        raise UsageError(
+            f"the grant leaves no room: {reached.words(state.thread)}",
+            where="--grant",
+            hint="grant more, or leave --grant out to grant the same allowance once more",
+        )
