@@ -4,8 +4,12 @@ The examples are the broken workflows of the tests, of which every code has at l
 """
 
 from pathlib import Path
+from typing import NoReturn
 
 from generate.tables import table
+from uwf_core.agents.choose import AgentCatalog, resolve_agent
+from uwf_core.errors import UsageError
+from uwf_core.workflow.callees import Callees
 from uwf_core.workflow.check import check_file
 from uwf_core.workflow.codes import CODES
 from uwf_core.workflow.problem import Problem
@@ -36,11 +40,26 @@ def _examples() -> dict[str, Problem]:
     large file have none.
     """
     found: dict[str, Problem] = {}
-    checked = [check_file(str(path)).problems for path in sorted(BROKEN.glob("*.yaml"))]
+    callees = Callees(_unused, _unused, lacks=_lacks)
+    checked = [check_file(str(path), callees).problems for path in sorted(BROKEN.glob("*.yaml"))]
     for problems in sorted(checked, key=len):
         for problem in problems:
             found.setdefault(problem.code, problem)
     return found
+
+
+def _unused(*_: object) -> NoReturn:
+    raise AssertionError("the examples call files only")
+
+
+def _lacks(kind: str, name: str) -> str:
+    if kind == "model":
+        return f"unknown model {name!r}"
+    try:
+        resolve_agent(name, AgentCatalog({}, tuple, "/"))
+    except UsageError as error:
+        return error.message
+    raise AssertionError("the examples suggest nothing that exists")
 
 
 def _cells(example: Problem | None) -> tuple[str, str, str]:

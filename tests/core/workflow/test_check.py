@@ -47,9 +47,13 @@ def _no_names(*_: object) -> NoReturn:
     raise AssertionError("only files are called here")
 
 
+def _lacks_all(kind: str, name: str) -> str:
+    return f"unknown {kind} {name!r}"
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_fault_of_a_broken_workflow_is_told_with_its_place(file: Path) -> None:
-    checked = check_file(str(file), Callees(_no_names, _no_names))
+    checked = check_file(str(file), Callees(_no_names, _no_names, lacks=_lacks_all))
     assert _lines(checked) == _expected()[file.stem]
     assert checked.valid is not any(each.severity == "error" for each in checked.problems)
     for problem in checked.problems:

@@ -44,7 +44,12 @@ def check_workflow(engine: "Engine", file: str, notice: Callable[[str], None]) -
     from uwf_core.workflow.callees import Callees
     from uwf_core.workflow.check import check_file
 
-    callees = Callees(lambda: _context(engine, engine.cwd), engine.definition, notice)
+    def lacks(kind: str, name: str) -> str | None:
+        from uwf_core.engine.names import lacking_agent, lacking_model
+
+        return (lacking_agent if kind == "agent" else lacking_model)(engine, name)
+
+    callees = Callees(lambda: _context(engine, engine.cwd), engine.definition, notice, lacks)
     return check_file(file, callees)
 
 

@@ -52,6 +52,10 @@ class CalleeError(Exception):
 class Callees:
     """Finds what the files of one command call; each file is checked once. `context` is asked for
     only if there is a call.
+
+    Attributes:
+        lacks: why the user cannot use the agent or model (the first argument) of a name; None if
+            they can.
     """
 
     def __init__(
@@ -59,10 +63,12 @@ class Callees:
         context: Callable[[], ResolveContext],
         definition: Callable[[Ref], Definition],
         notice: Callable[[str], None] = lambda _: None,
+        lacks: Callable[[str, str], str | None] = lambda _kind, _name: None,
     ) -> None:
         self._context = context
         self._definition = definition
         self._notice = notice
+        self.lacks = lacks
         self._found: dict[tuple[str, str], Callee] = {}
         self._chain: tuple[str, ...] = ()
 

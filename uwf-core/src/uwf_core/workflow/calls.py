@@ -22,11 +22,13 @@ class Calls:
         found: by role, what its node stores of the workflow: a reference, `$SELF`, or the
             completed mapping of a file that is not published yet.
         problems: the errors of the calls, and those of the called files.
+        lacks: as of `Callees`, if there are any.
     """
 
     def __init__(self, file: str, callees: "Callees | None") -> None:
         self.file = file
         self._callees = callees
+        self.lacks = None if callees is None else callees.lacks
         self.found: dict[str, Any] = {}
         self.problems: list[Problem] = []
 

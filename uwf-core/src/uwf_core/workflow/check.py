@@ -1,7 +1,7 @@
 """Stage 2, check: validate a workflow file and report every error in one run."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.cas.bounds import MAX_PROBLEMS, Budget
@@ -10,8 +10,9 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.calls import Calls
 from uwf_core.workflow.graph_check import check_graph
 from uwf_core.workflow.load import Loaded, load_file, load_text
-from uwf_core.workflow.parsed import parse_workflow
+from uwf_core.workflow.parsed import ParsedWorkflow, parse_workflow
 from uwf_core.workflow.problem import Place, Problem, as_definition_error, error_at
+from uwf_core.workflow.role_kinds import check_suggestions, kind_of
 from uwf_core.workflow.role_schema import RoleSchema, check_role_schema
 from uwf_core.workflow.structure import check_structure
 from uwf_core.workflow.template_check import check_templates
@@ -20,6 +21,7 @@ from uwf_core.workflow.yaml_nodes import YamlMapping
 
 if TYPE_CHECKING:
     from uwf_core.workflow.callees import Callees
+    from uwf_core.workflow.variants import Analysis
 
 _OWNER = re.compile(r"\b(roles|graph)\.[^.\s]+")
 
@@ -151,8 +153,10 @@ def _check(
         wrong_input,
         (problem for schema in schemas.values() for problem in schema.problems),
         calls.problems,
+        check_suggestions(parts, calls.lacks),
         check_graph(parts, analyses),
         check_templates(parts, analyses, own),
+        _programs(parts, analyses, own),
     ):
         problems += _first(stage)
     if workflow is not None:
@@ -162,3 +166,13 @@ def _check(
             role["frontmatter"] = schemas[name].schema
             role["workflow"] = calls.found.get(name)
     return workflow
+
+
+def _programs(
+    parts: ParsedWorkflow, analyses: "Mapping[str, Analysis]", own: dict[str, Any] | None
+) -> Iterable[Problem]:
+    if all(kind_of(role) != "program" for role in parts.roles.values()):
+        return ()
+    from uwf_core.workflow.program_check import check_programs  # not for every workflow
+
+    return check_programs(parts, analyses, own)

@@ -1,9 +1,9 @@
 """Check which keys a role has: those of an agent, a workflow, a program or a person."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from uwf_core.workflow.parsed import ParsedRole, ParsedWorkflow
-from uwf_core.workflow.problem import Problem, error_at
+from uwf_core.workflow.problem import Problem, error_at, warning_at
 from uwf_core.workflow.variants import NAME
 from uwf_core.workflow.yaml_nodes import YamlNode, YamlScalar
 
@@ -41,7 +41,6 @@ def check_kinds(parsed: ParsedWorkflow) -> Iterator[Problem]:
             kind = kind_of(role)
             yield from _missing(name, role, kind)
             yield from _excess(name, role, kind)
-            yield from _suggestions(name, role)
 
 
 def kind_of(role: ParsedRole) -> str:
@@ -85,13 +84,25 @@ def _excess(name: str, role: ParsedRole, kind: str) -> Iterator[Problem]:
             yield error_at(place, "role-kind", message, f"remove `{key}`, or `{kind}`")
 
 
-def _suggestions(name: str, role: ParsedRole) -> Iterator[Problem]:
-    """An agent or model that is not a plain name: a workflow file never names a program to run."""
-    assert role.node is not None
-    for key in ("agent", "model"):
-        node = role.node.values.get(key)
-        if not isinstance(node, YamlScalar) or not isinstance(node.value, str):
-            continue
-        if node.text.strip() and not NAME.match(node.text):
-            message = f"roles.{name}.{key} is not a name: {node.text[:60]!r}"
-            yield error_at(node.place, "bad-name", message, _NAMES[key])
+def check_suggestions(
+    parsed: ParsedWorkflow, lacks: Callable[[str, str], str | None] | None
+) -> Iterator[Problem]:
+    """Each suggested agent or model that is not a plain name, since a workflow file never names a
+    program as an agent; else each that the user lacks.
+    """
+    for name, role in parsed.roles.items():
+        for key in _NAMES:
+            node = None if role.node is None else role.node.values.get(key)
+            if isinstance(node, YamlScalar) and isinstance(node.value, str) and node.text.strip():
+                yield from _suggestion(f"roles.{name}.{key}", key, node, lacks)
+
+
+def _suggestion(
+    path: str, key: str, node: YamlScalar, lacks: Callable[[str, str], str | None] | None
+) -> Iterator[Problem]:
+    if not NAME.match(node.text):
+        message = f"{path} is not a name: {node.text[:60]!r}"
+        yield error_at(node.place, "bad-name", message, _NAMES[key])
+    elif lacks is not None and (reason := lacks(key, node.text)) is not None:
+        hint = "a run uses the default in its place"
+        yield warning_at(node.place, f"unknown-{key}", f"{path}: {reason}", hint)

@@ -25,7 +25,7 @@ def check_templates(
     input_schema: dict[str, Any] | None = None,
 ) -> Iterator[Problem]:
     """Every error in prompts and locations."""
-    places = _Places(parsed.sources)
+    places = Places(parsed.sources)
     for edge in parsed.edges():
         for scalar in (edge.prompt, edge.location):
             if scalar is None:
@@ -38,7 +38,7 @@ def check_templates(
                 continue
             if scalar is edge.prompt and _is_blank(template):
                 yield _blank_prompt(edge, scalar)
-            names = _placed(template, scalar, places)
+            names = placed_names(template, scalar, places)
             yield from _names(edge, names, analyses.get(edge.source), input_schema)
 
 
@@ -55,9 +55,10 @@ def _blank_prompt(edge: ParsedEdge, scalar: YamlScalar) -> Problem:
     )
 
 
-def _placed(
-    template: Template, scalar: YamlScalar, places: "_Places"
+def placed_names(
+    template: Template, scalar: YamlScalar, places: "Places"
 ) -> Iterator[tuple[TemplateName, Place]]:
+    """Each name that a template uses, and its place in the file."""
     names = template.names()
     if names:
         place = places.of_tags(scalar)
@@ -78,22 +79,23 @@ def _names(
             continue
         presence = fields.presence(name)
         if input_schema is not None and name.path[:1] == (INPUT,):
-            yield from _input_field(name, place, presence, input_schema)
+            yield from input_field(name, place, presence, input_schema)
         elif edge.source != START:
             yield from _field(edge, name, place, presence, variants, input_schema)
         elif presence is Presence.NEVER or input_schema is None:
             yield error_at(
                 place,
                 "template-at-start",
-                f"{_dotted(name)} is not available at {START}: there is no output yet",
+                f"{dotted(name)} is not available at {START}: there is no output yet",
                 _undeclared(name, input_schema)
                 or "write plain text; every role gets the task anyway",
             )
 
 
-def _input_field(
+def input_field(
     name: TemplateName, place: Place, presence: Presence, schema: dict[str, Any]
 ) -> Iterator[Problem]:
+    """The problem of a name of the typed input."""
     if presence is Presence.NEVER:
         known = {key for each in alternatives(schema) for key in as_mapping(each.get("properties"))}
         hint = "" if name.path[1] in known else suggestion(name.path[1], sorted(known))
@@ -101,7 +103,7 @@ def _input_field(
         yield error_at(place, "template-unknown-field", message, hint)
     elif presence is Presence.PERHAPS and name.kind == "variable":
         message = f"the input does not require {_in_input(name)!r}; it may render empty"
-        yield warning_at(place, "template-optional-field", message, _if_present(name))
+        yield warning_at(place, "template-optional-field", message, if_present(name))
 
 
 def _field(
@@ -117,7 +119,7 @@ def _field(
         yield error_at(
             place,
             "template-unknown-field",
-            f"the status {edge.status!r} of {edge.source!r} has no field {_dotted(name)!r}",
+            f"the status {edge.status!r} of {edge.source!r} has no field {dotted(name)!r}",
             _where_else(name, edge, variants)
             or _undeclared(name, input_schema)
             or _nearest(name.path[0], variant),
@@ -126,14 +128,15 @@ def _field(
         yield warning_at(
             place,
             "template-optional-field",
-            f"the status {edge.status!r} of {edge.source!r} does not require {_dotted(name)!r}; "
+            f"the status {edge.status!r} of {edge.source!r} does not require {dotted(name)!r}; "
             "it may render empty",
-            _if_present(name),
+            if_present(name),
         )
 
 
-def _if_present(name: TemplateName) -> str:
-    shown = _dotted(name)
+def if_present(name: TemplateName) -> str:
+    """The hint for a name whose value may be missing."""
+    shown = dotted(name)
     return f"add it to `required`, or put it within {{{{#{shown}}}}} … {{{{/{shown}}}}}"
 
 
@@ -153,7 +156,8 @@ def _nearest(word: str, variant: Variant) -> str:
     return "" if word in known else suggestion(word, known)
 
 
-def _dotted(name: TemplateName) -> str:
+def dotted(name: TemplateName) -> str:
+    """The name as it is written."""
     return ".".join(name.path) or "."
 
 
@@ -161,7 +165,7 @@ def _in_input(name: TemplateName) -> str:
     return ".".join(name.path[1:])
 
 
-class _Places:
+class Places:
     """The places of tags in their files. Scans each file and each template once."""
 
     def __init__(self, sources: Mapping[str, str]) -> None:
