@@ -126,8 +126,8 @@ RUNS = (
         "corrections",
         "one correction too few",
         "engine/converse.py",
-        "if count > MAX_CORRECTIONS:",
-        "if count >= MAX_CORRECTIONS:",
+        "count > MAX_CORRECTIONS:",
+        "count >= MAX_CORRECTIONS:",
         "tests/core/engine/test_failures.py::test_after_two_corrections_the_attempt_has_failed_with_exit_4",
     ),
     Mutant(

@@ -121,6 +121,19 @@ NEVER_BEFORE_A_COMMAND_IS_NAMED = frozenset({"click", "yaml", "sqlite3", "json"}
 """What `--version` does without: it is answered before anything is set up."""
 
 
+OF_OTHER_WORKFLOWS = frozenset(
+    {
+        # roles that a program plays
+        "uwf_core.agents.program",
+        "uwf_core.engine.allowance",
+        "uwf_core.engine.programs",
+        "uwf_core.prompt.command",
+        "uwf_core.workflow.program_check",
+    }
+)
+"""Modules of features that a plain workflow does not use: its commands import none of them."""
+
+
 class Call(NamedTuple):
     """A way to call a command. `{thread}`, `{step}` and their like are filled in by the test."""
 

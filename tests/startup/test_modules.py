@@ -4,7 +4,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from levels import CALLS, LEVEL_OF, LEVELS, NEVER_BEFORE_A_COMMAND_IS_NAMED, Level
+from levels import (
+    CALLS,
+    LEVEL_OF,
+    LEVELS,
+    NEVER_BEFORE_A_COMMAND_IS_NAMED,
+    OF_OTHER_WORKFLOWS,
+    Level,
+)
 
 import uwf_core
 from uwf_core.cli.command_table import COMMANDS, Noun
@@ -101,6 +108,17 @@ def test_a_step_imports_no_more_of_our_own_modules(place, tmp_path):
     }
     print(f"{len(modules & code)} modules of our own")
     assert len(modules & code) <= OWN_MODULES_OF_A_STEP
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["workflow check {file}", "workflow add {file}", "run pair -p task", "step show {step}"],
+)
+def test_a_plain_workflow_imports_nothing_of_what_it_does_not_use(words, place, tmp_path):
+    _, modules, _ = place.modules_of(words.format(**place.words).split(), tmp_path / "modules")
+    assert modules & OF_OTHER_WORKFLOWS == set()
+    files = [CORE.parent / f"{each.replace('.', '/')}.py" for each in OF_OTHER_WORKFLOWS]
+    assert all(file.exists() for file in files)
 
 
 @pytest.mark.parametrize("words", ["thread list", "thread exec {thread}"])

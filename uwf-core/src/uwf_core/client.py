@@ -153,8 +153,9 @@ class Client:
         """The typed nodes and names of a program that uses uwf's store."""
         return NodeStore(self._engine)
 
-    def add_workflow(self, file: str | os.PathLike[str]) -> Ref:
-        """Check and publish a workflow file and register its name.
+    def add_workflow(self, file: str | os.PathLike[str], *, allow_programs: bool = False) -> Ref:
+        """Check and publish a workflow file and register its name. With `allow_programs`, this
+        version and all that it calls may run the programs of their roles.
 
         Raises:
             DefinitionError: it has errors; `problems` has all of them.
@@ -163,6 +164,10 @@ class Client:
         from uwf_core.workflow.registry import register
 
         ref = publish_file(self._engine, str(Path(self._engine.cwd, file)), self._watch)
+        if self._engine.definition(ref).runs_programs:
+            from uwf_core.engine.allowance import add_programs
+
+            add_programs(self._engine, ref, self._watch.notice, allow=allow_programs)
         register(self._engine.store, self._engine.definition(ref).name, ref)
         return ref
 

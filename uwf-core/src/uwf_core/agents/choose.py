@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from uwf_core.errors import ConfigError, UnknownIdError, UsageError
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.workflow.definition import PROGRAM
 
 if TYPE_CHECKING:
     from uwf_core.config.keys import AgentSetting
@@ -127,9 +128,6 @@ THREAD_AGENT = "the thread's agent"
 STEP_AGENT = "the step's agent"
 """The sources of a choice that a node names; a bundle can contain the node."""
 
-
-PROGRAM = "program"
-"""The name that steps record for the program of a role."""
 
 _FIXED = {
     "program": Choice("program", PROGRAM, "the role's program", PROGRAM),

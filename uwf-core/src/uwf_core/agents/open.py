@@ -151,6 +151,8 @@ def open_agent(
         AgentFailure: raised by the plugin's factory.
     """
     guard = guard or PluginGuard()
+    if choice.kind == "program":
+        return _open_program(choice, guard)
     if choice.plugin is None:
         return _open_command(choice, context, guard)
     name = choice.plugin
@@ -212,6 +214,14 @@ def _open_command(
         choice.options,
         choice.env,
     )
+
+
+def _open_program(choice: Choice, guard: AbstractContextManager[None]) -> OpenAgent:
+    """One for the programs of all roles: each request contains its command."""
+    from uwf_core.agents.program import ProgramAgent
+
+    thread, origin = AgentThread(choice.name), "the program of the role"
+    return OpenAgent(ProgramAgent(), frozenset(), None, choice.name, origin, guard, thread)
 
 
 def _origin(choice: Choice, spec: AgentSpec, distribution: str | None) -> str:

@@ -103,7 +103,7 @@ def read_reply(line: bytes) -> CommandReply:
         NoJson: it is not a JSON object.
         FieldFault: a field is of a wrong type or out of range.
     """
-    mapping = clean_value(_object(line))
+    mapping = clean_value(json_object(line))
     turns = mapping.get("turns")
     if isinstance(turns, list):
         mapping["turns"] = [_with_defaults(turn, index) for index, turn in enumerate(turns)]
@@ -120,7 +120,7 @@ def read_event(line: bytes, next_index: int) -> CommandEvent:
     Raises:
         NoJson, FieldFault: as `read_reply`.
     """
-    mapping = clean_value(_object(line))
+    mapping = clean_value(json_object(line))
     mapping["turn"] = _with_defaults(mapping.get("turn"), next_index)
     event = read_record(CommandEvent, _with_known(mapping), lenient=True)
     if event == CommandEvent():
@@ -196,8 +196,12 @@ def _check_turn(turn: Turn, path: Path) -> None:
         raise FieldFault((*path, *fault.path), fault.message, fault.hint) from fault
 
 
-def _object(line: bytes) -> dict[str, Any]:
-    """Parse a line as a JSON object."""
+def json_object(line: bytes) -> dict[str, Any]:
+    """Parse a line as a JSON object.
+
+    Raises:
+        NoJson: it is not one.
+    """
     try:
         value = json.loads(line.decode("utf-8-sig"), parse_int=integer)
     except UnicodeDecodeError as fault:

@@ -228,7 +228,11 @@ class RecordedRole(Protocol):
 
     @property
     def goal(self) -> str:
-        """Its goal."""
+        """Its goal; empty for a program and a workflow."""
+
+    @property
+    def command(self) -> Sequence[str] | None:
+        """The program that plays it and the templates of its arguments; None for other roles."""
 
     @property
     def schema(self) -> Mapping[str, Any]:

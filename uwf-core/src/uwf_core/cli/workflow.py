@@ -89,9 +89,19 @@ def _definition_text(document: Mapping[str, Any], screen: Screen) -> str:
     return as_yaml(document)
 
 
-@command("add", "uwf workflow add fix-bug.yaml", logged=True)
+@command(
+    "add",
+    "uwf workflow add fix-bug.yaml",
+    "uwf workflow add release.yaml --allow-programs",
+    logged=True,
+)
 @click.argument("file", metavar="FILE")
-def add(session: Session, file: str) -> None:
+@click.option(
+    "--allow-programs",
+    is_flag=True,
+    help="Print the commands of its roles, and allow this version to run them.",
+)
+def add(session: Session, file: str, allow_programs: bool) -> None:
     """Check a workflow file, store it and register it under its name.
 
     The same file always has the same reference. An existing name moves to the new version;
@@ -104,6 +114,10 @@ def add(session: Session, file: str) -> None:
     with watch(session) as live:
         ref = publish_file(engine, file, live)
     name = engine.definition(ref).name
+    if engine.definition(ref).runs_programs:
+        from uwf_core.engine.allowance import add_programs
+
+        add_programs(engine, ref, session.note, allow=allow_programs)
     register(engine.store, name, ref)
     document = {"name": name, "workflow": ref}
     session.emit(document, lambda each, _: f"{each['name']} {each['workflow']}")

@@ -65,6 +65,10 @@ def agent_for(run: "Run", task: "Task") -> Choice:
         if is_free and task.agent not in (None, choice.name):
             choice = recorded_agent(task.agent, catalog)
     engine.check_plugin(choice.plugin)
+    if choice.kind == "program":  # whatever has been checked before, nothing else runs one
+        from uwf_core.engine.allowance import check_programs
+
+        check_programs(engine, run.definition.ref)
     return check_choice(engine.store, run.head.state.start, choice)
 
 

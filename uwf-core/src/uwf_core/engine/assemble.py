@@ -56,8 +56,12 @@ def assemble(run: "Run", attempt: "Attempt", agent: "OpenAgent") -> AgentRequest
     """Stage 6: the request for the task of the attempt, in the session that the agent can use."""
     engine, head, task = run.engine, attempt.head, attempt.task
     role = run.definition.roles[task.role]
-    attempt.known = usable_session(engine.store, head, task.role, agent)
     attempt.progress = Progress(run, attempt)
+    if attempt.choice.kind == "program":
+        from uwf_core.engine.programs import program_request  # not for every step
+
+        return program_request(run, attempt)
+    attempt.known = usable_session(engine.store, head, task.role, agent)
     prompt, parts = _prompt(run, attempt, agent, attempt.known)
     return AgentRequest(
         thread=head.thread,

@@ -138,10 +138,12 @@ def correct(
     continuation, raw = attempt.continuation, raw_text(attempt.reply)
     typed = attempt.reply.structured is not None
     count = len(attempt.corrections) + 1
-    if count > MAX_CORRECTIONS:
+    is_program = attempt.choice.kind == "program"  # which cannot be corrected
+    if is_program or count > MAX_CORRECTIONS:
+        after = "" if is_program else f" after {MAX_CORRECTIONS} corrections"
         raise InvalidOutput(
-            f"the output does not satisfy the role's schema after {MAX_CORRECTIONS} "
-            "corrections: " + "; ".join(map(problem_words, problems)),
+            f"the output does not satisfy the role's schema{after}: "
+            + "; ".join(map(problem_words, problems)),
             hint="`uwf step show` on the failed attempt shows the reply",
         )
     again = attempt.request.with_(purpose="correction", answer=None)

@@ -83,8 +83,12 @@ def check_run(run: "Run") -> None:
     report what its roles suggest in vain.
 
     Raises:
-        ConfigError: as `check_names`.
+        ConfigError: as `check_names`. UsageError: the workflow may not run its programs.
     """
+    if run.definition.runs_programs:
+        from uwf_core.engine.allowance import check_programs
+
+        check_programs(run.engine, run.definition.ref)
     settings = run.engine.settings
     is_chosen = run.options.agent is not None or run.head.state.agent is not None
     overrides = {} if is_chosen else settings.agent_overrides.get(run.definition.name, {})

@@ -82,6 +82,11 @@ def template_data(
     return data if definition.input is None else {**data, INPUT: given}
 
 
+def start_data(definition: Definition, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What the names of a template mean at `$START`, where there is no output yet."""
+    return {} if definition.input is None else {INPUT: given}
+
+
 def apply_start_edge(
     definition: Definition,
     kind: Literal["new", "resume"],
@@ -95,7 +100,7 @@ def apply_start_edge(
         RoutingFailed: as for `apply_edge`.
     """
     edge, place = _edge(definition, START, kind), f"graph.{START}.{kind}"
-    data = {} if definition.input is None else {INPUT: given}
+    data = start_data(definition, given)
     prompt = _rendered(edge.prompt, data, f"{place}.prompt")
     return _to_role(definition, edge, prompt, data, place)
 

@@ -49,12 +49,13 @@ def failure_of(
         case End.CANCELLED:
             return AgentInterrupted(f"{who} was stopped", session=session)
         case End.EXITED:
-            return None if result.exit_code == 0 else _crashed(result, who, session)
+            return None if result.exit_code == 0 else crashed(result, who, session)
 
 
-def _crashed(result: ProgramResult, who: str, session: str | None) -> Crashed:
+def crashed(result: ProgramResult, who: str, session: str | None = None) -> Crashed:
+    """The failure for an exit code or a signal that ended a program by itself."""
     code = result.exit_code
-    how = f"exit code {code}" if code > 0 else f"the signal {_signal_name(-code)}"
+    how = f"exit code {code}" if code >= 0 else f"the signal {_signal_name(-code)}"
     said = excerpt(result.stderr.decode(errors="backslashreplace"), of_end=True)
     return Crashed(
         f"{who} ended with {how}" + (f"; on stderr: {said}" if said else ""), session=session

@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.assemble import situation
 from uwf_core.engine.plan import GO_ON, Intent, Task, next_task
+from uwf_core.engine.programs import argv_of
+from uwf_core.errors import RoutingFailed
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.prompt.assemble import prompt_parts, prompt_text
+from uwf_core.prompt.command import command_text
 from uwf_core.replay.compare import same_text
 from uwf_core.thread.history import text_at
 from uwf_core.thread.state import RoleSession
+from uwf_core.workflow.definition import PROGRAM
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -44,7 +48,7 @@ def prompt_again(store: "Store", position: "ReplayPosition", attempt: "Recorded"
         if task.role != attempt.payload["role"]:
             first = first or Prompted(task, None, False)
             continue
-        for prompt in _prompts(position, attempt, task):
+        for prompt in _prompts(store, position, attempt, task):
             found = Prompted(task, prompt, same_text(recorded, prompt))
             if found.is_same:
                 return found
@@ -80,15 +84,33 @@ def _intents(
         yield Intent("resume", text)
 
 
-def _prompts(position: "ReplayPosition", attempt: "Recorded", task: Task) -> Iterator[str]:
+def _prompts(
+    store: "Store", position: "ReplayPosition", attempt: "Recorded", task: Task
+) -> Iterator[str]:
     """The prompts of a task for each session and form of reply that fit the record."""
     payload = attempt.payload
+    if payload["agent"] == PROGRAM and position.definition.roles[task.role].program is not None:
+        yield from _commands(store, position, attempt, task)
+        return
     typed = payload.get("extractor") is None and attempt.kind not in ("failed", "asked")
     for session in _sessions(position, attempt):
         yield _prompt(position, task, session, typed=typed)
         yield _prompt(position, task, session, typed=not typed)
     if attempt.kind == "failed":
         yield task.instruction  # stored if the agent could not be called
+
+
+def _commands(
+    store: "Store", position: "ReplayPosition", attempt: "Recorded", task: Task
+) -> Iterator[str]:
+    """The command of a program; of an attempt that failed before it had one, the instruction."""
+    try:
+        yield command_text(argv_of(store, position, task))
+    except RoutingFailed:
+        if attempt.kind != "failed":
+            raise
+    if attempt.kind == "failed":
+        yield task.instruction
 
 
 def _prompt(

@@ -10,6 +10,7 @@ CALLS = "@uwf/call/"
 ASKED = "@uwf/asked/"
 ASKS = "@uwf/ask/"
 IMPORTED = "@uwf/foreign/"
+PROGRAMS = "@uwf/programs/"
 
 ALIAS_TAG = "alias"
 """The tag of an attempt that keeps the alias by which its agent was chosen."""
@@ -78,6 +79,11 @@ def ask_name(step: str) -> str:
 def imported_name(start: str) -> str:
     """The mark of a start node that came with a bundle."""
     return f"{IMPORTED}{start}"
+
+
+def programs_name(workflow: str) -> str:
+    """The permission of a workflow to run programs."""
+    return f"{PROGRAMS}{workflow}"
 
 
 def prefixes_of(thread: ThreadId) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.agents.choose import (
-    PROGRAM,
     Choice,
     player_of,
     recorded_agent,
@@ -21,6 +20,7 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.names import ask_name
 from uwf_core.views.read import read_step
 from uwf_core.views.recorded import open_step
+from uwf_core.workflow.definition import PROGRAM
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import AnswerDocument

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.engine.location import named_folder
 from uwf_core.engine.nodes import begin_thread
 from uwf_core.engine.results import Watch
-from uwf_core.engine.workflows import read_workflow
+from uwf_core.engine.workflows import read_resolved, resolve_workflow
 from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
@@ -40,13 +40,15 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
     """Create a thread: its start node and its head, durable when this returns.
 
     Raises:
-        UsageError: a blank prompt, a missing folder, an unknown workflow or agent.
+        UsageError: a blank prompt, a missing folder, an unknown workflow or agent, or programs
+            that the workflow may not run.
         PayloadError: the typed input does not satisfy the schema of the workflow.
         DefinitionError: the workflow file has errors.
     """
     prompt = _checked_prompt(options.prompt)
     cwd = named_folder(engine.cwd, options.cwd)
-    found = read_workflow(engine, options.workflow, watch)
+    resolved = resolve_workflow(engine, options.workflow)
+    found = read_resolved(engine, resolved, watch)
     name, player, schema = _entry(engine, found)
     given = None
     if schema is not None or options.input is not None:
@@ -62,6 +64,10 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
                 f"workflow {workflow} was deleted meanwhile", hint="start it again"
             )
         definition = engine.definition(workflow)
+        if definition.runs_programs:
+            from uwf_core.engine.allowance import allow_start
+
+            allow_start(engine, workflow, cwd, resolved.file, watch)
         payload: StartPayload = {
             "workflow": workflow,
             "prompt": store.put_text(engine.redactor.text(prompt)),

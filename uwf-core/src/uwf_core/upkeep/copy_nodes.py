@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from uwf_core.api.store import Record
 from uwf_core.engine.find import find_thread
-from uwf_core.ids import ref_of_number
+from uwf_core.ids import Ref, ref_of_number
 from uwf_core.thread.head import TRIAL
-from uwf_core.thread.names import HEADS
+from uwf_core.thread.names import HEADS, PROGRAMS
 from uwf_core.thread.own_variables import own_variables
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ def copy_nodes(
     source: "Store", target: "Store", roots: Iterable[str], *, durable: bool = True
 ) -> int:
     """Copy nodes with all that they reach; return the number that the target lacked. Types that
-    were copied there a moment ago are left out.
+    were copied there a moment ago are left out. The workflows among them keep their permission to
+    run programs.
 
     `durable`: as in a transaction of the target.
 
@@ -34,6 +35,9 @@ def copy_nodes(
     with target.transaction(durable):
         for record in records:
             target.import_record(record, verified=True)
+        for each in source.variables(PROGRAMS):
+            if target.has(Ref(each.value)) and target.variable(each.name) is None:
+                target.set_variable(each.name, Ref(each.value), each.tags, None)
     return len(records) - len(there)
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from uwf_core.cas.gc import Rules, collect
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.lock import running_threads
-from uwf_core.thread.names import ASKS, ATTEMPTS, EVENTS, HEADS, IMPORTED, TURNS
+from uwf_core.thread.names import ASKS, ATTEMPTS, EVENTS, HEADS, IMPORTED, PROGRAMS, TURNS
 from uwf_core.workflow.registry import PREFIX as REGISTRY
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ _REASONS = {
     TURNS: "turns under way",
     ASKS: "sessions of questions",
     IMPORTED: "starts that came with bundles",
+    PROGRAMS: "workflows that may run programs",
 }
 
 
@@ -62,6 +63,6 @@ def _reason_of(name: str) -> str:
 
 
 def _anchor_of(name: str) -> str | None:
-    """The step or start that a name describes: the name is kept as long as that node is."""
-    area = next((each for each in (ASKS, IMPORTED) if name.startswith(each)), None)
+    """The step, start or workflow that a name describes: the name is kept as long as that node."""
+    area = next((each for each in (ASKS, IMPORTED, PROGRAMS) if name.startswith(each)), None)
     return None if area is None else name.removeprefix(area)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from uwf_core.prompt.markdown import fenced, input_text, said_markdown, step_markdown
 from uwf_core.thread.lifecycle import state_words
+from uwf_core.workflow.definition import PROGRAM
 
 if TYPE_CHECKING:
     from uwf_core.views.recorded import StepRecord, ThreadRecord
@@ -98,6 +99,8 @@ def _step_text(step: "StepRecord") -> str:
         return "\n\n".join((heading, facts, *said_markdown(said), fenced(failure["message"])))
     text = step_markdown(step.number, step.role, step.output, step.body, said)
     heading, _, rest = text.partition("\n")
+    if step.node["agent"] == PROGRAM:
+        facts += f"\n\n{fenced(step.prompt)}\n"
     return f"{heading}\n\n{facts}\n{rest}"
 
 

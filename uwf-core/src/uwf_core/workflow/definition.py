@@ -33,6 +33,9 @@ NAME_PATTERN: Final = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
 SELF: Final = "$SELF"
 """In place of a workflow's name: the workflow of the calling thread."""
 
+PROGRAM: Final = "program"
+"""What steps record as the agent of a role that a program plays."""
+
 _POSITIVE = above(0)
 _NAMED = NOT_BLANK._replace(hint="name it")
 
@@ -182,6 +185,11 @@ class Role(NamedTuple):
     limits: RoleLimits | None = None
     reserve: Reserve | None = None
 
+    @property
+    def command(self) -> tuple[str, ...] | None:
+        """The program that plays it and the templates of its arguments; None for other roles."""
+        return None if self.program is None else self.program.argv
+
 
 class Definition(NamedTuple):
     """A workflow. `graph`: role (or `$START`) -> status (or `new`, `resume`) -> edge. `input`: the
@@ -200,6 +208,11 @@ class Definition(NamedTuple):
     def calls(self) -> bool:
         """Whether a workflow plays one of the roles."""
         return any(role.workflow is not None for role in self.roles.values())
+
+    @property
+    def runs_programs(self) -> bool:
+        """Whether a program plays one of the roles, or one of a workflow that it calls, perhaps."""
+        return self.calls or any(role.program is not None for role in self.roles.values())
 
 
 def is_workflow(store: "Store", ref: Ref) -> bool:

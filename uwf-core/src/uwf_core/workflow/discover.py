@@ -17,11 +17,8 @@ from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process.folders import climb, foreign_error, is_own
-from uwf_core.workflow.file_name import INDEX_FILES, SUFFIXES
+from uwf_core.workflow.file_name import FOLDERS, INDEX_FILES, SUFFIXES
 from uwf_core.workflow.variants import NAME
-
-FOLDERS = (".workflow", ".workflows")
-"""The folders of a project's workflows; if one folder has both, the former wins."""
 
 Source = Literal["reference", "path", "local", "config", "registry"]
 

@@ -3,6 +3,8 @@
 import os  # pathlib is slow to import
 
 SUFFIXES = (".yaml", ".yml")
+FOLDERS = (".workflow", ".workflows")
+"""The folders of a project's workflows; if one folder has both, the former wins."""
 INDEX_FILES = tuple("index" + suffix for suffix in SUFFIXES)
 """The file of a workflow that is named by its folder."""
 

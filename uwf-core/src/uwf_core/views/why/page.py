@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from uwf_core.api.reading import RecordedEvent, RecordedStep, RecordedThread
 from uwf_core.errors import UnknownIdError
+from uwf_core.prompt.command import command_text
 from uwf_core.views.why.calls import attempts_and_events
 from uwf_core.views.why.statements import Statement, WhyPage, WhySection
 from uwf_core.views.why.steps import step_section
@@ -58,8 +59,11 @@ def _opening(thread: RecordedThread, events: Sequence[RecordedEvent]) -> WhySect
         text = "The workflow says about itself:"
         statements.append(Statement("workflow", text, (workflow.ref,), workflow.description))
     for role in workflow.roles.values():
-        text = f"The goal of the role {quoted(role.name)}:"
-        statements.append(Statement("role", text, (workflow.ref,), role.goal))
+        text, quote = f"The goal of the role {quoted(role.name)}:", role.goal
+        if role.command is not None:
+            text = f"The role {quoted(role.name)} is played by a program, with this command:"
+            quote = command_text(role.command)
+        statements.append(Statement("role", text, (workflow.ref,), quote))
     return WhySection("The task", tuple(statements))
 
 

@@ -20,14 +20,17 @@ from uwf_core.views.why.prompt_parts import (
 )
 from uwf_core.views.why.statements import Statement
 from uwf_core.views.why.surroundings import Surroundings
+from uwf_core.workflow.definition import PROGRAM
 
 _WORTH_A_REFERENCE = 400
 """A longer part of a prompt that another section shows is not shown again."""
 
 
 def prompt_statements(step: RecordedStep, around: Surroundings) -> Iterator[Statement]:
-    """The parts of the prompt with their origins."""
-    if step.is_answer:
+    """The parts of the prompt with their origins; none for a program, whose command the section of
+    the step shows.
+    """
+    if step.is_answer or step.node["agent"] == PROGRAM:
         return
     parts = split_prompt(step.prompt, around.task, step.edge_prompt)
     for number, part in enumerate(parts, 1):

@@ -17,6 +17,7 @@ from uwf_core.views.why.words import (
     program,
     quoted,
 )
+from uwf_core.workflow.definition import PROGRAM
 
 _START, _SUSPEND = "$START", "$SUSPEND"
 _LONG = 120
@@ -125,6 +126,9 @@ def _worker(step: RecordedStep, cwd: str) -> Statement:
         text = f"The result of this step was given by {who}; no model was used."
         brief = f"On {moment(node['completedAtMs'])} the result was given by {who}."
         return Statement("worker", text + where, (step.ref,), brief=brief)
+    if node["agent"] == PROGRAM:
+        text = f"The work was done by a program, without a model.{where} The command was:"
+        return Statement("worker", text, (node["prompt"], step.ref), step.prompt)
     model = f"with the model {quoted(node['model'])}."
     if node["model"] is None:
         model = "which model it used was not recorded."
@@ -170,7 +174,7 @@ def _delivered(step: RecordedStep) -> Iterator[Statement]:
             yield _field(name, plain(value), output)
     if step.node["body"] is not None:
         yield Statement("text", "Its text:", (step.node["body"],), step.body)
-    elif not step.is_answer:
+    elif not step.is_answer and step.node["agent"] != PROGRAM:
         yield Statement("wordless", "It wrote no text besides.", (step.ref,))
 
 

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from uwf_core.workflow.definition import PROGRAM
+
 
 def quoted(word: object) -> str:
     """A name in quotation marks, on one line."""
@@ -61,6 +63,8 @@ def on(ms: int, by: Mapping[str, Any] | None) -> str:
 
 def program(agent: str) -> str:
     """An agent: `the program “mock”`."""
+    if agent == PROGRAM:
+        return "the program of the role"
     return f"the program {quoted(agent)}"
 
 

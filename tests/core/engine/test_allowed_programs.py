@@ -1,0 +1,164 @@
+"""Programs of workflows run only where the user has allowed them; what was cloned runs nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from uwf_core.config.trust import trust
+from uwf_core.engine.agents import agent_for
+from uwf_core.engine.plan import moderate
+from uwf_core.engine.results import Listener
+from uwf_core.engine.run import locked_thread
+from uwf_core.errors import UsageError
+from uwf_core.process.cancel import Cancel
+from uwf_core.testing.project import Project
+from uwf_core.thread.names import programs_name
+from uwf_core.upkeep.gc import CollectOptions, collect_garbage
+
+TOUCH = """
+version: 1
+name: NAME
+roles:
+  touch:
+    program: {argv: [touch, ran], statuses: {0: done}}
+    frontmatter: {properties: {$status: {const: done}}, required: [$status]}
+graph:
+  $START:
+    new: {role: touch, prompt: Touch it.}
+    resume: {role: touch, prompt: Again.}
+  touch: {done: {role: $END, prompt: Done.}}
+"""
+PARENT = """
+version: 1
+name: parent
+roles:
+  child: {workflow: touch}
+graph:
+  $START:
+    new: {role: child, prompt: Call it.}
+    resume: {role: child, prompt: Again.}
+  child: {done: {role: $END, prompt: Done.}}
+"""
+
+
+@pytest.fixture
+def touching(project: Project) -> Project:
+    """A project with the workflow `touch`, whose program leaves the file `ran` behind."""
+    project.workflow("touch", TOUCH.replace("NAME", "touch"))
+    return project
+
+
+def trusted(project: Project, folder: Path | None = None) -> None:
+    trust(str(project.home), str(folder or project.folder))
+
+
+def ran(project: Project) -> bool:
+    return (project.folder / "ran").exists()
+
+
+def test_in_an_untrusted_folder_nothing_is_started_and_the_cure_is_told(touching: Project) -> None:
+    outcome = touching.uwf("run", "touch", "-p", "x")
+    assert outcome.exit_code == 2
+    assert "touch runs for touch: touch ran" in outcome.error["message"]
+    assert "--allow-programs" in outcome.error["hint"]
+    assert touching.uwf("thread", "list", "--all").document["threads"] == []
+    assert not ran(touching)
+
+
+def test_a_start_in_a_trusted_folder_tells_the_commands_and_allows_them(touching: Project) -> None:
+    trusted(touching)
+    outcome = touching.uwf("run", "touch", "-p", "x")
+    assert outcome.exit_code == 0, outcome.stderr
+    assert "touch runs for touch: touch ran" in outcome.stderr
+    assert ran(touching)
+    again = touching.uwf("run", "touch", "-p", "x", "--cwd", str(touching.home))
+    assert again.exit_code == 0  # allowed by its reference, wherever it runs
+    assert "runs for" not in again.stderr
+
+
+def test_a_workflow_is_added_with_its_commands_told_and_allowed_on_request(
+    touching: Project,
+) -> None:
+    file = str(touching.folder / ".workflow" / "touch.yaml")
+    added = touching.uwf("workflow", "add", file)
+    assert "touch runs for touch: touch ran" in added.stderr
+    assert "--allow-programs allows them" in added.stderr
+    assert touching.uwf("run", "touch", "-p", "x").exit_code == 2
+    allowed = touching.uwf("workflow", "add", file, "--allow-programs")
+    assert allowed.stdout == added.stdout
+    assert "touch runs for touch: touch ran" in allowed.stderr
+    assert touching.uwf("run", "touch", "-p", "x").exit_code == 0
+    touching.workflow("touch", TOUCH.replace("NAME", "touch").replace("ran]", "other]"))
+    assert touching.uwf("run", file, "-p", "x").exit_code == 2  # another version
+
+
+def test_a_workflow_is_allowed_with_all_that_it_calls(touching: Project) -> None:
+    file = touching.workflow("parent", PARENT)
+    denied = touching.uwf("thread", "start", "parent", "-p", "x")
+    assert denied.exit_code == 2
+    assert "touch runs for touch: touch ran" in denied.error["message"]
+    assert touching.uwf("workflow", "add", str(file), "--allow-programs").exit_code == 0
+    assert touching.uwf("thread", "start", "parent", "-p", "x").exit_code == 0
+    assert touching.uwf("run", "touch", "-p", "x").exit_code == 0
+
+
+def test_a_repository_that_was_cloned_into_a_trusted_folder_runs_nothing(
+    touching: Project,
+) -> None:
+    trusted(touching)
+    clone = touching.folder / "clone"
+    for folder in (clone, clone / ".workflow"):
+        folder.mkdir()
+        (folder / "mine.yaml").write_text(TOUCH.replace("NAME", "mine"))
+        outcome = touching.uwf("run", str(folder / "mine.yaml"), "-p", "x")
+        assert outcome.exit_code == 2, outcome.stdout
+    assert not ran(touching)
+    trusted(touching, clone)
+    assert touching.uwf("run", "clone/.workflow/mine.yaml", "-p", "x").exit_code == 0
+
+
+def test_an_imported_thread_runs_no_program(touching: Project, tmp_path: Path) -> None:
+    trusted(touching)
+    bundle = str(tmp_path / "t.tar")
+    with touching.client() as uwf:
+        thread = uwf.start("touch", "x")["thread"]
+        uwf.export_thread(thread, bundle)
+    other = Project(tmp_path / "other")
+    trusted(other)
+    with other.client() as uwf:
+        uwf.import_bundle(bundle)
+        with pytest.raises(UsageError, match="not allowed: touch runs"):
+            uwf.exec(thread, cwd=str(other.folder))
+        assert uwf.show(thread)["status"] == "idle"
+    assert not ran(other)
+
+
+def test_a_permission_is_kept_as_long_as_its_workflow(touching: Project) -> None:
+    trusted(touching)
+    with touching.client() as uwf:
+        engine, everything = uwf._engine, CollectOptions(grace_seconds=-1)
+        thread = uwf.start("touch", "x")["thread"]
+        workflow = uwf.show(thread)["workflow"]
+        kept = {each["reason"] for each in collect_garbage(engine, everything)["kept"]}
+        assert "workflows that may run programs" in kept
+        assert uwf.exec(thread).document["status"] == "completed"
+        uwf.remove(thread)
+        assert collect_garbage(engine, everything)["dropped"] == [f"@uwf/programs/{workflow}"]
+        assert not engine.store.has(workflow)
+
+
+def test_an_agent_is_never_a_way_around_the_permission(touching: Project) -> None:
+    """What runs a step checks it once more, whoever calls it."""
+    trusted(touching)
+    with touching.client() as uwf:
+        started = uwf.start("touch", "x")
+        engine = uwf._engine
+        variable = engine.store.variable(programs_name(started["workflow"]))
+        assert variable is not None
+        engine.store.delete_variable(variable)
+        watch = Listener(None, None)
+        with (
+            locked_thread(engine, started["thread"], watch, Cancel()) as run,
+            pytest.raises(UsageError, match="not allowed"),
+        ):
+            agent_for(run, moderate(run))

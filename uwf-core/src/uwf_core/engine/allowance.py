@@ -1,0 +1,135 @@
+"""Which workflows may run programs on this machine: a variable of the store for each.
+
+A workflow is allowed by its reference, so another version needs a new permission. The variable is
+kept as long as the workflow itself. A bundle contains none, so an imported workflow runs nothing.
+"""
+
+# Loaded by every step of a program: pathlib is not imported for that.
+# ruff: noqa: PTH100, PTH119, PTH120
+
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.errors import UsageError
+from uwf_core.ids import Ref
+from uwf_core.prompt.command import command_text
+from uwf_core.thread.names import programs_name
+from uwf_core.workflow.definition import SELF, Definition
+from uwf_core.workflow.file_name import FOLDERS
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+    from uwf_core.engine.results import Watch
+
+
+def programs_of(engine: "Engine", workflow: Ref) -> list[str]:
+    """The commands of a workflow and of all workflows that it calls, with their templates, each as
+    `<workflow> runs for <role>: <command>`.
+
+    Raises:
+        StoreError: one of them is missing or damaged.
+    """
+    return [
+        f"{definition.name} runs for {role.name}: {command_text(role.command)}"
+        for definition in _called(engine, workflow)
+        for role in definition.roles.values()
+        if role.command is not None
+    ]
+
+
+def add_programs(
+    engine: "Engine", workflow: Ref, notice: Callable[[str], None], *, allow: bool
+) -> None:
+    """Report the commands of a workflow; then allow them, or report how to."""
+    for line in programs_of(engine, workflow):
+        notice(line)
+    if allow:
+        with engine.store.transaction():
+            allow_programs(engine, workflow)
+    elif not may_run_programs(engine, workflow):
+        notice("these commands are not allowed yet; --allow-programs allows them")
+
+
+def allow_programs(engine: "Engine", workflow: Ref) -> None:
+    """Allow a workflow, and all that it calls, to run programs. Within a transaction."""
+    for definition in _called(engine, workflow):
+        if definition.runs_programs and not _is_allowed(engine, definition.ref):
+            name = programs_name(definition.ref)
+            engine.store.set_variable(name, definition.ref, {}, None)
+
+
+def may_run_programs(engine: "Engine", workflow: Ref) -> bool:
+    """Whether every program of a workflow, and of those that it calls, may run."""
+    return all(
+        _is_allowed(engine, definition.ref)
+        for definition in _called(engine, workflow)
+        if any(role.command is not None for role in definition.roles.values())
+    )
+
+
+def check_programs(engine: "Engine", workflow: Ref) -> None:
+    """Check that a workflow may run its programs.
+
+    Raises:
+        UsageError: it may not.
+    """
+    if may_run_programs(engine, workflow):
+        return
+    programs = programs_of(engine, workflow)
+    shown = "; ".join(programs[:_SHOWN])
+    more = f"; and {len(programs) - _SHOWN} more" if len(programs) > _SHOWN else ""
+    raise UsageError(
+        f"the programs of the workflow {workflow} are not allowed: {shown}{more}",
+        hint="read the commands; then allow them with `uwf workflow add FILE --allow-programs`, or "
+        "trust the folder (uwf config trust DIR) and start it there",
+    )
+
+
+_SHOWN = 3
+
+
+def allow_start(
+    engine: "Engine", workflow: Ref, folder: str, file: str | None, watch: "Watch"
+) -> None:
+    """Allow the programs of a workflow if the user trusts the folder of the new thread, and that of
+    the workflow's file, which may lie in another repository. Within a transaction.
+
+    Raises:
+        UsageError: they are not allowed. ConfigError: the list of trusted folders cannot be read.
+    """
+    if may_run_programs(engine, workflow):
+        return
+    if not (engine.trusts(folder) and (file is None or _is_trusted_file(engine, file, folder))):
+        check_programs(engine, workflow)
+    for line in programs_of(engine, workflow):
+        watch.notice(line)
+    allow_programs(engine, workflow)
+
+
+def _is_trusted_file(engine: "Engine", file: str, folder: str) -> bool:
+    own = os.path.dirname(os.path.abspath(file))
+    above = os.path.dirname(own)
+    if os.path.basename(own) in FOLDERS:
+        own = above
+    elif os.path.basename(above) in FOLDERS:  # the folder of an index.yaml
+        own = os.path.dirname(above)
+    return own == folder or engine.trusts(own)
+
+
+def _is_allowed(engine: "Engine", workflow: Ref) -> bool:
+    return engine.store.variable(programs_name(workflow)) is not None
+
+
+def _called(engine: "Engine", workflow: Ref) -> Iterator[Definition]:
+    """A workflow, then all that it calls, each once."""
+    found: dict[Ref, Any] = {workflow: None}
+    waiting = [workflow]
+    for ref in waiting:  # grows
+        definition = engine.definition(ref)
+        yield definition
+        for role in definition.roles.values():
+            if role.workflow not in (None, SELF) and Ref(str(role.workflow)) not in found:
+                called = Ref(str(role.workflow))
+                found[called] = None
+                waiting.append(called)

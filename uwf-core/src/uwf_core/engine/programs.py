@@ -1,0 +1,88 @@
+"""Stage 6 for the program of a role: the last output -> its command, and the request to run it."""
+
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.agents.program import ProgramCall
+from uwf_core.api.agent import AgentRequest, PromptParts, RunLimits
+from uwf_core.engine.plan import HeadPosition
+from uwf_core.ids import Ref
+from uwf_core.moderator.next import start_data, template_data
+from uwf_core.prompt.command import command_text, rendered_argv
+from uwf_core.thread.history import body_of
+
+if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
+    from uwf_core.engine.attempt import Attempt
+    from uwf_core.engine.plan import Position, Task
+    from uwf_core.engine.run import Run
+    from uwf_core.workflow.definition import RoleProgram
+
+
+def argv_of(store: "Store", position: "Position", task: "Task") -> tuple[str, ...]:
+    """The rendered arguments of the program that a task runs.
+
+    Raises:
+        RoutingFailed: they cannot be rendered.
+    """
+    program = position.definition.roles[task.role].program
+    assert program is not None
+    return rendered_argv(task.role, program, _data(store, position, task))
+
+
+def _data(store: "Store", position: "Position", task: "Task") -> dict[str, Any]:
+    """What the names of the templates mean: the output that led to the role, with its text, and the
+    typed input. At `$START` there is no output.
+
+    A step of the role itself that waited for a person did not lead to it: what did came before.
+    """
+    ref = task.prev
+    while ref is not None:
+        step = position.step(ref)
+        to = step.payload["next"]
+        if to["status"] == "suspended" and to["reason"] == "role":
+            ref = step.payload["prev"]
+            continue
+        if to["status"] == "completed":
+            break
+        output = store.payload(Ref(step.payload["output"]))
+        return template_data(position.definition, output, body_of(store, step), position.given)
+    return start_data(position.definition, position.given)
+
+
+def program_request(run: "Run", attempt: "Attempt") -> AgentRequest:
+    """Stage 6: the request to run the program of a role. Its prompt is the command.
+
+    Raises:
+        RoutingFailed: the arguments cannot be rendered.
+    """
+    engine, task = run.engine, attempt.task
+    program = run.definition.roles[task.role].program
+    assert program is not None
+    argv = argv_of(engine.store, HeadPosition(run, attempt.head), task)
+    command = engine.redactor.text(command_text(argv))
+    return AgentRequest(
+        thread=attempt.head.thread,
+        role=task.role,
+        step_number=task.number,
+        cwd=task.cwd,
+        options=ProgramCall(argv, program.statuses),
+        limits=_limits(run, program),
+        env={**engine.agent_env(()), **program.env, "UWF_ATTEMPT": attempt.marker},
+        cancel=run.cancel,
+        on_process=attempt.progress.process,
+        purpose=task.purpose,  # type: ignore[arg-type]
+        prompt=command,
+        parts=PromptParts(instruction=command),
+        schema=run.definition.roles[task.role].schema,
+    )
+
+
+def _limits(run: "Run", program: "RoleProgram") -> RunLimits:
+    """A program may be silent for as long as it may run."""
+    limits = run.engine.settings.limits
+    return RunLimits(
+        seconds=float(program.timeout or limits.run_seconds),
+        idle_seconds=None,
+        grace_seconds=limits.grace_seconds,
+        reply_bytes=limits.reply_bytes,
+    )
