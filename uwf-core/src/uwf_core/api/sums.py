@@ -83,6 +83,12 @@ class LedgerPayload(TypedDict):
     largest: ReservePayload
 
 
+NOTHING_COUNTED: LedgerPayload = {
+    "steps": 0,
+    "runningMs": 0,
+    "usage": NOTHING_USED,
+    "largest": NOTHING_RESERVED,
+}
 TOKEN_FIELDS: tuple[UsageField, ...] = (
     "inputTokens",
     "outputTokens",

@@ -214,6 +214,7 @@ def _interrupted_attempt(engine: "Engine", head: Head, name: str) -> Attempt:
     payload: AttemptPayload = engine.store.get(Ref(variable.value)).payload
     attempt = Attempt(head)
     attempt.variable = variable
+    attempt.may_call = True
     attempt.session = variable.tags.get("session", payload["session"])
     attempt.payload = {**payload, "session": attempt.session}
     reported = variable.tags.get("usage")

@@ -48,13 +48,14 @@ class Attempt:
         ended_ms: when it ended, 0 while it is open.
         step: the stored step (10). failure: why there is no output, or no next role.
         call: the result of the thread that it called, if a workflow plays the role.
+        may_call: whether its agent had a process, which may have started threads.
         error: the error after which the run cannot continue.
     """
 
     __slots__ = (
         "body", "by_person", "call", "choice", "continuation", "corrections", "ended_ms", "error",
-        "extractor", "failure", "head", "known", "loose", "mark", "output", "payload", "progress",
-        "reply", "request", "session", "step", "task", "turns", "usage", "variable",
+        "extractor", "failure", "head", "known", "loose", "mark", "may_call", "output", "payload",
+        "progress", "reply", "request", "session", "step", "task", "turns", "usage", "variable",
     )  # fmt: skip
 
     task: "Task"
@@ -86,6 +87,7 @@ class Attempt:
         self.step: Event | None = None
         self.failure: AgentFailure | None = None
         self.call: CallResult | None = None
+        self.may_call = False
         self.error = None
 
     @property

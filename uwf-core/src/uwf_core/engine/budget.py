@@ -7,11 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
-from uwf_core.api.sums import NOTHING_RESERVED, LedgerPayload, ReservePayload, larger
+from uwf_core.api.sums import (
+    NOTHING_COUNTED,
+    NOTHING_RESERVED,
+    LedgerPayload,
+    ReservePayload,
+    larger,
+)
 from uwf_core.engine.nodes import save_event
 from uwf_core.errors import CorruptNodeError, LimitReached, UnknownIdError, UsageError
 from uwf_core.ids import Ref, ThreadId
-from uwf_core.thread.calls import calling_heads, open_calls
+from uwf_core.thread.calls import OpenCall, calling_heads, calls_of
 from uwf_core.thread.decisions import runs, waits
 from uwf_core.thread.head import Head, read_head
 from uwf_core.thread.limits import (
@@ -131,7 +137,7 @@ def ancestors(engine: "Engine", state: ThreadState) -> list[ThreadState]:
 def open_children(engine: "Engine", state: ThreadState) -> list[ThreadState]:
     """The threads that a thread has called, and whose result is not recorded yet."""
     found: list[ThreadState] = []
-    for call in open_calls(engine.store, ThreadId(state.thread)):
+    for call in calls_of(engine.store, ThreadId(state.thread)):
         with suppress(UnknownIdError):  # deleted, or of another store
             found.append(read_head(engine.store, call.child).state)
     return found
@@ -150,6 +156,15 @@ def account_of(
 def ledger_of(engine: "Engine", state: ThreadState) -> LedgerPayload:
     """The ledger of a thread: attempts, recorded and open calls, and questions about its steps."""
     return account_of(engine, state).ledger
+
+
+def used_by(engine: "Engine", calls: Iterable[OpenCall]) -> LedgerPayload:
+    """What called threads have used since they were called."""
+    total = NOTHING_COUNTED
+    for call in calls:
+        child = read_head(engine.store, call.child).state
+        total = ledger_sum(total, _account_of_call(engine, child).ledger)
+    return total
 
 
 def _account_of_role(
@@ -178,10 +193,7 @@ def _with_asks(store: "Store", state: ThreadState, account: Account) -> Account:
     ledger = account.ledger
     for variable in store.variables(asked_prefix(ThreadId(state.thread))):
         asked = store.get(Ref(variable.value)).payload
-        ledger = ledger_sum(
-            ledger,
-            {"steps": 0, "runningMs": 0, "usage": asked["usage"], "largest": NOTHING_RESERVED},
-        )
+        ledger = ledger_sum(ledger, {**NOTHING_COUNTED, "usage": asked["usage"]})
     return account._replace(ledger=ledger)
 
 

@@ -94,7 +94,8 @@ class Progress:
         self._note("usage", json.dumps(usage_payload(total)))
 
     def process(self, identity: "ProcessId") -> None:
-        """Store the process of the agent."""
+        """Store the process of the agent: it may start threads."""
+        self._attempt.may_call = True
         self._note("process", f"{identity.pid} {identity.start}")
 
     def _note(self, key: str, value: str) -> None:

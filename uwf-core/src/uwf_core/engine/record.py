@@ -151,7 +151,7 @@ def _save_step(
         "stopReason": _clean(engine, reply and reply.stop_reason),
         "corrections": list(attempt.corrections),
         "previousAttempts": [str(ref) for ref in previous],
-        **(_called_fields(attempt) if attempt.call else _UNUSED),
+        **(_called_fields(engine, attempt) if attempt.call or attempt.may_call else _UNUSED),
     }
     crash_points.reach("record")
     ref, plain = engine.nodes.put_plain("step", payload)
@@ -174,9 +174,22 @@ _UNUSED: Any = dict.fromkeys(
 """Fields of calls, files and skills, which few steps have."""
 
 
-def _called_fields(attempt: "Attempt") -> Any:
-    assert attempt.call is not None
-    return {**_UNUSED, "child": attempt.call.child, "calledUsage": attempt.call.ledger}
+def _called_fields(engine: "Engine", attempt: "Attempt") -> Any:
+    """The fields of a call, or of an attempt whose agent may have started threads. The names of
+    these calls are deleted with the loose ones of the attempt.
+    """
+    if attempt.call is not None:
+        return {**_UNUSED, "child": attempt.call.child, "calledUsage": attempt.call.ledger}
+    from uwf_core.thread.calls import started_by  # for agents with a process
+
+    calls = started_by(engine.store, attempt.head.thread, attempt.opened.name)
+    if not calls:
+        return _UNUSED
+    attempt.loose = [*attempt.loose, *(call.variable for call in calls)]
+    from uwf_core.engine.budget import used_by
+
+    called = [str(call.child) for call in calls]
+    return {**_UNUSED, "called": called, "calledUsage": used_by(engine, calls)}
 
 
 def denials_of(engine: "Engine", attempt: "Attempt") -> list[str]:

@@ -4,7 +4,7 @@ A thread stores nothing about an open call but its name: everything else is deri
 thread.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from uwf_core.errors import UnknownIdError, WrongStateError
 from uwf_core.ids import Ref, ThreadId
@@ -12,7 +12,7 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.head import PARENT, Head, read_head
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of
-from uwf_core.thread.names import HEADS, call_name, calls_prefix
+from uwf_core.thread.names import HEADS, calls_prefix
 from uwf_core.thread.types import FINISHED
 
 if TYPE_CHECKING:
@@ -28,12 +28,14 @@ class OpenCall(NamedTuple):
     Attributes:
         variable: its name, which refers to its event.
         number: of the step that it will be. role: of that step. child: the called thread.
+        attempt: that of the agent that called it; None if a workflow plays the role.
     """
 
     variable: "Variable"
     number: int
     role: str
     child: ThreadId
+    attempt: str | None = None
 
 
 class CallResult(NamedTuple):
@@ -43,15 +45,34 @@ class CallResult(NamedTuple):
     ledger: "LedgerPayload"
 
 
+STARTED: Final = "start"
+"""The purpose of a call that the agent of an attempt has made: a step waits for no result of it."""
+
+
 def open_calls(store: "Store", thread: ThreadId) -> list[OpenCall]:
-    """The calls of a thread in progress, in the order of its steps."""
+    """The calls of a thread in progress for which its next step waits, in the order of its steps.
+
+    Those that an agent has made belong to its attempt: see `started_by`.
+    """
+    return [call for call in calls_of(store, thread) if call.attempt is None]
+
+
+def calls_of(store: "Store", thread: ThreadId) -> list[OpenCall]:
+    """The open calls of a thread, with those that the agent of its attempt has made."""
     return [_open_call(store, variable) for variable in store.variables(calls_prefix(thread))]
+
+
+def started_by(store: "Store", thread: ThreadId, attempt: str) -> list[OpenCall]:
+    """The threads that the agent of an attempt (`<number>.<try>`) has started."""
+    found = store.variables(f"{calls_prefix(thread)}{attempt}/")
+    return [_open_call(store, variable) for variable in found]
 
 
 def _open_call(store: "Store", variable: "Variable") -> OpenCall:
     number, child = variable.name.split("/")[-2:]
     role = store.payload(variable.value)["role"]
-    return OpenCall(variable, int(number), role, ThreadId(child))
+    attempt = number if "." in number else None
+    return OpenCall(variable, int(number.partition(".")[0]), role, ThreadId(child), attempt)
 
 
 def calling(store: "Store", head: Head) -> Head:
@@ -81,9 +102,9 @@ def descendants_of(store: "Store", thread: str) -> list[ThreadId]:
 
 def open_below(store: "Store", thread: ThreadId) -> list[ThreadId]:
     """The threads of the open calls of a thread, and of those below; each after its caller."""
-    found = [call.child for call in open_calls(store, thread)]
+    found = [call.child for call in calls_of(store, thread)]
     for child in found:  # grows
-        found += [call.child for call in open_calls(store, child)]
+        found += [call.child for call in calls_of(store, child)]
     return found
 
 
@@ -104,7 +125,7 @@ def _is_open(store: "Store", state: "ThreadState") -> bool:
     """Whether the newest call of a thread has not been recorded."""
     caller = state.caller
     assert caller is not None
-    return store.variable(call_name(caller.thread, caller.number, state.thread)) is not None
+    return any(call.child == state.thread for call in calls_of(store, ThreadId(caller.thread)))
 
 
 def shown_state(store: "Store", state: "ThreadState") -> "ThreadState":
@@ -170,7 +191,8 @@ def check_open(store: "Store", head: Head) -> None:
     if state.caller is None:
         return
     fork = f"to continue from its last step in a new thread: uwf thread fork {head.ref}"
-    if state.status == "completed" and not _is_open(store, state):
+    is_result = store.payload(state.caller.event)["purpose"] != STARTED
+    if state.status == "completed" and is_result and not _is_open(store, state):
         raise WrongStateError(
             f"the result of thread {head.thread} is recorded in step {state.caller.number} of "
             f"thread {state.caller.thread}",

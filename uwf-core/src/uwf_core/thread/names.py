@@ -66,6 +66,11 @@ def call_name(thread: str, number: int, child: str) -> str:
     return f"{CALLS}{thread}/{number:08}/{child}"
 
 
+def agent_call_name(thread: str, attempt: str, child: str) -> str:
+    """A thread that the agent of an open attempt (`<number>.<try>`) has started."""
+    return f"{CALLS}{thread}/{attempt}/{child}"
+
+
 def asked_prefix(thread: ThreadId) -> str:
     """The questions that were asked about steps of a thread (`step ask`)."""
     return f"{ASKED}{thread}/"

@@ -14,6 +14,7 @@ from uwf_core.process import crash_points
 from uwf_core.shape.shapes import build
 from uwf_core.thread.decisions import runs
 from uwf_core.thread.types import StartPayload
+from uwf_core.threads.agent_call import calling_attempt, link_call
 from uwf_core.workflow.definition import START, RoleText
 from uwf_core.workflow.publish import publish
 
@@ -56,6 +57,8 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
 
         given = checked_input(options.input, schema, name, engine.redactor)
     _check_agent(engine, options.agent, cwd, name, player)
+    caller = calling_attempt(engine, watch)
+    depth = 0 if caller is None else caller.state.depth + 1
     now, store = engine.now_ms(), engine.store
     with store.transaction():
         workflow = publish(store, found) if isinstance(found, dict) else found
@@ -74,14 +77,15 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
             "cwd": cwd,
             "agent": options.agent,
             "startedAtMs": now,
-            "parent": None,
-            "depth": 0,
+            "parent": None if caller is None else caller.ref,
+            "depth": depth,
             "input": None if given is None else store.put(store.put_schema(schema), given),
             "bindings": None,
             "limits": options.limits,
         }
         start = engine.nodes.put("start", payload)
         thread = ThreadId.new(now)
+        to = runs(definition.graph[START]["new"].role)
         fields = {
             "workflow": workflow,
             "workflowName": definition.name,
@@ -89,12 +93,14 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
             "head": start,
             "cwd": cwd,
             "agent": options.agent,
-            "depth": 0,
+            "depth": depth,
             "limits": options.limits,
-            "next": runs(definition.graph[START]["new"].role),
+            "next": to,
         }
         crash_points.reach("start")
-        begin_thread(engine, thread, fields, [])
+        head = begin_thread(engine, thread, fields, [])
+        if caller is not None:
+            link_call(engine, caller, head, Ref(payload["prompt"]), to)
     return {"workflow": workflow, "workflowName": definition.name, "thread": thread}
 
 
