@@ -10,7 +10,7 @@ from uwf_core.engine.advance import failed_event, finished_event
 from uwf_core.engine.attempt import Attempt
 from uwf_core.engine.budget import ledger_of
 from uwf_core.engine.fork import fork_at
-from uwf_core.engine.nodes import begin_thread, save_event
+from uwf_core.engine.nodes import create_thread, save_event
 from uwf_core.engine.plan import HeadPosition, moderate
 from uwf_core.engine.record import save_failed_step, save_routed_step
 from uwf_core.errors import AgentInterrupted, WrongStateError
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.plan import Intent, Task
     from uwf_core.engine.run import Run
     from uwf_core.thread.state import RoleSession, ThreadState
-    from uwf_core.thread.types import AttemptPayload, CalledPayload
+    from uwf_core.thread.types import AttemptPayload, CalledPayload, StartPayload
     from uwf_core.workflow.definition import Definition, Role
 
 CALL_AGENT = "workflow"
@@ -151,33 +151,19 @@ def _new_thread(
         step = read_step(engine.store, Ref(known.mark))
         if step.payload["workflow"] == definition.ref:
             return fork_at(engine, thread, step.ref, depth=state.depth + 1)
-    start = engine.nodes.put(
-        "start",
-        {
-            "workflow": definition.ref,
-            "prompt": engine.store.put_text(task.instruction),
-            "cwd": task.cwd,
-            "agent": state.agent,
-            "startedAtMs": engine.now_ms(),
-            "parent": run.head.ref,
-            "depth": state.depth + 1,
-            "input": None,
-            "bindings": None,
-            "limits": None,
-        },
-    )
-    fields = {
+    start: StartPayload = {
         "workflow": definition.ref,
-        "workflowName": definition.name,
-        "start": start,
-        "head": start,
+        "prompt": engine.store.put_text(task.instruction),
         "cwd": task.cwd,
         "agent": state.agent,
+        "startedAtMs": engine.now_ms(),
+        "parent": run.head.ref,
         "depth": state.depth + 1,
+        "input": None,
+        "bindings": None,
         "limits": None,
-        "next": runs(definition.graph[START]["new"].role),
     }
-    return begin_thread(engine, thread, fields, [])
+    return create_thread(engine, thread, definition, start)
 
 
 def record_result(run: "Run", call: OpenCall, child: Head) -> Attempt:

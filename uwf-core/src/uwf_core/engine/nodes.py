@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.shape.kinds import JsonSchema, Shape
 from uwf_core.shape.shapes import payload_schema, shape_of
-from uwf_core.thread.decisions import Event
+from uwf_core.thread.decisions import Event, runs
 from uwf_core.thread.head import Head, create_head, move_head
 from uwf_core.thread.names import event_name
 from uwf_core.thread.state import begin, fold
 from uwf_core.thread.types import NODES
+from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.engine.engine import Engine
+    from uwf_core.thread.types import StartPayload
+    from uwf_core.workflow.definition import Definition
 
 
 _IDS = (Ref, ThreadId)
@@ -55,6 +58,22 @@ def begin_thread(
     """Store the first event and the head of a thread. Within a transaction."""
     started = _put_event(engine, thread, 0, "started", fields)
     return create_head(engine.store, Ref(fields["head"]), begin(started, inherited))
+
+
+def create_thread(
+    engine: "Engine", thread: ThreadId, definition: "Definition", start: "StartPayload"
+) -> Head:
+    """Store the start node of a new thread, its first event and its head. Within a transaction."""
+    ref = engine.nodes.put("start", start)
+    fields = {
+        "workflow": definition.ref,
+        "workflowName": definition.name,
+        "start": ref,
+        "head": ref,
+        **{name: start[name] for name in ("cwd", "agent", "depth", "limits")},
+        "next": runs(definition.graph[START]["new"].role),
+    }
+    return begin_thread(engine, thread, fields, [])
 
 
 def save_event(engine: "Engine", head: Head, kind: str, **fields: Any) -> Head:

@@ -7,9 +7,9 @@ from uwf_core.engine.results import Watch
 from uwf_core.errors import UsageError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.calls import STARTED
+from uwf_core.thread.decisions import runs
 from uwf_core.thread.head import Head, read_head
 from uwf_core.thread.names import agent_call_name, head_name
-from uwf_core.thread.types import NextPayload
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -51,7 +51,7 @@ def _head(engine: "Engine", thread: str) -> Head | None:
     return read_head(engine.store, ThreadId(thread)) if known else None
 
 
-def link_call(engine: "Engine", caller: Head, child: Head, prompt: Ref, to: NextPayload) -> Head:
+def link_call(engine: "Engine", caller: Head, child: Head, prompt: Ref) -> None:
     """Store that an attempt calls a new thread. Within a transaction."""
     opened = caller.state.attempt
     assert opened is not None
@@ -71,9 +71,9 @@ def link_call(engine: "Engine", caller: Head, child: Head, prompt: Ref, to: Next
         input=None,
         cwd=child.state.cwd,
         ledger=child.state.ledger,
-        next=to,
+        limits=None,
+        next=runs(child.state.current_role or ""),
     )
     assert head.state.caller is not None
     name = agent_call_name(caller.thread, opened.name, child.thread)
     engine.store.set_variable(name, head.state.caller.event, {}, None)
-    return head

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.location import named_folder
-from uwf_core.engine.nodes import begin_thread
+from uwf_core.engine.nodes import create_thread
 from uwf_core.engine.results import Watch
 from uwf_core.engine.workflows import read_resolved, resolve_workflow
 from uwf_core.errors import UnknownIdError, UsageError
@@ -12,7 +12,6 @@ from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.shape.shapes import build
-from uwf_core.thread.decisions import runs
 from uwf_core.thread.types import StartPayload
 from uwf_core.threads.agent_call import calling_attempt, link_call
 from uwf_core.workflow.definition import START, RoleText
@@ -83,24 +82,11 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
             "bindings": None,
             "limits": options.limits,
         }
-        start = engine.nodes.put("start", payload)
         thread = ThreadId.new(now)
-        to = runs(definition.graph[START]["new"].role)
-        fields = {
-            "workflow": workflow,
-            "workflowName": definition.name,
-            "start": start,
-            "head": start,
-            "cwd": cwd,
-            "agent": options.agent,
-            "depth": depth,
-            "limits": options.limits,
-            "next": to,
-        }
         crash_points.reach("start")
-        head = begin_thread(engine, thread, fields, [])
+        head = create_thread(engine, thread, definition, payload)
         if caller is not None:
-            link_call(engine, caller, head, Ref(payload["prompt"]), to)
+            link_call(engine, caller, head, Ref(payload["prompt"]))
     return {"workflow": workflow, "workflowName": definition.name, "thread": thread}
 
 
