@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from page_examples import blocks
+
 ROOT = Path(__file__).resolve().parents[2]
 MERMAID = Path(os.environ.get("UWF_MERMAID", ""))
 
@@ -81,6 +83,14 @@ def test_the_parser_refuses_what_is_no_graph():
 def test_mermaid_reads_the_graph_of_every_workflow_here(file, tmp_path):
     graph = graph_of(file, tmp_path)
     assert verdicts(((file.stem, graph),)) == {file.stem: None}
+
+
+def test_mermaid_reads_the_drawings_of_the_pages():
+    pages = sorted((ROOT / "docs").rglob("*.md"))
+    drawn = [block for page in pages for block in blocks(page) if block.language == "mermaid"]
+    texts = tuple((f"{block.file.name}:{block.line}", block.text) for block in drawn)
+    assert texts
+    assert verdicts(texts) == dict.fromkeys(dict(texts))
 
 
 def test_mermaid_reads_names_that_mean_something_to_it(tmp_path):
