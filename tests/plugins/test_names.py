@@ -95,6 +95,14 @@ def test_an_odd_name_is_rejected_with_the_distribution(installation, name):
     assert installation.uwf("--version").stdout.startswith("uwf ")
 
 
+@pytest.mark.parametrize("name", ["program", "workflow"])
+def test_no_agent_has_the_name_that_a_step_without_an_agent_records(installation, name):
+    claim(installation, "uwf.agents", name)
+    (plugin,) = installation.uwf("plugin", "check", "thief").document["plugins"]
+    assert plugin["status"] == "broken"
+    assert "records as its agent" in plugin["reason"]
+
+
 def test_a_command_with_an_odd_name_is_answered_with_its_distribution(installation):
     claim(installation, "uwf.commands", "a b")
     done = installation.uwf("a b")

@@ -29,7 +29,11 @@ def list_(session: Session) -> None:
 @click.argument("workflow", metavar="WORKFLOW")
 def show(session: Session, workflow: str) -> None:
     """Show a workflow's definition. WORKFLOW is a name, a file or a reference."""
-    session.emit(_definition(session, workflow), _definition_text)
+    document = _definition(session, workflow)
+    for role in document["roles"].values():
+        if isinstance(role["workflow"], dict):  # a file that is not published
+            role["workflow"] = role["workflow"]["name"]
+    session.emit(document, _definition_text)
 
 
 @command("graph", "uwf workflow graph fix-bug > fix-bug.mmd", document=True)

@@ -165,6 +165,10 @@ RESERVED: Mapping[str, frozenset[str]] = {
 """The names of uwf-core by group: no other distribution can have them."""
 
 IMPOSSIBLE: Mapping[str, Mapping[str, str]] = {
+    AGENTS: {
+        "program": "what the step of a program records as its agent",
+        "workflow": "what the step of a called workflow records as its agent",
+    },
     EXPORTERS: {
         "bundle": "the bundle that `uwf thread export` writes by default",
         "text": "a format of uwf's own reports",
@@ -172,7 +176,7 @@ IMPOSSIBLE: Mapping[str, Mapping[str, str]] = {
         "yaml": "a format of uwf's own reports",
     },
 }
-"""The names by group that no plugin can have, with what they are: `--format` takes them too."""
+"""The names by group that no plugin can have, with what they are."""
 
 
 class Status(Enum):
