@@ -8,7 +8,9 @@ import pytest
 
 from uwf_core.client import Client
 from uwf_core.errors import UsageError, WrongStateError
+from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
+from uwf_core.thread.names import head_name, prefixes_of
 
 INNER = """\
 version: 1
@@ -185,6 +187,22 @@ def test_a_role_that_calls_again_continues_the_same_thread(
     first, _, second = list(uwf.thread(root).steps())[1:4]
     assert (first.node["continuation"], second.node["continuation"]) == ("new", "continued")
     assert uwf.show(root)["usage"]["inputTokens"] == 70
+
+
+def test_a_role_whose_thread_is_gone_continues_from_its_recorded_step(
+    project: Project, uwf: Client, root: str
+) -> None:
+    project.script([PLANNED, WRITTEN, GOOD, REFUSED, ACCEPTED], by_role=True)
+    uwf.exec(root, count=3)
+    uwf.exec(root)
+    child = child_of(uwf, root)
+    for name in (head_name(ThreadId(child)), *prefixes_of(ThreadId(child))):
+        for each in uwf._engine.store.rows(name):
+            uwf._engine.store.delete_variable(each)
+    uwf.exec(root, until_done=True)
+    again = child_of(uwf, root)
+    assert again != child
+    assert roles(uwf.steps(again)) == ["$START", "writer", "checker", "writer", "checker"]
 
 
 def test_a_question_in_a_called_thread_is_answered_through_the_root_or_directly(

@@ -13,14 +13,14 @@ from uwf_core.engine.fork import fork_at
 from uwf_core.engine.nodes import create_thread, save_event
 from uwf_core.engine.plan import HeadPosition, moderate
 from uwf_core.engine.record import save_failed_step, save_routed_step
-from uwf_core.errors import AgentInterrupted, WrongStateError
+from uwf_core.errors import AgentInterrupted, UnknownIdError, WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process import crash_points
 from uwf_core.process.identity import ProcessId, hostname
 from uwf_core.thread.calls import CallResult, OpenCall
 from uwf_core.thread.decisions import runs, waits
 from uwf_core.thread.head import Head, move_head, read_head
-from uwf_core.thread.history import body_of, read_step
+from uwf_core.thread.history import Step, body_of, read_step
 from uwf_core.thread.limits import DEPTH, THREAD, ledger_since, named
 from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.names import attempt_name, attempts_prefix, call_name
@@ -72,12 +72,13 @@ def begin_call(run: "Run", role: "Role", intent: "Intent") -> OpenCall:
     task = moderate(run, intent)
     definition = _definition(run, role)
     known = run.head.state.role(role.name).sessions.get(CALL_AGENT)
-    child = _reusable(run, definition, known)
-    thread = child.thread if child is not None else ThreadId.new(engine.now_ms())
-    lock = nullcontext() if child is None else thread_lock(store, thread, engine.now_ms())
+    earlier, now = _earlier(run, definition, known), engine.now_ms()
+    thread = earlier.thread if isinstance(earlier, Head) else ThreadId.new(now)
+    lock = thread_lock(store, thread, now) if isinstance(earlier, Head) else nullcontext()
     with lock, store.transaction(durable=False):
-        if child is None:
-            child = _new_thread(run, definition, task, thread, known)
+        child = earlier
+        if not isinstance(child, Head):
+            child = _new_thread(run, definition, task, thread, child)
         crash_points.reach("call")
         entry = "resume" if child.state.steps else "new"
         head = save_event(
@@ -127,30 +128,33 @@ def _definition(run: "Run", role: "Role") -> "Definition":
     return run.definition if role.workflow == SELF else run.engine.definition(Ref(role.workflow))
 
 
-def _reusable(run: "Run", definition: "Definition", known: "RoleSession | None") -> Head | None:
-    """The thread that the role called before, if that may continue: a fork gets its own copy, and a
-    cancelled thread or one of another workflow stays as it is.
+def _earlier(
+    run: "Run", definition: "Definition", known: "RoleSession | None"
+) -> "Head | Step | None":
+    """What the role called before: the thread that continues, or its step at which a new one forks
+    (in a fork, and where the thread is gone). None if it was cancelled, or of another workflow.
     """
-    if known is None or known.inherited:
+    if known is None or known.mark is None:
         return None
-    head = read_head(run.engine.store, ThreadId(known.id))
-    is_same = head.state.workflow == definition.ref
-    return head if is_same and head.state.status == "completed" else None
+    step = read_step(run.engine.store, Ref(known.mark))
+    if step.payload["workflow"] != definition.ref:
+        return None
+    try:
+        head = read_head(run.engine.store, ThreadId(known.id))
+    except UnknownIdError:
+        return step
+    if known.inherited:
+        return step
+    return head if head.state.status == "completed" else None
 
 
 def _new_thread(
-    run: "Run",
-    definition: "Definition",
-    task: "Task",
-    thread: ThreadId,
-    known: "RoleSession | None",
+    run: "Run", definition: "Definition", task: "Task", thread: ThreadId, at: "Step | None"
 ) -> Head:
-    """A new thread for the call; in a fork a fork of the thread that the role called before."""
+    """A new thread for the call, or a fork at the step."""
     engine, state = run.engine, run.head.state
-    if known is not None and known.inherited and known.mark is not None:
-        step = read_step(engine.store, Ref(known.mark))
-        if step.payload["workflow"] == definition.ref:
-            return fork_at(engine, thread, step.ref, depth=state.depth + 1)
+    if at is not None:
+        return fork_at(engine, thread, at.ref, depth=state.depth + 1)
     start: StartPayload = {
         "workflow": definition.ref,
         "prompt": engine.store.put_text(task.instruction),
