@@ -9,6 +9,7 @@ _PATH_WALK = "tests/core/process/test_path_walk.py"
 _TOLD = (
     "tests/bad_input/test_secrets.py::test_a_secret_that_an_agent_tells_is_stored_and_shown_nowhere"
 )
+_ALLOWED = "tests/core/engine/test_allowed_programs.py"
 
 STRANGERS = (
     # -- redaction
@@ -337,5 +338,54 @@ STRANGERS = (
         '    found = prompt.find(f"\\n{ticks}\\n", at)',
         '    found = prompt.find("\\n````", at)',
         "tests/core/views/why/test_prompt_parts.py",
+    ),
+    # -- programs of roles
+    Mutant(
+        "programs",
+        "an output becomes an option",
+        "prompt/command.py",
+        'if text.startswith("-") and not template.startswith("-"):',
+        "if False:",
+        "tests/core/prompt/test_command.py",
+    ),
+    Mutant(
+        "programs",
+        "what a program prints decides the status",
+        "agents/program.py",
+        "{**_fields(request.schema, status, result), STATUS: status}",
+        "{STATUS: status, **_fields(request.schema, status, result)}",
+        "tests/core/agents/test_program_agent.py",
+    ),
+    Mutant(
+        "programs",
+        "a start in an untrusted folder allows them",
+        "engine/allowance.py",
+        "if not (engine.trusts(folder) and (",
+        "if not ((",
+        _ALLOWED,
+    ),
+    Mutant(
+        "programs",
+        "a clone in a trusted folder allows its own",
+        "engine/allowance.py",
+        "return own == folder or engine.trusts(own)",
+        "return True",
+        _ALLOWED,
+    ),
+    Mutant(
+        "programs",
+        "a step does not ask for the permission",
+        "engine/agents.py",
+        'if choice.kind == "program":',
+        "if False:",
+        _ALLOWED,
+    ),
+    Mutant(
+        "programs",
+        "a suggestion is a command line",
+        "engine/names.py",
+        "if is_command_line(word):",
+        "if False:",
+        "tests/core/engine/test_players.py",
     ),
 )

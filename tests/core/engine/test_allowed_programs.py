@@ -98,7 +98,9 @@ def test_a_workflow_is_allowed_with_all_that_it_calls(touching: Project) -> None
     assert denied.exit_code == 2
     assert "touch runs for touch: touch ran" in denied.error["message"]
     assert touching.uwf("workflow", "add", str(file), "--allow-programs").exit_code == 0
-    assert touching.uwf("thread", "start", "parent", "-p", "x").exit_code == 0
+    called = touching.uwf("run", "parent", "-p", "x")
+    assert (called.exit_code, called.document["status"]) == (0, "completed")
+    assert ran(touching)
     assert touching.uwf("run", "touch", "-p", "x").exit_code == 0
 
 

@@ -167,6 +167,15 @@ def without_booker(new: dict[str, Any]) -> None:
     new["graph"]["planner"]["planned"]["role"] = "$SUSPEND"
 
 
+def played_by_a_program(new: dict[str, Any]) -> None:
+    booker = new["roles"]["booker"]
+    statuses = {"0": "booked", "1": "full"}
+    new["roles"]["booker"] = {
+        "frontmatter": booker["frontmatter"],
+        "program": {"argv": ["book", "{{plan}}"], "statuses": statuses},
+    }
+
+
 def renamed(new: dict[str, Any]) -> None:
     text = json.dumps(new).replace("booker", "agent")
     new.clear()
@@ -194,6 +203,9 @@ EXAMPLES = [
     Example("text-changed", OK, OK, role("planner", description="Plans.")),
     Example("tools-changed", OK, OK, role("planner", tools=["read"])),
     Example("timeout-changed", OK, OK, role("planner", timeout=60)),
+    Example("player-changed", OK, OK, role("planner", human=True)),
+    Example("player-changed", OK, OK, role("planner", agent="hermes", model="large")),
+    Example("player-changed", OK, OK, played_by_a_program),
     Example("status-added", OK, OK, status("planner", "ready", "booker")),
     Example("status-added", OK, BAD, status("planner", "given-up", "$END")),
     Example(

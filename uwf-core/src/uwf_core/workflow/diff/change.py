@@ -12,6 +12,7 @@ KINDS: Final = (
     "role-removed",
     "role-renamed",
     "text-changed",
+    "player-changed",
     "tools-changed",
     "timeout-changed",
     "status-added",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from uwf_core.shape.shapes import camel
+from uwf_core.shape.shapes import camel, plain
 from uwf_core.workflow.definition import Edge, RoleText, Workflow
 from uwf_core.workflow.diff.change import WorkflowChange
 from uwf_core.workflow.diff.edges import edge_changes
@@ -11,6 +11,7 @@ from uwf_core.workflow.diff.outputs import Callers, output_changes
 from uwf_core.workflow.diff.results import Broken, Result, broken_results, result_of
 
 _TEXTS = ("description", "goal", "capabilities", "procedure", "output")
+_PLAYERS = ("program", "human", "agent", "model")
 
 
 def compare_workflows(a: Workflow, b: Workflow) -> list[WorkflowChange]:
@@ -71,6 +72,12 @@ def _texts(name: str, a: RoleText, b: RoleText) -> Iterator[WorkflowChange]:
         if before != now:
             yield WorkflowChange(
                 "text-changed", f"roles.{name}.{field}", _listed(before), _listed(now)
+            )
+    for field in _PLAYERS:
+        before, now = getattr(a, field), getattr(b, field)
+        if before != now:
+            yield WorkflowChange(
+                "player-changed", f"roles.{name}.{field}", plain(before), plain(now)
             )
     if a.tools != b.tools:
         yield WorkflowChange(
