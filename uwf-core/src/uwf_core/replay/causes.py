@@ -1,11 +1,14 @@
 """Which parts of a workflow differ from the recorded one, as far as they concern an attempt."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import DefinitionError, UsageError
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode
+from uwf_core.workflow.definition import SELF
+from uwf_core.workflow.file_name import SUFFIXES
+from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar
 
 if TYPE_CHECKING:
     from uwf_core.replay.walk import Difference
@@ -18,10 +21,11 @@ _OF_ROLE = ("goal", "capabilities", "procedure", "output", "frontmatter")
 
 
 class Cause(NamedTuple):
-    """A part of the workflow that differs: its path (`roles.writer.goal`), and where it is written
+    """A part of a workflow that differs: its path (`roles.writer.goal`), and where it is written
     in the workflow's file, if there is one.
     """
 
+    workflow: str
     path: str
     file: str | None = None
     line: int | None = None
@@ -49,7 +53,7 @@ def causes_of(
     paths = dict.fromkeys(keys for each in differences for keys in _paths(each, role, edge, now))
     changed = [keys for keys in paths if _at(recorded, keys) != _at(now, keys)]
     parents = {keys[:count] for keys in changed for count in range(len(keys))}
-    return [_cause(keys, source) for keys in changed if keys not in parents]
+    return [_cause(now.name, keys, source) for keys in changed if keys not in parents]
 
 
 def _paths(
@@ -58,6 +62,8 @@ def _paths(
     """The parts of a workflow on which a part of an attempt depends."""
     source, status = edge
     part = difference.part
+    if part in ("called", "output"):
+        yield ("roles", role, "workflow")
     if part in ("prompt", "correction", "output", "role"):
         yield from (("roles", role, field) for field in _OF_ROLE)
     if part in ("prompt", "role"):
@@ -83,20 +89,55 @@ def _at(workflow: "Definition", keys: Keys) -> Any:
     return found
 
 
-def _cause(keys: Keys, source: YamlNode | None) -> Cause:
+def _cause(name: str, keys: Keys, source: YamlNode | None) -> Cause:
     place, node = None, source
     for key in keys:
         if not isinstance(node, YamlMapping) or key not in node.values:
             break
         place, node = node.keys[key].place, node.values[key]
     path = ".".join(keys)
-    return Cause(path) if place is None else Cause(path, place.file, place.line)
+    return Cause(name, path, place and place.file, place and place.line)
 
 
-def read_source(file: str | None) -> YamlNode | None:
+class Sources:
+    """The files of a workflow and of those that it calls; each is read once."""
+
+    def __init__(self, file: str | None) -> None:
+        self._files: dict[tuple[str, ...], str | None] = {(): file}
+        self._read: dict[tuple[str, ...], YamlNode | None] = {}
+
+    def at(self, path: tuple[str, ...]) -> YamlNode | None:
+        """The nodes of the workflow that the roles of a path call; None if no file is known."""
+        if path not in self._read:
+            file = self._file(path)
+            self._read[path] = None if file is None else _nodes(file)
+        return self._read[path]
+
+    def _file(self, path: tuple[str, ...]) -> str | None:
+        if path not in self._files:
+            self._files[path] = self._called(path)
+        return self._files[path]
+
+    def _called(self, path: tuple[str, ...]) -> str | None:
+        """The file that a role names by its path; a name may be registered since."""
+        own, above = self.at(path[:-1]), self._file(path[:-1])
+        word = _value(own, ("roles", path[-1], "workflow"))
+        if above is None or word is None:
+            return None
+        if word == SELF:
+            return above
+        is_path = "/" in word or word.endswith(SUFFIXES)
+        return str(Path(above).parent / word) if is_path else None
+
+
+def _value(node: YamlNode | None, keys: Keys) -> str | None:
+    for key in keys:
+        node = node.values.get(key) if isinstance(node, YamlMapping) else None
+    return node.value if isinstance(node, YamlScalar) and isinstance(node.value, str) else None
+
+
+def _nodes(file: str) -> YamlNode | None:
     """The nodes of a workflow's file, for the lines of its parts."""
-    if file is None:
-        return None
     from uwf_core.workflow.load import load_file
 
     try:

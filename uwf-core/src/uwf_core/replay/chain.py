@@ -3,8 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from uwf_core.engine.call_step import CALL_AGENT
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.thread.calls import open_calls
+from uwf_core.thread.decisions import Event
 from uwf_core.thread.history import Step, failed_steps, newest_first, read_step, unordered_events
 
 if TYPE_CHECKING:
@@ -15,16 +18,18 @@ _TEXTS = ("prompt", "edgePrompt", "output", "body", "raw", "said", "answer")
 """The fields of a step that a replay compares."""
 
 
-Kind = Literal["step", "failed", "replaced", "asked"]
+Kind = Literal["step", "failed", "replaced", "asked", "calling"]
 
 
 class Recorded(NamedTuple):
     """A recorded attempt.
 
     Attributes:
-        kind: `step` of the chain, `failed`, `replaced` (by a poke) or `asked` (a question).
-        ref: the node of the step, or of the attempt with the question.
-        payload: of the step; of the attempt, with the usage and session of its event.
+        kind: `step` of the chain, `failed`, `replaced` (by a poke), `asked` (a question) or
+            `calling` (an open call).
+        ref: the node of the step, of the attempt with the question, or of the call's event.
+        payload: of the step; of the attempt, with the usage and session of its event; of the call,
+            as far as it is known.
         workflow: the workflow that chose its role.
     """
 
@@ -33,14 +38,40 @@ class Recorded(NamedTuple):
     payload: Mapping[str, Any]
     workflow: str
 
+    @property
+    def is_call(self) -> bool:
+        """Whether it is a call of another thread."""
+        return bool(self.payload["agent"] == CALL_AGENT)
+
+
+class Entry(NamedTuple):
+    """A call of the thread, as its next step got it.
+
+    Attributes:
+        thread, number, role: the calling thread, and the number and role of its step.
+        instruction: the instruction. cwd: the folder.
+        event: the node of the call, if it is known.
+    """
+
+    thread: str
+    number: int
+    role: str
+    instruction: str
+    cwd: str
+    event: str = ""
+
 
 class Chain(NamedTuple):
-    """The recorded attempts of a thread: those at each step, then those at the pending one."""
+    """The recorded attempts of a thread: those at each step, then those at the pending one.
+
+    `entries` are the calls of the thread, each by the step after which it came (or the start).
+    """
 
     thread: str
     start: str
     steps: tuple[Step, ...]
     attempts: tuple[Recorded, ...]
+    entries: Mapping[str, Entry]
 
 
 def read_chain(store: "Store", head: "Head") -> Chain:
@@ -51,11 +82,60 @@ def read_chain(store: "Store", head: "Head") -> Chain:
     """
     newest = newest_first(store, head.ref, Ref(head.state.start), _TEXTS)
     steps = tuple(reversed(list(newest)))
-    threads = {step.payload["thread"] for step in steps} | {str(head.thread)}
-    questions = [each for name in sorted(threads) for each in _questions(store, name)]
-    attempts = [each for step in steps for each in _attempts_at(store, step, questions)]
-    attempts += _pending(store, head, steps, questions)
-    return Chain(str(head.thread), str(head.state.start), steps, tuple(attempts))
+    found = _events(store, {step.payload["thread"] for step in steps} | {str(head.thread)})
+    attempts = [each for step in steps for each in _attempts_at(store, step, found.questions)]
+    attempts += _pending(store, head, steps, found.questions)
+    attempts += _calling(store, head)
+    start = str(head.state.start)
+    entries = dict(_entries(store, attempts, start, found.calls))
+    return Chain(str(head.thread), start, steps, tuple(attempts), entries)
+
+
+def read_chain_to(store: "Store", thread: str, ref: Ref) -> Chain:
+    """The chain of a thread that is deleted, up to a step; its events are gone.
+
+    Raises:
+        StoreError: a node of it is missing or damaged.
+    """
+    steps = tuple(reversed(list(newest_first(store, ref, Ref(""), _TEXTS))))
+    attempts = [each for step in steps for each in _attempts_at(store, step, ())]
+    return Chain(thread, steps[0].payload["start"], steps, tuple(attempts), {})
+
+
+def _calling(store: "Store", head: "Head") -> Iterator[Recorded]:
+    """The open call of a thread as an attempt at its next step."""
+    newest = None if head.at_start else str(head.ref)
+    for call in open_calls(store, head.thread):
+        called = store.payload(call.variable.value)
+        replaced = called["replaces"]
+        prev = newest if replaced is None else read_step(store, Ref(replaced)).payload["prev"]
+        payload = {
+            **called,
+            "thread": str(head.thread),
+            "seq": head.state.seq,
+            "prev": prev,
+            "agent": CALL_AGENT,
+            "session": str(call.child),
+            "ownSession": False,
+            "answer": None,
+        }
+        yield Recorded("calling", call.variable.value, payload, head.state.workflow)
+
+
+def _entries(
+    store: "Store", attempts: Sequence[Recorded], start: str, calls: Iterable[Event]
+) -> Iterator[tuple[str, Entry]]:
+    """The calls of the threads of a chain after which an attempt came."""
+    for event in calls:
+        called = event.payload
+        for each in attempts:
+            payload = each.payload
+            if payload["thread"] == called["thread"] and payload["seq"] > called["seq"]:
+                text = store.text(Ref(called["prompt"]))
+                place = called["parent"], called["number"], called["role"]
+                entry = Entry(*place, text, called["cwd"], event.ref)
+                yield payload["prev"] or start, entry
+                break
 
 
 def _pending(
@@ -76,12 +156,25 @@ def _pending(
     return sorted(found, key=_seq)
 
 
-def _questions(store: "Store", thread: str) -> Iterator[Recorded]:
-    """The attempts of a thread that ended with a question; none of a thread that is deleted."""
-    for event in unordered_events(store, ThreadId(thread)):
-        if event.kind == "asked":
-            attempt = store.payload(Ref(event.payload["attempt"]))
-            yield Recorded("asked", event.payload["attempt"], {**attempt, **event.payload}, "")
+class _Events(NamedTuple):
+    """What was recorded beside the steps: attempts that ended with a question, and calls."""
+
+    questions: Sequence[Recorded]
+    calls: Sequence[Event]
+
+
+def _events(store: "Store", threads: Iterable[str]) -> _Events:
+    """The events of threads; none of a thread that is deleted."""
+    questions, calls = list[Recorded](), list[Event]()
+    for thread in sorted(threads):
+        for event in unordered_events(store, ThreadId(thread)):
+            if event.kind == "asked":
+                ref = event.payload["attempt"]
+                attempt = {**store.payload(Ref(ref)), **event.payload}
+                questions.append(Recorded("asked", ref, attempt, ""))
+            elif event.kind == "called":
+                calls.append(event)
+    return _Events(questions, calls)
 
 
 def _attempts_at(

@@ -29,7 +29,7 @@ def _suite(root: Element, replay: "ReplayDocument", passing: Collection[str]) ->
     count = str(len(replay["steps"]))
     suite = SubElement(root, "testsuite", name=name, tests=count, failures=str(failures))
     for each in replay["steps"]:
-        title = f"{each['number']} {each['role']} {each['step']}"
+        title = f"{each['number']} {each['path']} {each['step']}"
         case = SubElement(suite, "testcase", classname=name, name=title)
         if each["verdict"] not in passing:
             _failure(case, each)

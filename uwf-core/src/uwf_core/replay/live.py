@@ -45,15 +45,22 @@ def run_live(
         WrongStateError: the workflow cannot continue from the step.
     """
     if step is None:
-        if found["first"] is None:
+        first = _own_first(found)
+        if first is None:
             return None
-        step = _last_good(found["first"]) or found["start"]
+        step = _last_good(first) or found["start"]
     else:
         step = _own_step(engine, found, step)
     _check_agent(engine, found, agent)
     forked = fork_step(engine, step, workflow)["thread"]
     watch.notice(f"thread {forked} continues from {step}; earlier steps are not run again")
     return exec_thread(engine, forked, RunOptions(until_done=True, agent=agent), watch, cancel)
+
+
+def _own_first(found: "ReplayDocument") -> "ReplayedDocument | None":
+    """The first attempt of the thread itself that is not the same: a call runs again as a whole."""
+    own = (each for each in found["steps"] if each["thread"] == found["thread"])
+    return next((each for each in own if each["verdict"] != "same"), None)
 
 
 def _last_good(first: "ReplayedDocument") -> str | None:
@@ -67,7 +74,8 @@ def _last_good(first: "ReplayedDocument") -> str | None:
 
 def _own_step(engine: "Engine", found: "ReplayDocument", word: str) -> str:
     step, thread = find_step(engine, word), found["thread"]
-    if step != found["start"] and step not in {each["step"] for each in found["steps"]}:
+    own = {each["step"] for each in found["steps"] if each["thread"] == thread}
+    if step != found["start"] and step not in own:
         raise UsageError(
             f"step {step} is not a step of thread {thread}", hint=f"next: uwf step list {thread}"
         )
@@ -77,7 +85,7 @@ def _own_step(engine: "Engine", found: "ReplayDocument", word: str) -> str:
 def _check_agent(engine: "Engine", found: "ReplayDocument", agent: str | None) -> None:
     """Check that there is an agent: without one, no thread is left behind."""
     begun = read_start(engine.store, Ref(found["start"]))
-    catalog, first = engine.agent_catalog(begun["cwd"]), found["first"]
+    catalog, first = engine.agent_catalog(begun["cwd"]), _own_first(found)
     player = RolePlayer("" if first is None else first["role"])
     choice = usual_agent(
         engine, catalog, found["workflowName"], player, thread=begun["agent"], flag=agent

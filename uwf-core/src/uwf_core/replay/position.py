@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.engine.plan import Task, markdown_of, question_text
+from uwf_core.engine.plan import Task, markdown_of, question_text, with_text
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import Transition, apply_start_edge
 from uwf_core.thread.decisions import Event, runs
@@ -17,12 +17,12 @@ from uwf_core.thread.history import (
     sayings,
     text_at,
 )
-from uwf_core.thread.state import ThreadState, after_step, decided
+from uwf_core.thread.state import Caller, ThreadState, after_step, decided
 from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
-    from uwf_core.replay.chain import Chain, Recorded
+    from uwf_core.replay.chain import Chain, Entry, Recorded
     from uwf_core.thread.types import NextPayload
     from uwf_core.workflow.definition import Definition
 
@@ -46,6 +46,7 @@ class ReplayPosition:
         self.state = _at_start(chain, start, definition)
         self.prev: str | None = None
         self.given: Any = None
+        self._instruction = ""
         self._route: Transition | None = None
         self._last: Task | None = None
         self._waiting: Task | None = None
@@ -59,10 +60,22 @@ class ReplayPosition:
         step leads in it.
         """
         self.definition, self.given = definition, given
-        self.state = self.state._replace(thread=thread, workflow=definition.ref)
+        if thread != self.state.thread:  # a fork is not called as its origin was
+            self.state = self.state._replace(thread=thread, caller=None)
+        self.state = self.state._replace(workflow=definition.ref)
         if route is not None:
             self._route = route
             self.state = decided(self.state, route.decision())
+
+    def begin_call(self, entry: "Entry") -> None:
+        """Another thread calls this one: its steps get the instruction of the call."""
+        steps = self.state.steps
+        caller = Caller("", entry.thread, entry.number, steps, entry.role)
+        to = runs(self.definition.graph[START]["resume" if steps else "new"].role)
+        self._instruction = entry.instruction
+        if not steps:
+            self._task_text = entry.instruction
+        self.state = decided(self.state._replace(caller=caller, cwd=entry.cwd), to)
 
     def pass_by(
         self, attempt: "Recorded", task: Task, route: Transition | None, to: "NextPayload"
@@ -103,6 +116,9 @@ class ReplayPosition:
         """Where the newest step, or the start, leads."""
         if self.prev is None:
             return apply_start_edge(self.definition, "new", self.given)
+        if self.state.is_entered:
+            to = apply_start_edge(self.definition, "resume", self.given)
+            return to._replace(prompt=with_text(to.prompt, self._instruction))
         assert self._route is not None
         return self._route
 

@@ -89,6 +89,9 @@ def _prompts(
 ) -> Iterator[str]:
     """The prompts of a task for each session and form of reply that fit the record."""
     payload = attempt.payload
+    if position.definition.roles[task.role].workflow is not None:
+        yield task.instruction  # the task of the called thread
+        return
     if payload["agent"] == PROGRAM and position.definition.roles[task.role].program is not None:
         yield from _commands(store, position, attempt, task)
         return

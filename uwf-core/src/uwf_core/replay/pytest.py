@@ -131,7 +131,7 @@ class ThreadFile(pytest.File):
         document = {
             "workflow": self.expectations.get("workflow"),
             "steps": [
-                {"number": each["number"], "role": each["role"], "verdict": each["verdict"]}
+                {"number": each["number"], "role": each["path"], "verdict": each["verdict"]}
                 for each in replay["steps"]
             ],
         }
@@ -167,8 +167,10 @@ def _message(bundle: Path, error: UwfError) -> str:
 
 
 def _name(each: "ReplayedDocument") -> str:
-    """`3 reviewer`; an attempt before a step has its kind and reference as well."""
-    name = f"{each['number']} {each['role']}"
+    """`3 reviewer`, in a called thread `1 work/writer`; an attempt before a step has its kind and
+    reference as well.
+    """
+    name = f"{each['number']} {each['path']}"
     return name if each["kind"] == "step" else f"{name} {each['kind']} {each['step']}"
 
 

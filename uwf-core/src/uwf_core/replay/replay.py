@@ -1,20 +1,21 @@
 """Replay threads: the verdicts, with their causes, as a document."""
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 from uwf_core.engine.find import find_thread
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.replay.causes import Cause, causes_of, read_source
+from uwf_core.replay.causes import Cause, Sources, causes_of
 from uwf_core.replay.chain import Kind, Recorded, read_chain
-from uwf_core.replay.walk import Part, Replayed, Verdict, replay_chain
+from uwf_core.replay.tree import VERDICTS, replay_tree, worst
+from uwf_core.replay.walk import Part, Replayed, Verdict
 from uwf_core.thread.head import read_head
 from uwf_core.workflow.definition import Definition
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.results import Watch
-    from uwf_core.workflow.yaml_nodes import YamlNode
 
 
 class DifferenceDocument(TypedDict):
@@ -26,8 +27,9 @@ class DifferenceDocument(TypedDict):
 
 
 class CauseDocument(TypedDict):
-    """A changed part of the workflow; `line` is in `file`, null without one."""
+    """A changed part of a workflow; `line` is in `file`, null without one."""
 
+    workflowName: str
     path: str
     file: str | None
     line: int | None
@@ -35,10 +37,14 @@ class CauseDocument(TypedDict):
 
 class ReplayedDocument(TypedDict):
     """The verdict on a recorded attempt. `kind`: a step of the thread, or an attempt before it that
-    failed, was replaced by a poke, or ended with a question. `engineVersion` recorded it; `prev` is
-    the step before it.
+    failed, was replaced by a poke, or ended with a question, or the open call of another thread.
+    `thread` is the replayed thread or one that it called; `path` has the roles that call that
+    thread before the own one (`work/writer`). `engineVersion` recorded it; `prev` is the step
+    before it.
     """
 
+    thread: str
+    path: str
     step: str
     prev: str | None
     number: int
@@ -51,8 +57,9 @@ class ReplayedDocument(TypedDict):
 
 
 class ReplayDocument(TypedDict):
-    """The replay of a thread. `workflow` is that of the replay, null if each step had its own;
-    `first` is the first attempt that is not the same.
+    """The replay of a thread with those that it called: the steps of a call follow it. `workflow`
+    is that of the replay, null if each step had its own; `first` is the first attempt that is not
+    the same, in a called thread if the call itself is.
     """
 
     thread: str
@@ -66,14 +73,13 @@ class ReplayDocument(TypedDict):
 
 
 class Changed(NamedTuple):
-    """The workflow of a replay, if it is not the recorded one, and its file, if it has one."""
+    """The workflow of a replay, if it is not the recorded one, and its file, if it has one.
+    `called` finds a workflow that it calls.
+    """
 
     definition: Definition
+    called: Callable[[Ref], Definition]
     file: str | None = None
-
-
-VERDICTS: tuple[Verdict, ...] = ("same", "stale", "different", "unreachable")
-"""From the best to the worst."""
 
 
 def read_changed(engine: "Engine", word: str, watch: "Watch") -> Changed:
@@ -87,14 +93,19 @@ def read_changed(engine: "Engine", word: str, watch: "Watch") -> Changed:
     resolved = resolve_workflow(engine, word)
     workflow = read_resolved(engine, resolved, watch)
     if not isinstance(workflow, dict):
-        return Changed(engine.definition(workflow), resolved.file)
+        return Changed(engine.definition(workflow), engine.definition, resolved.file)
     from uwf_core.cas.store import Store
     from uwf_core.stores.memory import MemoryBackend
     from uwf_core.workflow.definition import read_definition
     from uwf_core.workflow.publish import publish
 
     draft = Store(MemoryBackend(), engine.now_ms)
-    return Changed(read_definition(draft, publish(draft, workflow)), resolved.file)
+    ref = publish(draft, workflow)
+
+    def called(ref: Ref) -> Definition:
+        return read_definition(draft, ref) if draft.has(ref) else engine.definition(ref)
+
+    return Changed(read_definition(draft, ref), called, resolved.file)
 
 
 def replay_thread(engine: "Engine", word: str, changed: Changed | None = None) -> ReplayDocument:
@@ -109,25 +120,42 @@ def replay_thread(engine: "Engine", word: str, changed: Changed | None = None) -
     def definition_of(attempt: Recorded) -> Definition:
         return changed.definition if changed else engine.definition(Ref(attempt.workflow))
 
-    source = read_source(changed.file) if changed else None
-    steps = [_document(engine, each, source) for each in replay_chain(engine, chain, definition_of)]
+    called = changed.called if changed else engine.definition
+    sources = Sources(changed.file if changed else None)
+    replayed = replay_tree(engine, chain, definition_of, called)
+    steps = [_document(engine, each, sources) for each in replayed]
     verdicts = [each["verdict"] for each in steps]
-    worst: Verdict = max(verdicts, key=VERDICTS.index, default="same")
     return {
         "thread": str(head.thread),
         "start": str(head.state.start),
         "workflow": None if changed is None else changed.definition.ref,
         "workflowName": changed.definition.name if changed else head.state.workflow_name,
-        "verdict": worst,
+        "verdict": worst(verdicts),
         "counts": {verdict: verdicts.count(verdict) for verdict in VERDICTS},
-        "first": next((each for each in steps if each["verdict"] != "same"), None),
+        "first": first_changed(steps),
         "steps": steps,
     }
 
 
-def _document(engine: "Engine", each: Replayed, source: "YamlNode | None") -> ReplayedDocument:
+def first_changed(steps: "Sequence[ReplayedDocument]") -> ReplayedDocument | None:
+    """The first attempt that is not the same; in place of a call that differs only by the steps
+    below it, the first of these.
+    """
+    changed = (each for each in steps if each["verdict"] != "same")
+    first = next(changed, None)
+    while first is not None and {each["part"] for each in first["differences"]} == {"called"}:
+        below = next(changed, None)
+        if below is None or not below["path"].startswith(f"{first['path']}/"):
+            return first
+        first = below
+    return first
+
+
+def _document(engine: "Engine", each: Replayed, sources: "Sources") -> ReplayedDocument:
     payload = each.attempt.payload
     return {
+        "thread": each.thread,
+        "path": "/".join((*each.path, payload["role"])),
         "step": each.attempt.ref,
         "prev": payload["prev"],
         "number": payload["number"],
@@ -139,16 +167,18 @@ def _document(engine: "Engine", each: Replayed, source: "YamlNode | None") -> Re
             for part, recorded, now in each.differences
         ],
         "causes": [
-            {"path": path, "file": file, "line": line}
-            for path, file, line in _causes(engine, each, source)
+            {"workflowName": name, "path": path, "file": file, "line": line}
+            for name, path, file, line in _causes(engine, each, sources)
         ],
         "engineVersion": payload.get("engineVersion"),
     }
 
 
-def _causes(engine: "Engine", each: Replayed, source: "YamlNode | None") -> list[Cause]:
+def _causes(engine: "Engine", each: Replayed, sources: "Sources") -> list[Cause]:
+    """The changed parts that explain an attempt; those of its call, if that has another prompt."""
     if not each.differences or each.workflow is None:
         return []
     recorded = engine.definition(Ref(each.attempt.workflow))
-    role = each.attempt.payload["role"]
-    return causes_of(each.differences, role, each.edge, (recorded, each.workflow), source)
+    role, source = each.attempt.payload["role"], sources.at(each.path)
+    found = causes_of(each.differences, role, each.edge, (recorded, each.workflow), source)
+    return found or ([] if each.call is None else _causes(engine, each.call, sources))

@@ -1,7 +1,7 @@
 """Walk the recorded attempts of a thread through the stages, and compare what comes out."""
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, Literal
 
 from uwf_core.engine.converse import problem_words
 from uwf_core.engine.plan import folder_of_edge
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from uwf_core.api.extract import ExtractReply
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.plan import Task
-    from uwf_core.replay.chain import Chain, Recorded
+    from uwf_core.replay.chain import Chain, Entry, Recorded
     from uwf_core.workflow.definition import Definition
 
 Verdict = Literal["same", "stale", "different", "unreachable"]
-Part = Literal["prompt", "correction", "message", "role", "location", "output", "route", "node"]
-_ASSUMED = ("prompt", "correction", "message")
+Part = Literal[
+    "prompt", "correction", "message", "role", "location", "called", "output", "route", "node"
+]
+ASSUMED: Final = ("prompt", "correction", "message")
 """Parts after whose change the recorded reply is still an assumption that can be checked."""
 
 
@@ -50,59 +52,58 @@ class Replayed(NamedTuple):
     """The verdict on a recorded attempt.
 
     Attributes:
+        thread: the replayed thread that it belongs to. path: the roles that call that thread.
         differences: none for an attempt that only follows one that is not the same.
         edge: the role (or `$START`) and the status whose edge led to it, in `workflow`.
+        call: the call of the thread, if that gives it another instruction.
     """
 
+    thread: str
+    path: tuple[str, ...]
     attempt: "Recorded"
     verdict: Verdict
     differences: tuple[Difference, ...] = ()
     edge: tuple[str, str] = (START, "new")
     workflow: "Definition | None" = None
+    call: "Replayed | None" = None
 
 
-def replay_chain(
-    engine: "Engine", chain: "Chain", definition_of: "Callable[[Recorded], Definition]"
-) -> Iterator[Replayed]:
-    """The verdict on each recorded attempt, in order. Reads nodes only; nothing runs.
+class Request(NamedTuple):
+    """An attempt up to its prompt: what is not as recorded, and the edge that led to it.
 
-    Args:
-        engine: whose store has the chain.
-        chain: the thread.
-        definition_of: the workflow for a recorded attempt.
+    Attributes:
+        found: the task with its prompt; None if the attempt cannot be reached.
     """
-    if not chain.attempts:
-        return
-    walk = _Walk(engine, chain, definition_of(chain.attempts[0]))
-    reached: Verdict = "same"
-    for attempt in chain.attempts:
-        if reached == "unreachable":
-            yield Replayed(attempt, "unreachable")
-            continue
-        definition = definition_of(attempt)
-        differences, edge = walk.attempt(attempt, definition)
-        parts = {each.part for each in differences}
-        verdict: Verdict = reached
-        if parts:
-            verdict = "stale" if parts.issubset(_ASSUMED) else "different"
-            only_folder = parts.issubset((*_ASSUMED, "location"))
-            reached = "stale" if only_folder else "unreachable"
-        yield Replayed(attempt, verdict, differences, edge, definition)
+
+    found: Prompted | None
+    differences: tuple[Difference, ...]
+    edge: tuple[str, str]
 
 
-class _Walk:
-    """The position between two attempts, and the newest output before it."""
+class Walk:
+    """The position between two attempts of a thread, and the newest output before it.
 
-    def __init__(self, engine: "Engine", chain: "Chain", definition: "Definition") -> None:
+    Attributes:
+        entries: the calls of the thread, each by the step after which it came (or the start).
+    """
+
+    def __init__(
+        self,
+        engine: "Engine",
+        chain: "Chain",
+        definition: "Definition",
+        entries: "Mapping[str, Entry]",
+    ) -> None:
         self._engine = engine
+        self._start = chain.start
+        self._entries = entries
+        self._entered: set[str] = set()
         self._position = ReplayPosition(engine.store, chain, definition)
         self._inputs = RecordedInputs(engine.store, chain.start)
         self._newest: tuple[str, Mapping[str, Any], str] | None = None
 
-    def attempt(
-        self, attempt: "Recorded", definition: "Definition"
-    ) -> tuple[tuple[Difference, ...], tuple[str, str]]:
-        """Replay one attempt and move behind it: its differences, and the edge that led to it."""
+    def request(self, attempt: "Recorded", definition: "Definition") -> Request:
+        """Replay an attempt up to its prompt."""
         position, payload, edge = self._position, attempt.payload, self._edge()
         role, newest = payload["role"], self._newest
         try:
@@ -110,15 +111,28 @@ class _Walk:
             given = self._inputs.at(definition, payload)
             route = apply_edge(definition, *newest, given) if newest and is_other else None
             position.enter(definition, payload["thread"], given, route)
+            if self._begin_call(payload["prev"] or self._start):
+                edge = START, "resume" if newest else "new"
             found = prompt_again(self._engine.store, position, attempt)
         except RoutingFailed as failure:
-            return (Difference("route", f"the role {role}", failure.message),), edge
+            return Request(None, (Difference("route", f"the role {role}", failure.message),), edge)
         if found.prompt is None or role not in definition.roles:
             now = f"the role {found.task.role}"
-            return (Difference("role", f"the role {role}", now),), edge
-        differences = [*self._of_request(attempt, found, edge)]
-        differences += self._of_end(attempt, found, is_same=not differences)
-        return tuple(differences), edge
+            return Request(None, (Difference("role", f"the role {role}", now),), edge)
+        return Request(found, tuple(self._of_request(attempt, found, edge)), edge)
+
+    def _begin_call(self, prev: str) -> bool:
+        """Begin the call that came after a step, if there was one."""
+        entry = self._entries.get(prev)
+        if entry is None or prev in self._entered:
+            return self._position.state.is_entered and self._position.takes_edge()
+        self._entered.add(prev)
+        self._position.begin_call(entry)
+        return True
+
+    def end(self, attempt: "Recorded", found: Prompted, *, is_same: bool) -> tuple[Difference, ...]:
+        """How the reply and the route of an attempt differ; moves behind it."""
+        return tuple(self._of_end(attempt, found, is_same=is_same))
 
     def _edge(self) -> tuple[str, str]:
         """The role (or `$START`) and the status whose edge leads to the next attempt."""

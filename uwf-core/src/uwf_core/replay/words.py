@@ -8,6 +8,7 @@ _CHANGED = {
     "prompt": "its prompt has changed",
     "correction": "the correction that it got has changed",
     "message": "the question to the person has changed",
+    "called": "the call or the called thread has changed",
     "role": "another role runs here",
     "location": "it runs in another folder",
     "output": "its output is not valid, or another one",
@@ -19,13 +20,14 @@ _KINDS = {
     "failed": "a failed attempt at step",
     "replaced": "a replaced reply of step",
     "asked": "a question of step",
+    "calling": "the open call of step",
 }
 
 
 def headline(each: Mapping[str, Any]) -> str:
     """One line: the attempt, its verdict, what changed, and the cause."""
     what = "; ".join(_CHANGED[difference["part"]] for difference in each["differences"])
-    place = f"{_KINDS[each['kind']]} {each['number']} ({each['role']}, {each['step']})"
+    place = f"{_KINDS[each['kind']]} {each['number']} ({each['path']}, {each['step']})"
     line = f"{place} is {each['verdict']}" + (f": {what}" if what else "")
     causes = ", ".join(map(_cause, each["causes"]))
     if causes:
@@ -37,7 +39,7 @@ def headline(each: Mapping[str, Any]) -> str:
 
 def _cause(cause: Mapping[str, Any]) -> str:
     if cause["file"] is None:
-        return str(cause["path"])
+        return f"{cause['path']} of the workflow {cause['workflowName']}"
     return f"{cause['path']} ({cause['file']}:{cause['line']})"
 
 
