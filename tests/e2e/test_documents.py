@@ -18,21 +18,23 @@ EXEC = {
 }
 STEP_RESULT = {
     *("step", "role", "agent", "alias", "status", "currentRole", "suspendedRole", "suspendMessage"),
-    *("suspendReason", "done", "durationMs", "usage", "failure", "answered"),
+    *("suspendReason", "done", "durationMs", "usage", "failure", "answered", "thread"),
 }
 ROW = {
     *("thread", "workflow", "workflowName", "cwd", "head", "status", "currentRole"),
     *("suspendedRole", "suspendMessage", "suspendReason", "done", "steps", "usage", "running"),
-    *("startedAtMs", "updatedAtMs"),
+    *("startedAtMs", "updatedAtMs", "depth", "parent"),
 }
-SHOWN = ROW | {"task", "input", "agent", "bindings", "form", "next", "hint"}
+SHOWN = ROW | {
+    *("task", "input", "agent", "bindings", "form", "next", "hint", "stack", "children"),
+}
 USAGE = {
     *("turns", "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"),
     *("costUsd", "durationMs", "atLeast"),
 }
 STEP_ROW = {
     *("step", "number", "role", "agent", "alias", "status", "startedAtMs", "completedAtMs"),
-    *("durationMs", "usage", "attempts", "denials", "answered"),
+    *("durationMs", "usage", "attempts", "denials", "answered", "childThread"),
 }
 STEP = {
     *("step", "thread", "number", "role", "agent", "agentVersion", "engineVersion", "model"),
@@ -51,6 +53,7 @@ STEP = {
         "denials",
     ),
     *("corrections", "previousAttempts", "prev", "replaces", "answered", "turns"),
+    *("childThread", "child", "children", "called", "calledUsage"),
 }
 TURN = {
     *("step", "number", "role", "index", "speaker", "text", "reasoning", "toolCalls", "usage"),
@@ -175,7 +178,7 @@ def test_workflow_list_and_show(lived: Life):
     assert lived["workflows"]["workflows"][0]["workflow"] == lived["add"]["workflow"]
     shown = lived["workflow"]
     assert set(shown) == {
-        *("workflow", "version", "name", "description", "roles", "graph", "limits"),
+        *("workflow", "version", "name", "description", "roles", "graph", "limits", "input"),
     }
     assert set(shown["roles"]["writer"]) == {
         *("description", "goal", "capabilities", "procedure", "output", "frontmatter"),

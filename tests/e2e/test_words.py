@@ -57,7 +57,10 @@ def test_run_is_start_and_exec_until_done_in_one(pair: Project):
     execed = pair.uwf("thread", "exec", started["thread"], "--until-done").document
 
     def shape(document: Mapping[str, Any]) -> Any:
-        steps = [{**each, "step": 0, "durationMs": 0, "usage": 0} for each in document["steps"]]
+        steps = [
+            {**each, "thread": 0, "step": 0, "durationMs": 0, "usage": 0}
+            for each in document["steps"]
+        ]
         return {**document, "thread": 0, "steps": steps}
 
     assert shape(ran) == shape(execed)

@@ -9,7 +9,8 @@ from uwf_core.cli.command_table import COMMANDS, Noun
 from uwf_core.ids import Ref
 
 STEP_RESULT = {
-    "step", "role", "agent", "alias", "status", "currentRole", "suspendedRole", "suspendMessage",
+    "thread", "step", "role", "agent", "alias", "status", "currentRole", "suspendedRole",
+    "suspendMessage",
     "suspendReason", "done", "durationMs", "usage", "failure", "answered",
 }  # fmt: skip
 ROW = {
@@ -31,7 +32,7 @@ def test_a_thread_from_start_to_end_in_json(uwf, project):
     assert set(shown) >= ROW | {"form", "next", "hint"}
     listed = uwf("thread", "list").document["threads"][0]
     assert set(listed) == set(shown) - {
-        *("task", "input", "agent", "bindings", "form", "next", "hint")
+        *("task", "input", "agent", "bindings", "form", "stack", "children", "next", "hint")
     }
     last = uwf("thread", "exec", "@last", "-c", "5").document
     assert (last["status"], last["done"], len(last["steps"])) == ("completed", True, 1)

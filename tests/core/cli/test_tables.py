@@ -38,6 +38,8 @@ def thread(number, status, **changes):
         "workflowName": "write-document",
         "cwd": "/home/me/shop",
         "head": "7GQ8K1M2N4P5Q",
+        "depth": 0,
+        "parent": None,
         "status": status,
         "currentRole": "reviewer" if status in ("idle", "running") else None,
         "suspendedRole": "approver" if status == "suspended" else None,
@@ -61,16 +63,20 @@ STEPS = {
     "steps": [
         {"step": "94TZ6D62C8493", "number": 0, "role": "$START", "agent": None,
          "alias": None, "status": None,
-         "durationMs": None, "attempts": 0, "denials": [], "answered": False},
+         "durationMs": None, "attempts": 0, "denials": [], "answered": False,
+         "childThread": None},
         {"step": "2WM89S4EYMP2F", "number": 1, "role": "developer", "agent": "claude-code",
          "alias": None, "status": "done", "durationMs": 199, "attempts": 1,
-         "denials": [], "answered": False},
+         "denials": [], "answered": False,
+         "childThread": None},
         {"step": "BYHRRC4X2J4SH", "number": 2, "role": "security-reviewer", "agent": "hermes",
          "alias": None, "status": "needs-clarification", "durationMs": 3_700_000, "attempts": 3,
-         "denials": ["run_command: rm -rf /"], "answered": False},
+         "denials": ["run_command: rm -rf /"], "answered": False,
+         "childThread": None},
         {"step": "0V3ZC9K1M2N4P", "number": 3, "role": "approver", "agent": "human",
          "alias": None, "status": "approved", "durationMs": 12, "attempts": 1,
-         "denials": [], "answered": True},
+         "denials": [], "answered": True,
+         "childThread": None},
     ]
 }  # fmt: skip
 TURN = {
@@ -114,6 +120,8 @@ STEP = {
     "answer": {"env": "prod"},
     "by": {"user": "ada", "host": "engine", "via": "cli"},
     "answered": False,
+    "childThread": None,
+    "calledUsage": None,
     "turns": [TURN],
 }
 FAILED = {
@@ -124,7 +132,8 @@ FAILED = {
     "steps": [
         {"step": "2WM89S4EYMP2F", "role": "developer", "agent": "hermes",
          "alias": None, "durationMs": 61_000,
-         "failure": None, "suspendMessage": None, "answered": False},
+         "failure": None, "suspendMessage": None, "answered": False,
+         "childThread": None},
         {"step": "7GQ8K1M2N4P5Q", "role": "reviewer", "agent": "hermes",
          "alias": None, "durationMs": 900,
          "failure": {"kind": "auth", "message": "the key was refused", "until": None},

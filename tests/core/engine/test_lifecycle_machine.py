@@ -169,6 +169,8 @@ class Life(RuleBasedStateMachine):
             "form",
             "next",
             "hint",
+            "stack",
+            "children",
         }
 
     @invariant()

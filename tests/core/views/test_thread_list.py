@@ -13,7 +13,9 @@ from uwf_core.ids import number_of
 from uwf_core.testing.project import Project
 from uwf_core.views.thread_list import thread_rows
 
-ONLY_IN_SHOW = {"task", "input", "agent", "bindings", "form", "next", "hint"}
+ONLY_IN_SHOW = {
+    *("task", "input", "agent", "bindings", "form", "stack", "children", "next", "hint"),
+}
 
 
 @pytest.fixture

@@ -88,6 +88,7 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         (
             *(
                 "--all",
+                "--children",
                 "--trials",
                 "--status=status",
                 "--after=text",

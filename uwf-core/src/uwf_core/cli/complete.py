@@ -112,8 +112,11 @@ def _threads(engine: "Engine") -> Iterator[tuple[str, str]]:
     from uwf_core.views.thread_list import ThreadFilter, list_threads
 
     yield "@last", "the newest thread"
-    for each in list_threads(engine, ThreadFilter(all=True, limit=_MOST_THREADS)):
-        yield each["thread"], f"{each['workflowName']}, {each['status']}"
+    roots = list_threads(engine, ThreadFilter(all=True, limit=_MOST_THREADS))
+    every = list_threads(engine, ThreadFilter(all=True, limit=_MOST_THREADS, children=True))
+    for each in (*roots, *(row for row in every if row["parent"] is not None)):
+        called = f", called by {each['parent']}" if each["parent"] is not None else ""
+        yield each["thread"], f"{each['workflowName']}, {each['status']}{called}"
 
 
 def _steps(engine: "Engine") -> Iterator[tuple[str, str]]:

@@ -118,6 +118,7 @@ _COLUMNS = (
     Column("took", "TOOK", rank=4, right=True),
     Column("attempts", "TRIES", rank=5, right=True),
 )
+_CALLED = Column("childThread", "CALLED THREAD", rank=2)
 _DENIED = Column("denied", "DENIED", least=6, rank=2)
 
 
@@ -132,8 +133,8 @@ def steps_text(document: Mapping[str, Any], screen: Screen) -> str:
         }
         for each in document["steps"]
     ]
-    columns = (*_COLUMNS, _DENIED) if any(row["denied"] for row in rows) else _COLUMNS
-    return table(columns, rows, screen)
+    more = [each for each in (_CALLED, _DENIED) if any(row[each.key] for row in rows)]
+    return table((*_COLUMNS, *more), rows, screen)
 
 
 def step_text(document: Mapping[str, Any], screen: Screen) -> str:
@@ -147,11 +148,12 @@ def step_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("agent", _agent(document)),
             ("status", document["status"]),
             ("failure", failure and f"{failure['kind']}: {failure['message']}"),
-            ("session", _session(document)),
+            ("called", _called(document)),
+            ("session", None if document["childThread"] else _session(document)),
             ("began", amounts.moment(document["startedAtMs"])),
             ("took", None if document["answered"] else took(document)),
             ("answered", "by a person" if document["answered"] else None),
-            ("used", None if document["answered"] else amounts.usage(document["usage"])),
+            ("used", None if document["answered"] else amounts.usage(_usage(document))),
             ("folder", document["cwd"]),
             ("denied", "\n".join(document["denials"])),
             ("attempts", "\n".join(document["previousAttempts"])),
@@ -200,6 +202,20 @@ def _session(document: Mapping[str, Any]) -> str | None:
     if document["session"] is None:
         return None
     return f"{document['session']} ({document['continuation']})"
+
+
+def _called(document: Mapping[str, Any]) -> str | None:
+    """The called thread, and the command that reads it."""
+    child = document["childThread"]
+    return child and f"{child}; next: uwf thread read {child}"
+
+
+def _usage(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the step used; for a call what the called thread used in it."""
+    called = document["calledUsage"]
+    is_call = document["childThread"] is not None and called is not None
+    used: Mapping[str, Any] = called["usage"] if is_call else document["usage"]
+    return used
 
 
 def _section(title: str, text: str, screen: Screen) -> str:

@@ -1,6 +1,6 @@
 """One thread: `uwf thread show`, `read`, `stop`, `cancel`, `wait`, `rm`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -112,10 +112,36 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("started", amounts.moment(document["startedAtMs"])),
             ("updated", amounts.moment(document["updatedAtMs"])),
             ("head", document["head"]),
+            ("caller", document["parent"]),
+            ("stack", _stack_text(document.get("stack", ()))),
+            ("called", _called_text(document, screen)),
             ("next", "\n".join(document.get("next", ()))),
             ("hint", document.get("hint")),
         ],
         screen,
+    )
+
+
+def _stack_text(stack: Sequence[Mapping[str, Any]]) -> str | None:
+    """A line for each thread of a call, from this one down to the one whose role runs next."""
+    if len(stack) < 2:
+        return None
+    return "\n".join(
+        " ".join(filter(None, [each["thread"], each["workflowName"], _place(each)]))
+        for each in stack
+    )
+
+
+def _place(frame: Mapping[str, Any]) -> str | None:
+    return None if frame["role"] is None else f"#{frame['step']} {frame['role']}"
+
+
+def _called_text(document: Mapping[str, Any], screen: Screen) -> str:
+    """The threads that it called, without those of the stack."""
+    shown = {each["thread"] for each in document.get("stack", ())}
+    children = [each for each in document.get("children", ()) if each["thread"] not in shown]
+    return "\n".join(
+        f"{each['thread']} {each['role']} {screen.status(each['status'])}" for each in children
     )
 
 

@@ -32,6 +32,7 @@ from uwf_core.errors import UsageError
     "--offset", type=click.IntRange(min=0), default=0, metavar="N", help="Skip the first N."
 )
 @click.option("--workflow", metavar="W", help="Only threads of this workflow (name or reference).")
+@click.option("--children", is_flag=True, help="Also show threads that other threads called.")
 @click.option("--trials", is_flag=True, help="Also show threads of the trials of uwf-eval.")
 def list_(
     session: Session,
@@ -42,9 +43,13 @@ def list_(
     limit: int | None,
     offset: int,
     workflow: str | None,
+    children: bool,
     trials: bool,
 ) -> None:
-    """List threads, newest first; finished ones only with --all or --status."""
+    """List threads, newest first; finished ones only with --all or --status.
+
+    A thread that calls another shows the state of that one; --children lists it as well.
+    """
     from uwf_core.views.show import task_of
     from uwf_core.views.thread_list import ThreadFilter, thread_rows
 
@@ -57,6 +62,7 @@ def list_(
         offset=offset,
         workflow=workflow,
         trials=trials,
+        children=children,
     )
     engine = session.engine
     text = partial(threads_text, task_of=partial(task_of, engine))
@@ -95,7 +101,8 @@ _COLUMNS = (
     Column("reason", "REASON", least=10, rank=3),
     Column("steps", "STEPS", rank=6, right=True),
     Column("updated", "UPDATED", rank=4, right=True),
-    Column("folder", "FOLDER", least=12, rank=7),
+    Column("parent", "CALLED BY", rank=7),
+    Column("folder", "FOLDER", least=12, rank=8),
 )
 
 

@@ -17,7 +17,7 @@ from uwf_core.errors import AgentInterrupted, UnknownIdError, WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.process import crash_points
 from uwf_core.process.identity import ProcessId, hostname
-from uwf_core.thread.calls import CallResult, OpenCall
+from uwf_core.thread.calls import CALL_AGENT, CallResult, OpenCall
 from uwf_core.thread.decisions import runs, waits
 from uwf_core.thread.head import Head, move_head, read_head
 from uwf_core.thread.history import Step, body_of, read_step
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from uwf_core.thread.state import RoleSession, ThreadState
     from uwf_core.thread.types import AttemptPayload, CalledPayload, StartPayload
     from uwf_core.workflow.definition import Definition, Role
-
-CALL_AGENT = "workflow"
-"""The agent that the step of a call records; its session is the called thread."""
 
 
 def beyond_depth(run: "Run") -> Head | None:

@@ -6,7 +6,7 @@ Keys are camelCase and stable. Times are integer ms since 1970 (`…AtMs`, `unti
 
 from typing import Any, Literal, TypedDict
 
-from uwf_core.api.sums import UsagePayload
+from uwf_core.api.sums import LedgerPayload, UsagePayload
 from uwf_core.thread.types import PersonPayload, Status
 
 
@@ -75,13 +75,17 @@ class RunningDocument(TypedDict):
 
 
 class ThreadRow(Standing):
-    """A row of `thread list`."""
+    """A row of `thread list`. `depth` counts the calls above it (0: a root), `parent` is the thread
+    that called it last. A thread with an open call shows the state of the called thread.
+    """
 
     thread: str
     workflow: str
     workflowName: str
     cwd: str
     head: str
+    depth: int
+    parent: str | None
     steps: int
     usage: UsagePayload
     running: RunningDocument | None
@@ -99,9 +103,31 @@ class RemovedDocument(TypedDict):
     removed: bool
 
 
+class FrameDocument(TypedDict):
+    """A thread of a stack: the role that it is at, and the number of that step; both null if
+    nothing is left to run.
+    """
+
+    thread: str
+    workflowName: str
+    role: str | None
+    step: int | None
+
+
+class CalledDocument(TypedDict):
+    """The thread that a role called last."""
+
+    thread: str
+    role: str
+    workflowName: str
+    status: Status
+
+
 class ThreadDocument(ThreadRow):
     """A thread, as `thread show` prints it: a row, what it was started with (null if corrupt), the
     form of an answer, the commands that continue it (replace what is in <>), and what they do.
+    `stack`: the thread and those below it in open calls, down to the one whose role runs next;
+    `children`: the threads that it called.
     """
 
     task: str | None
@@ -109,6 +135,8 @@ class ThreadDocument(ThreadRow):
     agent: str | None
     bindings: dict[str, str] | None
     form: dict[str, Any] | None
+    stack: list[FrameDocument]
+    children: list[CalledDocument]
     next: list[str]
     hint: str | None
 
@@ -116,6 +144,7 @@ class ThreadDocument(ThreadRow):
 class StepRow(TypedDict):
     """A row of `step list`; the first row is the start (`number` 0, `role` `$START`).
     `alias`: of a command that is configured as one. `answered`: the step is the answer of a person.
+    `childThread`: the thread that it called, if the step is a call (its agent is `workflow`).
     """
 
     step: str
@@ -131,6 +160,7 @@ class StepRow(TypedDict):
     denials: list[str]
     attempts: int
     answered: bool
+    childThread: str | None
 
 
 class CorrectionDocument(TypedDict):
@@ -157,7 +187,9 @@ class TurnDocument(TypedDict):
 
 class StepDocument(TypedDict):
     """A whole step, as `step show` gives it. `answered`: it is the answer of a person. `said` and
-    `answer` are a person's words to the role, `by` is that person.
+    `answer` are a person's words to the role, `by` is that person. Of a call: `childThread`, the
+    last step `child` of that (`children`: of each branch). `called`: the threads that the agent
+    started. `calledUsage`: what all of these used.
     """
 
     step: str
@@ -192,6 +224,11 @@ class StepDocument(TypedDict):
     prev: str | None
     replaces: str | None
     answered: bool
+    childThread: str | None
+    child: str | None
+    children: list[str] | None
+    called: list[str] | None
+    calledUsage: LedgerPayload | None
     turns: list[TurnDocument]
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from uwf_core.errors import AmbiguousIdError, UnknownIdError
 from uwf_core.ids import B32, Ref, ThreadId
-from uwf_core.thread.head import TRIAL
+from uwf_core.thread.head import DEPTH, TRIAL
 from uwf_core.thread.history import is_start, is_step
 from uwf_core.thread.names import HEADS, head_name
 
@@ -67,11 +67,11 @@ def _is_of_chain(engine: "Engine", ref: Ref) -> bool:
 
 
 def _newest(engine: "Engine") -> ThreadId:
-    """The newest thread that is not one of a trial."""
+    """The newest thread that no other called and that is not one of a trial."""
     after, limit = None, 1
     while found := engine.store.rows(HEADS, after=after, limit=limit, descending=True):
         for head in found:
-            if TRIAL not in head.tags:
+            if TRIAL not in head.tags and head.tags.get(DEPTH, "0") == "0":
                 return ThreadId(head.name.removeprefix(HEADS))
         after, limit = found[-1].name, 512
     raise UnknownIdError(

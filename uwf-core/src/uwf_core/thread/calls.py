@@ -6,13 +6,13 @@ thread.
 
 from typing import TYPE_CHECKING, Final
 
-from uwf_core.errors import UnknownIdError, WrongStateError
+from uwf_core.errors import CorruptNodeError, UnknownIdError, WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.head import PARENT, Head, read_head
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of
-from uwf_core.thread.names import HEADS, calls_prefix
+from uwf_core.thread.names import CALLS, HEADS, calls_prefix
 from uwf_core.thread.types import FINISHED
 
 if TYPE_CHECKING:
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from uwf_core.api.sums import LedgerPayload
     from uwf_core.cas.store import Store
     from uwf_core.thread.state import Suspension, ThreadState
+
+
+CALL_AGENT = "workflow"
+"""The agent that the step of a call records; its session is the called thread."""
 
 
 class OpenCall(NamedTuple):
@@ -92,6 +96,72 @@ def children_of(store: "Store", thread: str) -> list[ThreadId]:
     return [ThreadId(row.name.removeprefix(HEADS)) for row in rows]
 
 
+class Frame(NamedTuple):
+    """A thread of a stack of calls: the role that it is at, and the number of that step; None if
+    nothing is left to run.
+    """
+
+    thread: ThreadId
+    workflow_name: str
+    role: str | None
+    step: int | None
+
+
+def stack_of(store: "Store", head: Head) -> list[Frame]:
+    """A thread, and those below it in open calls; ends at one that has several."""
+    found: list[Frame] = []
+    while True:
+        calls = open_calls(store, head.thread)
+        found.append(_frame(head, calls[0] if len(calls) == 1 else None))
+        if len(calls) != 1:
+            return found
+        try:
+            head = read_head(store, calls[0].child)
+        except (UnknownIdError, CorruptNodeError):  # exec reports it
+            return [*found, Frame(calls[0].child, "", None, None)]
+
+
+def _frame(head: Head, call: OpenCall | None) -> Frame:
+    state = head.state
+    if call is not None:
+        return Frame(head.thread, state.workflow_name, call.role, call.number)
+    if state.attempt is not None:
+        role, number = state.attempt.role, state.attempt.number
+        return Frame(head.thread, state.workflow_name, role, number)
+    waiting = state.suspension.role if state.suspension is not None else None
+    role_now = state.current_role or waiting or None
+    number_now = None if role_now is None else state.steps + 1
+    return Frame(head.thread, state.workflow_name, role_now, number_now)
+
+
+class Called(NamedTuple):
+    """A thread that a role called; its state as it is shown, None if it cannot be read."""
+
+    thread: ThreadId
+    role: str
+    state: "ThreadState | None"
+
+
+def called_by(store: "Store", state: "ThreadState") -> list[Called]:
+    """The thread that each role called last, and those that the agent of the open attempt started,
+    oldest first.
+    """
+    found = {call.child: call.role for call in calls_of(store, ThreadId(state.thread))}
+    for name, role in state.roles.items():
+        session = role.sessions.get(CALL_AGENT)
+        if session is not None and not session.inherited and ThreadId.matches(session.id):
+            found[ThreadId(session.id)] = name
+    return [Called(each, found[each], state_below(store, each)) for each in sorted(found)]
+
+
+def threads_in_calls(store: "Store") -> frozenset[str]:
+    """All threads that are part of an open call, as caller or called. Reads names alone, also of
+    damaged rows.
+    """
+    rows = store.rows(CALLS)
+    return frozenset(each for row in rows for each in row.name.split("/")[2::2])
+
+
 def descendants_of(store: "Store", thread: str) -> list[ThreadId]:
     """The same with the threads that these called; each after the one that called it."""
     found = children_of(store, thread)
@@ -111,7 +181,7 @@ def open_below(store: "Store", thread: ThreadId) -> list[ThreadId]:
 def calling_heads(store: "Store", state: "ThreadState") -> list[Head]:
     """The heads of the threads whose open calls a thread belongs to, the nearest first."""
     found: list[Head] = []
-    while state.caller is not None and _is_open(store, state):
+    while state.caller is not None and is_open(store, state):
         try:
             head = read_head(store, ThreadId(state.caller.thread))
         except UnknownIdError:  # deleted, or of another store
@@ -121,11 +191,18 @@ def calling_heads(store: "Store", state: "ThreadState") -> list[Head]:
     return found
 
 
-def _is_open(store: "Store", state: "ThreadState") -> bool:
+def is_open(store: "Store", state: "ThreadState") -> bool:
     """Whether the newest call of a thread has not been recorded."""
     caller = state.caller
     assert caller is not None
     return any(call.child == state.thread for call in calls_of(store, ThreadId(caller.thread)))
+
+
+def is_recorded(store: "Store", state: "ThreadState") -> bool:
+    """Whether a step of the calling thread has recorded how the newest call of a thread ended."""
+    caller = state.caller
+    assert caller is not None
+    return store.payload(caller.event)["purpose"] != STARTED and not is_open(store, state)
 
 
 def shown_state(store: "Store", state: "ThreadState") -> "ThreadState":
@@ -142,7 +219,7 @@ def shown_state(store: "Store", state: "ThreadState") -> "ThreadState":
         return state
     for call in open_calls(store, ThreadId(state.thread)):
         state = at_call(state, call.role)
-        below = _state_of(store, call.child)
+        below = state_below(store, call.child)
         if below is not None and below.status == "running":
             return state._replace(status="running")
         if below is not None and below.suspension is not None:
@@ -151,11 +228,11 @@ def shown_state(store: "Store", state: "ThreadState") -> "ThreadState":
     return state
 
 
-def _state_of(store: "Store", thread: ThreadId) -> "ThreadState | None":
-    """The state of a called thread; None if it is missing."""
+def state_below(store: "Store", thread: ThreadId) -> "ThreadState | None":
+    """The state to show of a called thread; None if it is missing or damaged: exec reports that."""
     try:
         head = read_head(store, thread)
-    except UnknownIdError:
+    except (UnknownIdError, CorruptNodeError):
         return None
     is_running = holder_of(store, thread) is not None
     is_sound = head.damage is None
@@ -191,8 +268,7 @@ def check_open(store: "Store", head: Head) -> None:
     if state.caller is None:
         return
     fork = f"to continue from its last step in a new thread: uwf thread fork {head.ref}"
-    is_result = store.payload(state.caller.event)["purpose"] != STARTED
-    if state.status == "completed" and is_result and not _is_open(store, state):
+    if state.status == "completed" and is_recorded(store, state):
         raise WrongStateError(
             f"the result of thread {head.thread} is recorded in step {state.caller.number} of "
             f"thread {state.caller.thread}",

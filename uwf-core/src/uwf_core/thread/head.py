@@ -73,6 +73,7 @@ class ThreadSummary(NamedTuple):
     totals: UsagePayload
     attempt: OpenAttempt | None
     suspension: Suspension | None
+    depth: int
 
 
 def create_head(store: "Store", ref: Ref, state: ThreadState) -> Head:
@@ -290,8 +291,9 @@ def summary_of(tags: Mapping[str, str]) -> ThreadSummary:
             totals_of(tags.get("usage")),
             _listed(tags, "attempt", OpenAttempt),
             _listed(tags, "suspension", Suspension),
+            int(tags[DEPTH]),
         )
-    except TypeError as error:
+    except (KeyError, TypeError) as error:
         raise ValueError(f"not the tags of a thread: {error}") from error
 
 

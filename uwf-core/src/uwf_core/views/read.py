@@ -58,7 +58,9 @@ def read_step(step: "StepRecord", quota: int = QUOTA) -> str:
     left_out = len(turns) - len(texts)
     note = f"({left_out} earlier turns are left out: `uwf step read {step.ref} --quota N`)"
     parts = [_step_text(step), *([note] if left_out else []), *reversed(texts)]
-    if not turns:
+    if step.child is not None:
+        parts.append(f"(a call: `uwf thread read {step.child}` prints the steps of its thread)")
+    elif not turns:
         parts.append("(the agent reported no turns)")
     return "\n\n".join(parts) + "\n"
 
@@ -93,6 +95,8 @@ def _status(thread: "ThreadRecord") -> str:
 def _step_text(step: "StepRecord") -> str:
     took = "answered by a person" if step.is_answer else f"{step.duration_ms / 1000:.1f} s"
     facts = f"{step.ref} · {step.alias or step.node['agent']} · {took}"
+    if step.child is not None:
+        facts += f"\n\nThread {step.child}; next: `uwf thread read {step.child}`"
     failure, said = step.failure, step.sayings
     if failure is not None:
         heading = f"## Step {step.number}: {step.role}, failed ({failure['kind']})"

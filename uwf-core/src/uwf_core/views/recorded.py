@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.engine.find import find_step, find_thread
 from uwf_core.errors import UnknownIdError, WrongStateError
 from uwf_core.ids import Ref
-from uwf_core.thread.calls import shown_state, waiting_below
+from uwf_core.thread.calls import (
+    CALL_AGENT,
+    Called,
+    Frame,
+    called_by,
+    shown_state,
+    stack_of,
+    waiting_below,
+)
 from uwf_core.thread.head import Head, nodes_present, read_head, session_rests
 from uwf_core.thread.history import (
     Saying,
@@ -82,6 +90,11 @@ class StepRecord:
     def workflow(self) -> "Definition":
         """The workflow that chose the role and routed the output."""
         return self._engine.definition(Ref(self.node["workflow"]))
+
+    @property
+    def child(self) -> str | None:
+        """The thread that it called, if it is a call."""
+        return self.node["session"] if self.node["agent"] == CALL_AGENT else None
 
     @property
     def alias(self) -> str | None:
@@ -205,6 +218,7 @@ class ThreadRecord:
         self.id = str(head.thread)
         self.head = str(head.ref)
         self.start = str(head.state.start)
+        self.stored = head.state
 
     @cached_property
     def node(self) -> "StartPayload":
@@ -248,6 +262,16 @@ class ThreadRecord:
         is_running = self.holder is not None
         state = effective(self._head.state, is_running=is_running, is_sound=self.is_sound)
         return shown_state(self._engine.store, state)
+
+    @cached_property
+    def stack(self) -> list[Frame]:
+        """The thread, and those below it in open calls."""
+        return stack_of(self._engine.store, self._head)
+
+    @property
+    def called(self) -> list[Called]:
+        """The threads that its roles called last."""
+        return called_by(self._engine.store, self.stored)
 
     @property
     def form(self) -> dict[str, Any] | None:

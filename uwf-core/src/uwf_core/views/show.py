@@ -9,14 +9,23 @@ from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import status_fields
 from uwf_core.errors import CorruptNodeError, DefinitionError, UwfError
 from uwf_core.ids import ThreadId
-from uwf_core.thread.head import ThreadSummary
+from uwf_core.thread.calls import Called, Frame, calling_heads, is_recorded, open_calls
+from uwf_core.thread.head import PARENT, ThreadSummary
+from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import HEADS
 from uwf_core.thread.state import Suspension, ThreadState
+from uwf_core.thread.types import FINISHED
 from uwf_core.views.recorded import ThreadRecord, open_thread
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder, Variable
-    from uwf_core.engine.documents import RunningDocument, ThreadDocument, ThreadRow
+    from uwf_core.engine.documents import (
+        CalledDocument,
+        FrameDocument,
+        RunningDocument,
+        ThreadDocument,
+        ThreadRow,
+    )
     from uwf_core.engine.engine import Engine
 
 
@@ -33,12 +42,15 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
         return {
             **row,
             **dict.fromkeys(("task", "input", "agent", "bindings", "form")),  # type: ignore[typeddict-item]
+            "stack": [],
+            "children": [],
             "next": [],
             "hint": _hint(row, None, None),
         }
     row = row_of(thread.variable, thread.state, thread.holder)
     waits = thread.state.suspension if row["status"] == "suspended" else None
     form = thread.form if waits is not None and waits.reason == "role" else None
+    commands, hint = _continuation(engine, thread, row, form)
     return {
         **row,
         "task": thread.task if thread.is_sound else None,
@@ -46,9 +58,23 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
         "agent": thread.node["agent"] if thread.is_sound else None,
         "bindings": thread.node["bindings"] if thread.is_sound else None,
         "form": form,
-        "next": _next(row, waits, form),
-        "hint": _hint(row, waits, None if waits is None else _failed_attempt(thread)),
+        "stack": [_frame(each) for each in thread.stack],
+        "children": [_called(each) for each in thread.called],
+        "next": commands,
+        "hint": hint,
     }
+
+
+def _frame(frame: Frame) -> "FrameDocument":
+    thread, name, role, step = frame
+    return {"thread": thread, "workflowName": name, "role": role, "step": step}
+
+
+def _called(called: Called) -> "CalledDocument":
+    thread, role, state = called
+    name = "" if state is None else state.workflow_name
+    status = "corrupt" if state is None else state.status
+    return {"thread": thread, "role": role, "workflowName": name, "status": status}
 
 
 def task_of(engine: "Engine", thread: str) -> str | None:
@@ -69,6 +95,8 @@ def row_of(
         "workflowName": state.workflow_name,
         "cwd": variable.tags["cwd"],
         "head": variable.value,
+        "depth": state.depth,
+        "parent": variable.tags.get(PARENT),
         **status_fields(state),
         "steps": state.steps,
         "usage": state.totals,
@@ -88,6 +116,8 @@ def corrupt_row(thread: ThreadId, message: str) -> "ThreadRow":
         "workflowName": "",
         "cwd": "",
         "head": "",
+        "depth": 0,
+        "parent": None,
         "status": "corrupt",
         "currentRole": None,
         "suspendedRole": None,
@@ -106,6 +136,54 @@ def _running(holder: "Holder | None") -> "RunningDocument | None":
     if holder is None:
         return None
     return {"pid": holder.pid, "host": holder.host, "startedAtMs": holder.since_ms}
+
+
+def _continuation(
+    engine: "Engine", thread: ThreadRecord, row: "ThreadRow", form: dict[str, Any] | None
+) -> tuple[list[str], str | None]:
+    """The commands of which each continues a thread, and what they do."""
+    below, waits, leaf = thread.stack[1:], thread.state.suspension, thread
+    if row["status"] != "suspended":
+        waits = None
+    if row["parent"] is not None and (ended := _after_call(engine, thread)) is not None:
+        return ended
+    if below and row["status"] != "cancelled":
+        if row["status"] == "running" and row["running"] is None:
+            running = (each.thread for each in below if holder_of(engine.store, each.thread))
+            return _next({**row, "thread": next(running, below[-1].thread)}, None, None), _FOLLOW
+        roles = [each.role for each in thread.stack if each.role is not None]
+        row = {**row, "currentRole": "/".join(roles)}
+        if row["status"] == "idle" and below[-1].role is None:
+            return _next(row, None, None), f"records the result of thread {below[-1].thread}"
+        if waits is not None:
+            waits = waits._replace(role="/".join(roles))
+            leaf = open_thread(engine, below[-1].thread)
+    failed = None if waits is None else _failed_attempt(leaf)
+    return _next(row, waits, form), _hint(row, waits, failed)
+
+
+_FOLLOW = "waits for the run of the called thread"
+
+
+def _after_call(engine: "Engine", thread: ThreadRecord) -> tuple[list[str], str | None] | None:
+    """What continues a called thread that takes no further step itself; None if it can."""
+    store, state = engine.store, thread.stored
+    assert state.caller is not None
+    parent, number = state.caller.thread, state.caller.number
+    fork = [f"uwf thread fork {thread.head}"]
+    cancelled = [head for head in calling_heads(store, state) if head.state.status == "cancelled"]
+    if cancelled:
+        above = cancelled[0].thread
+        return fork, f"a new thread continues from its last step: thread {above} is cancelled"
+    if state.status == "completed" and is_recorded(store, state):
+        where = f"step {number} of thread {parent}"
+        return fork, f"a new thread continues from its last step: its result is {where}"
+    if state.status in FINISHED and any(
+        call.child == thread.id for call in open_calls(store, ThreadId(parent))
+    ):
+        what = "the result" if state.status == "completed" else "the cancellation"
+        return [f"uwf thread exec {parent}"], f"records {what} in thread {parent}"
+    return None
 
 
 def _next(

@@ -53,6 +53,11 @@ def show_step(step: "StepRecord") -> "StepDocument":
         "prev": node["prev"],
         "replaces": node["replaces"],
         "answered": step.is_answer,
+        "childThread": step.child,
+        "child": node["child"],
+        "children": node["children"],
+        "called": node["called"],
+        "calledUsage": node["calledUsage"],
         "turns": turns_of_step(step),
     }
 
@@ -72,6 +77,7 @@ def _start_row(thread: "ThreadRecord") -> "StepRow":
         "denials": [],
         "attempts": 0,
         "answered": False,
+        "childThread": None,
     }
 
 
@@ -91,4 +97,5 @@ def _row(step: "StepRecord") -> "StepRow":
         "denials": node["denials"],
         "attempts": len(node["previousAttempts"]) + 1,
         "answered": step.is_answer,
+        "childThread": step.child,
     }

@@ -8,9 +8,20 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from uwf_core.api.store import Variable
+from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.head import DAMAGE, TRIAL, damaged_head, summary_of, totals_of
+from uwf_core.thread.calls import shown_state, threads_in_calls
+from uwf_core.thread.head import (
+    DAMAGE,
+    DEPTH,
+    PARENT,
+    TRIAL,
+    damaged_head,
+    head_of,
+    summary_of,
+    totals_of,
+)
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import running_threads
 from uwf_core.thread.names import HEADS
@@ -25,15 +36,16 @@ if TYPE_CHECKING:
 PAGE = 512
 _SPECIAL = frozenset({"attempt", "suspension", DAMAGE})
 """The tags of a head whose status needs more than its tag `status`."""
-_NEEDED = frozenset({"status", "workflow", "workflowName", "start", "cwd"})
+_NEEDED = frozenset({"status", "workflow", "workflowName", "start", "cwd", DEPTH})
 """The tags that no head lacks."""
-_FIXED = ("status", "workflow", "workflowName", "cwd", "currentRole")
+_FIXED = ("status", "workflow", "workflowName", "cwd", "currentRole", DEPTH)
 """The tags on which all of a row depends that is not in `_VARYING`."""
 _COLUMNS = (".thread", ".value", ".created", ".updated")
 """The parts of a head's text before its tags (no tag begins with a dot)."""
 _VARYING = {
     "thread": ".thread",
     "head": ".value",
+    "parent": PARENT,
     "steps": "steps",
     "usage": "usage",
     "startedAtMs": "startedMs",
@@ -44,7 +56,7 @@ _VARYING = {
 
 class ThreadFilter(NamedTuple):
     """Which threads to list. Times are ms since 1970, exclusive; `statuses` win over `all`.
-    `trials`: also those of uwf-eval's trials.
+    `trials`: also those of uwf-eval's trials; `children`: also those that other threads called.
     """
 
     all: bool = False
@@ -55,6 +67,7 @@ class ThreadFilter(NamedTuple):
     offset: int = 0
     workflow: str | None = None
     trials: bool = False
+    children: bool = False
 
 
 ALL = ThreadFilter(all=True)
@@ -82,6 +95,7 @@ def _rows(engine: "Engine", wanted: ThreadFilter) -> Iterator[str]:
     """All rows that match, newest first; heads are read by the page."""
     statuses, tags = _statuses(wanted), _tag_filter(wanted)
     running, layouts = running_threads(engine.store), _Layouts()
+    calling = threads_in_calls(engine.store)
     after = None if wanted.before_ms is None else HEADS + ThreadId.first_of(wanted.before_ms)
     size = PAGE if wanted.limit is None else min(PAGE, wanted.limit + wanted.offset + 8)
     while True:
@@ -93,7 +107,9 @@ def _rows(engine: "Engine", wanted: ThreadFilter) -> Iterator[str]:
             found = takewhile(partial(_began_after, wanted.after_ms), found)
         heads = list(found)
         shown = heads if wanted.trials else [head for head in heads if not head[0].is_trial]
-        rows = _rows_of(engine, shown, statuses, running)
+        if not wanted.children:
+            shown = [head for head in shown if head[1][head[0].depth] == "0" or not head[0].depth]
+        rows = _rows_of(engine, shown, statuses, running, calling)
         yield from rows if not damaged else _merged(rows, damaged, statuses)
         if len(heads) < len(texts) or len(texts) + len(damaged) < size:
             return
@@ -105,6 +121,7 @@ def _rows_of(
     heads: "Sequence[_Head]",
     statuses: Collection[str],
     running: "Mapping[str, Holder]",
+    calling: Collection[str],
 ) -> Iterator[str]:
     needed = {parts[1] for _, parts in heads}
     needed.update(parts[layout.workflow] for layout, parts in heads)
@@ -112,11 +129,15 @@ def _rows_of(
     for layout, parts in heads:
         holder = running.get(parts[0]) if running else None
         is_whole = not missing or missing.isdisjoint((parts[1], parts[layout.workflow]))
-        if holder is None and is_whole and layout.is_plain:
+        in_call = calling and parts[0] in calling
+        if holder is None and is_whole and layout.is_plain and not in_call:
             if parts[layout.status] in statuses:
                 yield layout.row(parts)
             continue
-        row = _row(_variable(parts), holder, is_whole=is_whole)
+        if in_call:
+            row = _row_in_call(engine, _variable(parts), holder, is_whole=is_whole)
+        else:
+            row = _row(_variable(parts), holder, is_whole=is_whole)
         if row["status"] in statuses:
             yield json.dumps(row, ensure_ascii=False)
 
@@ -173,6 +194,7 @@ class _Layout:
         self.is_trial = TRIAL in places
         self.is_plain = places.keys() >= _NEEDED and _SPECIAL.isdisjoint(places)
         self.status, self.workflow = places.get("status", 0), places.get("workflow", 0)
+        self.depth = places.get(DEPTH, 0)
         self._usage = places.get("usage")
         self._fixed = itemgetter(*[places[tag] for tag in _FIXED if tag in places] or [0])
         self._varying = {field: places[name] for field, name in _VARYING.items() if name in places}
@@ -225,6 +247,19 @@ def _row(head: Variable, holder: "Holder | None", *, is_whole: bool) -> "ThreadR
     is_sound = is_whole and DAMAGE not in head.tags
     state = effective(stored, is_running=holder is not None, is_sound=is_sound)
     return row_of(head, state, holder)
+
+
+def _row_in_call(
+    engine: "Engine", variable: Variable, holder: "Holder | None", *, is_whole: bool
+) -> "ThreadRow":
+    """The row of a thread that calls another or is called: it depends on these as well."""
+    try:
+        head = head_of(variable)
+    except CorruptNodeError as error:
+        return corrupt_row(ThreadId(variable.name[len(HEADS) :]), error.message)
+    is_sound = is_whole and head.damage is None
+    state = effective(head.state, is_running=holder is not None, is_sound=is_sound)
+    return row_of(variable, shown_state(engine.store, state), holder)
 
 
 def _statuses(wanted: ThreadFilter) -> Collection[str]:
