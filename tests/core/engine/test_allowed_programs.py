@@ -119,6 +119,24 @@ def test_a_repository_that_was_cloned_into_a_trusted_folder_runs_nothing(
     assert touching.uwf("run", "clone/.workflow/mine.yaml", "-p", "x").exit_code == 0
 
 
+def test_a_fork_onto_another_workflow_needs_the_permission_like_a_start(
+    touching: Project,
+) -> None:
+    trusted(touching)
+    thread = touching.uwf("run", "touch", "-p", "x").document["thread"]
+    (start, *_) = touching.uwf("step", "list", thread).document["steps"]
+    other = touching.folder / "other" / "touch.yaml"
+    other.parent.mkdir()
+    other.write_text(TOUCH.replace("NAME", "touch").replace("ran]", "other]"))
+    denied = touching.uwf("thread", "fork", start["step"], "--workflow", str(other))
+    assert denied.exit_code == 2
+    assert "touch runs for touch: touch other" in denied.error["message"]
+    assert len(touching.uwf("thread", "list", "--all").document["threads"]) == 1
+    trusted(touching, other.parent)
+    forked = touching.uwf("thread", "fork", start["step"], "--workflow", str(other))
+    assert touching.uwf("thread", "exec", forked.document["thread"]).exit_code == 0
+
+
 def test_an_imported_thread_runs_no_program(touching: Project, tmp_path: Path) -> None:
     trusted(touching)
     bundle = str(tmp_path / "t.tar")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.documents import StartedDocument
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.results import Watch
+    from uwf_core.thread.types import StartPayload
 
 
 def fork_step(
@@ -28,16 +29,14 @@ def fork_step(
         watch: gets the notices about the workflow.
 
     Raises:
-        UnknownIdError: unknown step. UsageError: unknown workflow.
+        UnknownIdError: unknown step.
+        UsageError: the workflow is unknown, or may not run its programs.
         WrongStateError: it is a failed attempt, or the workflow cannot continue from it.
         PayloadError: the typed input of the thread does not satisfy the workflow's schema.
     """
     ref, changed = find_step(engine, word), None
     if workflow is not None:
-        from uwf_core.engine.workflows import find_workflow
-
-        changed = find_workflow(engine, workflow, watch or Listener(None, None))
-        _check_input(engine, ref, changed)
+        changed = _changed_workflow(engine, ref, workflow, watch or Listener(None, None))
     thread = ThreadId.new(engine.now_ms())
     with engine.store.transaction():
         head = fork_at(engine, thread, ref, changed)
@@ -45,15 +44,32 @@ def fork_step(
     return {"workflow": state.workflow, "workflowName": state.workflow_name, "thread": thread}
 
 
-def _check_input(engine: "Engine", ref: Ref, workflow: Ref) -> None:
-    """Check that a workflow accepts the typed input of the thread of a step or start."""
+def _changed_workflow(engine: "Engine", ref: Ref, word: str, watch: "Watch") -> Ref:
+    """The published workflow that a word names, as a thread of the step or start may run it."""
+    from uwf_core.engine.workflows import read_resolved, resolve_workflow
+    from uwf_core.workflow.publish import publish
+
+    resolved, store = resolve_workflow(engine, word), engine.store
+    found = read_resolved(engine, resolved, watch)
+    workflow = publish(store, found) if isinstance(found, dict) else found
+    is_begin = is_start(store.payload(ref))
+    begun = read_start(store, ref if is_begin else Ref(read_step(store, ref).payload["start"]))
+    _check_input(engine, begun, workflow)
+    if engine.definition(workflow).runs_programs:
+        from uwf_core.engine.allowance import allow_start
+
+        with store.transaction():
+            allow_start(engine, workflow, begun["cwd"], resolved.file, watch)
+    return workflow
+
+
+def _check_input(engine: "Engine", begun: "StartPayload", workflow: Ref) -> None:
+    """Check that a workflow accepts the typed input of a thread."""
     definition, store = engine.definition(workflow), engine.store
     if definition.input is None:
         return
     from uwf_core.threads.typed_input import check_stored
 
-    is_begin = is_start(store.payload(ref))
-    start = ref if is_begin else Ref(read_step(store, ref).payload["start"])
-    given = read_start(store, start)["input"]
+    given = begun["input"]
     value = None if given is None else store.payload(Ref(given))
     check_stored(value, definition.input, definition.name)
