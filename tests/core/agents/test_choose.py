@@ -58,6 +58,19 @@ def test_a_role_that_names_a_person_or_a_program_is_played_by_nothing_else(
     assert (chosen.name, chosen.plugin) == (name, "human" if kind == "human" else None)
 
 
+@pytest.mark.parametrize("kind", ["agent", "human", "program"])
+def test_a_binding_of_the_role_replaces_whoever_plays_it(
+    kind: Literal["agent", "human", "program"],
+) -> None:
+    bound = AgentPreferences(thread="mock", default="mock", bound="hermes")
+    player = RolePlayer("writer", kind)
+    assert choose_agent(bound, catalog(), workflow="w", player=player).name == "hermes"
+    flagged = choose_agent(
+        bound._replace(flag="mock"), catalog(), workflow="w", player=RolePlayer("writer")
+    )
+    assert flagged.name == "mock"
+
+
 def test_it_is_said_who_chose() -> None:
     chosen = choose_agent(
         AgentPreferences(overrides={"w": {"writer": "mock"}}),

@@ -188,7 +188,7 @@ def _called(uwf: Client, thread: str, issue: int) -> None:
             parent=thread, parentHead=head.ref, number=1, role="x", purpose="run",
             replaces=None, said=None, edgePrompt=engine.store.put_text("p"),
             prompt=engine.store.put_text("p"), input=given,
-            cwd=head.state.cwd, ledger=head.state.ledger, next=runs("sorter"),
+            cwd=head.state.cwd, ledger=head.state.ledger, limits=None, next=runs("sorter"),
         )  # fmt: skip
 
 
@@ -204,3 +204,47 @@ def test_in_a_called_thread_the_input_is_that_of_the_newest_call(uwf: Client) ->
     inputs = RecordedInputs(store, str(uwf.thread(thread).start))
     steps = uwf.thread(thread).steps()
     assert [inputs.at(definition, step.node)["issue"] for step in steps] == [77, 77]
+
+
+CALLER = """
+version: 1
+name: caller
+roles:
+  planner:
+    goal: Plan it.
+    frontmatter:
+      properties:
+        $status: {const: done}
+        issue: {type: integer}
+        labels: {type: array, items: {type: string}}
+        other: {type: string}
+      required: [$status, issue, labels]
+  sort: {workflow: triage.yaml}
+graph:
+  $START:
+    new: {role: planner, prompt: Plan.}
+    resume: {role: planner, prompt: Plan again.}
+  planner:
+    done: {role: sort, prompt: "Sort {{issue}}."}
+  sort:
+    done: {role: $END, prompt: Done.}
+"""
+
+
+def test_a_called_workflow_gets_what_its_input_declares_of_the_output(
+    project: Project, uwf: Client
+) -> None:
+    project.workflow("caller", CALLER)
+    thread = uwf.start("caller", "Sort it.")["thread"]
+    for issue in (12, 13):
+        plan = {"$status": "done", "issue": issue, "labels": ["bug"], "other": "x"}
+        project.script([{"role": "planner", "output": plan}] * 3)
+        _ = uwf.exec(thread) if issue == 12 else uwf.resume(thread, "Once more")
+        project.script(STEPS * 2)
+        assert uwf.exec(thread, until_done=True).exit_code == 0
+        child = uwf.step(uwf.steps(thread)[-1]["step"])["session"]
+        assert child is not None
+        assert uwf.show(child)["input"] == {"issue": issue, "labels": ["bug"]}
+    prompts = _prompts(uwf, child)
+    assert '"issue": 12' in prompts[0]
+    assert "called again" in prompts[2] and '"issue": 13' in prompts[2]

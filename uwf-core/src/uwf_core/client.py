@@ -189,13 +189,14 @@ class Client:
         cwd: str | os.PathLike[str] = ".",
         agent: str | None = None,
         input: Mapping[str, Any] | str | None = None,
+        bindings: Mapping[str, str] | None = None,
     ) -> StartedDocument:
-        """Start a thread without running a step; `input` is typed, or text as that of an answer.
-        Errors as `uwf thread start`.
+        """Start a thread without running a step. `input` is typed, or text as that of an answer;
+        `bindings` are agents by path of roles. Errors as `uwf thread start`.
         """
         from uwf_core.threads import start
 
-        options = start.StartOptions(workflow, prompt, str(cwd), agent, input)
+        options = start.StartOptions(workflow, prompt, str(cwd), agent, input, bindings or {})
         return start.start_thread(self._engine, options, self._watch)
 
     def exec(
@@ -304,8 +305,7 @@ class Client:
         """Import a thread from a bundle: all of it, or nothing. Errors as `uwf cas import`.
 
         Args:
-            file: what `export_thread` of this or another store wrote.
-            dry_run: check everything and change nothing.
+            file: what `export_thread` wrote. dry_run: check everything and change nothing.
             as_new: a thread that exists with another head gets a new id.
         """
         from uwf_core.upkeep.import_bundle import ImportOptions, import_bundle
@@ -385,8 +385,7 @@ class Client:
 
         Raises:
             PluginError: it is unknown, blocked, incompatible or claimed twice.
-            PluginBroken: it cannot be imported, or returns no judge.
-            ConfigError: the options are invalid.
+            PluginBroken: it cannot be imported, or returns no judge. ConfigError: invalid options.
         """
         from uwf_core.engine import judging
 

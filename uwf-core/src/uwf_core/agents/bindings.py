@@ -29,12 +29,6 @@ class Bindings(NamedTuple):
     agent: str | None = None
     roles: Mapping[str, str] = {}
 
-    def words(self) -> Iterable[tuple[str, str]]:
-        """Each word with the value of `--agent` that gave it."""
-        if self.agent is not None:
-            yield self.agent, self.agent
-        yield from ((f"{path}={word}", word) for path, word in self.roles.items())
-
 
 def parse_bindings(words: Iterable[str]) -> Bindings:
     """The bindings of the values of `--agent`: `ROLE=AGENT`, or an agent for all roles.

@@ -26,6 +26,8 @@ class AgentPreferences(NamedTuple):
         overrides: `agentOverrides` of the configuration: workflow -> role -> word.
         suggested: `agent` of the role, if the user has such an agent.
         default: `defaultAgent` of the configuration.
+        bound: the thread's binding of the role (`thread start --agent ROLE=AGENT`), stronger than
+            `thread`. It alone replaces the person or the program that plays the role.
     """
 
     flag: str | None = None
@@ -33,6 +35,7 @@ class AgentPreferences(NamedTuple):
     overrides: Mapping[str, Mapping[str, str]] = {}
     suggested: str | None = None
     default: str | None = None
+    bound: str | None = None
 
 
 class RolePlayer(NamedTuple):
@@ -140,7 +143,7 @@ def choose_agent(
     preferences: AgentPreferences, catalog: AgentCatalog, *, workflow: str, player: RolePlayer
 ) -> Choice:
     """Choose the agent for a role of `workflow`: the program or the person that its definition
-    names, whatever the words are; else resolve the strongest word.
+    names, unless the thread binds this role; else resolve the strongest word.
 
     Raises:
         ConfigError: no agent is set, or an alias is invalid.
@@ -148,11 +151,14 @@ def choose_agent(
         UsageError: the word is blank or not a command line.
     """
     if player.kind != "agent":
+        if preferences.bound is not None:
+            return resolve_agent(preferences.bound, catalog, source=THREAD_AGENT)
         return _FIXED[player.kind]
     role = player.role
     override = preferences.overrides.get(workflow, {}).get(role)
     sources = (
         ("--agent", preferences.flag),
+        (THREAD_AGENT, preferences.bound),
         (THREAD_AGENT, preferences.thread),
         (f"agentOverrides -> {workflow} -> {role}", override),
         (f"roles.{role}.agent", preferences.suggested),

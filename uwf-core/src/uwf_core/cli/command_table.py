@@ -120,7 +120,7 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         "thread_run:start",
         "Create a thread of a workflow; run nothing yet",
         ("workflow",),
-        ("--prompt=text", "--input=text", "--cwd=dir", "--agent=agent"),
+        ("--prompt=text", "--input=text", "--cwd=dir", "--agent=binding"),
     ),
     "stop": Row("thread:stop", "Stop a run in the background", _THREAD),
     "wait": Row(
@@ -248,7 +248,7 @@ COMMANDS: Final[Mapping[str, Entry]] = {
         "thread_run:run",
         "Start a workflow and run it until it ends",
         ("workflow",),
-        ("--prompt=text", "--input=text", *_RUN_OPTIONS),
+        ("--prompt=text", "--input=text", "--agent=binding", *_RUN_OPTIONS[1:]),
     ),
     "thread": Noun("Threads: runs of workflows", _THREAD_ROWS),
     "replay": Row(

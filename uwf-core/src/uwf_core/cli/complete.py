@@ -55,9 +55,17 @@ class WordPosition(NamedTuple):
 
 def candidates(before: Sequence[str], word: str) -> Candidates:
     """The candidates for `word` after the words `before` it (without `uwf`)."""
+    if word == "=" or before[-1:] == ["="]:  # bash splits ROLE=AGENT
+        is_bound = find_place(before[: -1 if word == "=" else -2]).option == "binding"
+        begun = word.removeprefix("=")
+        return [each for each in _values("agent") if is_bound and each[0].startswith(begun)]
     place = find_place(before)
-    if place.option is not None:
-        found = _values(place.option)
+    found: list[tuple[str, str]]
+    if place.option == "binding" and "=" in word:
+        role = word[: word.index("=") + 1]
+        found = [(role + name, meaning) for name, meaning in _values(place.option)]
+    elif place.option is not None:
+        found = [*_values(place.option)]
     elif word.startswith("-"):
         names = (*(place.entry.options if isinstance(place.entry, Row) else ()), *EVERYWHERE)
         found = [(name, "") for name in dict.fromkeys(name.partition("=")[0] for name in names)]
@@ -66,7 +74,7 @@ def candidates(before: Sequence[str], word: str) -> Candidates:
         found += _foreign() if place.entry.rows is COMMANDS else []
     else:
         kinds = place.entry.words
-        found = _values(kinds[min(place.arguments, len(kinds) - 1)]) if kinds else []
+        found = [*_values(kinds[min(place.arguments, len(kinds) - 1)])] if kinds else []
     return [each for each in found if each[0].startswith((word, ":"))]
 
 
@@ -210,6 +218,7 @@ _READ: Final[Mapping[str, Callable[["Engine"], Iterator[tuple[str, str]]]]] = {
     "step": _steps,
     "workflow": _workflows,
     "agent": _agents,
+    "binding": _agents,
     "export": _exports,
     "plugin": _plugins,
     "blocked": _blocked,

@@ -1,7 +1,7 @@
 """Options and parameter types that several commands share."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -34,7 +34,13 @@ def agent_option(text: str = "Agent for this call: an alias, a name or a command
 def start_options(function: Any) -> Any:
     """The arguments of what creates a thread: run and start."""
     for option in (
-        agent_option("Agent for the roles of this thread."),
+        click.option(
+            "--agent",
+            "agents",
+            multiple=True,
+            metavar="AGENT",
+            help="Agent for the roles of this thread, or for one: ROLE=AGENT (may be repeated).",
+        ),
         click.option(
             "--cwd", metavar="DIR", help="Working folder of the agents (default: the current one)."
         ),
@@ -120,6 +126,26 @@ def file_or_text(given: str, option: str) -> str:
         UsageError: the file cannot be read or is not UTF-8.
     """
     return read_file(given[1:], option) if given.startswith("@") else given
+
+
+def fields_text(
+    given: Sequence[str], option: str, first: Sequence[str] = (), others: str = ""
+) -> str | None:
+    """The values of a repeated option of fields as one text, None without any.
+
+    Args:
+        given: `field=value`, JSON or `@file` each. option: its name.
+        first: items `field=value` that another option gave; `others` names it, for messages.
+
+    Raises:
+        UsageError: a file cannot be read, or JSON is combined with others.
+    """
+    if not (given or first):
+        return None
+    from uwf_core.values.texts import join_items
+
+    texts = [file_or_text(each, option) for each in given]
+    return join_items([*first, *given], [*first, *texts], option, others)
 
 
 def read_file(path: str, option: str) -> str:

@@ -101,6 +101,8 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("thread", document["thread"]),
             ("workflow", f"{document['workflowName']} ({document['workflow']})"),
             ("task", document.get("task")),
+            ("input", (given := document.get("input")) and as_json(given, compact=True)),
+            ("agents", _agents_text(document)),
             ("folder", document["cwd"]),
             ("status", status),
             ("role", document["suspendedRole"] or document["currentRole"]),
@@ -143,6 +145,13 @@ def _called_text(document: Mapping[str, Any], screen: Screen) -> str:
     return "\n".join(
         f"{each['thread']} {each['role']} {screen.status(each['status'])}" for each in children
     )
+
+
+def _agents_text(document: Mapping[str, Any]) -> str:
+    """The agents that the thread is bound to, as `--agent` takes them."""
+    bindings = document.get("bindings") or {}
+    words = [f"{path}={word}" for path, word in bindings.items()]
+    return "\n".join(filter(None, (document.get("agent"), *words)))
 
 
 def form_text(form: Mapping[str, Any] | None) -> str | None:

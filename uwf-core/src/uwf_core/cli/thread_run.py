@@ -1,6 +1,6 @@
 """Start and run threads: `uwf run`, `uwf thread start`, `exec`, `resume`, `poke`, `fork`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,7 +9,7 @@ from uwf_core.cli.command import command
 from uwf_core.cli.outcome import print_outcome, running, watch
 from uwf_core.cli.params import (
     background_option,
-    file_or_text,
+    fields_text,
     prompt_option,
     prompt_text,
     run_options,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     "run",
     'uwf run fix-bug -p "The total is off by one"',
     "uwf run ./review.yaml -p @task.md --agent human",
+    'uwf run fix-bug -p "Off by one" --agent builtin --agent reviewer=claude-code',
     'uwf run triage -p "Sort it" --input issue=12 --input labels="[bug, ui]"',
     logged=True,
 )
@@ -86,23 +87,20 @@ def _new_thread(
     workflow: str,
     prompt: str,
     cwd: str | None,
-    agent: str | None,
+    agents: tuple[str, ...],
     inputs: tuple[str, ...],
 ) -> "StartOptions":
+    from uwf_core.agents.bindings import parse_bindings
     from uwf_core.threads.start import StartOptions
 
-    given = None
-    if inputs:
-        from uwf_core.values.texts import join_items
-
-        texts = [file_or_text(each, "--input") for each in inputs]
-        given = join_items(inputs, texts, "--input")
+    bindings = parse_bindings(agents)
     return StartOptions(
         workflow=workflow,
         prompt=prompt_text(session, prompt),
         cwd=cwd if cwd is not None else working_folder(),
-        agent=agent,
-        input=given,
+        agent=bindings.agent,
+        input=fields_text(inputs, "--input"),
+        bindings=bindings.roles,
     )
 
 
@@ -186,7 +184,9 @@ def resume(
     from uwf_core.threads.resume import Input, resume_thread
 
     session.thread = thread
-    options, answer = RunOptions(**how), _answer(answers, status)
+    first = [] if status is None else [f"$status={status}"]
+    answer = fields_text(answers, "--answer", first, "--status or ")
+    options = RunOptions(**how)
     text = None if prompt is None else prompt_text(session, prompt)
     if background:
         outcome = _in_background(session, "resume", thread, options, prompt=text, answer=answer)
@@ -194,15 +194,6 @@ def resume(
     with running(session) as (live, cancel):
         outcome = resume_thread(session.engine, thread, Input(text, answer), options, live, cancel)
     return print_outcome(session, outcome, until_done=options.until_done)
-
-
-def _answer(answers: Sequence[str], status: str | None) -> str | None:
-    """The parts of an answer as one text."""
-    from uwf_core.values.texts import join_items
-
-    first = [] if status is None else [f"$status={status}"]
-    texts = [file_or_text(each, "--answer") for each in answers]
-    return join_items([*first, *answers], [*first, *texts], "--answer", "--status or ")
 
 
 @command(

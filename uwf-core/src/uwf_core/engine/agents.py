@@ -59,6 +59,7 @@ def agent_for(run: "Run", task: "Task") -> Choice:
             definition.name,
             player,
             thread=run.head.state.agent,
+            bound=(engine.start(run.head.state.start)["bindings"] or {}).get(task.role),
             flag=run.options.agent,
         )
         is_free = player.kind == "agent" and run.options.agent is None
@@ -79,9 +80,11 @@ def usual_agent(
     player: RolePlayer,
     *,
     thread: str | None,
+    bound: str | None = None,
     flag: str | None = None,
 ) -> Choice:
-    """The agent of a role by the usual order: flag, thread, overrides, suggestion, default.
+    """The agent of a role by the usual order: flag, binding of the role, thread, overrides,
+    suggestion, default.
 
     A suggestion that the user cannot use does not count; `check_run` has reported it.
     """
@@ -90,6 +93,7 @@ def usual_agent(
         suggested = None
     preferences = AgentPreferences(
         flag=flag,
+        bound=bound,
         thread=thread,
         overrides=engine.settings.agent_overrides,
         suggested=suggested,

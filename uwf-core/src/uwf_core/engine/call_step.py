@@ -5,10 +5,12 @@ the caller records its result.
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from uwf_core.agents.bindings import Bindings, child_bindings
 from uwf_core.api.extract import NO_USAGE
 from uwf_core.engine.advance import failed_event, finished_event
 from uwf_core.engine.attempt import Attempt
 from uwf_core.engine.budget import ledger_of
+from uwf_core.engine.call_input import call_input
 from uwf_core.engine.fork import fork_at
 from uwf_core.engine.nodes import create_thread, save_event
 from uwf_core.engine.plan import HeadPosition, moderate
@@ -74,8 +76,9 @@ def begin_call(run: "Run", role: "Role", intent: "Intent") -> OpenCall:
     lock = thread_lock(store, thread, now) if isinstance(earlier, Head) else nullcontext()
     with lock, store.transaction(durable=False):
         child = earlier
+        given = call_input(run, task, definition, child if isinstance(child, Head) else None)
         if not isinstance(child, Head):
-            child = _new_thread(run, definition, task, thread, child)
+            child = _new_thread(run, definition, task, thread, child, given)
         crash_points.reach("call")
         entry = "resume" if child.state.steps else "new"
         head = save_event(
@@ -92,7 +95,7 @@ def begin_call(run: "Run", role: "Role", intent: "Intent") -> OpenCall:
             by=task.by,
             edgePrompt=store.put_text(task.base),
             prompt=store.put_text(task.instruction),
-            input=None,
+            input=given,
             cwd=task.cwd,
             ledger=ledger_of(engine, child.state),
             limits=_limits_of(run, task, child.state),
@@ -146,22 +149,29 @@ def _earlier(
 
 
 def _new_thread(
-    run: "Run", definition: "Definition", task: "Task", thread: ThreadId, at: "Step | None"
+    run: "Run",
+    definition: "Definition",
+    task: "Task",
+    thread: ThreadId,
+    at: "Step | None",
+    given: Ref | None,
 ) -> Head:
     """A new thread for the call, or a fork at the step."""
     engine, state = run.engine, run.head.state
     if at is not None:
         return fork_at(engine, thread, at.ref, depth=state.depth + 1)
+    above = Bindings(state.agent, engine.start(state.start)["bindings"] or {})
+    bindings = child_bindings(above, task.role)
     start: StartPayload = {
         "workflow": definition.ref,
         "prompt": engine.store.put_text(task.instruction),
         "cwd": task.cwd,
-        "agent": state.agent,
+        "agent": bindings.agent,
         "startedAtMs": engine.now_ms(),
         "parent": run.head.ref,
         "depth": state.depth + 1,
-        "input": None,
-        "bindings": None,
+        "input": given,
+        "bindings": dict(bindings.roles) or None,
         "limits": None,
     }
     return create_thread(engine, thread, definition, start)

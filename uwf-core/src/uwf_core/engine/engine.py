@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from uwf_core.plugins.observers import Observers
     from uwf_core.plugins.plugins import Plugins
     from uwf_core.plugins.scan import EntryPoint
-    from uwf_core.thread.types import PersonPayload
+    from uwf_core.thread.types import PersonPayload, StartPayload
     from uwf_core.workflow.definition import Definition
 
 
@@ -66,6 +66,7 @@ class Engine:
         self.pass_env = tuple(pass_env)
         self.durable = durable
         self.via = via
+        self._starts: dict[str, StartPayload] = {}
         self._definitions: dict[str, Definition] = beside._definitions if beside else {}
 
     def now_ms(self) -> int:
@@ -221,6 +222,18 @@ class Engine:
 
             self._definitions[ref] = read_definition(self.store, Ref(ref))
         return self._definitions[ref]
+
+    def start(self, ref: str) -> "StartPayload":
+        """The start node of a thread.
+
+        Raises:
+            StoreError: it is missing or damaged.
+        """
+        if ref not in self._starts:
+            from uwf_core.thread.history import read_start
+
+            self._starts[ref] = read_start(self.store, Ref(ref))
+        return self._starts[ref]
 
     def agent_catalog(self, folder: str) -> "AgentCatalog":
         """The agents that a word can name; paths are relative to `folder`."""

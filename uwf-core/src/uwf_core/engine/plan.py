@@ -17,7 +17,6 @@ from uwf_core.thread.history import (
     failed_steps,
     newest_first,
     read_input,
-    read_start,
     read_step,
     root_task,
     sayings,
@@ -129,6 +128,7 @@ class HeadPosition:
     """The position of a run at the head of its thread."""
 
     def __init__(self, run: "Run", head: "Head") -> None:
+        self._run = run
         self._store = run.engine.store
         self._head = head
         self._takes_answer = run.options.agent is None
@@ -175,8 +175,7 @@ class HeadPosition:
 
     def task_text(self) -> str:
         """The task of the whole thread."""
-        start = read_start(self._store, Ref(self.state.start))
-        return self._store.text(Ref(start["prompt"]))
+        return self._store.text(Ref(self._run.engine.start(self.state.start)["prompt"]))
 
     def call(self) -> tuple[str, str] | None:
         """The calling thread and the task of the root."""

@@ -1,6 +1,7 @@
 """Stage 4: create a thread. Runs nothing."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.location import named_folder
@@ -14,7 +15,7 @@ from uwf_core.process import crash_points
 from uwf_core.shape.shapes import build
 from uwf_core.thread.types import StartPayload
 from uwf_core.threads.agent_call import calling_attempt, link_call
-from uwf_core.workflow.definition import START, RoleText
+from uwf_core.workflow.definition import SELF, START, RoleText
 from uwf_core.workflow.publish import publish
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 class StartOptions(NamedTuple):
     """The word of the workflow, the task, the working folder, the word of `--agent`, the typed
-    input (a value, a JSON object, or items `field=value`), and limits by their names in a workflow.
+    input (a value, a JSON object, or items `field=value`), the agents by path of roles, and limits
+    by their names in a workflow.
     """
 
     workflow: str
@@ -33,6 +35,7 @@ class StartOptions(NamedTuple):
     cwd: str
     agent: str | None = None
     input: Mapping[str, Any] | str | None = None
+    bindings: Mapping[str, str] = {}
     limits: dict[str, float] | None = None
 
 
@@ -50,12 +53,8 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
     resolved = resolve_workflow(engine, options.workflow)
     found = read_resolved(engine, resolved, watch)
     name, player, schema = _entry(engine, found)
-    given = None
-    if schema is not None or options.input is not None:
-        from uwf_core.threads.typed_input import checked_input
-
-        given = checked_input(options.input, schema, name, engine.redactor)
-    _check_agent(engine, options.agent, cwd, name, player)
+    given = _input(engine, options, schema, name)
+    _check_agents(engine, options, cwd, found, player)
     caller = calling_attempt(engine, watch)
     depth = 0 if caller is None else caller.state.depth + 1
     now, store = engine.now_ms(), engine.store
@@ -79,7 +78,7 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
             "parent": None if caller is None else caller.ref,
             "depth": depth,
             "input": None if given is None else store.put(store.put_schema(schema), given),
-            "bindings": None,
+            "bindings": dict(options.bindings) or None,
             "limits": options.limits,
         }
         thread = ThreadId.new(now)
@@ -107,16 +106,54 @@ def _entry(
     return definition.name, player_of(role, definition.roles[role]), definition.input
 
 
-def _check_agent(
-    engine: "Engine", word: str | None, folder: str, workflow: str, player: "RolePlayer"
+def _roles(engine: "Engine", workflow: Any) -> dict[str, Any]:
+    """The roles of a workflow, each with the workflow that it calls, or None."""
+    if isinstance(workflow, dict):
+        called = {name: role["workflow"] for name, role in workflow["roles"].items()}
+    else:
+        definition = engine.definition(Ref(workflow))
+        called = {name: role.workflow for name, role in definition.roles.items()}
+    return {name: workflow if word == SELF else word for name, word in called.items()}
+
+
+def _input(
+    engine: "Engine", options: StartOptions, schema: Mapping[str, Any] | None, workflow: str
+) -> dict[str, Any] | None:
+    if schema is None and options.input is None:
+        return None
+    from uwf_core.threads.typed_input import checked_input
+
+    return checked_input(options.input, schema, workflow, engine.redactor)
+
+
+def _check_agents(
+    engine: "Engine",
+    options: StartOptions,
+    folder: str,
+    workflow: Ref | dict[str, Any],
+    player: "RolePlayer",
 ) -> None:
-    """Check that there is an agent for the first role: without one, no thread is left behind."""
+    """Check that there is an agent for the first role, and each one that a role is bound to:
+    without them, no thread is left behind.
+    """
+    if options.bindings:
+        from uwf_core.agents.bindings import check_paths
+
+        check_paths(options.bindings, workflow, partial(_roles, engine))
+    from uwf_core.agents.choose import resolve_agent
     from uwf_core.engine.agents import usual_agent
 
-    catalog = engine.agent_catalog(folder)
-    choice = usual_agent(engine, catalog, workflow, player, thread=word)
-    engine.check_plugin(choice.plugin)
-    if word is not None and engine.redactor.text(word) != word:
+    catalog, bound = engine.agent_catalog(folder), options.bindings.get(player.role)
+    name = _entry(engine, workflow)[0]
+    first = usual_agent(engine, catalog, name, player, thread=options.agent, bound=bound)
+    others = (
+        resolve_agent(word, catalog, source=f"--agent {path}={word}")
+        for path, word in options.bindings.items()
+    )
+    for choice in (first, *others):
+        engine.check_plugin(choice.plugin)
+    words = [*options.bindings.values(), *([] if options.agent is None else [options.agent])]
+    if any(engine.redactor.text(word) != word for word in words):
         raise UsageError(
             "the agent's command line contains a secret, and the thread would store it",
             where="--agent",

@@ -1,11 +1,11 @@
 """The roles of a file that call workflows: each with the result type of its workflow."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.workflow.definition import SELF
-from uwf_core.workflow.parsed import ParsedRole, ParsedWorkflow
-from uwf_core.workflow.problem import Problem, error_at
+from uwf_core.workflow.definition import SELF, START
+from uwf_core.workflow.parsed import ParsedEdge, ParsedRole, ParsedWorkflow
+from uwf_core.workflow.problem import Problem, error_at, warning_at
 from uwf_core.workflow.result_type import Edges, result_schema
 from uwf_core.workflow.role_schema import RoleSchema
 from uwf_core.workflow.variants import Analysis, analyse
@@ -21,6 +21,7 @@ class Calls:
         file: the file.
         found: by role, what its node stores of the workflow: a reference, `$SELF`, or the
             completed mapping of a file that is not published yet.
+        inputs: by role, the schema of the typed input of a workflow that has one.
         problems: the errors of the calls, and those of the called files.
         lacks: as of `Callees`, if there are any.
     """
@@ -30,6 +31,7 @@ class Calls:
         self._callees = callees
         self.lacks = None if callees is None else callees.lacks
         self.found: dict[str, Any] = {}
+        self.inputs: dict[str, Mapping[str, Any]] = {}
         self.problems: list[Problem] = []
 
     def schemas(
@@ -51,6 +53,23 @@ class Calls:
                 schemas[name] = self._typed(role, result, is_sure=is_sure)
         return schemas
 
+    def check_inputs(
+        self,
+        parsed: ParsedWorkflow,
+        analyses: Mapping[str, Analysis],
+        own: Mapping[str, Any] | None,
+    ) -> Iterator[Problem]:
+        """Every edge whose output does not fill the input of the workflow that it leads to. At
+        $START the input of the caller (its schema is `own`) is used as the output.
+        """
+        if own is not None:
+            of_self = {name: own for name, word in self.found.items() if word == SELF}
+            self.inputs |= of_self
+        for edge in parsed.edges() if self.inputs else ():
+            wanted = None if edge.role is None else self.inputs.get(edge.role.text)
+            if wanted is not None:
+                yield from _input_problems(edge, analyses.get(edge.source), wanted, own)
+
     def _called(self, name: str, role: ParsedRole) -> RoleSchema:
         """The result type of another workflow, empty after an error."""
         from uwf_core.workflow.callees import CalleeError
@@ -66,6 +85,8 @@ class Calls:
             self.problems += error.problems
             return _EMPTY
         self.found[name] = callee.workflow
+        if callee.input is not None:
+            self.inputs[name] = callee.input
         return self._typed(role, callee.result, is_sure=True)
 
     def _typed(self, role: ParsedRole, result: Any, *, is_sure: bool) -> RoleSchema:
@@ -84,6 +105,28 @@ class Calls:
     def _report(self, role: ParsedRole, code: str, message: str, hint: str = "") -> None:
         assert role.workflow is not None
         self.problems.append(error_at(role.workflow.place, code, message, hint))
+
+
+def _input_problems(
+    edge: ParsedEdge, analysis: Analysis | None, wanted: Any, own: Mapping[str, Any] | None
+) -> Iterator[Problem]:
+    from uwf_core.workflow.input_types import input_faults, output_schema
+
+    assert edge.role is not None
+    variants = analysis.variants if analysis else ()
+    variant = next((each for each in variants if each.status == edge.status), None)
+    if edge.source != START and variant is None:
+        return  # another error
+    given = own if edge.source == START and own is not None else output_schema(variant)
+    for field, message, is_certain in input_faults(given, wanted):
+        problem = error_at if is_certain else warning_at
+        yield problem(
+            edge.role.place,
+            "input-mismatch",
+            f"the input of {edge.role.text!r} has the field {field!r}, which {message} "
+            f"({edge.source}.{edge.status})",
+            "change the output of the role, or the `input` of the called workflow",
+        )
 
 
 _EMPTY = RoleSchema({}, Analysis((), ()), [])

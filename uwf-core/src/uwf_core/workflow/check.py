@@ -157,6 +157,7 @@ def _check(
         check_graph(parts, analyses),
         check_templates(parts, analyses, own),
         _programs(parts, analyses, own),
+        calls.check_inputs(parts, analyses, own),
     ):
         problems += _first(stage)
     if workflow is not None:

@@ -46,6 +46,7 @@ CODES: Final[dict[str, str]] = {
     "unknown-workflow": "a role calls a workflow that does not exist or cannot be read",
     "workflow-outside": "the file of a called workflow is outside the folder of the calling file",
     "workflow-cycle": "a workflow calls itself through other workflows; only $SELF may",
+    "input-mismatch": "an edge to a called workflow whose typed input the output does not fill",
     "no-result": "a called workflow has no edge to $END, so a call of it returns nothing",
     # graph
     "unknown-role": "an edge from or to an unknown role",

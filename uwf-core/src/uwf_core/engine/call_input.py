@@ -1,0 +1,54 @@
+"""The typed input of a call: the output that took the edge, as the called workflow declares it."""
+
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.cas.schemas import violations
+from uwf_core.errors import RoutingFailed
+from uwf_core.ids import Ref
+from uwf_core.thread.history import read_input, read_step
+from uwf_core.workflow.input_types import reduced_input
+
+if TYPE_CHECKING:
+    from uwf_core.engine.plan import Task
+    from uwf_core.engine.run import Run
+    from uwf_core.thread.head import Head
+    from uwf_core.workflow.definition import Definition
+
+
+def call_input(run: "Run", task: "Task", called: "Definition", child: "Head | None") -> Ref | None:
+    """Store the input of a call, None if the called workflow declares none. Within a transaction.
+
+    Args:
+        run: of the caller.
+        task: the step that the call is. called: the workflow.
+        child: the thread of an earlier call of the role.
+
+    Raises:
+        RoutingFailed: the output does not satisfy the schema.
+    """
+    schema, store = called.input, run.engine.store
+    if schema is None:
+        return None
+    given = reduced_input(_output(run, task, child), schema)
+    wrong = violations(schema, given)
+    if wrong:
+        words = "; ".join(f"{each.path}: {each.message}".removeprefix(": ") for each in wrong)
+        raise RoutingFailed(
+            f"the output does not satisfy the input of the workflow {called.name}, which the role "
+            f"{task.role!r} calls: {words}",
+            hint="next: uwf workflow check FILE",
+        )
+    return store.put(store.put_schema(dict(schema)), given)
+
+
+def _output(run: "Run", task: "Task", child: "Head | None") -> Any:
+    """The output that took the edge to the role. At $START it is the caller's own input, and after
+    a suspension of the role the input that the role had.
+    """
+    store = run.engine.store
+    last = None if task.prev is None else read_step(store, Ref(task.prev)).payload
+    if last is not None and last["next"]["status"] == "idle":
+        return store.payload(Ref(last["output"]))
+    is_again = last is not None and last["next"]["status"] == "suspended"
+    source = child.state if is_again and child is not None else run.head.state
+    return read_input(store, source) or {}

@@ -1,0 +1,117 @@
+"""The typed input of a call: what it takes from an output, and whether the types fit. Pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.workflow.alternatives import alternatives, as_list, as_mapping, is_open
+from uwf_core.workflow.variants import STATUS, Variant
+from uwf_core.workflow.yaml_nodes import at, types_of
+
+_DEEPEST = 8
+"""Levels of nested fields that are compared; deeper ones count as unknown."""
+
+
+class InputFault(NamedTuple):
+    """A field of an input that an output cannot fill, or (`certain` is False) may not fill."""
+
+    field: str
+    message: str
+    certain: bool
+
+
+def reduced_input(output: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of an output that the schema of an input declares: all fields but `$status` if the
+    schema allows further fields.
+    """
+    every = alternatives(schema)
+    declared = {name for each in every for name in as_mapping(each.get("properties"))}
+    takes_all = any(is_open(each) for each in every)
+    return {
+        name: value
+        for name, value in output.items()
+        if name in declared or (takes_all and name != STATUS)
+    }
+
+
+def output_schema(variant: Variant | None) -> dict[str, Any]:
+    """A variant of an output as one flat schema; that of $START (None) has no field."""
+    return {
+        "type": "object",
+        "properties": {} if variant is None else variant.properties,
+        "required": [] if variant is None else sorted(variant.required),
+        "additionalProperties": variant is not None and variant.open,
+    }
+
+
+def input_faults(given: Any, wanted: Any) -> list[InputFault]:
+    """Why values of the schema `given` do not fill an input of the schema `wanted`. What cannot be
+    decided is left out.
+    """
+    tried = [list(_faults(given, each, "", _DEEPEST)) for each in alternatives(wanted)]
+    return min(tried, key=len, default=[])
+
+
+def _faults(given: Any, wanted: Mapping[str, Any], path: str, depth: int) -> Iterator[InputFault]:
+    outputs = alternatives(given)
+    if not outputs or not depth:
+        return
+    for name in as_list(wanted.get("required")):
+        field = f"{path}{name}"
+        presences = {_presence(each, str(name)) for each in outputs}
+        if presences == {"never"}:
+            yield InputFault(field, "is not a field of the output", True)
+        elif presences & {"never", "perhaps"}:
+            yield InputFault(field, "is not required in the output", False)
+    for name, schema in as_mapping(wanted.get("properties")).items():
+        field = f"{path}{name}"
+        if all(_presence(each, name) in ("always", "perhaps") for each in outputs):
+            yield from _of_field(at(given, name), schema, field, depth)
+
+
+def _of_field(given: Any, wanted: Any, field: str, depth: int) -> Iterator[InputFault]:
+    mine, its = types_of(given), types_of(wanted)
+    if mine and not mine & its:
+        message = f"is {_words(mine)} in the output, and {_words(its)} in the input"
+        yield InputFault(field, message, True)
+        return
+    values = _values(given)
+    if values is not None and (allowed := _values(wanted)) is not None:
+        if not any(each in allowed for each in values):
+            yield InputFault(field, "has no value in the output that the input allows", True)
+        return
+    if mine == its == {"object"}:
+        tried = [
+            list(_faults(given, each, f"{field}.", depth - 1)) for each in alternatives(wanted)
+        ]
+        yield from min(tried, key=len, default=[])
+    elif mine == its == {"array"}:
+        yield from _of_field(at(given, 0), at(wanted, 0), f"{field}.0", depth - 1) if depth else ()
+
+
+def _presence(schema: Mapping[str, Any], name: str) -> str:
+    """`always`, `perhaps`, `never`, or `unknown` where a schema allows fields beyond its own."""
+    if name in as_list(schema.get("required")):
+        return "always"
+    if name in as_mapping(schema.get("properties")):
+        return "perhaps"
+    is_known = bool(schema.get("properties")) or schema.get("additionalProperties") is False
+    is_flat = is_known and not is_open(dict(schema)) and "allOf" not in schema
+    return "never" if is_flat else "unknown"
+
+
+def _values(schema: Any) -> list[Any] | None:
+    """The values that a schema lists, None if it lists none."""
+    if not isinstance(schema, Mapping):
+        return None
+    joined = schema.get("allOf")
+    if isinstance(joined, list) and len(joined) == 1 and len(schema) == 1:
+        return _values(joined[0])
+    if "const" in schema:
+        return [schema["const"]]
+    return schema["enum"] if isinstance(schema.get("enum"), list) else None
+
+
+def _words(types: frozenset[str]) -> str:
+    names = sorted(types - {"integer"} if "number" in types else types)
+    return " or ".join(names) or "no value"
