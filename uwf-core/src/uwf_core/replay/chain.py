@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from uwf_core.engine.call_step import CALL_AGENT
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.calls import open_calls
+from uwf_core.thread.calls import CALL_AGENT, open_calls
 from uwf_core.thread.decisions import Event
 from uwf_core.thread.history import Step, failed_steps, newest_first, read_step, unordered_events
 
