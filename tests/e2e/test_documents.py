@@ -182,10 +182,20 @@ def test_workflow_list_and_show(lived: Life):
     }
     assert set(shown["roles"]["writer"]) == {
         *("description", "goal", "capabilities", "procedure", "output", "frontmatter"),
-        *("timeout", "tools"),
+        *(
+            "timeout",
+            "tools",
+            "workflow",
+            "program",
+            "human",
+            "agent",
+            "model",
+            "limits",
+            "reserve",
+        ),
     }
     assert set(shown["graph"]["$START"]) == {"new", "resume"}
-    assert set(shown["graph"]["writer"]["done"]) == {"role", "prompt", "location"}
+    assert set(shown["graph"]["writer"]["done"]) == {"role", "prompt", "location", "limits"}
     assert set(shown["limits"]) == {"maxSteps", "maxTokens", "maxCostUsd", "maxMinutes"}
     assert lived["graph"]["graph"].startswith("flowchart")
 

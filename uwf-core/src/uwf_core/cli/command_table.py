@@ -46,7 +46,12 @@ _RUN_OPTIONS = ("--agent=agent", "--cwd=dir", "--until-done", "--background")
 _FORK = Row("thread_run:fork", "Start a new thread from a step", _STEP, ("--workflow=workflow",))
 
 _WORKFLOW_ROWS: Final[Mapping[str, Entry]] = {
-    "add": Row("workflow:add", "Check a workflow file and register it under its name", _FILE),
+    "add": Row(
+        "workflow:add",
+        "Check a workflow file and register it under its name",
+        _FILE,
+        ("--allow-programs",),
+    ),
     "check": Row("workflow:check", "Report every error in workflow files", _FILE),
     "diff": Row("diff:workflow_diff", "Compare two workflows by meaning", ("workflow",)),
     "graph": Row("workflow:graph", "Draw a workflow as Mermaid text", ("workflow",)),
