@@ -6,7 +6,8 @@ import sys
 import pytest
 from cli_kit import APPROVED, ASKS, WROTE, Uwf
 
-from uwf_core.cli.thread_run import exec_, poke, resume, run
+from uwf_core.cli.thread_run import exec_, poke, resume
+from uwf_core.cli.thread_start import run
 from uwf_core.testing.project import Project
 
 

@@ -64,6 +64,15 @@ def a_thread_is_explained_with_its_proof(uwf: Uwf) -> None:
     uwf("thread why no-such-thread", code=2)
 
 
+@check("usage")
+def what_threads_have_used_is_added_up(uwf: Uwf) -> None:
+    thread = uwf.letter()["thread"]
+    uwf("usage", thread, has={"threads": 1, "by": "role", "total.asks": 0})
+    uwf("usage --by workflow --since 1d", has={"rows.#": 1})
+    uwf("usage --workflow no-such-workflow", has={"threads": 0, "rows.#": 0})
+    uwf("usage --by agent", thread, "--since", "7d", code=2, fails="--since")
+
+
 @check("thread diff")
 def two_runs_of_one_task_are_compared(uwf: Uwf) -> None:
     first = uwf.letter()["thread"]

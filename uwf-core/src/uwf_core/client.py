@@ -8,9 +8,8 @@
         print(outcome.document["status"], uwf.read(started["thread"]))
 
 The methods return the documents that the commands print as JSON (`uwf_core.engine.documents`):
-typed mappings with camelCase keys, times in ms since 1970. Errors are `uwf_core.errors`. A client
-belongs to one thread of a program at a time; several clients, and the `uwf` command, can work on
-one store at once.
+mappings with camelCase keys, times in ms since 1970. Errors are `uwf_core.errors`. A client belongs
+to one thread of a program; several clients, and the `uwf` command, can share a store.
 """
 
 from __future__ import annotations
@@ -190,13 +189,14 @@ class Client:
         agent: str | None = None,
         input: Mapping[str, Any] | str | None = None,
         bindings: Mapping[str, str] | None = None,
+        limits: Mapping[str, float] | None = None,
     ) -> StartedDocument:
-        """Start a thread without running a step. `input` is typed, or text as that of an answer;
-        `bindings` are agents by path of roles. Errors as `uwf thread start`.
-        """
+        """Start a thread, run nothing; as `StartOptions` says. Errors as `uwf thread start`."""
         from uwf_core.threads import start
 
-        options = start.StartOptions(workflow, prompt, str(cwd), agent, input, bindings or {})
+        options = start.StartOptions(
+            workflow, prompt, str(cwd), agent, input, bindings or {}, limits
+        )
         return start.start_thread(self._engine, options, self._watch)
 
     def exec(
@@ -226,16 +226,17 @@ class Client:
         text: str | None = None,
         *,
         answer: str | None = None,
+        grant: str | None = None,
         until_done: bool = False,
         agent: str | None = None,
         cwd: str | None = None,
         cancel: Cancel | None = None,
     ) -> Outcome:
-        """Resume a suspended or completed thread. Errors as `uwf thread resume`."""
+        """Resume a thread; `grant` as in `--grant` (`cost=5`). Errors as `uwf thread resume`."""
         from uwf_core.engine.run import RunOptions
         from uwf_core.threads.resume import Input, resume_thread
 
-        said = Input(text, answer)
+        said = Input(text, answer, () if grant is None else (grant,))
         options = RunOptions(until_done=until_done, agent=agent, cwd=cwd)
         return resume_thread(self._engine, thread, said, options, self._watch, cancel or Cancel())
 

@@ -42,8 +42,9 @@ EVERYWHERE: Final = ("--format=format", "--color=color", "--debug", "--help")
 _THREAD = ("thread",)
 _STEP = ("step",)
 _FILE = ("file",)
-_RUN_OPTIONS = ("--agent=agent", "--cwd=dir", "--until-done", "--background")
-_FORK = Row("thread_run:fork", "Start a new thread from a step", _STEP, ("--workflow=workflow",))
+_RUN_OPTIONS = ("--agent=agent", "--cwd=dir", "--until-done", "--background", "--wait-limits=text")
+_LIMITS = ("--max-cost=text", "--max-tokens=text", "--max-steps=text", "--max-minutes=text")
+_FORK = Row("thread_start:fork", "Start a new thread from a step", _STEP, ("--workflow=workflow",))
 
 _WORKFLOW_ROWS: Final[Mapping[str, Entry]] = {
     "add": Row(
@@ -117,15 +118,15 @@ _THREAD_ROWS: Final[Mapping[str, Entry]] = {
         "thread_run:resume",
         "Continue a suspended thread or reopen a finished one",
         _THREAD,
-        ("--prompt=text", "--answer=text", "--status=text", *_RUN_OPTIONS),
+        ("--prompt=text", "--answer=text", "--status=text", "--grant=text", *_RUN_OPTIONS),
     ),
     "rm": Row("thread:rm", "Delete a finished thread", _THREAD),
     "show": Row("thread:show", "Show the status of a thread", _THREAD),
     "start": Row(
-        "thread_run:start",
+        "thread_start:start",
         "Create a thread of a workflow; run nothing yet",
         ("workflow",),
-        ("--prompt=text", "--input=text", "--cwd=dir", "--agent=binding"),
+        ("--prompt=text", "--input=text", "--cwd=dir", "--agent=binding", *_LIMITS),
     ),
     "stop": Row("thread:stop", "Stop a run in the background", _THREAD),
     "wait": Row(
@@ -250,10 +251,10 @@ _PROMPT_ROWS: Final[Mapping[str, Entry]] = {
 
 COMMANDS: Final[Mapping[str, Entry]] = {
     "run": Row(
-        "thread_run:run",
+        "thread_start:run",
         "Start a workflow and run it until it ends",
         ("workflow",),
-        ("--prompt=text", "--input=text", "--agent=binding", *_RUN_OPTIONS[1:]),
+        ("--prompt=text", "--input=text", "--agent=binding", *_LIMITS, *_RUN_OPTIONS[1:]),
     ),
     "thread": Noun("Threads: runs of workflows", _THREAD_ROWS),
     "replay": Row(
@@ -263,6 +264,12 @@ COMMANDS: Final[Mapping[str, Entry]] = {
         ("--workflow=workflow", "--allow=text", "--live", "--from=step", "--agent=agent"),
     ),
     "step": Noun("Steps: each the work of one role in a thread", _STEP_ROWS),
+    "usage": Row(
+        "usage:usage",
+        "Show what threads have used",
+        _THREAD,
+        ("--workflow=workflow", "--since=text", "--by=text"),
+    ),
     "workflow": Noun("Workflows: roles and the graph that connects them", _WORKFLOW_ROWS),
     "agent": Noun("Agents: the programs that play the roles", _AGENT_ROWS),
     "plugin": Noun("Plugins: installed distributions that extend uwf", _PLUGIN_ROWS),

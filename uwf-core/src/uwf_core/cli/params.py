@@ -51,11 +51,33 @@ def start_options(function: Any) -> Any:
             metavar="INPUT",
             help="Typed input: field=value (may be repeated), JSON, or @file.",
         ),
+        *_limit_options(),
         prompt_option("The task."),
         click.argument("workflow", metavar="WORKFLOW"),
     ):
         function = option(function)
     return function
+
+
+def _limit_options() -> list[Decorator]:
+    """The limits of a thread: --max-cost, --max-tokens, --max-steps, --max-minutes."""
+    positive, whole = click.FloatRange(min=0, min_open=True), click.IntRange(min=1)
+    texts = (
+        ("--max-minutes", positive, "M", "Stop after M minutes of running."),
+        ("--max-steps", whole, "N", "Stop after N steps."),
+        ("--max-tokens", whole, "N", "Stop when N tokens are used."),
+        ("--max-cost", positive, "USD", "Stop when this cost is reached, with all that it calls."),
+    )
+    return [
+        click.option(name, type=kind, metavar=metavar, help=text)
+        for name, kind, metavar, text in texts
+    ]
+
+
+def wait_limits_option() -> Decorator:
+    """The option --wait-limits."""
+    text = "Wait up to 30m, 2h … in all when a service asks to wait, and continue."
+    return click.option("--wait-limits", type=Span(), metavar="TIME", help=text)
 
 
 def run_options(function: Any) -> Any:
@@ -65,6 +87,7 @@ def run_options(function: Any) -> Any:
             "--announce", type=int, hidden=True, help="Descriptor that reports the acquired lock."
         ),
         background_option(),
+        wait_limits_option(),
         until_done_option(),
         click.option(
             "--cwd", metavar="DIR", help="Working folder for this call, in place of the thread's."

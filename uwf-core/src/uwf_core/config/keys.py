@@ -72,6 +72,14 @@ _Variables = Annotated[
 _Address = Annotated[str, _must_be("an address like https://host/v1", _is_address)]
 _Store = Annotated[str, _must_be("a store's URL like sqlite:store.db", _is_store), _NO_NUL]
 
+_Span = Annotated[
+    str,
+    _must_be(
+        "a duration such as 30m or 2h",
+        lambda text: text[:-1].isascii() and text[:-1].isdigit() and text[-1:] in "smhd",
+    ),
+]
+
 
 class Provider(NamedTuple):
     """A model service. At most one of `api_key` and `api_key_env` is set."""
@@ -200,12 +208,16 @@ class Config(NamedTuple):
     )
     extractors: Annotated[tuple[Text, ...], "Extractors, in the order of use."] = ("frontmatter",)
     limits: Annotated[CallLimits, "Limits of one call of an agent."] = CallLimits()
+    wait_limits: Annotated[
+        _Span | None, "How long a run may wait in all when services ask to wait: 30m, 2h."
+    ] = None
 
 
 ENVIRONMENT = {
     "UWF_DEFAULT_AGENT": "defaultAgent",
     "UWF_DEFAULT_MODEL": "defaultModel",
     "UWF_STORE": "store",
+    "UWF_WAIT_LIMITS": "waitLimits",
 }
 """The environment variable of each scalar at the top: `UWF_` and upper snake case."""
 BLOCK_VARIABLE = "UWF_BLOCK_PLUGINS"

@@ -87,6 +87,7 @@ class Settings(NamedTuple):
     observer_order: tuple[str, ...]
     extractors: tuple[str, ...]
     limits: CallLimits
+    wait_limits: str | None
     origins: Mapping[Path, Origin]
     notices: tuple[str, ...]
 

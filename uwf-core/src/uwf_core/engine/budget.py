@@ -170,7 +170,7 @@ def used_by(engine: "Engine", calls: Iterable[OpenCall]) -> LedgerPayload:
 def _account_of_role(
     engine: "Engine", state: ThreadState, role: str, children: list[ThreadState]
 ) -> Account:
-    account = role_account(state.role(role))
+    account = role_account(state, role)
     for child in children:
         if child.caller is not None and child.caller.role == role:
             account = account.plus(_account_of_call(engine, child))

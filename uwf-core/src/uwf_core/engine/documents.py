@@ -232,6 +232,29 @@ class StepDocument(TypedDict):
     turns: list[TurnDocument]
 
 
+class UsageRow(TypedDict):
+    """What a group has used; `steps` are the attempts that succeeded, `asks` questions to past
+    steps.
+    """
+
+    name: str | None
+    steps: int
+    attempts: int
+    asks: int
+    durationMs: int
+    usage: UsagePayload
+
+
+class UsageDocument(TypedDict):
+    """What `uwf usage` gives: groups by role, agent, model or workflow."""
+
+    by: str
+    threads: int
+    unreadable: int
+    rows: list[UsageRow]
+    total: UsageRow
+
+
 class AnswerDocument(TypedDict):
     """What `step ask` gives; `continuation` is `original` or `reconstructed`."""
 

@@ -29,6 +29,21 @@ if TYPE_CHECKING:
     from uwf_core.workflow.definition import Definition
 
 
+class Definitions(dict[str, "Definition"]):
+    """The published workflows that were read, by reference; a missing one is read."""
+
+    def __init__(self, store: Callable[[], "Store"]) -> None:
+        super().__init__()
+        self._store = store
+
+    def __missing__(self, ref: str) -> "Definition":
+        """Read a workflow; raises as `Engine.definition`."""
+        from uwf_core.workflow.definition import read_definition
+
+        self[ref] = read_definition(self._store(), Ref(ref))
+        return self[ref]
+
+
 class Engine:
     """The settings, store and plugins of one user in one folder. Opening it reads nothing.
 
@@ -67,7 +82,9 @@ class Engine:
         self.durable = durable
         self.via = via
         self._starts: dict[str, StartPayload] = {}
-        self._definitions: dict[str, Definition] = beside._definitions if beside else {}
+        self.definitions: Definitions = (
+            beside.definitions if beside else Definitions(lambda: self.store)
+        )
 
     def now_ms(self) -> int:
         """The time, in ms since 1970."""
@@ -217,11 +234,7 @@ class Engine:
         Raises:
             StoreError: it is missing or damaged. UnknownIdError: the node is not a workflow.
         """
-        if ref not in self._definitions:
-            from uwf_core.workflow.definition import read_definition
-
-            self._definitions[ref] = read_definition(self.store, Ref(ref))
-        return self._definitions[ref]
+        return self.definitions[ref]
 
     def start(self, ref: str) -> "StartPayload":
         """The start node of a thread.

@@ -60,6 +60,8 @@ class RunOptions(NamedTuple):
         steps: the number of steps, unless `until_done`. agent: the word of `--agent`.
         cwd: a working folder in place of the thread's.
         announce: the descriptor on which a background run reports that it holds the lock.
+        wait_limits: how many seconds it may wait in all for the ends of rate limits; None: as the
+            configuration says.
     """
 
     steps: int = 1
@@ -67,6 +69,7 @@ class RunOptions(NamedTuple):
     agent: str | None = None
     cwd: str | None = None
     announce: int | None = None
+    wait_limits: float | None = None
 
 
 class Run(NamedTuple):
@@ -92,7 +95,7 @@ class Run(NamedTuple):
     @property
     def definition(self) -> "Definition":
         """The workflow of the thread."""
-        return self.engine.definition(self.head.state.workflow)
+        return self.engine.definitions[self.head.state.workflow]
 
     @property
     def folder(self) -> str:
@@ -245,7 +248,10 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
         if outcome is not None:
             return outcome
         if run.head.state.status != "idle":
-            break
+            waited = _after_rate_limit(run)
+            if waited is None:
+                break
+            run, wanted = waited, wanted + 1  # the attempt was not a step
     _announce_end(run)
     code = exit_code(run.head.state)
     if options.until_done and run.head.state.status == "idle":
@@ -254,6 +260,17 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
             f"stopped after {wanted} steps; next: uwf thread exec {run.head.thread} --until-done"
         )
     return Outcome(exec_document(run.head, results), code)
+
+
+def _after_rate_limit(run: Run) -> Run | None:
+    """The run after a wait until a service accepts calls again; None if it does not wait."""
+    suspension = run.head.state.suspension
+    if suspension is None or suspension.until_ms is None:
+        return None
+    from uwf_core.engine.waiting import wait_for_service
+
+    left = wait_for_service(run)
+    return None if left is None else run._replace(options=run.options._replace(wait_limits=left))
 
 
 def calling_role(run: Run, intent: Intent) -> "Role | None":

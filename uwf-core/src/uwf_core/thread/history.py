@@ -193,7 +193,7 @@ def state_of_thread(store: "Store", thread: ThreadId, head: Ref) -> ThreadState:
     Raises:
         StoreError: a node of it is missing, damaged or out of place.
     """
-    events = _own_events(store, thread, head)
+    events = own_events(store, thread, head)
     if not events or events[0].kind != "started":
         raise CorruptNodeError(f"thread {thread} has no first event")
     state = begin(events[0], inherited_steps(store, Ref(events[0].payload["head"])))
@@ -223,7 +223,7 @@ def unordered_events(store: "Store", thread: ThreadId) -> list[Event]:
     ]
 
 
-def _own_events(store: "Store", thread: ThreadId, head: Ref) -> list[Event]:
+def own_events(store: "Store", thread: ThreadId, head: Ref) -> list[Event]:
     """The events of the thread itself; an open attempt comes last."""
     events = unordered_events(store, thread)
     opened = list[Event]()

@@ -22,7 +22,7 @@ from uwf_core.api.sums import (
 )
 from uwf_core.errors import UsageError
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.state import CALL, RoleState, ThreadState
+from uwf_core.thread.state import CALL, ThreadState
 
 if TYPE_CHECKING:
     from uwf_core.workflow.definition import Definition, Limits, Reserve, RoleLimits
@@ -230,13 +230,14 @@ def reservation(reserve: "Reserve | None", largest: ReservePayload) -> ReservePa
     return found
 
 
-def role_account(role: RoleState) -> Account:
+def role_account(state: ThreadState, name: str) -> Account:
     """What the steps of a role have used, without open calls."""
+    role = state.role(name)
     ledger: LedgerPayload = {
         "steps": role.leaf_steps,
         "runningMs": role.running_ms,
         "usage": role.usage,
-        "largest": NOTHING_RESERVED,
+        "largest": state.largest,
     }
     return Account(ledger, visits=role.runs)
 

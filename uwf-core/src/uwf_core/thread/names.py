@@ -76,6 +76,11 @@ def asked_prefix(thread: ThreadId) -> str:
     return f"{ASKED}{thread}/"
 
 
+def asked_name(thread: str, ask: str) -> str:
+    """One such question, by its node."""
+    return f"{ASKED}{thread}/{ask}"
+
+
 def ask_name(step: str) -> str:
     """The cached fork that answers questions about a step."""
     return f"{ASKS}{step}"

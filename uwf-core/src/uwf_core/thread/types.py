@@ -270,6 +270,20 @@ class AskedPayload(_EventPayload):
     next: NextPayload
 
 
+class AskPayload(TypedDict):
+    """A question about a step and its answer (`step ask`): no event, since it takes no lock."""
+
+    thread: str
+    step: StepRef
+    role: str
+    agent: str
+    model: str | None
+    question: Text
+    answer: Text
+    askedAtMs: int
+    usage: UsagePayload
+
+
 class GrantedPayload(_EventPayload):
     """A person granted more of limits of this thread.
 
@@ -361,6 +375,7 @@ NODES: Final[Mapping[str, Any]] = {
     "started": StartedPayload,
     "called": CalledPayload,
     "asked": AskedPayload,
+    "ask": AskPayload,
     "granted": GrantedPayload,
     "limit": LimitPayload,
     "unrouted": UnroutedPayload,

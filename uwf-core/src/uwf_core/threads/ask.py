@@ -16,8 +16,9 @@ from uwf_core.api.sums import priced, usage_payload
 from uwf_core.engine.agents import check_choice, opened_agent, recordable, usual_agent
 from uwf_core.engine.results import Watch
 from uwf_core.errors import NeedsAnswer, SessionLost, UsageError
+from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.names import ask_name
+from uwf_core.thread.names import ask_name, asked_name, head_name
 from uwf_core.views.read import read_step
 from uwf_core.views.recorded import open_step
 from uwf_core.workflow.definition import PROGRAM
@@ -79,7 +80,32 @@ def ask_step(
                 f"{agent.origin} cannot be asked: it needs an answer itself",
                 hint="ask with --agent NAME",
             ) from error
-    return _document(question, reply, session)
+    document = _document(question, reply, session)
+    _save(question, document, reply.model)
+    return document
+
+
+def _save(question: _Question, document: "AnswerDocument", model: str | None) -> None:
+    """Store what was asked and what it used: it counts against the limits of the thread."""
+    engine, thread = question.engine, ThreadId(document["thread"])
+    if not engine.store.rows(head_name(thread), limit=1):
+        return  # the thread of the step is deleted
+    with engine.store.transaction():
+        ask = engine.nodes.put(
+            "ask",
+            {
+                "thread": thread,
+                "step": document["step"],
+                "role": document["role"],
+                "agent": document["agent"],
+                "model": model and engine.redactor.text(model),
+                "question": engine.store.put_text(question.text),
+                "answer": engine.store.put_text(document["answer"]),
+                "askedAtMs": engine.now_ms(),
+                "usage": document["usage"],
+            },
+        )
+        engine.store.set_variable(asked_name(thread, ask), ask, {}, None)
 
 
 def _check_can_answer(agent: OpenAgent) -> None:

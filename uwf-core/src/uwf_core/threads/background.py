@@ -109,7 +109,12 @@ def _arguments(
         arguments.append("--until-done")
     elif options.steps > 1:
         arguments += ["-c", str(options.steps)]
-    for name, value in (("--agent", options.agent), ("--cwd", options.cwd)):
+    wait = None if options.wait_limits is None else f"{options.wait_limits:.0f}s"
+    for name, value in (
+        ("--agent", options.agent),
+        ("--cwd", options.cwd),
+        ("--wait-limits", wait),
+    ):
         arguments += [] if value is None else [name, value]
     for name, descriptor in texts.items():
         arguments += [name, f"@/dev/fd/{descriptor}"]

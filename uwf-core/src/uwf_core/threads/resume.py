@@ -102,7 +102,6 @@ def _resume(
     with locked_thread(engine, thread, watch, cancel) as run:
         head = run.head
         check_resume(head.state, head.thread)
-        intent = Intent("resume", _clean(engine, said.text), _answer(engine, head, said.answer))
         waits = head.state.suspension
         amounts = parse_amounts(said.grants)
         if amounts and (waits is None or waits.reason != "limit"):
@@ -110,6 +109,7 @@ def _resume(
                 f"thread {head.thread} does not wait at a limit; there is nothing to grant",
                 hint=f"next: uwf thread resume {head.thread}",
             )
+        intent = Intent("resume", _clean(engine, said.text), _answer(engine, head, said.answer))
         if waits is not None and waits.reason == "limit":
             from uwf_core.engine.budget import grant
 

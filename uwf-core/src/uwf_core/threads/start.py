@@ -36,7 +36,7 @@ class StartOptions(NamedTuple):
     agent: str | None = None
     input: Mapping[str, Any] | str | None = None
     bindings: Mapping[str, str] = {}
-    limits: dict[str, float] | None = None
+    limits: Mapping[str, float] | None = None
 
 
 def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "StartedDocument":
@@ -79,7 +79,7 @@ def start_thread(engine: "Engine", options: StartOptions, watch: Watch) -> "Star
             "depth": depth,
             "input": None if given is None else store.put(store.put_schema(schema), given),
             "bindings": dict(options.bindings) or None,
-            "limits": options.limits,
+            "limits": dict(options.limits) if options.limits else None,
         }
         thread = ThreadId.new(now)
         crash_points.reach("start")

@@ -21,7 +21,13 @@ from uwf_core.thread.history import (
     state_of_thread,
 )
 from uwf_core.thread.inputs import RecordedInputs
-from uwf_core.thread.names import attempts_prefix, events_prefix, head_name, turns_prefix
+from uwf_core.thread.names import (
+    asked_prefix,
+    attempts_prefix,
+    events_prefix,
+    head_name,
+    turns_prefix,
+)
 from uwf_core.thread.types import EVENTS, NODES
 from uwf_core.workflow.definition import END, START, SUSPEND, WORKFLOW_TYPES, read_definition
 from uwf_core.workflow.registry import PREFIX as REGISTRY
@@ -137,6 +143,7 @@ class CheckedBundle:
             attempts_prefix(self.thread): ("attempt",),
             events_prefix(self.thread): EVENTS,
             turns_prefix(self.thread): ("turn",),
+            asked_prefix(self.thread): ("ask",),
             REGISTRY: ("workflow",),
         }
 

@@ -226,7 +226,7 @@ def _failed_attempt(thread: ThreadRecord) -> str | None:
 
 def _suspended_hint(suspension: Suspension, failed: str | None) -> str:
     if suspension.reason == "limit":
-        return "grants the same allowance once more"
+        return "grants the same allowance once more; `--grant cost=5` grants another amount"
     if suspension.question is not None:
         return f"answers {suspension.role}; `form` is the JSON Schema of an answer"
     again = f"runs {suspension.role} again"

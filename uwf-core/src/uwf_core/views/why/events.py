@@ -13,6 +13,7 @@ _LIMITS = {
     "maxTokens": "tokens",
     "maxCostUsd": "US dollars",
     "maxMinutes": "minutes of work",
+    "maxVisits": "runs of the role",
 }
 
 
@@ -41,7 +42,9 @@ def _took(payload: Any) -> str:
 
 def _granted(event: "RecordedEvent") -> Statement:
     who = on(event.payload["atMs"], event.payload["by"])
-    text = f"{who} allowed the run to continue beyond its limit: the same amount once more."
+    amounts = event.payload["amounts"].items()
+    more = ", ".join(f"{amount:g} more {_LIMITS.get(name, name)}" for name, amount in amounts)
+    text = f"{who} allowed the run to continue beyond its limit: {more}."
     return Statement("granted", text, (event.ref,), brief=text)
 
 
@@ -49,11 +52,17 @@ def _limit(event: "RecordedEvent") -> Statement:
     payload = event.payload
     unit = _LIMITS.get(payload["limit"], payload["limit"])
     text = (
-        f"On {moment(payload['atMs'])} the run reached the limit {payload['limit']} of its "
-        f"workflow: {payload['used']:g} of {payload['value']:g} {unit}. It stopped until a person "
-        "decides."
+        f"On {moment(payload['atMs'])} the run reached the limit {payload['limit']} of "
+        f"{payload['origin']}: {payload['used']:g} of {payload['value']:g} "
+        f"{unit}{_reserved(payload)}. It stopped until a person decides."
     )
     return Statement("limit", text, (event.ref,), brief=text)
+
+
+def _reserved(payload: Any) -> str:
+    if payload["used"] >= payload["value"]:
+        return ""
+    return f", while the next steps may use {payload['reserved']:g}"
 
 
 def _unrouted(event: "RecordedEvent") -> Statement:

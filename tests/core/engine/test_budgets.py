@@ -1,0 +1,260 @@
+"""Limits of roles, calls and options: where they are set, what counts, and what a person grants."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+from tests.core.engine.conftest import DONE, LOOP, REJECTED
+from tests.core.engine.test_thread_state import check
+
+from uwf_core.client import Client
+from uwf_core.engine.budget import ledger_of
+from uwf_core.errors import UsageError, WrongStateError
+from uwf_core.ids import ThreadId
+from uwf_core.testing.project import Project
+from uwf_core.thread.head import read_head
+from uwf_core.views.thread_list import ThreadFilter
+from uwf_core.views.usage import UsageFilter, usage_of
+
+USAGE = {"turns": 1, "inputTokens": 5, "outputTokens": 5, "costUsd": 1.0}
+PAID = [{**DONE, "usage": USAGE}, {**REJECTED, "usage": USAGE}]
+
+CHILD = """
+name: child
+roles:
+  worker:
+    goal: Work.
+    frontmatter: {properties: {$status: {const: done}}, required: [$status]}
+  checker:
+    goal: Check.
+    frontmatter:
+      oneOf:
+        - {properties: {$status: {const: good}}, required: [$status]}
+        - {properties: {$status: {const: bad}}, required: [$status]}
+graph:
+  $START: {new: {role: worker, prompt: Work.}, resume: {role: worker, prompt: More.}}
+  worker: {done: {role: checker, prompt: Check.}}
+  checker: {good: {role: $END, prompt: Good.}, bad: {role: worker, prompt: Again.}}
+"""
+PARENT = """
+name: parent
+roles:
+  planner:
+    goal: Plan.
+    frontmatter: {properties: {$status: {const: planned}}, required: [$status]}
+  sub: {workflow: ./child.yaml}
+graph:
+  $START: {new: {role: planner, prompt: Plan.}, resume: {role: planner, prompt: More.}}
+  planner: {planned: {role: sub, prompt: Do it.}}
+  sub: {good: {role: $END, prompt: Done.}}
+"""
+PLANNED = {"role": "planner", "output": {"$status": "planned"}, "usage": USAGE}
+WORK = {"role": "worker", "output": {"$status": "done"}, "usage": USAGE}
+BAD = {"role": "checker", "output": {"$status": "bad"}, "usage": USAGE}
+
+
+@pytest.fixture
+def start(project: Project, uwf: Client) -> Callable[..., str]:
+    """Starts a thread of `loop` after a change of its text, with paid steps that never end."""
+
+    def begin(old: str = "", new: str = "", **options: object) -> str:
+        text = LOOP.replace("name: loop", "name: limited")
+        assert old in text
+        project.workflow("limited", text.replace(old, new, 1))
+        project.script(PAID, repeat=True)
+        return uwf.start("limited", "x", **options)["thread"]  # type: ignore[arg-type]
+
+    return begin
+
+
+def stopped(uwf: Client, thread: str) -> tuple[int, str]:
+    """Run until a limit: the number of steps so far, and the message."""
+    outcome = uwf.exec(thread, until_done=True)
+    assert outcome.exit_code == 5, outcome.document
+    check(uwf, thread)
+    return len(uwf.steps(thread)) - 1, outcome.document["suspendMessage"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "steps", "message"),
+    [
+        ("maxVisits: 2", 3, "maxVisits 2 of role developer is reached (2 used)"),
+        ("maxSteps: 1", 2, "maxSteps 1 of role developer is reached (1 used)"),
+        ("maxCostUsd: 2", 3, "maxCostUsd 2 of role developer is reached (2 used)"),
+        (
+            "maxTokens: 25",
+            3,
+            "maxTokens 25 of role developer leaves no room for a step (20 used, 10 reserved)",
+        ),
+    ],
+)
+def test_a_limit_of_a_role_counts_its_steps_alone(
+    limit: str, steps: int, message: str, uwf: Client, start: Callable[..., str]
+) -> None:
+    thread = start("  developer:\n", f"  developer:\n    limits: {{{limit}}}\n")
+    assert stopped(uwf, thread) == (steps + steps % 2, message)
+
+
+def test_options_of_the_start_limit_one_thread(
+    project: Project, uwf: Client, start: Callable[..., str]
+) -> None:
+    start()
+    words = ("-p", "x", "--max-cost", "2.5", "--max-steps", "9")
+    thread = project.uwf("thread", "start", "limited", *words).document["thread"]
+    assert stopped(uwf, thread) == (
+        2,
+        "maxCostUsd 2.5 of --max-cost leaves no room for a step (2 used, 1 reserved)",
+    )
+    refused = project.uwf("thread", "start", "limited", "-p", "x", "--max-steps", "0")
+    assert refused.exit_code == 2
+
+
+def test_the_smaller_of_two_limits_holds(uwf: Client, start: Callable[..., str]) -> None:
+    thread = start("name: limited", "name: limited\nlimits: {maxSteps: 2}", limits={"maxSteps": 3})
+    assert stopped(uwf, thread) == (2, "maxSteps 2 of workflow limited is reached (2 used)")
+
+
+def test_a_role_says_how_much_room_it_needs(uwf: Client, start: Callable[..., str]) -> None:
+    roles = "  developer:\n    reserve: {costUsd: 3}\n"
+    thread = start("  developer:\n", roles, limits={"maxCostUsd": 4.5})
+    assert stopped(uwf, thread) == (
+        2,
+        "maxCostUsd 4.5 of --max-cost leaves no room for a step (2 used, 3 reserved)",
+    )
+
+
+def test_a_person_grants_as_much_as_wanted(
+    project: Project, uwf: Client, start: Callable[..., str]
+) -> None:
+    thread = start("name: limited", "name: limited\nlimits: {maxSteps: 1, maxCostUsd: 100}")
+    assert stopped(uwf, thread)[0] == 1
+    for wrong, word in {"steps=0": "amount", "step=1": "amount", "visits=1": "maxVisits"}.items():
+        with pytest.raises(UsageError, match=word):
+            uwf.resume(thread, grant=wrong)
+    with pytest.raises(UsageError, match="leaves no room"):
+        uwf.resume(thread, "text", grant="cost=1")
+    assert check(uwf, thread).grants == {}
+    words = ("--grant", "steps=3", "--grant", "cost=1", "--until-done")
+    assert project.uwf("thread", "resume", thread, *words).exit_code == 5
+    assert check(uwf, thread).grants == {"thread": {"maxSteps": 3, "maxCostUsd": 1}}
+    assert len(uwf.steps(thread)) - 1 == 4
+    uwf.resume(thread)
+    assert check(uwf, thread).grants["thread"]["maxSteps"] == 4, "the same allowance once more"
+    free = start()
+    uwf.exec(free, agent="human")
+    with pytest.raises(WrongStateError, match="nothing to grant"):
+        uwf.resume(free, grant="steps=1")
+
+
+def called(project: Project, uwf: Client, parent: str, **options: object) -> str:
+    project.workflow("child", CHILD)
+    project.workflow("parent", parent)
+    project.script([PLANNED, WORK, BAD], by_role=True)
+    return uwf.start("parent", "x", **options)["thread"]  # type: ignore[arg-type]
+
+
+def child_of(uwf: Client, thread: str) -> str:
+    (child,) = (
+        each["thread"]
+        for each in uwf.list(ThreadFilter(all=True, children=True))
+        if each["thread"] != thread
+    )
+    return child
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "options", "leaves", "origin"),
+    [
+        ("name: parent", "name: parent\nlimits: {maxSteps: 4}", {}, 3, "workflow parent"),
+        ("./child.yaml}", "./child.yaml, limits: {maxSteps: 3}}", {}, 3, "role sub"),
+        ("Do it.", "Do it., limits: {maxSteps: 3}", {}, 3, "the call of sub"),
+        ("", "", {"limits": {"maxCostUsd": 4}}, 3, "--max-cost"),
+    ],
+)
+def test_a_limit_above_a_call_covers_what_is_called(
+    project: Project,
+    uwf: Client,
+    old: str,
+    new: str,
+    options: dict[str, object],
+    leaves: int,
+    origin: str,
+) -> None:
+    thread = called(project, uwf, PARENT.replace(old, new, 1), **options)
+    outcome = uwf.exec(thread, until_done=True)
+    assert outcome.exit_code == 5
+    child = child_of(uwf, thread)
+    assert len(uwf.steps(child)) - 1 == leaves
+    assert origin in uwf.show(child)["suspendMessage"]
+    assert uwf.exec(thread).exit_code == 5
+    word = "cost" if "cost" in origin else "steps"
+    assert uwf.resume(thread, grant=f"{word}=2", until_done=True).exit_code == 5
+    assert len(uwf.steps(child)) - 1 == leaves + 2
+    for each in (thread, child):
+        check(uwf, each)
+
+
+def test_the_ledger_of_a_thread_is_the_sum_of_all_attempts_below_it(
+    project: Project, uwf: Client
+) -> None:
+    thread = called(project, uwf, PARENT)
+    engine = uwf._engine
+    for _ in range(4):
+        uwf.exec(thread)
+        state = read_head(engine.store, ThreadId(thread)).state
+        total = usage_of(engine, UsageFilter(thread), "role")["total"]
+        ledger = ledger_of(engine, state)
+        assert ledger["usage"] == total["usage"]
+        assert (ledger["steps"], ledger["runningMs"]) == (total["steps"], total["durationMs"])
+    assert total["usage"]["costUsd"] == 4
+
+
+def test_a_question_to_a_past_step_counts(project: Project, uwf: Client) -> None:
+    thread = called(project, uwf, PARENT, limits={"maxTokens": 19})
+    uwf.exec(thread)
+    step = uwf.steps(thread)[-1]["step"]
+    uwf.ask(step, "Why?", agent="mock")
+    by_role = usage_of(uwf._engine, UsageFilter(thread), "role")
+    assert (by_role["total"]["asks"], by_role["total"]["steps"]) == (1, 1)
+    state = read_head(uwf._engine.store, ThreadId(thread)).state
+    assert ledger_of(uwf._engine, state)["usage"] == by_role["total"]["usage"]
+    assert project.uwf("cas", "verify").exit_code == 0
+
+
+def test_usage_is_grouped_and_filtered(
+    project: Project, uwf: Client, start: Callable[..., str]
+) -> None:
+    thread = start(limits={"maxSteps": 3})
+    uwf.exec(thread, until_done=True)
+    shown = project.uwf("usage", thread).document
+    assert {row["name"]: row["steps"] for row in shown["rows"]} == {"developer": 2, "reviewer": 1}
+    assert shown["total"]["usage"]["costUsd"] == 3
+    for by, name in {"agent": "mock", "workflow": "limited"}.items():
+        rows = project.uwf("usage", "--by", by, "--since", "1d").document["rows"]
+        assert [row["name"] for row in rows] == [name]
+    assert project.uwf("usage", "--since", "2999-01-01").document["threads"] == 0
+    text = project.uwf("usage", "--format", "text").stdout
+    assert "developer" in text
+    assert "$3.0000" in text
+
+
+def test_a_run_waits_until_a_service_accepts_calls_again(
+    project: Project, uwf: Client, start: Callable[..., str]
+) -> None:
+    thread = start()
+    soon = int(time.time() * 1000) + 1500
+    fail = {"fail": {"kind": "rate_limited", "message": "slow down", "untilMs": soon}}
+    project.script([{"role": "developer", "outputs": [fail, DONE["output"]]}])
+    refused = project.uwf("thread", "exec", thread)
+    assert refused.exit_code == 6, "nobody asked to wait"
+    thread = start()
+    soon = int(time.time() * 1000) + 2500
+    fail = {"fail": {"kind": "rate_limited", "message": "slow down", "untilMs": soon}}
+    project.script([{"role": "developer", "outputs": [fail, DONE["output"]]}])
+    done = project.uwf("thread", "exec", thread, "--wait-limits", "30s")
+    assert (done.exit_code, len(done.document["steps"])) == (0, 2)
+    assert time.time() * 1000 >= soon
+    assert "waiting" in done.stderr
+    late = {**fail, "fail": {**fail["fail"], "untilMs": soon + 10**6}}
+    project.script([DONE, {"role": "reviewer", "outputs": [late]}])
+    assert project.uwf("thread", "exec", thread, "--wait-limits", "30s").exit_code == 6

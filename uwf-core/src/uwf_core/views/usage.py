@@ -1,0 +1,136 @@
+"""What threads have used: the sums of their attempts and of the questions about their steps."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from uwf_core.api.sums import NOTHING_USED, UsagePayload, add_usage
+from uwf_core.engine.find import find_thread
+from uwf_core.errors import StoreError
+from uwf_core.ids import Ref, ThreadId
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.thread.calls import descendants_of
+from uwf_core.thread.head import TRIAL, Head, head_of, read_head
+from uwf_core.thread.history import own_events
+from uwf_core.thread.names import HEADS, asked_prefix
+
+if TYPE_CHECKING:
+    from uwf_core.engine.documents import UsageDocument, UsageRow
+    from uwf_core.engine.engine import Engine
+
+GROUPS = ("role", "agent", "model", "workflow")
+
+
+class UsageFilter(NamedTuple):
+    """Which threads: one with all that it called, or those of a workflow (name or reference) with
+    all that they called, or those that were started since a time.
+    """
+
+    thread: str | None = None
+    workflow: str | None = None
+    since_ms: int | None = None
+
+
+class _Part(NamedTuple):
+    """What one attempt or question has used."""
+
+    names: dict[str, str | None]
+    steps: int
+    asks: int
+    ms: int
+    usage: UsagePayload
+
+
+def usage_of(engine: "Engine", wanted: UsageFilter, by: str) -> "UsageDocument":
+    """What the threads have used, in groups, the most expensive first.
+
+    Raises:
+        UnknownIdError: unknown thread.
+    """
+    threads = list(dict.fromkeys(_threads(engine, wanted)))
+    groups: dict[str | None, list[_Part]] = {}
+    unread = 0
+    for thread in threads:
+        try:
+            parts = list(_parts(engine, read_head(engine.store, thread)))
+        except StoreError:  # damaged: `cas verify` names it
+            unread += 1
+            continue
+        for part in parts:
+            groups.setdefault(part.names[by], []).append(part)
+    rows = [_row(name, parts) for name, parts in groups.items()]
+    rows.sort(key=_order)
+    total = _row(None, [part for parts in groups.values() for part in parts])
+    return {
+        "by": by,
+        "threads": len(threads) - unread,
+        "unreadable": unread,
+        "rows": rows,
+        "total": total,
+    }
+
+
+def _order(row: "UsageRow") -> tuple[float, float, str]:
+    usage = row["usage"]
+    tokens = (usage["inputTokens"] or 0) + (usage["outputTokens"] or 0)
+    return -(usage["costUsd"] or 0), -tokens, row["name"] or ""
+
+
+def _threads(engine: "Engine", wanted: UsageFilter) -> Iterator[ThreadId]:
+    if wanted.thread is not None:
+        root = find_thread(engine, wanted.thread)
+        yield root
+        yield from descendants_of(engine.store, root)
+        return
+    for variable in engine.store.rows(HEADS):
+        try:
+            head = head_of(variable)
+        except StoreError:
+            continue
+        state = head.state
+        if TRIAL in variable.tags or (wanted.since_ms or 0) > state.started_ms:
+            continue
+        if wanted.workflow in (None, state.workflow, state.workflow_name):
+            yield head.thread
+            if wanted.workflow is not None:
+                yield from descendants_of(engine.store, head.thread)
+
+
+def _parts(engine: "Engine", head: Head) -> Iterator[_Part]:
+    """The attempts of a thread itself, and the questions about its steps. A call is not an attempt:
+    the called thread has its own.
+    """
+    workflow = head.state.workflow_name
+    for event in own_events(engine.store, head.thread, head.ref):
+        payload = event.payload
+        if event.kind not in ("step", "asked") or payload.get("child") or payload.get("children"):
+            continue
+        ms = max(0, payload["completedAtMs"] - payload["startedAtMs"])
+        is_step = event.kind == "step" and payload["failure"] is None
+        names = _names(payload, workflow)
+        yield _Part(names, int(is_step), 0, ms, payload["usage"])
+    for variable in engine.store.variables(asked_prefix(head.thread)):
+        payload = engine.store.payload(Ref(variable.value))
+        yield _Part(_names(payload, workflow), 0, 1, 0, payload["usage"])
+
+
+def _names(payload: Any, workflow: str) -> dict[str, str | None]:
+    names = {"role": payload["role"], "agent": payload["agent"], "model": payload.get("model")}
+    return {**names, "workflow": workflow}
+
+
+def _row(name: str | None, parts: Iterable[_Part]) -> "UsageRow":
+    row: UsageRow = {
+        "name": name,
+        "steps": 0,
+        "attempts": 0,
+        "asks": 0,
+        "durationMs": 0,
+        "usage": NOTHING_USED,
+    }
+    for part in parts:
+        row["steps"] += part.steps
+        row["attempts"] += 1 - part.asks
+        row["asks"] += part.asks
+        row["durationMs"] += part.ms
+        row["usage"] = add_usage(row["usage"], part.usage)
+    return row
