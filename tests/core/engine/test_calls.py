@@ -310,6 +310,21 @@ def test_a_thread_is_removed_with_all_that_it_called(uwf: Client, root: str) -> 
         uwf.show(child)
 
 
+def test_a_call_without_an_instruction_suspends_the_thread_as_any_step_does(
+    project: Project, uwf: Client, root: str
+) -> None:
+    project.script([said("planner", "planned", plan=" "), *SMOOTH[1:]], by_role=True)
+    blank = OUTER.replace("name: outer", "name: blank").replace("Do this: {{{plan}}}", "{{{plan}}}")
+    project.workflow("blank", blank)
+    thread = uwf.start("blank", "Go.")["thread"]
+    outcome = uwf.exec(thread, until_done=True)
+    assert (outcome.document["status"], outcome.document["suspendReason"]) == (
+        "suspended",
+        "failure",
+    )
+    assert "renders blank" in (outcome.document["suspendMessage"] or "")
+
+
 def test_a_call_beyond_the_depth_suspends_the_thread(project: Project, uwf: Client) -> None:
     again = OUTER.replace("name: outer", "name: endless").replace("inner", "$SELF")
     again = again.replace("    hopeless: {role: $END, prompt: No way.}\n", "")

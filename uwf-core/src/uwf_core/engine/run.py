@@ -297,8 +297,12 @@ def _advance(
     if role is not None:
         from uwf_core.engine.call_run import run_call  # for workflows that call others
 
-        return run_call(run, role, intent, left, results, _steps)
-    attempt = _step(run, intent)
+        try:
+            return run_call(run, role, intent, left, results, _steps)
+        except RoutingFailed as failure:
+            attempt = _unrouted(run, intent, failure)
+    else:
+        attempt = _step(run, intent)
     results.append(step_result(run.engine, attempt))
     if attempt.variable is not None and attempt.payload["reserved"] is not None:
         _notice_unknown(run._replace(head=attempt.head), noticed)
@@ -333,11 +337,16 @@ def _step(run: Run, intent: Intent) -> Attempt:
     try:
         return run_step(run, intent)
     except RoutingFailed as failure:
-        if intent.kind != "go":
-            raise  # the thread stays as it was before a person asked
-        state = run.head.state
-        waiting = state.suspension
-        return save_unrouted(run, failure, state.current_role or (waiting.role if waiting else ""))
+        return _unrouted(run, intent, failure)
+
+
+def _unrouted(run: Run, intent: Intent, failure: RoutingFailed) -> Attempt:
+    """Suspend the thread, unless a person asked for the step: then it stays as it was."""
+    if intent.kind != "go":
+        raise failure
+    state = run.head.state
+    waiting = state.suspension
+    return save_unrouted(run, failure, state.current_role or (waiting.role if waiting else ""))
 
 
 def _notice_unknown(run: Run, noticed: set[str]) -> None:
