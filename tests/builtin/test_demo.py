@@ -11,9 +11,9 @@ from uwf_testing.model_server_script import ModelScript, ModelToolCall, ModelTur
 KEY = "sk-the-key-of-the-user"
 GOALS = {
     "Find out why the program": "planner",
-    "Remove the cause of the fault": "developer",
+    "Make the change that the task asks for": "developer",
     "Find out whether the change": "reviewer",
-    "Show by running it": "tester",
+    "Decide whether the issue is solved": "verifier",
 }
 
 

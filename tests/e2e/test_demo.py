@@ -102,22 +102,44 @@ def test_the_reviewer_rejects_once_and_the_developer_answers_it(played: Played):
     assert [(each["role"], each["output"]["$status"]) for each in steps] == [
         ("planner", "planned"),
         ("developer", "done"),
+        ("tester", "passed"),
         ("reviewer", "rejected"),
         ("developer", "done"),
-        ("reviewer", "approved"),
         ("tester", "passed"),
+        ("reviewer", "approved"),
+        ("verifier", "solved"),
     ]
-    rejection = steps[2]["output"]["comments"]
+    rejection = steps[3]["output"]["comments"]
     assert "vat(150) gives 28" in rejection
     assert rejection in played.document["text"]
-    assert steps[3]["edgePrompt"].endswith(rejection)
-    assert "Ran 4 tests" in steps[5]["body"]
+    assert steps[4]["edgePrompt"].endswith(rejection)
+
+
+def test_the_developer_tester_and_reviewer_work_in_a_called_thread(played: Played):
+    """The terminal shows the call, its result is a step of the thread, and the tester a program."""
+    root = played.document["thread"]
+    [called] = {each["thread"] for each in played.steps} - {root}
+    told = played.outcome.stderr
+    assert f"#2 development: calls develop, thread {called}" in told
+    assert "develop runs for tester: python3 -B -m unittest" in told
+    listed = played.uwf("step", "list", root).document["steps"][1:]
+    assert [(each["role"], each["status"]) for each in listed] == [
+        ("planner", "planned"),
+        ("development", "approved"),
+        ("verifier", "solved"),
+    ]
+    tested = played.steps[5]
+    assert (tested["role"], tested["agent"]) == ("tester", "program")
+    assert "Ran 4 tests" in str(tested["turns"])
+    for heading in ("# solve-issue: thread", "# develop: thread", "## Step 3: reviewer, rejected"):
+        assert heading in played.document["text"]
 
 
 def test_each_role_is_one_session_and_shares_it_with_nobody(played: Played):
     sessions: dict[str, set[str]] = {}
     for each in played.steps:
-        sessions.setdefault(each["role"], set()).add(each["session"])
+        if each["agent"] != "program":
+            sessions.setdefault(each["role"], set()).add(each["session"])
     assert {role: len(found) for role, found in sessions.items()} == dict.fromkeys(sessions, 1)
     assert len(set.union(*sessions.values())) == 4
     assert [each["continuation"] for each in played.steps].count("continued") == 2
@@ -125,7 +147,7 @@ def test_each_role_is_one_session_and_shares_it_with_nobody(played: Played):
 
 def test_the_demo_says_plainly_who_plays_the_roles(played: Played):
     told = played.document["playedBy"]
-    assert f"all roles are played by {told}" in played.outcome.stderr
+    assert f"all roles but the tester are played by {told}" in played.outcome.stderr
     if is_builtin(played):
         assert told.startswith("the builtin agent with its real tools; its model is a script")
     else:
@@ -150,7 +172,7 @@ def test_the_demo_touches_nothing_of_the_users(played: Played):
     assert Path(played.document["store"]).is_relative_to(played.document["folder"])
 
 
-def test_the_three_commands_to_go_on_with_can_be_pasted_as_they_are(played: Played, tmp_path: Path):
+def test_the_commands_to_go_on_with_can_be_pasted_as_they_are(played: Played, tmp_path: Path):
     """In any folder, into any shell, with none of our environment."""
     env = {"PATH": os.defpath, "HOME": str(tmp_path)}
     printed = []
@@ -160,11 +182,12 @@ def test_the_three_commands_to_go_on_with_can_be_pasted_as_they_are(played: Play
         )
         assert done.returncode == 0, done.stderr
         printed.append(done.stdout)
-    assert len(printed) == 3
-    assert '"role": "tester"' in printed[0]
-    assert "Find out whether the change is right" in printed[1]
-    assert '"continuation": "original"' in printed[2]
-    assert "vat(150)" in printed[2]
+    assert len(printed) == 4
+    assert '"role": "development"' in printed[0]
+    assert '"role": "tester"' in printed[1]
+    assert "Find out whether the change is right" in printed[2]
+    assert '"continuation": "original"' in printed[3]
+    assert "vat(150)" in printed[3]
 
 
 def test_a_second_demo_shows_the_thread_as_text_and_takes_no_folder_that_is_used(tmp_path: Path):
@@ -178,7 +201,7 @@ def test_a_second_demo_shows_the_thread_as_text_and_takes_no_folder_that_is_used
     assert "before: red (1 of 3 fail)" in told
     assert "after: green (4 pass)" in told
     assert str(folder / "home" / "store.db") in told
-    assert told.count(f"UWF_HOME={folder / 'home'} ") == 3
+    assert told.count(f"UWF_HOME={folder / 'home'} ") == 4
     threads = second.user.uwf("thread", "list", "--all", env={"UWF_HOME": str(folder / "home")})
     assert len(threads.document["threads"]) == 1
 
@@ -204,7 +227,7 @@ class Meddler:
 
 def test_the_demo_fails_if_the_tests_are_red_in_the_end_whatever_the_agents_say(tmp_path: Path):
     code = tmp_path / "demo" / "project" / "invoice.py"
-    spoil = Meddler("StepFinished", "tester", lambda: code.write_text("broken\n"))
+    spoil = Meddler("StepFinished", "verifier", lambda: code.write_text("broken\n"))
     outcome = play(
         {"PATH": os.environ["PATH"], **CORE_ALONE}, str(tmp_path / "demo"), spoil, Cancel()
     )

@@ -1,5 +1,6 @@
 """The example workflows: each can be copied, passes the check, and runs to its end."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 
 from uwf_core.testing.project import Project
 
-EXAMPLES = ("debate", "fix-bug", "write-document")
+EXAMPLES = ("debate", "develop", "fix-bug", "solve-issue", "write-document")
 PACKAGE = Path(__file__).parents[2] / "uwf-core" / "src" / "uwf_core" / "examples"
 
 
@@ -57,7 +58,7 @@ def test_an_example_becomes_a_file_of_ones_own_without_a_warning(name: str, proj
         assert made.document["schema"] not in text, "the file goes to other machines"
         comments = [line for line in text.splitlines() if line.startswith("#")]
         assert any(made.document["name"] in line for line in comments)
-    assert not any(name in line for line in comments)
+    assert not any(re.search(rf"(?<![\w-]){name}(?![\w-])", line) for line in comments)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -113,6 +114,102 @@ def test_fix_bug_goes_back_to_the_developer_until_review_and_tests_are_content(p
     assert told[3] == "Review this: Rounded. Changed: shop.py test_shop.py"
     assert told[4] == "The reviewer rejects the change: halves"
     assert told[7] == "The tests fail: test_x: 1 != 2"
+
+
+def test_an_example_that_calls_another_one_brings_it_along(project: Project):
+    """Beside it, under its own name; it may be there already, but is never replaced."""
+    made = project.uwf("workflow", "new", ".workflow/issue.yaml", "--from", "solve-issue")
+    assert [Path(each).name for each in made.document["files"]] == ["issue.yaml", "develop.yaml"]
+    assert made.document["file"] == made.document["files"][0]
+    again = project.uwf("workflow", "new", ".workflow/other.yaml", "--from", "solve-issue")
+    assert (again.exit_code, len(again.document["files"])) == (0, 2)
+    folder = project.folder / ".workflow"
+    (folder / "develop.yaml").write_text("mine")
+    refused = project.uwf("workflow", "new", ".workflow/third.yaml", "--from", "solve-issue")
+    assert (refused.exit_code, refused.error["where"]) == (2, ".workflow/develop.yaml")
+    assert project.uwf("workflow", "new", "develop", "--from", "solve-issue").exit_code == 2
+    assert sorted(each.name for each in folder.iterdir()) == [
+        *("develop.yaml", "issue.yaml", "other.yaml")
+    ]
+    assert (folder / "develop.yaml").read_text() == "mine"
+    assert not (project.folder / "develop.yaml").exists()
+
+
+SUITE = """\
+import unittest
+from pathlib import Path
+
+class Half(unittest.TestCase):
+    def test_half(self):
+        self.assertIn("half up", Path("shop.py").read_text())
+"""
+
+
+def test_solve_issue_develops_in_a_called_thread_until_tests_review_and_verifier_agree(
+    project: Project,
+):
+    """The tester really runs the tests; what the developer writes is played by a program."""
+    example(project, "solve-issue").script(
+        [
+            says("planner", "unclear", question="Which total?"),
+            says("planner", "planned", file="shop.py", plan="round it"),
+            says("developer", "done", summary="Rounded.", files=["shop.py"]),
+            says("developer", "unclear", question="Up or down?"),
+            says("developer", "done", summary="Half up.", files=["shop.py"]),
+            says("reviewer", "approved", summary="It rounds half up."),
+            says("verifier", "open", missing="a test"),
+            says("developer", "done", summary="A test.", files=["test_shop.py"]),
+            says("verifier", "solved", evidence="The total is right."),
+        ],
+        by_role=True,
+    )
+    (project.folder / "test_shop.py").write_text(SUITE)
+    (project.folder / "shop.py").write_text("# cut off\n")
+    refused = project.uwf("run", "solve-issue", "-p", "The total is off")
+    assert (refused.exit_code, "python3 -B -m unittest" in refused.stderr) == (2, True)
+    allowed = project.uwf("workflow", "add", ".workflow/solve-issue.yaml", "--allow-programs")
+    assert allowed.exit_code == 0
+    started = project.uwf("run", "solve-issue", "-p", "The total is off")
+    assert started.exit_code == 3
+    root = started.document["thread"]
+    asked = project.uwf("thread", "resume", root, "-p", "The invoice's", "--until-done")
+    assert (asked.exit_code, asked.document["suspendMessage"]) == (3, "Up or down?")
+    assert [each["role"] for each in asked.document["steps"]] == [
+        *("planner", "developer", "tester", "developer")
+    ]
+    child = asked.document["steps"][-1]["thread"]
+    assert child != root
+    (project.folder / "shop.py").write_text("# half up\n")
+    done = project.uwf("thread", "resume", root, "-p", "Up", "--until-done")
+    assert (done.exit_code, done.document["status"]) == (0, "completed")
+    steps = project.uwf("step", "list", root).document["steps"][1:]
+    assert [(each["role"], each["status"]) for each in steps] == [
+        ("planner", "unclear"),
+        ("planner", "planned"),
+        ("development", "approved"),
+        ("verifier", "open"),
+        ("development", "approved"),
+        ("verifier", "solved"),
+    ]
+    below = project.uwf("step", "list", child).document["steps"][1:]
+    assert [(each["role"], each["status"]) for each in below] == [
+        ("developer", "done"),
+        ("tester", "failed"),
+        ("developer", "unclear"),
+        ("developer", "done"),
+        ("tester", "passed"),
+        ("reviewer", "approved"),
+        ("developer", "done"),
+        ("tester", "passed"),
+        ("reviewer", "approved"),
+    ]
+    told = [
+        project.uwf("step", "show", each["step"]).document["edgePrompt"]
+        for each in (*steps, *below)
+    ]
+    assert told[3] == "This has changed: It rounds half up. Is the issue solved?"
+    assert told[8].startswith("The tests fail:") and "half up" in told[8]
+    assert told[12] == "The change is not finished.\n\nThe issue is not solved yet: a test"
 
 
 def test_debate_widens_until_it_is_enough_and_argues_until_the_critics_agree(project: Project):

@@ -60,7 +60,7 @@ def the_completion_script_completes_commands(uwf: Uwf) -> None:
 @check("demo")
 def the_demo_fixes_a_failing_test(uwf: Uwf) -> None:
     shown = uwf("demo --dir demo", has={
-        "status": "completed", "testsBefore.green": False, "testsAfter.green": True, "steps.#": 6,
+        "status": "completed", "testsBefore.green": False, "testsAfter.green": True, "steps.#": 8,
     })  # fmt: skip
     code = (uwf.folder / "demo" / "project" / "invoice.py").read_text()
     uwf.expect("+ 50) // 100" in code, f"invoice.py is not fixed: {code}")

@@ -35,6 +35,8 @@ exact = lambda net: int((Decimal(net) * 19 / 100).quantize(Decimal(1), ROUND_HAL
 print(json.dumps([[n, vat(n), exact(n)] for n in range({AMOUNTS_TRIED}) if vat(n) != exact(n)]))
 """
 TRY_AMOUNTS = f"{_PYTHON} -c {shlex.quote(_TRY)}"
+PRICES, EXPECTED = [99, 100], 237
+TRY_ISSUE = f"{_PYTHON} -c {shlex.quote(f'import invoice; print(invoice.total({PRICES}))')}"
 
 
 class TestRun(NamedTuple):
@@ -49,7 +51,7 @@ def reply(role: str, messages: Sequence[Message]) -> ChatReply:
     """What the model of a role says next, by the results it has got in this call."""
     play = ROLES.get(role)
     if play is None:
-        return _stuck(f"this script plays {', '.join(ROLES)} of fix-bug, not {role}")
+        return _stuck(f"this script plays {', '.join(ROLES)} of solve-issue, not {role}")
     try:
         return play(_results(messages))
     except (LookupError, ValueError) as fault:
@@ -118,7 +120,8 @@ def review(results: Sequence[str]) -> ChatReply:
     wrong = json.loads(results[1].partition("\n")[0])
     if not wrong:
         text = f"The first {AMOUNTS_TRIED} amounts all have the tax that exact arithmetic gives."
-        return _deliver({"$status": "approved"}, text)
+        summary = "The tax is rounded half up, in whole cents."
+        return _deliver({"$status": "approved", "summary": summary}, text)
     net, has, exact = wrong[0]
     rows = [f"| {' | '.join(map(str, each))} |" for each in wrong[:5]]
     return _deliver(
@@ -133,22 +136,23 @@ def review(results: Sequence[str]) -> ChatReply:
     )
 
 
-def test(results: Sequence[str]) -> ChatReply:
-    """The tester: run all tests and report the result."""
+def verify(results: Sequence[str]) -> ChatReply:
+    """The verifier: do what the reporter of the issue did."""
     if not results:
-        return _use("", ("run_command", {"command": RUN_TESTS}))
-    run = _tests(results[0])
-    text = f"`python3 -m unittest` says:\n\n```text\n{run.output}\n```"
-    if run.green:
-        return _deliver({"$status": "passed", "tests": run.ran}, text)
-    return _deliver({"$status": "failed", "report": run.output}, text)
+        return _use("What does that invoice come to?", ("run_command", {"command": TRY_ISSUE}))
+    got = int(results[0].partition("\n")[0])
+    tried = f"total({PRICES}) gives {got} cents"
+    if got == EXPECTED:
+        return _deliver({"$status": "solved", "evidence": f"{tried}."}, "As the issue expects.")
+    missing = f"{tried}, and the issue expects {EXPECTED}."
+    return _deliver({"$status": "open", "missing": missing}, "The issue is not solved.")
 
 
 ROLES: Mapping[str, Callable[[Sequence[str]], ChatReply]] = {
     "planner": plan,
     "developer": develop,
     "reviewer": review,
-    "tester": test,
+    "verifier": verify,
 }
 
 

@@ -217,37 +217,28 @@ def new(session: Session, name: str | None, example: str | None, examples: bool)
     file = name if name.endswith(SUFFIXES) else f"{name}.yaml"
     from shlex import quote
 
+    from uwf_core.workflow.new_files import write_files
     from uwf_core.workflow.starter import schema_path
 
-    stem = os.path.basename(file).rpartition(".")[0]  # noqa: PTH119
-    _write(file, _starter_text(stem, example))
-    document = {"name": stem, "file": os.path.abspath(file), "schema": schema_path()}  # noqa: PTH100
+    folder, stem = os.path.dirname(file), os.path.basename(file).rpartition(".")[0]  # noqa: PTH119, PTH120
+    first, *others = _starter_texts(stem, example).items()
+    texts = {os.path.join(folder, f"{each}.yaml"): text for each, text in others}  # noqa: PTH118
+    write_files({file: first[1]}, texts)
+    files = [os.path.abspath(each) for each in (file, *texts)]  # noqa: PTH100
+    document = {"name": stem, "file": files[0], "files": files, "schema": schema_path()}
     follow = f"next: uwf workflow check {quote(file)}"
-    lines = f"{document['file']}\nJSON Schema for your editor: {document['schema']}\n{follow}"
-    session.emit(document, lambda _document, _screen: lines)
+    lines = [*files, f"JSON Schema for your editor: {document['schema']}", follow]
+    session.emit(document, lambda _document, _screen: "\n".join(lines))
 
 
-def _starter_text(name: str, example: str | None) -> str:
+def _starter_texts(name: str, example: str | None) -> dict[str, str]:
     if example is None:
         from uwf_core.workflow.starter import starter
 
-        return starter(name)
-    from uwf_core.examples.shelf import example_text
+        return {name: starter(name)}
+    from uwf_core.examples.shelf import example_files
 
-    return example_text(example, name)
-
-
-def _write(file: str, text: str) -> None:
-    try:
-        os.makedirs(os.path.dirname(file) or ".", exist_ok=True)  # noqa: PTH103, PTH120
-        with open(file, "x", encoding="utf-8") as stream:
-            stream.write(text)
-    except FileExistsError as error:
-        raise UsageError(
-            "the file exists already", where=file, hint="choose another name, or remove it"
-        ) from error
-    except OSError as error:
-        raise UsageError(f"cannot write the file: {error.strerror}", where=file) from error
+    return example_files(example, name)
 
 
 def _examples_text(document: Mapping[str, Any], screen: Screen) -> str:

@@ -1,3 +1,3 @@
-"""`uwf demo`: a small project with a failing test, and a workflow that repairs it, played by a
+"""`uwf demo`: a small project with a failing test, and a workflow that fixes it, played by a
 script.
 """

@@ -1,4 +1,5 @@
-"""The agent of `uwf demo`: a script without a model. It plays the roles of fix-bug by fixed rules.
+"""The agent of `uwf demo`: a script without a model. It plays the roles of solve-issue, and those
+of develop, which it calls, by fixed rules. The tester is a program and needs no agent.
 
 Its work is real: it reads and changes the files of the working folder, runs the tests, tries the
 code, and decides by the results. It needs only the standard library and speaks the command
@@ -137,9 +138,9 @@ class Workspace:
         ran = re.search(r"^Ran (\d+) test", output, re.MULTILINE)
         return TestRun(done.returncode == 0, int(ran[1]) if ran else 0, output)
 
-    def try_out(self, name: str, function: str) -> Callable[[int], int]:
+    def try_out(self, name: str, function: str) -> Callable[..., int]:
         """A function of a file of the project, to call with other values."""
-        found: Callable[[int], int] = runpy.run_path(str(self.folder / name))[function]
+        found: Callable[..., int] = runpy.run_path(str(self.folder / name))[function]
         self._used("try_out", {"path": name, "function": function}, "")
         return found
 
@@ -227,7 +228,7 @@ def review(workspace: Workspace, _instruction: str) -> Deliverable:
     workspace.say(f"{AMOUNTS_TRIED} amounts tried, {len(wrong)} with a wrong tax: {wrong[:5]}")
     if not wrong:
         return Deliverable(
-            {"$status": "approved"},
+            {"$status": "approved", "summary": "The tax is rounded half up, in whole cents."},
             f"The first {AMOUNTS_TRIED} amounts all have the tax that exact arithmetic gives.",
         )
     net = wrong[0]
@@ -249,20 +250,22 @@ def exact_vat(net: int) -> int:
     return int((Decimal(net) * 19 / 100).quantize(Decimal(1), rounding=ROUND_HALF_UP))
 
 
-def test(workspace: Workspace, _instruction: str) -> Deliverable:
-    """The tester: run all tests and report the result."""
-    run = workspace.tests()
-    text = f"`python3 -m unittest` printed:\n\n```text\n{run.output}\n```"
-    if run.green and run.ran:
-        return Deliverable({"$status": "passed", "tests": run.ran}, text)
-    return Deliverable({"$status": "failed", "report": run.output or "no tests ran"}, text)
+def verify(workspace: Workspace, _instruction: str) -> Deliverable:
+    """The verifier: do what the reporter of the issue did."""
+    prices, expected = [99, 100], 237
+    got = workspace.try_out(CODE, "total")(prices)
+    tried = f"total({prices}) gives {got} cents"
+    if got == expected:
+        return Deliverable({"$status": "solved", "evidence": f"{tried}."}, "As the issue expects.")
+    missing = f"{tried}, and the issue expects {expected}."
+    return Deliverable({"$status": "open", "missing": missing}, "The issue is not solved.")
 
 
 ROLES: Mapping[str, Callable[[Workspace, str], Deliverable]] = {
     "planner": plan,
     "developer": develop,
     "reviewer": review,
-    "tester": test,
+    "verifier": verify,
 }
 
 
@@ -270,7 +273,7 @@ def play(call: argparse.Namespace) -> dict[str, Any]:
     """`--mode run`: play the role, in its session."""
     if call.role not in ROLES:
         raise AgentError(
-            "bad_request", f"this script plays {', '.join(ROLES)} of fix-bug, not {call.role}"
+            "bad_request", f"this script plays {', '.join(ROLES)} of solve-issue, not {call.role}"
         )
     session = DemoSession(call.session)
     workspace = Workspace(Path.cwd(), os.environ.get("UWF_EVENTS"))

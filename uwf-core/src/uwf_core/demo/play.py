@@ -4,7 +4,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypedDict
 
@@ -35,7 +35,7 @@ class Next(TypedDict):
 class DemoDocument(ExecDocument):
     """The result of `demo`: the run's document, the tests before and after, and the folders.
 
-    `text` is the whole thread as Markdown.
+    `text` is the whole thread as Markdown, then the thread that it called.
     """
 
     agent: str
@@ -109,7 +109,8 @@ def _set_up(env: Mapping[str, str], folder: str | None, watch: Watch, *, live: b
     with written(site.folder):
         player = real or scripted_player(site, site.environment(env))
         site.configure(player.description, player.settings)
-    watch.notice(f"all roles are played by {player.description}")
+    watch.notice(f"all roles but the tester are played by {player.description}")
+    watch.notice("the tester is a program; development is played by the workflow develop")
     return _Stage(site, player)
 
 
@@ -134,9 +135,16 @@ def _document(
         "project": str(site.project),
         "home": str(site.home),
         "store": engine.store.location(),
-        "text": read_thread(open_thread(engine, document["thread"])),
+        "text": "\n".join(_texts(engine, document)),
         "next": _next(site, document),
     }
+
+
+def _texts(engine: Engine, document: ExecDocument) -> Iterator[str]:
+    """All threads of the run as Markdown, the root first."""
+    below = (each["thread"] for each in document["steps"])
+    for thread in dict.fromkeys((document["thread"], *below)):
+        yield read_thread(open_thread(engine, thread))
 
 
 def _next(site: Site, document: ExecDocument) -> list[Next]:
@@ -144,7 +152,7 @@ def _next(site: Site, document: ExecDocument) -> list[Next]:
     thread = document["thread"]
     listed: Next = {
         "command": f"{uwf} step list {thread}",
-        "shows": "the steps with role, agent and duration",
+        "shows": "the steps with role, agent and duration; development is a call",
     }
     review = _first(document["steps"], "reviewer")
     if not document["done"] or review is None:
@@ -153,18 +161,22 @@ def _next(site: Site, document: ExecDocument) -> list[Next]:
     return [
         listed,
         {
-            "command": f"{uwf} step read {review} --prompt",
+            "command": f"{uwf} step list {review['thread']}",
+            "shows": "the called thread: developer, tester and reviewer until all agree",
+        },
+        {
+            "command": f"{uwf} step read {review['step']} --prompt",
             "shows": "the whole prompt of the reviewer: the work, not the developer's session",
         },
         {
-            "command": f'{uwf} step ask {review} -p "Why did you reject it?"',
+            "command": f'{uwf} step ask {review["step"]} -p "Why did you reject it?"',
             "shows": "an answer from the session of that step; the thread does not change",
         },
     ]
 
 
-def _first(steps: list[StepResult], role: str) -> str | None:
-    return next((each["step"] for each in steps if each["role"] == role and each["step"]), None)
+def _first(steps: list[StepResult], role: str) -> StepResult | None:
+    return next((each for each in steps if each["role"] == role and each["step"]), None)
 
 
 def own_command() -> str:

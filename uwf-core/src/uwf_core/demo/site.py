@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,13 +11,14 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from uwf_core.config.trust import trust
 from uwf_core.errors import UsageError
-from uwf_core.examples.shelf import example_text
+from uwf_core.examples.shelf import example_files
 from uwf_core.named_tuple import NamedTuple
 
-WORKFLOW = "fix-bug"
+WORKFLOW = "solve-issue"
 _KEPT = "UWF_BLOCK_PLUGINS"
-_HEAD = "# Written by `uwf demo`: all roles are played by {player}. Read it, change it."
+_HEAD = "# Written by `uwf demo`: the roles are played by {player}. Read it, change it."
 
 
 class Site(NamedTuple):
@@ -27,13 +29,16 @@ class Site(NamedTuple):
     home: Path
 
     def environment(self, env: Mapping[str, str]) -> dict[str, str]:
-        """`env` with this home, and without the variables of the user's own settings."""
+        """`env` with this home, and without the variables of the user's own settings. `python3`,
+        which runs the tests as the workflow's tester, is the Python of this process.
+        """
         kept = {
             name: value
             for name, value in env.items()
             if not name.startswith("UWF_") or name == _KEPT
         }
-        return {**kept, "UWF_HOME": str(self.home)}
+        path = [str(Path(sys.executable).parent), *filter(None, [kept.get("PATH")])]
+        return {**kept, "PATH": os.pathsep.join(path), "UWF_HOME": str(self.home)}
 
     def add_file(self, name: str, content: bytes) -> Path:
         """Write a file next to the project; return its path."""
@@ -42,13 +47,15 @@ class Site(NamedTuple):
         return file
 
     def configure(self, player: str, settings: Mapping[str, Any]) -> None:
-        """Write the config.yaml of the demo's home."""
+        """Write the config.yaml of the demo's home, and trust the project there."""
         lines = [_HEAD.format(player=player)]
         lines += [f"{key}: {json.dumps(value)}" for key, value in settings.items()]
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         file = os.open(self.home / "config.yaml", flags, 0o600)
         with os.fdopen(file, "w", encoding="utf-8") as stream:
             stream.write("\n".join(lines) + "\n")
+        # Its workflow runs the tests as a program. uwf wrote both a moment ago.
+        trust(str(self.home), str(self.project))
 
 
 def lay_out(folder: str | None) -> Site:
@@ -62,8 +69,8 @@ def lay_out(folder: str | None) -> Site:
         site = Site(root, root / "project", root / "home")
         _copy(files("uwf_core.demo") / "templates" / "shop", site.project)
         (site.project / ".workflow").mkdir()
-        text = example_text(WORKFLOW, WORKFLOW)
-        (site.project / ".workflow" / f"{WORKFLOW}.yaml").write_text(text, encoding="utf-8")
+        for name, text in example_files(WORKFLOW, WORKFLOW).items():
+            (site.project / ".workflow" / f"{name}.yaml").write_text(text, encoding="utf-8")
         site.home.mkdir(mode=0o700)
     return site
 

@@ -105,6 +105,7 @@ def begin_call(run: "Run", role: "Role", intent: "Intent") -> OpenCall:
         assert caller is not None
         name = call_name(run.head.thread, task.number, thread)
         variable = store.set_variable(name, caller.event, {}, None)
+    run.watch.notice(f"#{task.number} {role.name}: calls {definition.name}, thread {thread}")
     return OpenCall(variable, task.number, role.name, thread)
 
 

@@ -1,9 +1,9 @@
-"""The example workflows: which there are, and their texts made ready for a file of one's own."""
+"""The example workflows: which there are, and their texts made ready for files of one's own."""
 
 import re
 from importlib.resources import files
 
-from uwf_core.errors import UnknownIdError
+from uwf_core.errors import UnknownIdError, UsageError
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.starter import name_text
 
@@ -25,20 +25,40 @@ def examples() -> list[Example]:
     return found
 
 
-def example_text(example: str, name: str) -> str:
-    """The text of an example as a workflow called `name`, for the file `<name>.yaml`.
+def example_files(example: str, name: str) -> dict[str, str]:
+    """The text of an example as a workflow called `name`, and those of the workflows that it calls,
+    which keep their names; by workflow name, the example first. Each is for `<name>.yaml`, all in
+    one folder.
 
-    Its comments speak of `name` too. The line for editors, which names the JSON Schema beside the
-    example, is left out: a file goes to other machines.
+    The comments of the example speak of `name` too. The line for editors, which names the JSON
+    Schema beside the example, is left out: a file goes to other machines.
 
     Raises:
         UnknownIdError: there is no such example.
-        UsageError: `name` is not valid for a workflow.
+        UsageError: `name` is not valid for a workflow, or that of a workflow that it calls.
     """
     if example not in _names():
         raise UnknownIdError(
             f"there is no example {example!r}", hint=f"there are: {', '.join(_names())}"
         )
+    called = _called(example)
+    if name in called:
+        raise UsageError(
+            f"the example {example!r} calls a workflow {name!r}", hint="choose another name"
+        )
+    return {name: _renamed(example, name), **{each: _renamed(each, each) for each in called}}
+
+
+def _called(example: str) -> list[str]:
+    """The workflows that an example calls, directly or not."""
+    found = [example]
+    for name in found:  # grows
+        called = re.findall(r"^ +workflow: \./([\w-]+)\.yaml$", _source(name), re.MULTILINE)
+        found += [each for each in called if each not in found]
+    return found[1:]
+
+
+def _renamed(example: str, name: str) -> str:
     own_name = name_text(name)
     own = re.compile(rf"(?<![\w-]){re.escape(example)}(?![\w-])")
     lines = list[str]()
