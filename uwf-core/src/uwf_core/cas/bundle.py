@@ -7,7 +7,9 @@ be looked into like any other, and only then copied.
 
 import os
 import stat
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import BinaryIO
 
 from uwf_core.api.store import Record, Variable
@@ -31,6 +33,7 @@ class Caps(NamedTuple):
 
 
 CAPS = Caps()
+_NAME = attrgetter("name")
 
 
 class _FilePosition(NamedTuple):
@@ -163,13 +166,17 @@ class Bundle:
 
     def variable(self, name: str) -> Variable | None:
         """The variable, or None."""
-        return next((each for each in self.contents if each.name == name), None)
+        at = bisect_left(self.contents, name, key=_NAME)
+        found = self.contents[at : at + 1]
+        return found[0] if found and found[0].name == name else None
 
     def variables(
         self, prefix: str, *, after: str | None = None, limit: int | None = None
     ) -> list[Variable]:
         """Variables by prefix, sorted by name."""
-        found = [each for each in self.contents if each.name.startswith(prefix)]
+        first = bisect_left(self.contents, prefix, key=_NAME)
+        last = bisect_left(self.contents, prefix + "\U0010ffff", key=_NAME)
+        found = self.contents[first:last]
         return [each for each in found if after is None or each.name > after][:limit]
 
     def location(self) -> str:

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from uwf_core.api.store import StoreBackend
 
 
+MOST_WORKFLOWS = 8
+"""Of how many workflows the schemas of a bundle may be."""
+
+
 def store_of(bundle: Bundle) -> Store:
     """The bundle as a store, to be read."""
     return Store(cast("StoreBackend", bundle), lambda: 0)
@@ -40,11 +44,11 @@ def check_nodes(bundle: Bundle) -> Graph:
 
 
 def _check_budget(bundle: Bundle) -> None:
-    """That all schemas together take no longer to compile than those of two workflows: a thread has
-    one, and the types of nodes that outputs refer to. One schema after the other could be within
-    its budget, and all of them take hours.
+    """That all schemas together take no longer to compile than those of two workflows for each
+    thread, of which most share one: a thread has one, and the types of nodes that outputs refer to.
+    One schema after the other could be within its budget, and all of them take hours.
     """
-    budget = Budget(files=2)
+    budget = Budget(files=2 * min(len(bundle.manifest.threads), MOST_WORKFLOWS))
     for ref in bundle.schemas:
         record = bundle.get(ref)
         assert record is not None

@@ -22,7 +22,7 @@ Inspect = Callable[[str, Any], None]
 def write_bundle(
     store: "Store",
     file: BinaryIO,
-    thread: str,
+    threads: Sequence[str],
     head: Ref,
     variables: Sequence[Variable],
     inspect: Inspect,
@@ -32,9 +32,9 @@ def write_bundle(
     Args:
         store: where it is.
         file: open for writing, from its beginning.
-        thread: the thread that the variables are of.
-        head: its head.
-        variables: what to write, of this thread alone.
+        threads: the threads that the variables are of; the first is that of the bundle.
+        head: the head of that.
+        variables: what to write, of these threads alone.
         inspect: looks at each payload first.
 
     Raises:
@@ -48,7 +48,7 @@ def write_bundle(
         _write_node(file, record)
         nodes.append((ref, record.sha256.hex()))
     lines = bundle_lines.to_bytes(variables, lambda ref: store.record(ref).type)
-    promised = manifest.manifest_of(thread, head, nodes)
+    promised = manifest.manifest_of(threads[0], head, threads, nodes)
     for name, content in ((VARIABLES, lines), (TAGS, b""), (MANIFEST, manifest.to_bytes(promised))):
         _write(file, name, content, 0)
     file.write(tar.END)

@@ -1,6 +1,7 @@
 """The manifest of a bundle: its nodes with their SHA-256, and the root over all of them.
 
-`{version, thread, head, root, nodes: [[ref, sha256], …]}`, nodes sorted by reference. The root is
+`{version, thread, head, root, threads, nodes: [[ref, sha256], …]}`: `threads` are the thread and
+those that it called, sorted; nodes are sorted by reference. The root is
 SHA-256 over the head and a line feed, then for each node its reference, a space, its SHA-256 in
 hexadecimal and a line feed: the same in every store that has the same nodes.
 """
@@ -15,15 +16,18 @@ from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 
 VERSION = 1
-_KEYS = ("version", "thread", "head", "root", "nodes")
+_KEYS = ("version", "thread", "head", "root", "threads", "nodes")
 
 
 class Manifest(NamedTuple):
-    """The manifest; `nodes` are pairs of reference and SHA-256 in hexadecimal."""
+    """The manifest. `threads`: all whose variables the bundle has; `nodes`: pairs of reference and
+    SHA-256 in hexadecimal.
+    """
 
     thread: str
     head: str
     root: str
+    threads: Sequence[str]
     nodes: Sequence[tuple[str, str]]
 
 
@@ -35,9 +39,11 @@ def root_of(head: str, nodes: Iterable[tuple[str, str]]) -> str:
     return digest.hexdigest()
 
 
-def manifest_of(thread: str, head: str, nodes: Sequence[tuple[str, str]]) -> Manifest:
+def manifest_of(
+    thread: str, head: str, threads: Iterable[str], nodes: Sequence[tuple[str, str]]
+) -> Manifest:
     """The manifest of nodes that are sorted by reference."""
-    return Manifest(thread, head, root_of(head, nodes), nodes)
+    return Manifest(thread, head, root_of(head, nodes), sorted(map(str, threads)), nodes)
 
 
 def to_bytes(manifest: Manifest) -> bytes:
@@ -65,12 +71,22 @@ def from_bytes(content: bytes, nodes: Sequence[tuple[str, str]]) -> Manifest:
         raise BundleError("the manifest has no thread")
     if not (isinstance(head, str) and Ref.matches(head)):
         raise BundleError("the manifest has no head")
+    threads = document["threads"]
+    if not _are_threads(threads) or thread not in threads:
+        raise BundleError("the threads of the manifest are not ids in their order, with its thread")
     if document["nodes"] != [list(node) for node in nodes]:
         raise BundleError("the nodes of the bundle do not match its manifest")
-    manifest = manifest_of(thread, head, nodes)
+    manifest = manifest_of(thread, head, threads, nodes)
     if document["root"] != manifest.root:
         raise BundleError("the root of the manifest does not match its nodes")
     return manifest
+
+
+def _are_threads(threads: Any) -> bool:
+    """Whether these are different ids of threads, sorted."""
+    if not isinstance(threads, list) or not all(isinstance(each, str) for each in threads):
+        return False
+    return all(map(ThreadId.matches, threads)) and threads == sorted({*threads})
 
 
 def _document(content: bytes) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from uwf_core.errors import UsageError
 @click.option("-o", "--output", metavar="FILE", help="File to write or replace.")
 @format_or_name("an exporter")
 def export(session: Session, thread: str, output: str | None, name: str | None) -> None:
-    """Write a thread and everything reachable from it to one file, a bundle.
+    """Write a thread, those that it called and everything reachable to one file, a bundle.
 
     Contains the workflow, all types, prompts, raw texts and turns, a SHA-256 of each node and a
     root over all nodes that is the same in every store. `uwf bundle verify` verifies it without
@@ -83,7 +83,9 @@ def _import_text(document: Mapping[str, Any], screen: Screen) -> str:
     if document["dryRun"]:
         done = f"would add {document['added']} of {document['nodes']} nodes"
     elif document["imported"]:
-        done = f"imported; {document['added']} of {document['nodes']} nodes are new"
+        done = (
+            f"imported{_others(document)}; {document['added']} of {document['nodes']} nodes are new"
+        )
     else:
         done = "exists already"
     root = screen.paint(f"root {document['root']}", "dim")
@@ -108,10 +110,17 @@ def _verified_text(document: Mapping[str, Any], screen: Screen) -> str:
     return f"bundle OK\n{bundle_text(document, screen)}"
 
 
+def _others(document: Mapping[str, Any]) -> str:
+    """How many threads there are besides."""
+    count = document["threads"]
+    return f" and {count} below it" if count else ""
+
+
 def bundle_text(document: Mapping[str, Any], screen: Screen) -> str:
     """What a bundle holds, and its root."""
     lines = [
-        f"{document['file']}: thread {document['thread']}, {document['nodes']} nodes",
+        f"{document['file']}: thread {document['thread']}{_others(document)}, "
+        f"{document['nodes']} nodes",
         f"head {document['head']}",
         screen.paint(f"root {document['root']}", "dim"),
     ]

@@ -270,8 +270,8 @@ class AnswerDocument(TypedDict):
 
 class ProblemDocument(TypedDict):
     """A problem in a store: a node (`damaged`, `missing`), a variable (`damaged`, `stray`),
-    the tags of a head (`tags`; `mark`: nothing but the mark), or the store itself (`unreadable`);
-    `threads` are affected by it.
+    the tags of a head (`tags`; `mark`: nothing but the mark), a call that its threads record
+    differently (`call`), or the store itself (`unreadable`); `threads` are affected by it.
     """
 
     kind: str
@@ -300,12 +300,14 @@ class VerifyDocument(TypedDict):
 
 class BundleDocument(TypedDict):
     """What `thread export` and `bundle verify` give: the thread, its head, the root over all nodes
-    and their SHA-256, how many nodes and bytes there are, and the file.
+    and their SHA-256, how many other `threads` (those below it), nodes and bytes there are, and the
+    file.
     """
 
     thread: str
     head: str
     root: str
+    threads: int
     nodes: int
     bytes: int
     file: str
@@ -324,13 +326,14 @@ class ExportDocument(TypedDict):
 
 
 class ImportDocument(TypedDict):
-    """What `cas import` gives: the thread's id here, how many of the bundle's nodes were (or with
-    `dryRun` would be) added, and whether the thread was created.
+    """What `cas import` gives: the thread's id here, how many other threads and how many of the
+    bundle's nodes were (or with `dryRun` would be) added, and whether the thread was created.
     """
 
     thread: str
     head: str
     root: str
+    threads: int
     nodes: int
     added: int
     imported: bool

@@ -1,4 +1,4 @@
-"""The variables of a thread: its head and what belongs to it, as a bundle contains them."""
+"""The variables of a thread and of those that it called, as a bundle contains them."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 from uwf_core.api.store import Variable
 from uwf_core.errors import BusyError
 from uwf_core.ids import ThreadId
+from uwf_core.thread.calls import descendants_of
 from uwf_core.thread.head import IMPORTED, TRIAL, Head, read_head
 from uwf_core.thread.lock import holder_of
-from uwf_core.thread.names import prefixes_of
+from uwf_core.thread.names import CALLS, prefixes_of
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -34,6 +35,26 @@ def own_variables(store: "Store", thread: ThreadId) -> tuple[Head, Sequence[Vari
     raise BusyError(f"thread {thread} is running", hint=f"next: uwf thread wait {thread}")
 
 
+def tree_variables(store: "Store", thread: ThreadId) -> tuple[list[Head], list[Variable]]:
+    """The same of a thread and all threads below it; its own head is the first.
+
+    Raises:
+        BusyError: one of them is running.
+    """
+    for _ in range(_TRIES):
+        threads = [thread, *descendants_of(store, thread)]
+        heads, variables = list[Head](), list[Variable]()
+        for each in threads:
+            head, own = own_variables(store, each)
+            heads.append(head)
+            variables += own
+        called = {each.name.rpartition("/")[2] for each in variables if each.name.startswith(CALLS)}
+        is_same = all(read_head(store, head.thread).variable == head.variable for head in heads)
+        if is_same and called <= {*threads}:
+            return heads, variables
+    raise BusyError(f"thread {thread} is running", hint=f"next: uwf thread wait {thread}")
+
+
 def thread_root(store: "Store", head: Head) -> str | None:
     """The root of the thread's bundle, None while it runs, or if it has another head by now.
 
@@ -43,7 +64,7 @@ def thread_root(store: "Store", head: Head) -> str | None:
     from uwf_core.cas.bundle_root import root_from
 
     try:
-        now, variables = own_variables(store, head.thread)
+        (now, *_), variables = tree_variables(store, head.thread)
     except BusyError:
         return None
     if now.ref != head.ref:

@@ -1,8 +1,10 @@
-"""Check that a bundle is one thread: its names, the kinds of its nodes, tags that match them."""
+"""Check that a bundle is one thread with all threads below it: their names, the kinds of their
+nodes, tags that match them, and calls that both ends record alike.
+"""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from uwf_core.cas.bundle import Bundle
 from uwf_core.cas.bundle_check import check_nodes, store_of
@@ -21,14 +23,19 @@ from uwf_core.thread.history import (
     state_of_thread,
 )
 from uwf_core.thread.inputs import RecordedInputs
+from uwf_core.thread.links import Recorded, name_problem, recorded_calls, result_problem
 from uwf_core.thread.names import (
-    asked_prefix,
-    attempts_prefix,
-    events_prefix,
+    ASKED,
+    ATTEMPTS,
+    CALLS,
+    EVENTS,
+    HEADS,
+    TURNS,
     head_name,
-    turns_prefix,
+    thread_of,
 )
-from uwf_core.thread.types import EVENTS, NODES
+from uwf_core.thread.types import EVENTS as KINDS_OF_EVENTS
+from uwf_core.thread.types import NODES
 from uwf_core.workflow.definition import END, START, SUSPEND, WORKFLOW_TYPES, read_definition
 from uwf_core.workflow.registry import PREFIX as REGISTRY
 
@@ -43,7 +50,8 @@ class CheckedBundle:
     """A checked bundle.
 
     Attributes:
-        thread: its thread. head: the head of that. graph: the references between its nodes.
+        thread: its thread. head: the head of that. heads: those of all its threads.
+        graph: the references between its nodes.
 
     Raises:
         BundleError: a check fails.
@@ -55,7 +63,8 @@ class CheckedBundle:
         self.thread = ThreadId(bundle.manifest.thread)
         self._definitions: dict[Ref, Definition] = {}
         try:
-            self.head = self._checked_head()
+            self.heads = self._checked_heads()
+            self.head = self.heads[self.thread]
         except BundleError as error:
             error.where = error.where or bundle.location()
             raise
@@ -85,38 +94,78 @@ class CheckedBundle:
 
     @property
     def own(self) -> "list[Variable]":
-        """The variables of the thread."""
+        """The variables of its threads."""
         return [each for each in self.bundle.contents if not each.name.startswith(REGISTRY)]
+
+    @property
+    def below(self) -> list[Head]:
+        """The heads of the other threads, each after that of the one that called it."""
+        others = (head for thread, head in self.heads.items() if thread != self.thread)
+        return sorted(others, key=lambda head: head.state.depth)
 
     @property
     def registered(self) -> "list[Variable]":
         """Names of workflows."""
         return self.bundle.variables(REGISTRY)
 
-    def _checked_head(self) -> Head:
+    def _checked_heads(self) -> dict[ThreadId, Head]:
         self._check_kinds()
-        wanted = self._wanted_kinds()
+        threads = [ThreadId(each) for each in self.bundle.manifest.threads]
+        self._check_names({*threads})
+        heads = {thread: self._checked_head(thread) for thread in threads}
+        if heads[self.thread].ref != self.bundle.manifest.head:
+            raise _no_head(self.thread)
+        self._check_calls(heads)
+        return heads
+
+    def _check_names(self, threads: Collection[str]) -> None:
         for variable in self.bundle.contents:
-            kinds = next((k for area, k in wanted.items() if variable.name.startswith(area)), None)
-            if kinds is None:
-                raise BundleError(f"{variable.name} is not a name of thread {self.thread}")
+            name = variable.name
+            kinds = next((k for area, k in _WANTED_KINDS.items() if name.startswith(area)), None)
+            is_ours = name.startswith(REGISTRY) or thread_of(name) in threads
+            if kinds is None or not is_ours:
+                raise BundleError(f"{name} is not a name of thread {self.thread}")
             if self._kind_of(variable.value) not in kinds:
-                raise BundleError(
-                    f"{variable.name} does not point to a node of kind {' or '.join(kinds)}"
-                )
-        newest = self.store.variable(head_name(self.thread))
-        if newest is None or newest.value != self.bundle.manifest.head:
-            raise BundleError(
-                f"the bundle lacks the head of thread {self.thread} that its manifest names"
-            )
+                raise BundleError(f"{name} does not point to a node of kind {' or '.join(kinds)}")
+
+    def _checked_head(self, thread: ThreadId) -> Head:
+        newest = self.store.variable(head_name(thread))
+        if newest is None:
+            raise _no_head(thread)
         head = head_of(newest)
         self._check_decisions(head)
         wrong = differences(head.state, state_of_thread(self.store, head.thread, head.ref))
         if wrong:
             raise BundleError(
-                f"the tags of thread {self.thread} do not match its steps: " + "; ".join(wrong)
+                f"the tags of thread {thread} do not match its steps: " + "; ".join(wrong)
             )
         return head
+
+    def _check_calls(self, heads: Mapping[ThreadId, Head]) -> None:
+        """Check that each other thread was called by one of the bundle, and that both record the
+        same of the call.
+        """
+        for variable in self.bundle.variables(CALLS):
+            child = heads.get(ThreadId(variable.name.rpartition("/")[2]))
+            called = self.store.payload(variable.value)
+            wrong = name_problem(variable.name, variable.value, called, child)
+            if wrong is not None:
+                raise BundleError(f"{variable.name}: {wrong}")
+        recorded: dict[ThreadId, Recorded] = {}
+        for thread, head in heads.items():
+            caller = head.state.caller
+            if caller is not None and not ThreadId.matches(caller.thread):
+                raise BundleError(f"{caller.thread!r}, which called thread {thread}, is not an id")
+            if thread == self.thread:
+                continue
+            parent = None if caller is None else heads.get(ThreadId(caller.thread))
+            if parent is None or head.state.depth != parent.state.depth + 1:
+                raise BundleError(f"thread {thread} is not one below thread {self.thread}")
+            if parent.thread not in recorded:
+                recorded[parent.thread] = recorded_calls(self.store, parent)
+            wrong = result_problem(self.store, head, parent, recorded[parent.thread])
+            if wrong is not None:
+                raise BundleError(f"thread {thread}: {wrong}")
 
     def _check_decisions(self, head: Head) -> None:
         """Check that each step leads to the role that its workflow names."""
@@ -136,16 +185,6 @@ class CheckedBundle:
             stored = payload["next"]
             if wanted != (stored["status"], stored["role"], stored["reason"]):
                 raise BundleError(f"step {step.ref} leads elsewhere than its workflow")
-
-    def _wanted_kinds(self) -> Mapping[str, tuple[str, ...]]:
-        return {
-            head_name(self.thread): ("step", "start"),
-            attempts_prefix(self.thread): ("attempt",),
-            events_prefix(self.thread): EVENTS,
-            turns_prefix(self.thread): ("turn",),
-            asked_prefix(self.thread): ("ask",),
-            REGISTRY: ("workflow",),
-        }
 
     def _check_kinds(self) -> None:
         for record in self.bundle.records():
@@ -181,6 +220,21 @@ class CheckedBundle:
             **dict.fromkeys(WORKFLOW_TYPES, "workflow"),
             PRIMITIVES["string"]: "string",
         }
+
+
+_WANTED_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
+    HEADS: ("step", "start"),
+    ATTEMPTS: ("attempt",),
+    EVENTS: KINDS_OF_EVENTS,
+    TURNS: ("turn",),
+    CALLS: ("called",),
+    ASKED: ("ask",),
+    REGISTRY: ("workflow",),
+}
+
+
+def _no_head(thread: str) -> BundleError:
+    return BundleError(f"the bundle lacks the head of thread {thread} that its manifest names")
 
 
 def _check_graph(definition: "Definition") -> None:

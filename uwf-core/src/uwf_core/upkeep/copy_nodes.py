@@ -10,7 +10,7 @@ from uwf_core.engine.find import find_thread
 from uwf_core.ids import Ref, ref_of_number
 from uwf_core.thread.head import TRIAL
 from uwf_core.thread.names import HEADS, PROGRAMS
-from uwf_core.thread.own_variables import own_variables
+from uwf_core.thread.own_variables import tree_variables
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -44,7 +44,8 @@ def copy_nodes(
 def copy_thread(
     source: "Engine", target: "Engine", word: str, *, trial: str | None = None, durable: bool = True
 ) -> None:
-    """Copy a thread that is not running, with all that it reaches and its own variables.
+    """Copy a thread that is not running and all threads below it: their variables and all that
+    these reach.
 
     `trial`: marks it in the target as the thread of this trial, which lists and `@last` leave out
     until it runs again. `durable`: as in a transaction of the target.
@@ -53,7 +54,7 @@ def copy_thread(
         BusyError: it is running, or exists in the target already.
         UwfError: as `copy_nodes`; nothing has changed.
     """
-    _, variables = own_variables(source.store, find_thread(source, word))
+    _, variables = tree_variables(source.store, find_thread(source, word))
     with target.store.transaction(durable):
         roots = [each.value for each in variables]
         copy_nodes(source.store, target.store, roots, durable=durable)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.api.store import Variable
 from uwf_core.engine.find import find_thread
 from uwf_core.errors import BundleError
-from uwf_core.thread.own_variables import own_variables
+from uwf_core.thread.own_variables import tree_variables
 from uwf_core.upkeep.replaced_file import replaced_file
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def export_thread(engine: "Engine", word: str, path: str) -> "BundleDocument":
-    """Write a thread with all that it reaches, and its own variables, to a file.
+    """Write a thread and all threads below it to a file: their variables and all that these reach.
 
     The file (0600) appears once it is complete, and replaces an existing one.
 
     Raises:
-        UnknownIdError: unknown thread. BusyError: it is running.
+        UnknownIdError: unknown thread. BusyError: one of them is running.
         CorruptNodeError: a node of it is damaged or missing.
         BundleError: it contains a secret that is known now.
         UsageError: the file cannot be written.
@@ -30,17 +30,19 @@ def export_thread(engine: "Engine", word: str, path: str) -> "BundleDocument":
     from uwf_core.cas.bundle_write import write_bundle
 
     thread = find_thread(engine, word)
-    head, variables = own_variables(engine.store, thread)
+    heads, variables = tree_variables(engine.store, thread)
+    head, threads = heads[0], [each.thread for each in heads]
     target = Path(engine.cwd, path)
     with replaced_file(target, "the bundle") as file:
         manifest = write_bundle(
-            engine.store, file, thread, head.ref, variables, _inspect(engine, variables)
+            engine.store, file, threads, head.ref, variables, _inspect(engine, variables)
         )
         size = file.tell()
     return {
         "thread": thread,
         "head": head.ref,
         "root": manifest.root,
+        "threads": len(threads) - 1,
         "nodes": len(manifest.nodes),
         "bytes": size,
         "file": str(target),

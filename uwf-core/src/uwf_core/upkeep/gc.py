@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from uwf_core.cas.gc import Rules, collect
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.lock import running_threads
-from uwf_core.thread.names import ASKS, ATTEMPTS, EVENTS, HEADS, IMPORTED, PROGRAMS, TURNS
+from uwf_core.thread.names import ASKS, ATTEMPTS, CALLS, EVENTS, HEADS, IMPORTED, PROGRAMS, TURNS
 from uwf_core.workflow.registry import PREFIX as REGISTRY
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ _REASONS = {
     EVENTS: "events of threads",
     ATTEMPTS: "attempts under way",
     TURNS: "turns under way",
+    CALLS: "open calls",
     ASKS: "sessions of questions",
     IMPORTED: "starts that came with bundles",
     PROGRAMS: "workflows that may run programs",

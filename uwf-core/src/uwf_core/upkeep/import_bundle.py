@@ -1,6 +1,7 @@
-"""Import a bundle into the store, completely or not at all."""
+"""Import a bundle into the store: a thread with all threads below it, or nothing."""
 
 import json
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from uwf_core.cas.bundle import Bundle
@@ -12,7 +13,8 @@ from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.process import crash_points
 from uwf_core.thread.head import IMPORTED
-from uwf_core.thread.names import head_name
+from uwf_core.thread.names import CALLS, attempts_prefix, head_name, thread_of
+from uwf_core.thread.types import FINISHED
 from uwf_core.upkeep.bundle_check import CheckedBundle
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ def verify_bundle(path: str) -> "BundleDocument":
             "thread": bundle.manifest.thread,
             "head": bundle.manifest.head,
             "root": bundle.manifest.root,
+            "threads": len(bundle.manifest.threads) - 1,
             "nodes": len(bundle),
             "bytes": bundle.size,
             "file": path,
@@ -47,10 +50,11 @@ def verify_bundle(path: str) -> "BundleDocument":
 
 
 def import_bundle(engine: "Engine", path: str, options: ImportOptions) -> "ImportDocument":
-    """Import a thread; any error rejects the whole bundle.
+    """Import a thread with those below it; any error rejects the whole bundle.
 
     A thread that exists with the same head stays unchanged, with another head it is rejected.
-    With `as_new`, one that exists is imported under a new id, as a fork of the head in the bundle.
+    With `as_new`, one that exists is imported under a new id, as a fork of the head in the bundle:
+    without its open calls, and with the ended threads below it whose ids are free.
 
     Raises:
         BundleError: a check of the bundle fails.
@@ -72,6 +76,7 @@ def import_bundle(engine: "Engine", path: str, options: ImportOptions) -> "Impor
             "thread": plan.thread,
             "head": checked.head.ref,
             "root": bundle.manifest.root,
+            "threads": len(plan.below),
             "nodes": len(bundle),
             "added": added,
             "imported": plan.is_new and not options.dry_run,
@@ -80,11 +85,14 @@ def import_bundle(engine: "Engine", path: str, options: ImportOptions) -> "Impor
 
 
 class _Plan(NamedTuple):
-    """The thread to create: its id, whether it is new here, whether it is a fork."""
+    """The thread to create: its id, whether anything is new here, whether it is a fork; and those
+    to create below it.
+    """
 
     thread: ThreadId
     is_new: bool
     is_fork: bool
+    below: tuple[ThreadId, ...] = ()
 
 
 def _plan(engine: "Engine", checked: CheckedBundle, options: ImportOptions) -> _Plan:
@@ -96,17 +104,43 @@ def _plan(engine: "Engine", checked: CheckedBundle, options: ImportOptions) -> _
                 f"the name {variable.name} refers to another workflow here ({there.value})",
                 hint="--as-new imports the thread without the name",
             )
-    known = store.variable(head_name(thread))
-    if known is None:
-        return _Plan(thread, is_new=True, is_fork=False)
-    if options.as_new:
-        return _Plan(ThreadId.new(engine.now_ms()), is_new=True, is_fork=True)
-    if known.value == checked.head.ref:
-        return _Plan(thread, is_new=False, is_fork=False)
-    raise WrongStateError(
-        f"thread {thread} exists with another head ({known.value}, not {checked.head.ref})",
-        hint="--as-new imports it under a new id",
-    )
+    free, other = list[ThreadId](), None
+    for head in (checked.head, *checked.below):
+        known = store.variable(head_name(head.thread))
+        if known is None:
+            free.append(head.thread)
+        elif other is None and known.value != head.ref:
+            other = (head, known)
+    exists = bool(free) and thread not in free
+    if options.as_new and (other is not None or thread not in free):
+        below = tuple(_ended_below(checked, free))
+        return _Plan(ThreadId.new(engine.now_ms()), is_new=True, is_fork=True, below=below)
+    if other is not None:
+        head, known = other
+        raise WrongStateError(
+            f"thread {head.thread} exists with another head ({known.value}, not {head.ref})",
+            hint="--as-new imports it under a new id",
+        )
+    if exists:
+        raise WrongStateError(
+            f"thread {thread} exists, but not thread {free[0]} below it",
+            hint="--as-new imports it under a new id",
+        )
+    below = tuple(each for each in free if each != thread)
+    return _Plan(thread, is_new=bool(free), is_fork=False, below=below)
+
+
+def _ended_below(checked: CheckedBundle, free: Collection[ThreadId]) -> Iterator[ThreadId]:
+    """The threads below a renamed one that come with it: those that have ended, below the thread
+    itself or below one that comes.
+    """
+    taken = {checked.thread}
+    for head in checked.below:
+        caller = head.state.caller
+        is_below = caller is not None and caller.thread in taken
+        if is_below and head.thread in free and head.state.status in FINISHED:
+            taken.add(head.thread)
+            yield head.thread
 
 
 def _missing(store: "Store", checked: CheckedBundle) -> int:
@@ -139,19 +173,28 @@ def _store(engine: "Engine", checked: CheckedBundle, plan: _Plan) -> None:
     for variable in checked.registered:
         if store.variable(variable.name) is None:
             store.set_variable(variable.name, variable.value, variable.tags, None)
+    taken = {*plan.below}
     if plan.is_fork:
         fork_at(engine, plan.thread, checked.head.ref)
-        return
+    else:
+        taken.add(plan.thread)
     for variable in checked.own:
+        thread = thread_of(variable.name)
+        is_call = variable.name.startswith(CALLS)
+        if thread not in taken or (is_call and variable.name.rpartition("/")[2] not in taken):
+            continue
         tags = dict(variable.tags)
-        if variable.name == head_name(plan.thread):
-            tags[IMPORTED] = json.dumps(_sessions(checked))
+        if variable.name == head_name(thread):
+            tags[IMPORTED] = json.dumps(_sessions(checked, thread))
         store.set_variable(variable.name, variable.value, tags, None)
 
 
-def _sessions(checked: CheckedBundle) -> list[str]:
-    """The sessions that the thread has in the bundle, also that of an attempt without an end."""
-    roles = checked.head.state.roles.values()
+def _sessions(checked: CheckedBundle, thread: ThreadId) -> list[str]:
+    """The sessions that a thread has in the bundle, also that of an attempt without an end. That of
+    a role that calls another thread is this thread, which comes with the bundle.
+    """
+    roles = checked.heads[thread].state.roles.values()
     found = {session.id for role in roles for session in role.sessions.values()}
-    opened = {each.tags["session"] for each in checked.own if "session" in each.tags}
-    return sorted(found | opened)
+    attempts = checked.bundle.variables(attempts_prefix(thread))
+    opened = {each.tags["session"] for each in attempts if "session" in each.tags}
+    return sorted((found | opened) - {*checked.heads})

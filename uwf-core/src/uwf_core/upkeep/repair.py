@@ -15,20 +15,24 @@ from uwf_core.engine.find import find_thread
 from uwf_core.errors import BusyError, MissingNodeError, StoreError, UnknownIdError, UwfError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.thread.calls import STARTED
 from uwf_core.thread.head import import_tag, mark_head, to_tags
 from uwf_core.thread.history import state_of_thread
 from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.names import (
     ASKS,
+    CALLS,
     HEADS,
     attempt_name,
+    call_name,
     event_kind,
     event_name,
     head_name,
     thread_of,
 )
 from uwf_core.upkeep.bundle_check import CheckedBundle
-from uwf_core.upkeep.verify import Report, Scope, StoreProblem, broken_head, marking_of, verify
+from uwf_core.upkeep.verify import Report, Scope, broken_head, marking_of, verify
+from uwf_core.upkeep.verify_calls import StoreProblem, lost_name
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import VerifyDocument
@@ -131,9 +135,27 @@ def _repair(engine: "Engine", report: Report, path: str | None) -> list[str]:
             bundle = stack.enter_context(Bundle(str(Path(engine.cwd, path))))
             repaired += _nodes_from(engine, report, CheckedBundle(bundle))
     for problem in report.problems:
-        if problem.kind == "damaged" and problem.variable is not None and _rename(engine, problem):
+        if problem.variable is None:
+            continue
+        if problem.kind == "damaged" and _rename(engine, problem):
             repaired.append(problem.variable)
+        elif problem.kind == "call" and problem.variable.startswith(CALLS):
+            repaired += _calls_again(engine, problem)
     return repaired
+
+
+def _calls_again(engine: "Engine", problem: StoreProblem) -> list[str]:
+    """Write the name of an open call again that is gone, if both of its threads prove it."""
+    store, thread = engine.store, ThreadId((problem.variable or "").rpartition("/")[2])
+    parent = thread_of(problem.variable or "")
+    try:
+        child, caller = broken_head(engine, thread), parent and broken_head(engine, parent)
+        lost = lost_name(store, child, caller) if child and caller else None
+        if lost is not None:
+            store.set_variable(*lost, {}, None)
+    except UwfError:
+        return []  # it stays in the report
+    return [] if lost is None else [lost[0]]
 
 
 def _nodes_from(engine: "Engine", report: Report, checked: CheckedBundle) -> list[str]:
@@ -180,6 +202,8 @@ def _proven_tags(engine: "Engine", row: Variable) -> dict[str, str] | None:
     if row.name.startswith(HEADS):
         return _head_tags(engine, thread, row)
     payload: Any = engine.store.get(row.value).payload
+    if row.name.startswith(CALLS):
+        return {} if _is_name_of(payload, row.name) else None
     if isinstance(payload, dict) and payload.get("thread") == thread and "marker" in payload:
         own = attempt_name(thread, f"{payload['number']}.{payload['attempt']}")
         return {} if own == row.name else None
@@ -187,6 +211,14 @@ def _proven_tags(engine: "Engine", row: Variable) -> dict[str, str] | None:
         own = event_name(thread, payload["seq"], event_kind(row.name))
         return {} if own == row.name else None
     return None
+
+
+def _is_name_of(called: Any, name: str) -> bool:
+    """Whether an event names the call of a role with this name."""
+    if not isinstance(called, dict) or not {"parent", "thread", "purpose"} <= called.keys():
+        return False
+    own = call_name(called["parent"], called["number"], called["thread"])
+    return bool(own == name and called["purpose"] != STARTED)
 
 
 def _head_tags(engine: "Engine", thread: ThreadId, head: Variable) -> dict[str, str]:

@@ -14,21 +14,12 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.head import Head, head_of
 from uwf_core.thread.history import differences, state_of_thread
 from uwf_core.thread.names import HEADS, head_name, prefixes_of, thread_of
+from uwf_core.upkeep.verify_calls import StoreProblem, call_problems
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
 
 _TRIES = 3
-
-
-class StoreProblem(NamedTuple):
-    """An error; the fields are those of `ProblemDocument`."""
-
-    kind: str
-    message: str
-    node: str | None = None
-    variable: str | None = None
-    threads: tuple[str, ...] = ()
 
 
 class Report(NamedTuple):
@@ -91,6 +82,7 @@ class _Verification:
         for row in heads:
             if thread_of(row.name) not in hit:
                 self._check_head(row)
+        self._problems += call_problems(engine.store, intact)
         self.report = Report(len(scan.graph), len(rows), len(heads), tuple(self._problems))
 
     # -- variables -------------------------------------------------------------------------------
