@@ -160,11 +160,10 @@ class LiveWatch:
         answers = self._running is not None and self._running.answers and event.usage.turns == 0
         used = "answered by a person"
         if not answers:
-            parts = (
-                amounts.duration(event.duration_ms),
-                amounts.usage(usage_payload(event.usage)),
-            )
-            used = ", ".join(filter(None, parts))
+            used = amounts.duration(event.duration_ms)
+            if event.usage.turns != 0:  # else a program or a called thread was the agent
+                spent = amounts.usage(usage_payload(event.usage))
+                used = ", ".join(filter(None, (used, spent)))
         self._end(
             f"#{event.number} {one_line(event.role)}: {self._status(event)} ({used}) {event.step}"
             + self._denied(event)
