@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 from uwf_core.engine.advance import step_result
 from uwf_core.engine.call_step import begin_call, beyond_depth, record_cancelled, record_result
+from uwf_core.engine.location import moved_folder
 from uwf_core.engine.plan import GO_ON
 from uwf_core.engine.results import Outcome, exec_document
 from uwf_core.engine.run import locked_head, nothing_to_run
 from uwf_core.errors import ExitCode, UwfError
-from uwf_core.thread.calls import OpenCall, at_call, open_calls, shown_state
+from uwf_core.thread.calls import OpenCall, at_call, calling, open_calls, shown_state
 from uwf_core.thread.head import Head, move_head, read_head
 from uwf_core.thread.lifecycle import state_words
 
@@ -46,17 +47,18 @@ def run_call(
     Raises:
         UwfError: the call could not begin, or no step be taken.
     """
-    calls = open_calls(run.engine.store, run.head.thread)
+    store = run.engine.store
+    calls = open_calls(store, run.head.thread)
     if not calls:
         limited = beyond_depth(run)
         if limited is not None:
             return limited, Outcome(exec_document(limited, results), ExitCode.LIMIT)
     call = calls[0] if calls else begin_call(run, role, intent)
     with locked_head(run.engine, call.child, run.watch.notice) as child:
-        rest = None
+        child, rest = calling(store, child), None
         if child.state.status not in ("completed", "cancelled"):
             rest = _steps_below(run, child, left, results, steps)
-            child = read_head(run.engine.store, call.child)
+            child = calling(store, read_head(store, call.child))
         ended = _ended(run, call, child)
     if ended is not None:
         return ended.head, _after(run, ended, results)
@@ -73,7 +75,8 @@ def _steps_below(
         words = state_words(child.state)
         run.watch.notice(f"called thread {child.thread} is {words}; nothing is run")
         return waiting
-    options = run.options._replace(steps=left, until_done=False, cwd=None, announce=None)
+    cwd = run.cwd and moved_folder(child.state.cwd, run.head.state.cwd, run.cwd)
+    options = run.options._replace(steps=left, until_done=False, cwd=cwd, announce=None)
     outcome = steps(run._replace(head=child, cwd=None, is_call=True), options, GO_ON)
     results += outcome.document["steps"]
     return outcome if outcome.exit_code or outcome.error else None

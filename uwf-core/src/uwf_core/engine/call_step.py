@@ -12,6 +12,7 @@ from uwf_core.engine.attempt import Attempt
 from uwf_core.engine.budget import ledger_of
 from uwf_core.engine.call_input import call_input
 from uwf_core.engine.fork import fork_at
+from uwf_core.engine.location import moved_folder
 from uwf_core.engine.nodes import create_thread, save_event
 from uwf_core.engine.plan import HeadPosition, moderate
 from uwf_core.engine.record import save_failed_step, save_routed_step
@@ -69,6 +70,8 @@ def begin_call(run: "Run", role: "Role", intent: "Intent") -> OpenCall:
     """
     engine, store = run.engine, run.engine.store
     task = moderate(run, intent)
+    if run.cwd is not None:  # `--cwd` is for one command, a call for many
+        task = task._replace(cwd=moved_folder(task.cwd, run.cwd, run.head.state.cwd))
     definition = _definition(run, role)
     known = run.head.state.role(role.name).sessions.get(CALL_AGENT)
     earlier, now = _earlier(run, definition, known), engine.now_ms()

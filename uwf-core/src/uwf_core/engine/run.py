@@ -1,7 +1,7 @@
 """`exec`: step after step, until the thread is done or waits, a limit, or a signal."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
@@ -62,6 +62,7 @@ class RunOptions(NamedTuple):
         announce: the descriptor on which a background run reports that it holds the lock.
         wait_limits: how many seconds it may wait in all for the ends of rate limits; None: as the
             configuration says.
+        earlier: steps that the same command took in a thread below; its outcome has them too.
     """
 
     steps: int = 1
@@ -70,6 +71,7 @@ class RunOptions(NamedTuple):
     cwd: str | None = None
     announce: int | None = None
     wait_limits: float | None = None
+    earlier: "Sequence[StepResult]" = ()
 
 
 class Run(NamedTuple):
@@ -123,14 +125,16 @@ def exec_thread(
         WrongStateError: it is cancelled.
     """
     with locked_thread(engine, word, watch, cancel) as run:
-        rest = nothing_to_run(engine, run.head)
-        if rest is None:
-            return run.save(run_steps(run, options, GO_ON))
-        state = run.head.state
-        run.watch.notice(f"thread {state.thread} is {state_words(state)}; nothing is run")
-        if options.announce is not None:
-            _announce(options.announce)
-        return run.save(rest)
+        outcome = nothing_to_run(engine, run.head)
+        if outcome is None:
+            outcome = run_steps(run, options, GO_ON)
+        else:
+            state = run.head.state
+            run.watch.notice(f"thread {state.thread} is {state_words(state)}; nothing is run")
+            if options.announce is not None:
+                _announce(options.announce)
+        outcome.document["steps"][:0] = options.earlier
+        return run.save(outcome)
 
 
 def outcome_after(engine: "Engine", thread: str, error: UwfError) -> Outcome:

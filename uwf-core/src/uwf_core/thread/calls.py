@@ -81,7 +81,7 @@ def _open_call(store: "Store", variable: "Variable") -> OpenCall:
 
 def calling(store: "Store", head: Head) -> Head:
     """The head of a thread as its open call shows it: idle, at the role that calls."""
-    calls = open_calls(store, head.thread)
+    calls = open_calls(store, head.thread) if head.state.status != "cancelled" else []
     return head if not calls else head._replace(state=at_call(head.state, calls[0].role))
 
 
@@ -292,4 +292,19 @@ def check_no_call(store: "Store", head: Head) -> None:
         raise WrongStateError(
             f"thread {head.thread} has an open call: {names}",
             hint=f"next: uwf thread show {names.partition(',')[0]}",
+        )
+
+
+def check_entered(head: Head) -> None:
+    """Reject a thread that has taken no step since it was called again: the caller has recorded the
+    result of its newest step.
+
+    Raises:
+        WrongStateError: it is one.
+    """
+    if head.state.is_entered and not head.at_start:
+        raise WrongStateError(
+            f"thread {head.thread} has taken no step in its newest call; the one before is "
+            "recorded",
+            hint=f"next: uwf thread exec {head.thread}",
         )

@@ -15,7 +15,7 @@ from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import Outcome, error_of, errors_file, exec_document
 from uwf_core.engine.run import RunOptions, nothing_to_run
 from uwf_core.errors import ExitCode, StoreError, UwfError
-from uwf_core.ids import ThreadId
+from uwf_core.ids import Ref, ThreadId
 from uwf_core.process.detach import start_detached
 from uwf_core.process.folders import make_folder
 from uwf_core.process.own_python import own_python
@@ -97,6 +97,10 @@ def _rest(engine: "Engine", thread: ThreadId) -> Outcome | None:
         return None  # the child names the holder
     head = read_head(engine.store, thread)
     state = effective(head.state, is_running=False, is_sound=head.damage is None)
+    if engine.definition(Ref(state.workflow)).calls:
+        from uwf_core.thread.calls import calling  # for workflows that call others
+
+        state = calling(engine.store, head._replace(state=state)).state
     return nothing_to_run(engine, head._replace(state=state))
 
 

@@ -11,7 +11,7 @@ from uwf_core.engine.nodes import save_event
 from uwf_core.engine.results import Broadcast, Watch, errors_file, forget_run
 from uwf_core.errors import WrongStateError
 from uwf_core.ids import ThreadId
-from uwf_core.thread.calls import check_open, descendants_of, open_below
+from uwf_core.thread.calls import calling, check_open, descendants_of, open_below
 from uwf_core.thread.decisions import cancels
 from uwf_core.thread.head import Head, head_of, nodes_present, read_head
 from uwf_core.thread.lifecycle import check_cancel, check_present, check_remove
@@ -36,7 +36,7 @@ def cancel_thread(engine: "Engine", word: str, watch: Watch) -> "ThreadDocument"
         BusyError: its run does not stop in time.
     """
     thread = find_thread(engine, word)
-    head = read_head(engine.store, thread)
+    head = calling(engine.store, read_head(engine.store, thread))
     check_cancel(head.state, thread)
     check_present(thread, is_whole=nodes_present(engine.store, head))
     if head.state.caller is not None:
@@ -44,7 +44,7 @@ def cancel_thread(engine: "Engine", word: str, watch: Watch) -> "ThreadDocument"
     stop_runs(engine, thread)
     head, now = _cancel(engine, thread, watch)
     for child in open_below(engine.store, thread):
-        _cancel(engine, child, watch)
+        _cancel(engine, child, watch, is_below=True)
     ended = ThreadEnded(
         thread=thread,
         workflow=head.state.workflow,
@@ -58,12 +58,15 @@ def cancel_thread(engine: "Engine", word: str, watch: Watch) -> "ThreadDocument"
     return show_thread(engine, thread)
 
 
-def _cancel(engine: "Engine", thread: ThreadId, watch: Watch) -> tuple[Head, int]:
+def _cancel(
+    engine: "Engine", thread: ThreadId, watch: Watch, *, is_below: bool = False
+) -> tuple[Head, int]:
     """Cancel one thread, unless it is finished and below one that is cancelled."""
     store = engine.store
     with thread_lock(store, thread, engine.now_ms()):
         head, now = recover(engine, read_head(store, thread), watch.notice), engine.now_ms()
-        if head.state.status in FINISHED and head.state.caller is not None:
+        head = calling(store, head)
+        if is_below and head.state.status in FINISHED:
             return head, now
         check_cancel(head.state, thread)
         with store.transaction():

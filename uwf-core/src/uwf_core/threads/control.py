@@ -55,7 +55,7 @@ def wait_thread(engine: "Engine", word: str, timeout_s: float | None = None) -> 
     """
     thread = find_thread(engine, word)
     deadline = None if timeout_s is None else time.monotonic() + timeout_s
-    while holder_of(engine.store, thread) is not None:
+    while _is_run(engine, thread):
         if deadline is not None and time.monotonic() >= deadline:
             raise BusyError(
                 f"thread {thread} is still running after {timeout_s:g} s",
@@ -69,6 +69,20 @@ def wait_thread(engine: "Engine", word: str, timeout_s: float | None = None) -> 
     if last is not None and last.document.get("status") == state.status:
         return last
     return Outcome(exec_document(head._replace(state=state), []), exit_code(state))
+
+
+def _is_run(engine: "Engine", thread: ThreadId) -> bool:
+    """Whether a process runs the thread or one in its open calls. A process that resumes one of
+    these releases it a moment before it locks the thread itself.
+    """
+    for _ in range(2):
+        below = open_below(engine.store, thread)
+        if any(holder_of(engine.store, each) is not None for each in (thread, *below)):
+            return True
+        if not below or read_run(engine.home, thread) is not None:
+            return False
+        time.sleep(POLL_SECONDS)
+    return False
 
 
 def stop_runs(engine: "Engine", thread: ThreadId) -> bool:

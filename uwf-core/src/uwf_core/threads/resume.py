@@ -1,20 +1,35 @@
 """`resume` and `poke`: run a thread again with a text or an answer of a person."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.cas.schemas import Violation, violations
 from uwf_core.engine.find import find_thread
+from uwf_core.engine.location import moved_folder, named_folder
 from uwf_core.engine.plan import Intent
-from uwf_core.engine.results import Outcome, Watch, exec_document
+from uwf_core.engine.results import (
+    Outcome,
+    Watch,
+    exec_document,
+    forget_run,
+    save_run,
+)
 from uwf_core.engine.run import RunOptions, check_step, exec_thread, locked_thread, run_steps
-from uwf_core.errors import PayloadError, UsageError, WrongStateError
+from uwf_core.errors import BusyError, PayloadError, UsageError, UwfError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.calls import check_no_call, open_calls, shown_state, waiting_below
+from uwf_core.thread.calls import (
+    check_entered,
+    check_no_call,
+    open_calls,
+    shown_state,
+    waiting_below,
+)
 from uwf_core.thread.head import read_head
 from uwf_core.thread.lifecycle import check_poke, check_resume
 from uwf_core.thread.limits import parse_amounts
+from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.state import Suspension
 from uwf_core.values.texts import parse_fields, role_variants, undeclared_fields
 from uwf_core.views.recorded import ThreadRecord
@@ -50,8 +65,30 @@ def resume_thread(
     """
     root = find_thread(engine, word)
     thread = _waiting(engine, root)
-    outcome = _resume(engine, thread, said, options, watch, cancel)
-    return outcome if thread == root else _of_root(engine, root, outcome, options, watch, cancel)
+    if thread == root:
+        return _resume(engine, root, said, options, watch, cancel)
+    if options.announce is not None:
+        forget_run(engine.home, root)
+    own = options._replace(cwd=_folder_below(engine, root, thread, options.cwd))
+    outcome = _resume(engine, thread, said, own, watch, cancel)
+    steps = outcome.document["steps"]
+    if options.until_done and not outcome.exit_code and outcome.error is None:
+        go_on = options._replace(announce=None, earlier=steps)
+        try:
+            return exec_thread(engine, root, go_on, watch, cancel)
+        except UwfError as error:  # every step is reported
+            outcome = outcome._replace(exit_code=error.exit_code, error=error)
+    return _saved(engine, root, outcome)
+
+
+def _folder_below(
+    engine: "Engine", root: ThreadId, thread: ThreadId, folder: str | None
+) -> str | None:
+    """The folder of a thread below if this one replaces that of the root."""
+    if folder is None:
+        return None
+    of_root, own = (read_head(engine.store, each).state.cwd for each in (root, thread))
+    return moved_folder(own, of_root, named_folder(engine.cwd, folder))
 
 
 def _waiting(engine: "Engine", root: ThreadId) -> ThreadId:
@@ -72,23 +109,17 @@ def _waiting(engine: "Engine", root: ThreadId) -> ThreadId:
     return found[0].head.thread if found else root
 
 
-def _of_root(
-    engine: "Engine",
-    root: ThreadId,
-    outcome: Outcome,
-    options: RunOptions,
-    watch: Watch,
-    cancel: "Cancel",
-) -> Outcome:
-    """The outcome of a thread below as that of its root, which continues if it is to be done."""
-    steps = outcome.document["steps"]
-    if options.until_done and not outcome.exit_code and outcome.error is None:
-        rest = exec_thread(engine, root, options._replace(announce=None), watch, cancel)
-        rest.document["steps"][:0] = steps
-        return rest
+def _saved(engine: "Engine", root: ThreadId, below: Outcome) -> Outcome:
+    """The outcome of a thread below as that of its root. It is saved for `thread wait`, unless
+    another process runs the root: then that process saves its own.
+    """
     head = read_head(engine.store, root)
     head = head._replace(state=shown_state(engine.store, head.state))
-    return Outcome(exec_document(head, steps), outcome.exit_code, outcome.error)
+    outcome = below._replace(document=exec_document(head, below.document["steps"]))
+    if engine.durable:
+        with suppress(BusyError, OSError), thread_lock(engine.store, root, engine.now_ms()):
+            save_run(engine, root, outcome)
+    return outcome
 
 
 def _resume(
@@ -126,13 +157,14 @@ def poke_thread(
 
     Raises:
         WrongStateError: there is no step yet, a question is pending, or the thread is not idle,
-            completed or suspended by a role.
+            completed or suspended by a role; or its newest step belongs to an earlier call.
         BusyError: another process runs it.
     """
     if not text.strip():
         raise UsageError("the instruction is blank", hint="describe it with -p TEXT")
     with locked_thread(engine, word, watch, cancel) as run:
         check_no_call(engine.store, run.head)
+        check_entered(run.head)
         check_poke(run.head.state, run.head.thread)
         intent = Intent("poke", _clean(engine, text))
         return run.save(run_steps(run, options, intent))

@@ -16,6 +16,7 @@ from uwf_core.thread.calls import (
     Called,
     Frame,
     called_by,
+    open_calls,
     shown_state,
     stack_of,
     waiting_below,
@@ -276,21 +277,20 @@ class ThreadRecord:
     @property
     def form(self) -> dict[str, Any] | None:
         """The JSON Schema of an answer, of the pending question or of the role that yielded."""
-        waiting = self._head.state.suspension
-        if waiting is None:
-            below = waiting_below(self._engine.store, self._head)
+        store = self._engine.store
+        if open_calls(store, self._head.thread):
+            below = waiting_below(store, self._head)
             return ThreadRecord(self._engine, below[0].head).form if len(below) == 1 else None
-        if waiting.reason != "role":
+        waiting = self._head.state.suspension
+        if waiting is None or waiting.reason != "role":
             return None
         if waiting.question is not None:
-            store = self._engine.store
             form = json.loads(store.text(store.payload(Ref(waiting.question))["form"]))
         else:
             from uwf_core.workflow.definition import SUSPEND
 
             newest = next(self.newest_first(), None)
-            yielded = newest is not None and newest.status == SUSPEND
-            form = newest.output.get("form") if newest is not None and yielded else None
+            form = newest.output.get("form") if newest and newest.status == SUSPEND else None
         return form if isinstance(form, dict) else None
 
     @property

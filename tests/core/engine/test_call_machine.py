@@ -1,0 +1,280 @@
+"""Threads that call threads, as trees: whatever fails, dies, is stopped, cancelled, poked or
+forked, each call is recorded once, nothing that was used is lost, and the run ends where it would
+have without all that.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from random import Random
+from threading import current_thread, main_thread
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.core.engine.call_worlds import made_project, random_workflows, route
+
+from uwf_core.api.sums import FIELDS, NOTHING_USED, add_usage, known_sum
+from uwf_core.client import Cancel, Client
+from uwf_core.errors import UsageError, WrongStateError
+from uwf_core.ids import Ref, ThreadId
+from uwf_core.process import crash_points
+from uwf_core.testing.project import Project
+from uwf_core.thread.calls import descendants_of, open_below, open_calls
+from uwf_core.thread.head import read_head
+from uwf_core.thread.history import newest_first, state_of_thread, unordered_events
+from uwf_core.thread.names import CALLS
+from uwf_core.upkeep.repair import VerifyOptions, verify_store
+
+POINTS = ["call", "return", "begin", "record", "advance", "fail", "question", "recover", "commit",
+          "committed", "variable", "transaction", "locked", "keep"]  # fmt: skip
+"""Crash points that the main thread of a process reaches."""
+TREES = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+SEEDS = st.integers(min_value=0, max_value=1 << 20)
+NUMBERS = count()
+
+
+class Death(BaseException):
+    """The end of a process at a crash point."""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project = made_project(tmp_path_factory.mktemp("trees"))
+    Tree(project, 0).finish()  # imports the agent
+    return project
+
+
+class Tree:
+    """A thread and all that it calls, in a store of its own."""
+
+    def __init__(self, project: Project, seed: int) -> None:
+        self.project, self.chance = project, Random(seed)
+        texts = random_workflows(self.chance)
+        for name, text in texts.items():
+            project.workflow(name, text)
+        self._store = f"sqlite:{project.home}/tree-{next(NUMBERS)}.db"
+        self._open()
+        self.root = self.uwf.start(f"w{len(texts) - 1}", f"P:{seed}")["thread"]
+
+    def _open(self) -> None:
+        self.uwf: Client = self.project.client(store=self._store, durable=False)
+        self.store = self.uwf._engine.store
+
+    @property
+    def threads(self) -> list[ThreadId]:
+        """The root and all below."""
+        return [ThreadId(self.root), *descendants_of(self.store, self.root)]
+
+    @property
+    def open(self) -> list[ThreadId]:
+        """The root and the threads of open calls."""
+        return [ThreadId(self.root), *open_below(self.store, ThreadId(self.root))]
+
+    def act(self, thread: str, **how: Any) -> None:
+        """Let a thread go on as it can: exec, or what it waits for."""
+        shown = self.uwf.show(thread)
+        if shown["suspendReason"] not in ("role", "limit"):
+            self.uwf.exec(thread, **how)
+        elif shown["form"]:
+            self.uwf.resume(thread, answer="word=x")
+        else:
+            self.uwf.resume(thread, "go on")
+
+    def finish(self) -> None:
+        """Go on until it is completed."""
+        for _ in range(150):
+            if self.uwf.show(self.root)["status"] == "completed":
+                return
+            self.act(self.root, until_done=True)
+        raise AssertionError(f"it does not end: {self.uwf.show(self.root)}")
+
+    def dying(self, act: Callable[[], None]) -> None:
+        """Act, and die at some point of it, or not."""
+        wanted, reached = self.chance.choice(POINTS), count(1)
+        last = self.chance.choice([1, 1, 2, 3, 5, 8])
+
+        def reach(name: str) -> None:
+            is_main = current_thread() is main_thread()  # an agent's would survive
+            if is_main and name == wanted and next(reached) == last:
+                raise Death
+
+        try:
+            with replaced(crash_points, "reach", reach):
+                act()
+        except Death:
+            self.uwf.close()
+            self._open()
+
+    def check(self) -> None:
+        """Everything that must hold at any time."""
+        for thread in self.threads:
+            head = read_head(self.store, thread)
+            assert head.state == state_of_thread(self.store, thread, head.ref)
+            self._check_calls(thread)
+        self._check_ledger()
+        found = verify_store(self.uwf._engine, VerifyOptions())
+        assert found["valid"], found["problems"]
+
+    def _check_calls(self, thread: ThreadId) -> None:
+        """Each call of this thread is recorded once, or open."""
+        called = [
+            (event.payload["parent"], event.payload["number"])
+            for event in unordered_events(self.store, thread)
+            if event.kind == "called"
+        ]
+        callers = {ThreadId(parent) for parent, _ in called}
+        steps = [step for each in callers for step in self.own_steps(each)]
+        recorded = [step["thread"] for step in steps if step["session"] == thread]
+        found = [each.name.split("/") for each in self.store.variables(CALLS)]
+        recorded += [words[2] for words in found if words[-1] == thread]
+        assert Counter(recorded) == Counter(parent for parent, _ in called)
+        for step in self.own_steps(thread):
+            if step["child"] is not None and step["failure"] is None:
+                below = self.store.payload(step["child"])
+                assert (step["output"], step["body"]) == (below["output"], below["body"])
+                assert below["next"]["status"] == "completed"
+
+    def own_steps(self, thread: ThreadId) -> list[Any]:
+        """All steps and attempts that a thread stored, those that were replaced as well."""
+        from uwf_core.thread.history import _own_events
+
+        events = _own_events(self.store, thread, read_head(self.store, thread).ref)
+        return [event.payload for event in events if event.kind == "step"]
+
+    def _check_ledger(self) -> None:
+        """What the root says it used is the sum of all attempts in the tree."""
+        usage, steps, running_ms = NOTHING_USED, 0, 0
+        for thread in self.threads:
+            head = read_head(self.store, thread)
+            asked = [
+                event.payload
+                for event in unordered_events(self.store, thread)
+                if event.kind == "asked"
+            ]
+            for each in [*self.own_steps(thread), *asked]:
+                if each.get("calledUsage") is None:
+                    usage = add_usage(usage, each["usage"])
+                    running_ms += each["completedAtMs"] - each["startedAtMs"]
+            own = list(newest_first(self.store, head.ref, Ref(""))) if not head.at_start else []
+            inherited = head.state.inherited_steps
+            steps += sum(
+                step.payload["child"] is None for step in own if step.payload["number"] > inherited
+            )
+        total = self.total(ThreadId(self.root))
+        for name, _ in FIELDS:
+            assert known_sum(total["usage"], name) == known_sum(usage, name), name
+        assert (total["steps"], total["runningMs"]) == (steps, running_ms)
+
+    def total(self, thread: ThreadId) -> Any:
+        """The ledger of a thread with its open calls."""
+        total: Any = read_head(self.store, thread).state.ledger
+        for call in open_calls(self.store, thread):
+            below = self.total(call.child)
+            before = self.store.payload(call.variable.value)["ledger"]
+            usage = {
+                name: known_sum(total["usage"], name)
+                + known_sum(below["usage"], name)
+                - known_sum(before["usage"], name)
+                for name, _ in FIELDS
+            }
+            total = {
+                "usage": usage,
+                **{key: total[key] + below[key] - before[key] for key in ("steps", "runningMs")},
+            }
+        return total
+
+
+@contextmanager
+def replaced(place: Any, name: str, value: object) -> Iterator[None]:
+    before = getattr(place, name)
+    setattr(place, name, value)
+    try:
+        yield
+    finally:
+        setattr(place, name, before)
+
+
+@contextmanager
+def failing() -> Iterator[None]:
+    """Let some attempts of the agent fail the first time."""
+    [agent] = [each for each in list(sys.modules.values()) if "FAILS" in vars(each)]
+    agent.FAILS[0] = 1
+    try:
+        yield
+    finally:
+        agent.FAILS[0] = 0
+
+
+def stopped() -> Cancel:
+    """The cancel token of a run that was stopped before its first step."""
+    cancel = Cancel()
+    cancel.set("stopped")
+    return cancel
+
+
+@TREES
+@given(seed=SEEDS)
+def test_a_run_that_is_killed_and_fails_ends_with_the_same_outputs_and_routes(
+    project: Project, seed: int
+) -> None:
+    smooth = Tree(project, seed)
+    smooth.finish()
+    rough = Tree(project, seed)
+    with failing():
+        for _ in range(rough.chance.randint(5, 25)):
+            word = rough.chance.choice(rough.open)
+            how = rough.chance.choice(
+                [{}, {}, {"count": 3}, {"until_done": True}, {"cancel": stopped()}]
+            )
+            rough.dying(lambda word=word, how=how: rough.act(word, **how))
+        rough.check()
+        rough.finish()
+    rough.check()
+    assert route(rough.uwf, rough.root) == route(smooth.uwf, smooth.root)
+    smooth.uwf.close()
+    rough.uwf.close()
+
+
+@TREES
+@given(seed=SEEDS)
+def test_whatever_people_do_to_threads_of_a_tree_nothing_is_lost_or_stuck(
+    project: Project, seed: int
+) -> None:
+    tree = Tree(project, seed)
+    forks: list[str] = []
+    with failing():
+        for _ in range(tree.chance.randint(5, 25)):
+            try:
+                tree.dying(any_act(tree, tree.chance.choice(tree.open), forks))
+            except (WrongStateError, UsageError):
+                continue
+        tree.check()
+        tree.finish()
+        tree.check()
+        for fork in forks[:2]:
+            tree.root = fork
+            tree.finish()
+            tree.check()
+    tree.uwf.close()
+
+
+def any_act(tree: Tree, thread: str, forks: list[str]) -> Callable[[], Any]:
+    """Something that a person can do to a thread of a tree, allowed or not; but the root, which is
+    to end, is not cancelled.
+    """
+    uwf = tree.uwf
+    acts: list[Callable[[], Any]] = [
+        lambda: tree.act(thread),
+        lambda: tree.act(thread, count=3),
+        lambda: tree.act(tree.root, until_done=True),
+        lambda: uwf.poke(thread, "again"),
+        lambda: uwf.resume(thread, "more"),
+        lambda: forks.append(uwf.fork(uwf.show(thread)["head"])["thread"]),
+    ]
+    if thread != tree.root:
+        acts.append(lambda: uwf.cancel(thread))
+    return tree.chance.choice(acts)
