@@ -175,7 +175,8 @@ class Checks:
         many = "only step" if self.thread.count == 1 else f"{count} of the {self.thread.count} "
         assert f"“{role}”" in each.text and many in each.text
         for step in steps:
-            assert f"“{step['agent']}”" in each.text or step["answer"] is not None
+            by = "another run" if step["child"] else f"“{step['agent']}”"
+            assert by in each.text or step["answer"] is not None
 
     def is_unknown(self, each: Statement, *nodes: Any) -> None:
         for node in nodes:
@@ -210,10 +211,28 @@ class Checks:
         assert event["next"]["question"] == each.refs[0]
 
     def is_worker(self, each: Statement, step: Any) -> None:
-        assert f"the program “{step['agent']}”" in each.text or step["answer"] is not None
+        is_call = step["agent"] == "workflow"
+        assert is_call == ("run, which" in each.text)
+        named = f"the program “{step['agent']}”" in each.text
+        assert named or is_call or step["answer"] is not None
+
+    def is_called(self, each: Statement, node: Any, other: Any = None) -> None:
+        if other is None:  # in a fork of a called run
+            assert self.node(node["prev"])["next"]["status"] == "completed"
+            assert node["purpose"] != "resume"
+            return
+        if "edgePrompt" in node and "atMs" not in node:  # the last step of a called run
+            assert other["child"] == each.refs[0]
+            assert each.command == f"uwf thread why {node['thread']}"
+            assert f"“{self.node(node['output'])['$status']}”" in each.text
+            assert other["output"] == node["output"]
+            return
+        assert node["parentHead"] == each.refs[1]
+        assert each.command == f"uwf thread why {node['parent']}"
+        assert f"step {node['number']} (the role “{node['role']}”)" in each.text
 
     def is_cost(self, each: Statement, step: Any) -> None:
-        dollars = step["usage"]["costUsd"]
+        dollars = (step["calledUsage"] or step)["usage"]["costUsd"]
         shown = "Cost: unknown" if dollars is None else f"${dollars:.2f}"
         assert shown in each.text or step["answer"] is not None
 
@@ -231,7 +250,8 @@ class Checks:
 
     def is_role(self, each: Statement, workflow: Any) -> None:
         role = each.text.partition("“")[2].partition("”")[0]
-        assert workflow["roles"][role]["goal"] == each.quote
+        found = workflow["roles"][role]
+        assert (found["workflow"] or found["goal"]) == each.quote
 
     def is_workflow(self, each: Statement, workflow: Any) -> None:
         assert workflow["description"] == each.quote

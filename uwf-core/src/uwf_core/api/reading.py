@@ -231,6 +231,10 @@ class RecordedRole(Protocol):
         """Its goal; empty for a program and a workflow."""
 
     @property
+    def workflow(self) -> str | None:
+        """The workflow that plays it, a reference or `$SELF`; None for other roles."""
+
+    @property
     def command(self) -> Sequence[str] | None:
         """The program that plays it and the templates of its arguments; None for other roles."""
 
@@ -268,7 +272,7 @@ class RecordedEvent(Protocol):
 
     @property
     def kind(self) -> str:
-        """`started`, `asked`, `granted`, `limit`, `unrouted` or `cancelled`."""
+        """`started`, `called`, `asked`, `granted`, `limit`, `unrouted` or `cancelled`."""
 
     @property
     def ref(self) -> str:

@@ -9,7 +9,17 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.views.why.events import event_statement
 from uwf_core.views.why.statements import Statement
 from uwf_core.views.why.surroundings import Surroundings
-from uwf_core.views.why.words import cost, duration, moment, on, ordinal, plain, program, quoted
+from uwf_core.views.why.words import (
+    cost,
+    duration,
+    moment,
+    on,
+    ordinal,
+    plain,
+    program,
+    quoted,
+    used,
+)
 
 
 class PersonCall(NamedTuple):
@@ -42,6 +52,8 @@ def call_of(event: RecordedEvent) -> PersonCall:
 
 def reopened(call: PersonCall) -> Statement:
     """Who opened a run again that had ended."""
+    if call.node["purpose"] != "resume":  # a fork knows the steps of a called run, not its calls
+        return Statement("called", "The run was called again, after it had ended.", (call.ref,))
     text = f"{on(call.node['startedAtMs'], call.node['by'])} opened the run again, which had ended"
     if call.said is None:
         return _person("reopened", f"{text}.", (call.ref,))
@@ -64,7 +76,7 @@ def history(step: RecordedStep, around: Surroundings) -> Iterator[Statement]:
         elif isinstance(happened, _Replaced):
             yield from _untold(said_statements(happened.step), told)
             yield _replaced_statement(happened.step)
-        else:
+        elif happened.kind != "called":  # the section begins with it
             call = call_of(happened) if happened.kind == "asked" else None
             if call is not None and call.said is not None:
                 yield from _untold((_wrote(call),), told)
@@ -171,7 +183,7 @@ def attempt_statement(attempt: RecordedStep, number: int) -> Statement:
     who, why = f"The {ordinal(number)} attempt of the {attempt.role}", FailureKind.of(kind).meaning
     text = (
         f"{who} ({program(node['agent'])}) began on {moment(node['startedAtMs'])} and failed after "
-        f"{duration(attempt.duration_ms)}: {why} ({quoted(kind)}). {cost(node['usage'])} The "
+        f"{duration(attempt.duration_ms)}: {why} ({quoted(kind)}). {cost(used(node))} The "
         "message was:"
     )
     message = "" if failure is None else str(failure["message"])
@@ -183,6 +195,6 @@ def _replaced_statement(step: RecordedStep) -> Statement:
     who = "person" if step.is_answer else step.role
     text = (
         f"The {who} first decided {quoted(step.status)}. This reply was replaced, because a "
-        f"person asked for another one. {cost(step.node['usage'])}"
+        f"person asked for another one. {cost(used(step.node))}"
     )
     return Statement("replaced", text, (step.ref, step.node["output"]))

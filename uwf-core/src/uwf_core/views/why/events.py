@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.views.why.statements import Statement
-from uwf_core.views.why.words import cost, duration, moment, on, program
+from uwf_core.views.why.words import cost, duration, moment, on, program, quoted
 
 if TYPE_CHECKING:
     from uwf_core.api.reading import RecordedEvent
@@ -38,6 +38,18 @@ def _took(payload: Any) -> str:
     if payload["usage"]["turns"] is None:
         return f" after {elapsed} of work (its cost is not known)"
     return f" after {elapsed} of work ({cost(payload['usage']).removesuffix('.')})"
+
+
+def _called(event: "RecordedEvent") -> Statement:
+    payload = event.payload
+    text = (
+        f"On {moment(payload['atMs'])} step {payload['number']} (the role "
+        f"{quoted(payload['role'])}) of the run {payload['parent']} called this run. To read why "
+        "that run went as it did:"
+    )
+    command = f"uwf thread why {payload['parent']}"
+    refs = (event.ref, payload["parentHead"])
+    return Statement("called", text, refs, command=command)
 
 
 def _granted(event: "RecordedEvent") -> Statement:
@@ -78,6 +90,7 @@ def _cancelled(event: "RecordedEvent") -> Statement:
 
 _SENTENCES = {
     "asked": _asked,
+    "called": _called,
     "granted": _granted,
     "limit": _limit,
     "unrouted": _unrouted,

@@ -6,6 +6,7 @@ from uwf_core.api.reading import RecordedEvent, RecordedStep, RecordedThread
 from uwf_core.errors import UnknownIdError
 from uwf_core.prompt.command import command_text
 from uwf_core.views.why.calls import attempts_and_events
+from uwf_core.views.why.events import event_statement
 from uwf_core.views.why.statements import Statement, WhyPage, WhySection
 from uwf_core.views.why.steps import step_section
 from uwf_core.views.why.summary import Summary
@@ -53,6 +54,7 @@ def _opening(thread: RecordedThread, events: Sequence[RecordedEvent]) -> WhySect
     if started.payload["head"] != thread.start:
         text = "It is a fork: it shares its first steps with another run, up to this step."
         statements.append(Statement("fork", text, (started.payload["head"], started.ref)))
+    statements += [event_statement(each) for each in events[1:] if each.kind == "called"][:1]
     text = "The task was:"
     statements.append(Statement("task", text, (thread.node["prompt"],), thread.task))
     if workflow.description.strip():
@@ -60,7 +62,10 @@ def _opening(thread: RecordedThread, events: Sequence[RecordedEvent]) -> WhySect
         statements.append(Statement("workflow", text, (workflow.ref,), workflow.description))
     for role in workflow.roles.values():
         text, quote = f"The goal of the role {quoted(role.name)}:", role.goal
-        if role.command is not None:
+        if role.workflow is not None:
+            text = f"The role {quoted(role.name)} is played by another run, of this workflow:"
+            quote = role.workflow
+        elif role.command is not None:
             text = f"The role {quoted(role.name)} is played by a program, with this command:"
             quote = command_text(role.command)
         statements.append(Statement("role", text, (workflow.ref,), quote))
@@ -120,7 +125,7 @@ def _ending(thread: RecordedThread, events: Sequence[RecordedEvent]) -> WhySecti
     for step in thread.newest_first():
         last = step.node["seq"] if step.node["thread"] == thread.id else -1
         break
-    later = [each for each in events[1:] if each.payload["seq"] > last]
+    later = [each for each in events[1:] if each.payload["seq"] > last and each.kind != "called"]
     statements = list(attempts_and_events(list(thread.pending), later))
     proof = next((each.refs[0] for each in reversed(statements)), thread.head)
     statements.append(Statement("status", _STATUS[thread.status], (proof,)))

@@ -15,10 +15,12 @@ from uwf_core.prompt.markdown import fenced
 FORM, TASK, REMINDER, PROGRESS, STEP = "form", "task", "reminder", "progress", "step"
 HISTORY, REPLACED, SAID, INSTRUCTION = "history", "replaced", "said", "instruction"
 PERSON, END, WHOLE, INPUT = "person", "end", "whole", "input"
+CALLER = "caller"
 
 MEANING: Final[Mapping[str, str]] = {
     FORM: "what the role is and the form that its reply must have, from the workflow",
     TASK: "the task of the run",
+    CALLER: "the run that called this one, and the task of the whole run",
     INPUT: "the typed input of the run",
     REMINDER: "a reminder, because this session knows the role and the task already",
     PROGRESS: "how far the run has come, written by uwf",
@@ -38,6 +40,10 @@ _TASK_LEAD = "The task of the whole thread:\n\n"
 _INPUT_HEADING = "# Input\n\n"
 _PROGRESS_HEADING = "# Progress\n\n"
 _INSTRUCTION_HEADING = "# Your instruction\n\n"
+_CALLER = re.compile(
+    r"Thread \w+ called this thread as a part of a larger run "
+    r"\(`uwf thread read \w+` prints it\)\. The task of the whole run:\n\n(`+)[^\n]*\n"
+)
 _MARK = re.compile(r"\n(`{4,}|#{1,2} )")
 _STEP_HEADING = re.compile(r"## Step (\d+): ")
 _HEADINGS: Final = (
@@ -89,22 +95,60 @@ def split_prompt(prompt: str, task: str, instruction: str) -> list[PromptPart]:
     return parts
 
 
+def instruction_parts(prompt: str, instruction: str) -> list[PromptPart]:
+    """The parts of the prompt of a call: the instruction, and what a person added."""
+    if not prompt.startswith(instruction):
+        return [PromptPart(WHOLE, prompt)]
+    added = prompt[len(instruction) :]
+    own = [PromptPart(INSTRUCTION, instruction)]
+    return [*own, PromptPart(PERSON, added)] if added else own
+
+
 def _end_of_opening(prompt: str, task: str) -> int | None:
     """Where the input or the part about the progress begins; None if there is none."""
-    opening = f"\n\n{_TASK_HEADING}{_TASK_LEAD}{fenced(task)}\n\n"
+    opening = f"\n\n{_task_part(task)}"
     if prompt.startswith("You continue this session as the "):
         opening = "\n\n"
-    found = [prompt.find(opening + each) for each in (_INPUT_HEADING, _PROGRESS_HEADING)]
-    return min((at + len(opening) for at in found if at >= 0), default=None)
+    at = prompt.find(opening)
+    while at >= 0:
+        end = _end_of_caller(prompt, at + len(opening))
+        if prompt.startswith((_INPUT_HEADING, _PROGRESS_HEADING), end):
+            return end
+        at = prompt.find(opening, at + 1)
+    return None
+
+
+def _end_of_caller(prompt: str, at: int) -> int:
+    """The end of the part about the calling run, which begins at `at` if there is one."""
+    caller = _CALLER.match(prompt, at)
+    if caller is None:
+        return at
+    return _end_of_fence(prompt, caller[1], caller.end()) + len("\n\n")
+
+
+def _task_part(task: str) -> str:
+    return f"{_TASK_HEADING}{_TASK_LEAD}{fenced(task)}\n\n"
 
 
 def _opening(text: str, task: str) -> Iterator[PromptPart]:
-    length = len(f"{_TASK_HEADING}{_TASK_LEAD}{fenced(task)}\n\n")
     if text.startswith("You continue this session as the "):
         yield PromptPart(REMINDER, text)
-    else:
-        yield PromptPart(FORM, text[:-length])
-        yield PromptPart(TASK, text[-length:])
+        return
+    part = _task_part(task)
+    begin = next(
+        at for at in _places(text, part) if _end_of_caller(text, at + len(part)) == len(text)
+    )
+    yield PromptPart(FORM, text[:begin])
+    yield PromptPart(TASK, part)
+    if text[begin + len(part) :]:
+        yield PromptPart(CALLER, text[begin + len(part) :])
+
+
+def _places(text: str, part: str) -> Iterator[int]:
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + 1)
 
 
 def _engine_headings(prompt: str, start: int) -> list[_Heading]:

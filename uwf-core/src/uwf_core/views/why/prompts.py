@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from uwf_core.api.reading import RecordedStep
 from uwf_core.views.why.prompt_parts import (
+    CALLER,
     END,
     FORM,
     HISTORY,
@@ -16,11 +17,12 @@ from uwf_core.views.why.prompt_parts import (
     SAID,
     TASK,
     PromptPart,
+    instruction_parts,
     split_prompt,
 )
 from uwf_core.views.why.statements import Statement
 from uwf_core.views.why.surroundings import Surroundings
-from uwf_core.workflow.definition import PROGRAM
+from uwf_core.workflow.definition import CALL_AGENT, PROGRAM
 
 _WORTH_A_REFERENCE = 400
 """A longer part of a prompt that another section shows is not shown again."""
@@ -32,7 +34,10 @@ def prompt_statements(step: RecordedStep, around: Surroundings) -> Iterator[Stat
     """
     if step.is_answer or step.node["agent"] == PROGRAM:
         return
-    parts = split_prompt(step.prompt, around.task, step.edge_prompt)
+    if step.node["agent"] == CALL_AGENT:
+        parts = instruction_parts(step.prompt, step.edge_prompt)
+    else:
+        parts = split_prompt(step.prompt, around.task, step.edge_prompt)
     for number, part in enumerate(parts, 1):
         place = f"Part {number} of {len(parts)}: "
         yield _prompt_part(step, around, part, place)
@@ -65,6 +70,7 @@ def _origins(step: RecordedStep, around: Surroundings, kind: str) -> tuple[str, 
     origins: Mapping[str, tuple[str | None, ...]] = {
         FORM: (step.workflow.ref,),
         TASK: (around.task_ref,),
+        CALLER: (node["start"],),
         REMINDER: (step.workflow.ref,),
         PROGRESS: (),
         HISTORY: (),

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from uwf_core.api.reading import RecordedStep
 from uwf_core.views.why.calls import first_call, history, reopened, replaced_steps
+from uwf_core.views.why.events import event_statement
 from uwf_core.views.why.prompts import prompt_statements
 from uwf_core.views.why.statements import Statement, WhySection
 from uwf_core.views.why.surroundings import Surroundings
@@ -16,8 +17,9 @@ from uwf_core.views.why.words import (
     plain,
     program,
     quoted,
+    used,
 )
-from uwf_core.workflow.definition import PROGRAM
+from uwf_core.workflow.definition import CALL_AGENT, PROGRAM
 
 _START, _SUSPEND = "$START", "$SUSPEND"
 _LONG = 120
@@ -33,6 +35,13 @@ _SESSIONS: Mapping[str, str] = {
 }
 
 
+_CALLS: Mapping[str, str] = {
+    "new": "The work was done by another run, which began for this step.",
+    "continued": "The work was done by another run, which this role had called before.",
+    "forked": "The work was done by a copy of a run, which this role had called before.",
+}
+
+
 def step_section(step: RecordedStep, around: Surroundings) -> WhySection:
     """The section of a step."""
     statements = [
@@ -40,6 +49,7 @@ def step_section(step: RecordedStep, around: Surroundings) -> WhySection:
         _instruction(step, around),
         *history(step, around),
         _worker(step, around.cwd),
+        *_called(step),
         *_denied(step),
         *_corrections(step),
         *_delivered(step),
@@ -84,7 +94,8 @@ def _asked(step: RecordedStep, around: Surroundings) -> Iterator[Statement]:
         text = f"The workflow {quoted(workflow.name)} begins with the role {role}."
         yield Statement("asked", text, (workflow.ref,), note=f"rule graph.{_START}.new")
     elif around.is_reopened:
-        yield reopened(first_call(step, around))
+        calls = [event_statement(each) for each in around.events if each.kind == "called"]
+        yield from calls or [reopened(first_call(step, around))]
         text = f"So the workflow continued with the role {role}."
         note = f"rule graph.{_START}.resume"
         yield Statement("asked", text, (workflow.ref, step.ref), note=note)
@@ -126,6 +137,8 @@ def _worker(step: RecordedStep, cwd: str) -> Statement:
         text = f"The result of this step was given by {who}; no model was used."
         brief = f"On {moment(node['completedAtMs'])} the result was given by {who}."
         return Statement("worker", text + where, (step.ref,), brief=brief)
+    if node["agent"] == CALL_AGENT:
+        return Statement("worker", f"{_CALLS[node['continuation']]}{where}", (step.ref,))
     if node["agent"] == PROGRAM:
         text = f"The work was done by a program, without a model.{where} The command was:"
         return Statement("worker", text, (node["prompt"], step.ref), step.prompt)
@@ -135,6 +148,21 @@ def _worker(step: RecordedStep, cwd: str) -> Statement:
     done = f"The work was done by {program(node['agent'])}{';' if node['model'] is None else ''}"
     text = f"{done} {model} {_SESSIONS[node['continuation']]}{where}"
     return Statement("worker", text, (step.ref,))
+
+
+def _called(step: RecordedStep) -> Iterator[Statement]:
+    """The run that the step called, and what it came back with."""
+    node = step.node
+    if node["child"] is not None:
+        count = node["calledUsage"]["steps"]
+        took = f"{count} step{'' if count == 1 else 's'}"
+        text = (
+            f"The run {node['session']} took {took} and ended. Its last decision was "
+            f"{quoted(step.status)}, which is the result of this step. To read why it went as it "
+            "did:"
+        )
+        command = f"uwf thread why {node['session']}"
+        yield Statement("called", text, (node["child"], step.ref), command=command)
 
 
 def _denied(step: RecordedStep) -> Iterator[Statement]:
@@ -174,7 +202,7 @@ def _delivered(step: RecordedStep) -> Iterator[Statement]:
             yield _field(name, plain(value), output)
     if step.node["body"] is not None:
         yield Statement("text", "Its text:", (step.node["body"],), step.body)
-    elif not step.is_answer and step.node["agent"] != PROGRAM:
+    elif not step.is_answer and step.node["agent"] not in (CALL_AGENT, PROGRAM):
         yield Statement("wordless", "It wrote no text besides.", (step.ref,))
 
 
@@ -217,6 +245,6 @@ def _cost(step: RecordedStep) -> Statement:
     which = "The last attempt at this step" if node["previousAttempts"] else "This step"
     text = (
         f"{which} began on {moment(node['startedAtMs'])} and took {duration(step.duration_ms)}. "
-        f"{cost(node['usage'])}"
+        f"{cost(used(node))}"
     )
     return Statement("cost", text, (step.ref,))

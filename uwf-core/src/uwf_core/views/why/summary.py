@@ -13,6 +13,7 @@ from uwf_core.views.why.words import (
     person,
     program,
     quoted,
+    used,
 )
 
 _MOST = 4
@@ -36,7 +37,7 @@ class Summary:
         order = list(self._roles)
         if to in self._roles and order.index(to) < order.index(step.role):
             self._back.append(_sent_back(step, to))
-        if step.node["thread"] == self._thread.id and not has_all(step.node["usage"]):
+        if step.node["thread"] == self._thread.id and not has_all(used(step.node)):
             self._unknown.append((step.ref, f"step {step.number}"))
 
     def section(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from uwf_core.workflow.definition import PROGRAM
+from uwf_core.workflow.definition import CALL_AGENT, PROGRAM
 
 
 def quoted(word: object) -> str:
@@ -63,9 +63,18 @@ def on(ms: int, by: Mapping[str, Any] | None) -> str:
 
 def program(agent: str) -> str:
     """An agent: `the program “mock”`."""
+    if agent == CALL_AGENT:
+        return "another run"
     if agent == PROGRAM:
         return "the program of the role"
     return f"the program {quoted(agent)}"
+
+
+def used(node: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a step used; that of a call is what the called run used for it."""
+    called = node["calledUsage"]
+    found: Mapping[str, Any] = node["usage"] if called is None else called["usage"]
+    return found
 
 
 def excerpt(text: str, most: int = 120) -> str:
