@@ -286,6 +286,22 @@ RUNS = (
         "tests/core/replay/test_calls.py::test_another_prompt_of_the_call_makes_the_steps_below_stale",
     ),
     Mutant(
+        "thread diff",
+        "a divergence below a call is called one of the call",
+        "views/diff/compare.py",
+        "return place, _below(a, b, place, found, sides) or _divergence(",
+        "return place, _divergence(",
+        "tests/core/views/test_diff_of_calls.py::test_the_first_divergence_is_found_in_the_called_threads",
+    ),
+    Mutant(
+        "thread why",
+        "a call of a run is explained as opened again by a person",
+        "views/why/calls.py",
+        'if call.node["purpose"] != "resume":',
+        "if False:",
+        "tests/core/views/why/test_calls.py::test_a_copy_of_a_called_run_is_not_explained_as_reopened_by_a_person",
+    ),
+    Mutant(
         "replay",
         "a redacted text differs",
         "replay/compare.py",

@@ -3,9 +3,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uwf_core.views.diff.align import align, keys
+from uwf_core.views.diff.align import align
 from uwf_core.views.diff.lines import line_diff
 from uwf_core.views.diff.neutral import Sides, neutral_words
+
+
+def keys(roles):
+    """The keys of steps of one thread."""
+    return [(role, (roles[: at + 1].count(role),)) for at, role in enumerate(roles)]
+
 
 ROLES = st.lists(st.sampled_from(("writer", "reviewer", "tester")), max_size=12)
 
@@ -44,18 +50,18 @@ def test_the_lines_of_both_texts_can_be_read_from_their_difference(a, b):
 
 def test_a_folder_is_replaced_only_as_a_whole_path():
     step, thread = "0123456789ABC", "01JD8ZK3000000000000000000"
-    a = neutral_words(thread, "/tmp/a", {step: 3})
+    a = neutral_words({thread: ""}, "/tmp/a", {step: "3"})
     assert a(f"/tmp/a/x /tmp/ab /x/tmp/a /tmp/a. {thread} {step}") == (
         "<folder>/x /tmp/ab /x/tmp/a <folder>. <thread> <step 3>"
     )
-    assert neutral_words(thread, "/", {})("/ and /tmp") == "/ and /tmp"
+    assert neutral_words({thread: ""}, "/", {})("/ and /tmp") == "/ and /tmp"
     other = "ZZZZZZZZZZZZZ"
     assert a(f"{other} {other}9") == f"{other} {other}9"
 
 
 def test_ids_of_other_threads_are_a_difference():
     one, two = "01JD8ZK3000000000000000000", "01JD8ZK3000000000000000001"
-    sides = Sides(neutral_words(one, "/a", {}), neutral_words(two, "/b", {}))
+    sides = Sides(neutral_words({one: ""}, "/a", {}), neutral_words({two: ""}, "/b", {}))
     assert sides.same(f"in /a: {one}", f"in /b: {two}")
     assert not sides.same(f"in /a: {two}", f"in /b: {two}")
     assert sides.line("x\ny\nz", "x\ny\nw") == 3

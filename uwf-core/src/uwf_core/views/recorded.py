@@ -201,6 +201,12 @@ class StepRecord:
         detail = self._engine.store.payload(Ref(self.node["detail"]))
         return [TurnRecord(self._engine.store, ref) for ref in detail["turns"]]
 
+    def called_steps(self, *fields: str) -> "Iterator[StepRecord]":
+        """The steps of the thread that it called, newest first, also those of earlier calls."""
+        if self.node["child"] is not None:
+            steps = newest_first(self._engine.store, Ref(self.node["child"]), Ref(""), fields)
+            yield from map(partial(StepRecord, self._engine), steps)
+
     def _other(self, ref: str) -> "StepRecord":
         return StepRecord(self._engine, read_step(self._engine.store, Ref(ref)))
 

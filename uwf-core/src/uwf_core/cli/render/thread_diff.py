@@ -63,6 +63,8 @@ def _common(document: Mapping[str, Any]) -> str:
     if not count:
         return ""
     steps = "step 1 is" if count == 1 else f"steps 1 to {count} are"
+    if any("/" in row["role"] for row in document["rows"][:count]):
+        steps = f"the first {count} steps, with those of called threads, are"
     nodes = "both threads share" + (" " if shared == count else f" {shared} of ")
     return f"{steps} the same" + (f" ({nodes}{'it' if count == 1 else 'them'})" if shared else "")
 

@@ -1,24 +1,13 @@
 """Align the steps of two threads after their common beginning."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-Key: TypeAlias = tuple[str, int]
-"""A role, and which of its steps this is."""
+Key: TypeAlias = tuple[str, tuple[int, ...]]
+"""A role with those that call its thread, and which of its steps this is, after which calls."""
 
 Pair: TypeAlias = tuple[int | None, int | None]
 """The places of two aligned steps, None where a thread has no such step."""
-
-
-def keys(roles: Sequence[str]) -> list[Key]:
-    """The key of each step."""
-    visits = Counter[str]()
-    found = []
-    for role in roles:
-        visits[role] += 1
-        found.append((role, visits[role]))
-    return found
 
 
 def align(a: Sequence[Key], b: Sequence[Key], common: int) -> Iterator[Pair]:

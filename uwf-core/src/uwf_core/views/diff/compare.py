@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.sums import FIELDS, NOTHING_USED, UsagePayload, add_usage, is_exact
-from uwf_core.views.diff.align import Key, align, keys
+from uwf_core.views.diff.align import Key, align
 from uwf_core.views.diff.documents import (
     ComparedStep,
     ComparedThread,
@@ -13,25 +13,31 @@ from uwf_core.views.diff.documents import (
     ThreadDiffDocument,
 )
 from uwf_core.views.diff.neutral import Sides, neutral_words
+from uwf_core.views.diff.placed import PlacedStep, placed_steps
 from uwf_core.views.diff.sentence import sentence
 from uwf_core.views.diff.steps import difference, failures_of, route_of, step_differences
 
 if TYPE_CHECKING:
     from uwf_core.views.recorded import StepRecord, ThreadRecord
 
-_READ = ("output", "body", "edgePrompt")
-"""The nodes that are read together with the steps."""
+_RESULT = {"output", "text", "route"}
+"""The aspects of a call that follow from the steps of the called thread."""
 
 
 class _Run:
-    """A side: the thread and its steps, oldest first."""
+    """A side: the thread and its steps, oldest first, with those of the threads that it called."""
 
     def __init__(self, thread: "ThreadRecord") -> None:
         self.thread = thread
-        self.steps = list(thread.steps(*_READ))
-        self.keys: list[Key] = keys([step.role for step in self.steps])
-        refs = {str(step.ref): step.number for step in self.steps}
-        self.neutral = neutral_words(thread.id, thread.cwd, refs)
+        self.placed = placed_steps(thread)
+        self.steps = [each.step for each in self.placed]
+        self.keys: list[Key] = [each.key for each in self.placed]
+        above = {each.thread: each.path.rpartition("/")[0] for each in self.placed}
+        refs = {
+            str(each.step.ref): f"{above[each.thread]} {each.step.number}".strip()
+            for each in self.placed
+        }
+        self.neutral = neutral_words({**above, thread.id: ""}, thread.cwd, refs)
 
 
 def compare(a: "ThreadRecord", b: "ThreadRecord") -> ThreadDiffDocument:
@@ -74,7 +80,7 @@ def _common(a: _Run, b: _Run, sides: Sides) -> tuple[int, DivergenceDocument | N
     for place in range(length):
         found = list(step_differences(a.steps[place], b.steps[place], sides, folders))
         if found:
-            return place, _divergence(a, b, place, found)
+            return place, _below(a, b, place, found, sides) or _divergence(a, b, place, found)
     if len(a.steps) != len(b.steps):
         ends = _end_or_step(a, length), _end_or_step(b, length)
         return length, _divergence(a, b, length, [difference("end", *ends)])
@@ -82,6 +88,22 @@ def _common(a: _Run, b: _Run, sides: Sides) -> tuple[int, DivergenceDocument | N
     if not sides.same(*end):
         return length, _divergence(a, b, length, [difference("end", *end)])
     return length, _other_version(a, b)
+
+
+def _below(
+    a: _Run, b: _Run, place: int, found: list[StepDifference], sides: Sides
+) -> DivergenceDocument | None:
+    """The first divergence of the called threads, if two calls differ by their results alone."""
+    path, folders = f"{a.placed[place].path}/", (a.thread.cwd, b.thread.cwd)
+    if not _RESULT.issuperset(each["aspect"] for each in found):
+        return None
+    for at in range(place + 1, min(len(a.steps), len(b.steps))):
+        if not (a.placed[at].path.startswith(path) and b.placed[at].path.startswith(path)):
+            return None
+        below = list(step_differences(a.steps[at], b.steps[at], sides, folders))
+        if below:
+            return _below(a, b, at, below, sides) or _divergence(a, b, at, below)
+    return None
 
 
 def _other_version(a: _Run, b: _Run) -> DivergenceDocument | None:
@@ -103,20 +125,26 @@ def _other_version(a: _Run, b: _Run) -> DivergenceDocument | None:
 def _divergence(
     a: _Run, b: _Run, place: int | None, found: list[StepDifference]
 ) -> DivergenceDocument:
-    mine, other = _step_at(a, place), _step_at(b, place)
+    mine, other = _placed_at(a, place), _placed_at(b, place)
     also = list(dict.fromkeys(each["aspect"] for each in found[1:]))
-    if mine and other and mine.node["workflow"] != other.node["workflow"]:
+    if mine and other and mine.step.node["workflow"] != other.step.node["workflow"]:
         also.append("workflow")
     first = found[0]
     return {
         **first,
         "sentence": sentence(first, mine, other, min(len(a.steps), len(b.steps))),
-        "stepA": None if mine is None else mine.ref,
-        "stepB": None if other is None else other.ref,
-        "numberA": None if mine is None else mine.number,
-        "numberB": None if other is None else other.number,
+        "stepA": None if mine is None else mine.step.ref,
+        "stepB": None if other is None else other.step.ref,
+        "numberA": None if mine is None else mine.step.number,
+        "numberB": None if other is None else other.step.number,
+        "pathA": None if mine is None else mine.path,
+        "pathB": None if other is None else other.path,
         "also": [each for each in also if each != first["aspect"]],
     }
+
+
+def _placed_at(run: _Run, place: int | None) -> PlacedStep | None:
+    return run.placed[place] if place is not None and place < len(run.placed) else None
 
 
 def _step_at(run: _Run, place: int | None) -> "StepRecord | None":
@@ -124,8 +152,8 @@ def _step_at(run: _Run, place: int | None) -> "StepRecord | None":
 
 
 def _end_or_step(run: _Run, place: int) -> str:
-    step = _step_at(run, place)
-    return _end(run.thread) if step is None else f"step {step.number} ({step.role})"
+    found = _placed_at(run, place)
+    return _end(run.thread) if found is None else f"step {found.step.number} ({found.path})"
 
 
 def _end(thread: "ThreadRecord") -> str:
@@ -155,7 +183,7 @@ def _row(
     is_whole = bool(found) or not (mine and other)
     return {
         "role": key[0],
-        "visit": key[1],
+        "visit": key[1][-1],
         "a": None if mine is None else _side(mine, is_whole=is_whole),
         "b": None if other is None else _side(other, is_whole=is_whole),
         "shared": bool(mine and other and mine.ref == other.ref),
@@ -188,14 +216,22 @@ def _side(step: "StepRecord", *, is_whole: bool) -> ComparedStep:
 
 
 def _usage(step: "StepRecord") -> UsagePayload:
-    total = step.node["usage"]
+    total = _used(step)[0]
     for each in _attempts(step):
-        total = add_usage(total, each.node["usage"])
+        total = add_usage(total, _used(each)[0])
     return total
 
 
 def _duration(step: "StepRecord") -> int:
-    return step.duration_ms + sum(each.duration_ms for each in _attempts(step))
+    return sum(_used(each)[1] for each in (step, *_attempts(step)))
+
+
+def _used(step: "StepRecord") -> tuple[UsagePayload, int]:
+    """What a step used and how long it took; for a call what the called thread did."""
+    called = step.node["calledUsage"]
+    if called is None:
+        return step.node["usage"], step.duration_ms
+    return called["usage"], called["runningMs"]
 
 
 def _attempts(step: "StepRecord") -> "list[StepRecord]":
@@ -215,7 +251,8 @@ def _attempts(step: "StepRecord") -> "list[StepRecord]":
 def _totals(run: _Run) -> ComparedThread:
     thread = run.thread
     # A fork's own totals begin at the fork.
-    inherited = [step for step in run.steps if step.node["thread"] != thread.id]
+    own = [each.step for each in run.placed if each.thread == thread.id]
+    inherited = [step for step in own if step.node["thread"] != thread.id]
     usage, running_ms = NOTHING_USED, 0
     for step in inherited:
         usage, running_ms = add_usage(usage, _usage(step)), running_ms + _duration(step)
@@ -227,7 +264,7 @@ def _totals(run: _Run) -> ComparedThread:
         "task": thread.task,
         "cwd": thread.cwd,
         "status": thread.state.status,
-        "steps": len(run.steps),
+        "steps": len(own),
         "attempts": sum(len(step.node["previousAttempts"]) for step in run.steps)
         + len(thread.pending),
         "corrections": sum(len(step.node["corrections"]) for step in run.steps),

@@ -26,7 +26,8 @@ class StepDifference(TypedDict):
 
 class DivergenceDocument(StepDifference):
     """The first divergence: the step of each side (null where it has none), in what they differ
-    first, and in one sentence; `also` are the other aspects in which these steps differ.
+    first, and in one sentence; a path is a role after those that call its thread (`work/writer`).
+    `also` are the other aspects in which these steps differ.
     """
 
     sentence: str
@@ -34,6 +35,8 @@ class DivergenceDocument(StepDifference):
     stepB: str | None
     numberA: int | None
     numberB: int | None
+    pathA: str | None
+    pathB: str | None
     also: list[str]
 
 
@@ -65,8 +68,9 @@ class ComparedStep(TypedDict):
 
 
 class DiffRow(TypedDict):
-    """Aligned steps, or a step of one side; `visit` counts the steps of the role. `shared`: both
-    threads contain the same node.
+    """Aligned steps, or a step of one side. The steps of a called thread follow the call, with a
+    `role` such as `work/writer`; `visit` counts the steps of the role in its thread and call.
+    `shared`: both threads contain the same node.
     """
 
     role: str

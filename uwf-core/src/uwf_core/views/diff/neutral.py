@@ -11,10 +11,11 @@ Neutral: TypeAlias = Callable[[str], str]
 """Replaces what only one thread can contain by words that are the same for every thread."""
 
 
-def neutral_words(thread: str, cwd: str, steps: Mapping[str, int]) -> Neutral:
-    """The replacement for one thread: its id, its folder, and the references of its `steps` (with
-    their numbers). A prompt names them (`uwf thread read THREAD --before STEP`), and agents repeat
-    them, so they do not make two runs of one task different.
+def neutral_words(threads: Mapping[str, str], cwd: str, steps: Mapping[str, str]) -> Neutral:
+    """The replacement for one thread: the ids of it and of those that it called (with the roles
+    that call them), its folder, and the references of the `steps` (with their places). A prompt
+    names them (`uwf thread read THREAD --before STEP`), and agents repeat them, so they do not make
+    two runs of one task different.
     """
     # The folder must be a whole path: /a/b is not the beginning of /a/bc.
     folder = rf"(?<![\w./-]){re.escape(cwd)}(?![\w-]|\.\w)" if len(cwd) > 1 else r"(?!)"
@@ -23,8 +24,8 @@ def neutral_words(thread: str, cwd: str, steps: Mapping[str, int]) -> Neutral:
 
     def word(found: "re.Match[str]") -> str:
         text = found[0]
-        if text == thread:
-            return "<thread>"
+        if text in threads:
+            return f"<{' '.join(('thread', *filter(None, [threads[text]])))}>"
         if text == cwd:
             return "<folder>"
         return f"<step {steps[text]}>" if text in steps else text

@@ -6,7 +6,7 @@ from uwf_core.workflow.definition import END, SUSPEND
 
 if TYPE_CHECKING:
     from uwf_core.views.diff.documents import StepDifference
-    from uwf_core.views.recorded import StepRecord
+    from uwf_core.views.diff.placed import PlacedStep
 
 _PARTS = {
     "form": "the prompts differ in the form of the reply",
@@ -20,7 +20,7 @@ _PARTS = {
 
 
 def sentence(
-    found: "StepDifference", a: "StepRecord | None", b: "StepRecord | None", common: int
+    found: "StepDifference", a: "PlacedStep | None", b: "PlacedStep | None", common: int
 ) -> str:
     """Name the step of each side and in what they differ first.
 
@@ -34,12 +34,12 @@ def sentence(
         return _end(found, a, b, common)
     if a is None or b is None:
         return f"Before the first step {_what(found)}."
-    role = a.role if a.role == b.role else f"{a.role} in A, {b.role} in B"
-    return f"At step {a.number} ({role}; A {a.ref}, B {b.ref}) {_what(found)}."
+    role = a.path if a.path == b.path else f"{a.path} in A, {b.path} in B"
+    return f"At step {a.step.number} ({role}; A {a.step.ref}, B {b.step.ref}) {_what(found)}."
 
 
 def _end(
-    found: "StepDifference", a: "StepRecord | None", b: "StepRecord | None", common: int
+    found: "StepDifference", a: "PlacedStep | None", b: "PlacedStep | None", common: int
 ) -> str:
     steps = "1 step" if common == 1 else f"{common} steps"
     if a is None and b is None:
@@ -49,7 +49,7 @@ def _end(
     assert step is not None
     return (
         f"After {steps}, {name} is {_first_line(ended)}, and {other} continues with step "
-        f"{step.number} ({step.role}, {step.ref})."
+        f"{step.step.number} ({step.path}, {step.step.ref})."
     )
 
 
