@@ -70,6 +70,7 @@ OLD: dict[str, Any] = {
         },
     },
     "limits": {"maxSteps": 20},
+    "input": {"type": "object", "properties": {"to": TEXT}, "required": ["to"]},
 }
 PLANNED = {"role": "planner", "output": {"$status": "planned", "plan": "by train"}}
 UNCLEAR = {"role": "planner", "output": {"$status": "unclear"}}
@@ -182,6 +183,12 @@ def renamed(new: dict[str, Any]) -> None:
     new.update(json.loads(text))
 
 
+def given(fields: dict[str, Any], *required: str) -> Callable[[dict[str, Any]], Any]:
+    """Another input."""
+    schema = {"type": "object", "properties": fields, "required": list(required)}
+    return lambda new: new.update(input=schema)
+
+
 OK, BAD = "compatible", "breaking"
 LONGER = {"type": "string", "maxLength": 9}
 
@@ -190,6 +197,17 @@ EXAMPLES = [
     Example("description-changed", OK, OK, lambda new: new.update(description="A trip.")),
     Example("limit-changed", OK, OK, lambda new: new["limits"].update(maxSteps=10),
             place="limits.maxSteps"),
+    Example("limit-changed", OK, OK, role("planner", limits={"maxVisits": 3}),
+            place="roles.planner.limits.maxVisits"),
+    Example("input-changed", OK, OK, given({"to": TEXT, "days": {"type": "integer"}}, "to"),
+            place="input.days"),
+    Example("input-changed", OK, OK, given({"to": {**TEXT, "description": "Where."}})),
+    Example("input-changed", BAD, BAD, given({"from": TEXT}), place="input.to"),
+    Example("input-changed", BAD, BAD, given({"to": TEXT, "from": TEXT}, "to", "from"),
+            place="input.from"),
+    Example("input-changed", BAD, BAD, given({"to": {"type": "integer"}}, "to"), place="input.to"),
+    Example("input-changed", BAD, BAD, lambda new: new["input"].update(minProperties=2),
+            place="input"),
     Example("role-added", OK, OK, checker(variant("booked", ("price",), price={"type": "number"},
                                                   link=TEXT))),
     Example("role-added", OK, BAD, checker(variant("checked")), place="roles.checker"),
@@ -203,6 +221,8 @@ EXAMPLES = [
     Example("text-changed", OK, OK, role("planner", description="Plans.")),
     Example("tools-changed", OK, OK, role("planner", tools=["read"])),
     Example("timeout-changed", OK, OK, role("planner", timeout=60)),
+    Example("reserve-changed", OK, OK, role("planner", reserve={"tokens": 900}),
+            place="roles.planner.reserve.tokens"),
     Example("player-changed", OK, OK, role("planner", human=True)),
     Example("player-changed", OK, OK, role("planner", agent="hermes", model="large")),
     Example("player-changed", OK, OK, played_by_a_program),
@@ -307,7 +327,7 @@ def test_the_verdict_for_forks_is_that_of_a_real_fork(place, example):
         files.append(project.folder / folder / f"{json.loads(text)['name']}.yaml")
         files[-1].write_text(text, encoding="utf-8")
     project.script([*example.at, PLANNED])
-    thread = uwf.start(str(files[0]), "a task")["thread"]
+    thread = uwf.start(str(files[0]), "a task", input={"to": "Rome"})["thread"]
     if example.at:
         uwf.exec(thread, count=len(example.at))
     step = uwf.steps(thread)[-1]["step"]
@@ -335,3 +355,26 @@ def test_several_roles_that_end_with_one_status_make_one_result():
         "callers use price of the $status booked, which can be missing now"
     ]
     assert verdict(compare_workflows(checked(version(both)), checked(version())), "callers") == OK
+
+
+def test_another_version_of_a_called_workflow_is_a_change_of_the_role_that_calls_it(tmp_path):
+    from tests.core.engine.test_calls import INNER, OUTER
+
+    project = Project(tmp_path)
+    outer = OUTER.replace("workflow: inner", "workflow: ./inner.yaml")
+    outer = outer.replace('prompt: "Do this: {{{plan}}}"', 'prompt: "{{{plan}}}!"')
+    for folder, text in (("old", INNER), ("new", INNER.replace("Check it.", "Check all."))):
+        (project.folder / folder).mkdir()
+        (project.folder / folder / "inner.yaml").write_text(text, encoding="utf-8")
+        (project.folder / folder / "outer.yaml").write_text(outer, encoding="utf-8")
+    project.uwf("workflow", "add", "old/outer.yaml")
+    same = project.uwf("workflow", "diff", "old/outer.yaml").document
+    assert same["same"], "the reference of a file does not depend on whether it is published"
+    [change] = project.uwf("workflow", "diff", "new/outer.yaml").document["changes"]
+    assert (change["kind"], change["place"]) == ("player-changed", "roles.work.workflow")
+    assert (change["forks"], change["callers"]) == (OK, OK)
+    limited = outer.replace('prompt: "{{{plan}}}!"', 'prompt: "{{{plan}}}!", limits: {maxSteps: 9}')
+    (project.folder / "old" / "outer.yaml").write_text(limited, encoding="utf-8")
+    [change] = project.uwf("workflow", "diff", "old/outer.yaml").document["changes"]
+    place = "graph.planner.planned.limits.maxSteps"
+    assert (change["kind"], change["place"], change["b"]) == ("limit-changed", place, 9)

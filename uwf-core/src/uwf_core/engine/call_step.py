@@ -28,7 +28,7 @@ from uwf_core.thread.limits import DEPTH, THREAD, ledger_since, named
 from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.names import attempt_name, attempts_prefix, call_name
 from uwf_core.thread.state import OpenAttempt, fold
-from uwf_core.workflow.definition import CALL_AGENT, SELF, START
+from uwf_core.workflow.definition import SELF, START
 
 if TYPE_CHECKING:
     from uwf_core.engine.plan import Intent, Task

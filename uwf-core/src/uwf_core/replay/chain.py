@@ -8,7 +8,6 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.calls import CALL_AGENT, open_calls
 from uwf_core.thread.decisions import Event
 from uwf_core.thread.history import Step, failed_steps, newest_first, read_step, unordered_events
-from uwf_core.workflow.definition import CALL_AGENT
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store

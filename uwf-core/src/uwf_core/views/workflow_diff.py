@@ -83,10 +83,23 @@ def _registered(engine: "Engine", name: str) -> str:
 def _read(engine: "Engine", word: str, watch: "Watch") -> tuple[Workflow, ComparedWorkflow]:
     found = read_workflow(engine, word, watch)
     if isinstance(found, dict):
-        new: Workflow = build(Workflow, found)
+        new: Workflow = build(Workflow, _with_references(engine, found))
         return new, {"workflow": None, "workflowName": new.name}
     workflow = as_in_file(engine.definition(found))
     return workflow, {"workflow": found, "workflowName": workflow.name}
+
+
+def _with_references(engine: "Engine", workflow: dict[str, Any]) -> dict[str, Any]:
+    """A workflow of a file with the references of the files that it calls; stores nothing."""
+    from uwf_core.cas.store import Store
+    from uwf_core.stores.memory import MemoryBackend
+    from uwf_core.workflow.publish import publish
+
+    draft, roles = Store(MemoryBackend(), engine.now_ms), dict(workflow["roles"])
+    for name, role in roles.items():
+        if isinstance(role["workflow"], dict):
+            roles[name] = {**role, "workflow": publish(draft, role["workflow"])}
+    return {**workflow, "roles": roles}
 
 
 def _document(change: WorkflowChange) -> ChangeDocument:

@@ -33,9 +33,6 @@ NAME_PATTERN: Final = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
 SELF: Final = "$SELF"
 """In place of a workflow's name: the workflow of the calling thread."""
 
-CALL_AGENT: Final = "workflow"
-"""The agent that the step of a call records; its session is the called thread."""
-
 PROGRAM: Final = "program"
 """What steps record as the agent of a role that a program plays."""
 

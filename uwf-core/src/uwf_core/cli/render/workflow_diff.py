@@ -8,7 +8,7 @@ from uwf_core.cli.render.lines import changed_lines
 
 _SHOWN = (
     "description-changed", "text-changed", "field-retyped", "field-described", "schema-changed",
-    "prompt-changed", "location-changed",
+    "prompt-changed", "location-changed", "player-changed", "input-changed",
 )  # fmt: skip
 """Changes of which the differing lines are shown."""
 
@@ -62,7 +62,7 @@ def _words(change: Mapping[str, Any]) -> str:
 
 _VALUES = (
     "name-changed", "limit-changed", "role-renamed", "tools-changed", "timeout-changed",
-    "field-required", "field-optional", "edge-retargeted",
+    "reserve-changed", "field-required", "field-optional", "edge-retargeted",
 )  # fmt: skip
 """Changes whose values are short."""
 

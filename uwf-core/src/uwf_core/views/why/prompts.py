@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from uwf_core.api.reading import RecordedStep
+from uwf_core.thread.calls import CALL_AGENT
 from uwf_core.views.why.prompt_parts import (
     CALLER,
     END,
@@ -22,7 +23,7 @@ from uwf_core.views.why.prompt_parts import (
 )
 from uwf_core.views.why.statements import Statement
 from uwf_core.views.why.surroundings import Surroundings
-from uwf_core.workflow.definition import CALL_AGENT, PROGRAM
+from uwf_core.workflow.definition import PROGRAM
 
 _WORTH_A_REFERENCE = 400
 """A longer part of a prompt that another section shows is not shown again."""

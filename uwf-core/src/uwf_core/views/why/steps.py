@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from uwf_core.api.reading import RecordedStep
+from uwf_core.thread.calls import CALL_AGENT
 from uwf_core.views.why.calls import first_call, history, reopened, replaced_steps
 from uwf_core.views.why.events import event_statement
 from uwf_core.views.why.prompts import prompt_statements
@@ -19,7 +20,7 @@ from uwf_core.views.why.words import (
     quoted,
     used,
 )
-from uwf_core.workflow.definition import CALL_AGENT, PROGRAM
+from uwf_core.workflow.definition import PROGRAM
 
 _START, _SUSPEND = "$START", "$SUSPEND"
 _LONG = 120

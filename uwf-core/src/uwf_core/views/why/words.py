@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from uwf_core.workflow.definition import CALL_AGENT, PROGRAM
+from uwf_core.thread.calls import CALL_AGENT
+from uwf_core.workflow.definition import PROGRAM
 
 
 def quoted(word: object) -> str:

@@ -3,15 +3,17 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from uwf_core.shape.shapes import camel, plain
+from uwf_core.shape.shapes import plain
 from uwf_core.workflow.definition import Edge, RoleText, Workflow
+from uwf_core.workflow.diff.amounts import amount_changes
 from uwf_core.workflow.diff.change import WorkflowChange
 from uwf_core.workflow.diff.edges import edge_changes
+from uwf_core.workflow.diff.inputs import input_changes
 from uwf_core.workflow.diff.outputs import Callers, output_changes
 from uwf_core.workflow.diff.results import Broken, Result, broken_results, result_of
 
 _TEXTS = ("description", "goal", "capabilities", "procedure", "output")
-_PLAYERS = ("program", "human", "agent", "model")
+_PLAYERS = ("workflow", "program", "human", "agent", "model")
 
 
 def compare_workflows(a: Workflow, b: Workflow) -> list[WorkflowChange]:
@@ -37,10 +39,8 @@ def _workflow(a: Workflow, b: Workflow) -> Iterator[WorkflowChange]:
         yield WorkflowChange("name-changed", "name", a.name, b.name)
     if a.description != b.description:
         yield WorkflowChange("description-changed", "description", a.description, b.description)
-    for field, before in a.limits._asdict().items():
-        now = getattr(b.limits, field)
-        if before != now:
-            yield WorkflowChange("limit-changed", f"limits.{camel(field)}", before, now)
+    yield from amount_changes("limit-changed", "limits", a.limits, b.limits)
+    yield from input_changes(a.input, b.input)
 
 
 def _role(name: str, old: Result, new: Result, broken: Broken) -> Iterator[WorkflowChange]:
@@ -85,6 +85,8 @@ def _texts(name: str, a: RoleText, b: RoleText) -> Iterator[WorkflowChange]:
         )
     if a.timeout != b.timeout:
         yield WorkflowChange("timeout-changed", f"roles.{name}.timeout", a.timeout, b.timeout)
+    yield from amount_changes("limit-changed", f"roles.{name}.limits", a.limits, b.limits)
+    yield from amount_changes("reserve-changed", f"roles.{name}.reserve", a.reserve, b.reserve)
 
 
 def _listed(value: Any) -> Any:

@@ -1,8 +1,9 @@
-"""Changes in the graph: targets, prompts, locations."""
+"""Changes in the graph: targets, prompts, limits, locations."""
 
 from collections.abc import Callable, Iterator, Mapping
 
 from uwf_core.workflow.definition import END, START, Edge
+from uwf_core.workflow.diff.amounts import amount_changes
 from uwf_core.workflow.diff.change import WorkflowChange
 from uwf_core.workflow.fields import Fields, Presence
 from uwf_core.workflow.template import TemplateName, parse
@@ -46,6 +47,7 @@ def edge_changes(
             yield WorkflowChange(
                 "prompt-changed", f"{place}.prompt", before.prompt, edge.prompt, blank
             )
+        yield from amount_changes("limit-changed", f"{place}.limits", before.limits, edge.limits)
         if before.location != edge.location:
             yield WorkflowChange(
                 "location-changed", f"{place}.location", before.location, edge.location
