@@ -314,6 +314,7 @@ def test_every_kind_has_an_example_and_a_row_in_the_guide():
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     project = Project(tmp_path_factory.mktemp("versions"))
+    project.uwf("config", "trust")  # one version runs a program
     with project.client(durable=False) as uwf:
         yield project, uwf
 

@@ -43,7 +43,8 @@ def graph(session: Session, workflow: str) -> None:
     from uwf_core.workflow.mermaid import graph as draw
 
     drawn = _definition(session, workflow)
-    document = {"workflow": drawn["workflow"], "workflowName": drawn["name"], "graph": draw(drawn)}
+    text = draw(drawn, session.engine.definition)
+    document = {"workflow": drawn["workflow"], "workflowName": drawn["name"], "graph": text}
     session.emit(document, lambda each, _: str(each["graph"]))
 
 

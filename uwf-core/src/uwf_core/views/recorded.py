@@ -84,8 +84,7 @@ class StepRecord:
         self._engine = engine
         self._step = step
         self.ref, self.node = step
-        self.number = self.node["number"]
-        self.role = self.node["role"]
+        self.number, self.role = self.node["number"], self.node["role"]
 
     @property
     def workflow(self) -> "Definition":
@@ -188,12 +187,12 @@ class StepRecord:
     @property
     def attempts(self) -> "list[StepRecord]":
         """The attempts at this step that failed."""
-        return [self._other(ref) for ref in self.node["previousAttempts"]]
+        return [self.other(ref) for ref in self.node["previousAttempts"]]
 
     @property
     def replaced(self) -> "StepRecord | None":
         """The step that this one replaced."""
-        return None if self.node["replaces"] is None else self._other(self.node["replaces"])
+        return None if self.node["replaces"] is None else self.other(self.node["replaces"])
 
     @property
     def turns(self) -> list[TurnRecord]:
@@ -201,13 +200,8 @@ class StepRecord:
         detail = self._engine.store.payload(Ref(self.node["detail"]))
         return [TurnRecord(self._engine.store, ref) for ref in detail["turns"]]
 
-    def called_steps(self, *fields: str) -> "Iterator[StepRecord]":
-        """The steps of the thread that it called, newest first, also those of earlier calls."""
-        if self.node["child"] is not None:
-            steps = newest_first(self._engine.store, Ref(self.node["child"]), Ref(""), fields)
-            yield from map(partial(StepRecord, self._engine), steps)
-
-    def _other(self, ref: str) -> "StepRecord":
+    def other(self, ref: str) -> "StepRecord":
+        """Another step of the store."""
         return StepRecord(self._engine, read_step(self._engine.store, Ref(ref)))
 
     def _text(self, field: str) -> str | None:

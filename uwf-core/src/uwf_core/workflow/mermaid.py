@@ -1,8 +1,9 @@
 """A workflow's graph as Mermaid text."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.workflow.definition import END, START, SUSPEND, Definition
 
@@ -15,15 +16,28 @@ class _Arrow(NamedTuple):
     target: str
 
 
-def graph(workflow: Definition | Mapping[str, Any]) -> str:
-    """The flow chart of a published workflow, or of a checked one (`Checked.workflow`)."""
+def graph(
+    workflow: Definition | Mapping[str, Any], definition_of: Callable[[Ref], Definition]
+) -> str:
+    """The flow chart of a published workflow, or of a checked one (`Checked.workflow`).
+
+    A role has the shape of who plays it: a box for an agent, a box with double sides for another
+    workflow (with its name), a hexagon for a program, a trapezium for a person.
+
+    Args:
+        workflow: the workflow.
+        definition_of: reads a called workflow.
+    """
     arrows = _arrows(workflow)
     roles = workflow.roles if isinstance(workflow, Definition) else workflow["roles"]
     used = [arrow.source for arrow in arrows] + [arrow.target for arrow in arrows]
     nodes = [START, *roles, *(name for name in (END, SUSPEND) if name in used)]
     ids = {name: f"n{number}" for number, name in enumerate(nodes)}
     lines = ["flowchart TD"]
-    lines += [f"    {ids[name]}{_PSEUDO.get(name) or _box(name)}" for name in nodes]
+    lines += [
+        f"    {ids[name]}{_PSEUDO.get(name) or _shape(name, roles[name], definition_of)}"
+        for name in nodes
+    ]
     lines += [
         f'    {ids[arrow.source]} -->|"{_escaped(arrow.status)}"| {ids[arrow.target]}'
         for arrow in arrows
@@ -45,8 +59,17 @@ def _arrows(workflow: Definition | Mapping[str, Any]) -> list[_Arrow]:
     ]
 
 
-def _box(name: str) -> str:
-    return f'["{_escaped(name)}"]'
+def _shape(name: str, role: Any, definition_of: Callable[[Ref], Definition]) -> str:
+    """The shape of a role; its text is the name, and that of the workflow that plays it."""
+    fields = role if isinstance(role, Mapping) else role._asdict()
+    called = fields["workflow"]
+    if called is not None:
+        callee = called["name"] if isinstance(called, Mapping) else called
+        callee = definition_of(Ref(callee)).name if Ref.matches(callee) else callee
+        return f'[["{_escaped(name)} (workflow {_escaped(callee)})"]]'
+    if fields["program"] is not None:
+        return f'{{{{"{_escaped(name)}"}}}}'
+    return f'[/"{_escaped(name)}"\\]' if fields["human"] else f'["{_escaped(name)}"]'
 
 
 def _escaped(text: str) -> str:

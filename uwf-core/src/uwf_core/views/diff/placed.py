@@ -54,7 +54,8 @@ def _of_call(step: "StepRecord", seen: set[str]) -> "Iterator[StepRecord]":
     """The steps of a called thread that belong to one call, newest first: those that no earlier
     call delivered.
     """
-    for each in step.called_steps(*_READ):
-        if each.ref in seen:
-            return
+    ref = step.node["child"]
+    while ref is not None and ref not in seen:
+        each = step.other(ref)
         yield each
+        ref = each.node["prev"]
