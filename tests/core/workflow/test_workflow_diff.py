@@ -314,7 +314,9 @@ def test_every_kind_has_an_example_and_a_row_in_the_guide():
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     project = Project(tmp_path_factory.mktemp("versions"))
-    project.uwf("config", "trust")  # one version runs a program
+    (project.folder / "new").mkdir()
+    for folder in (".", "new"):  # one version runs a program
+        project.uwf("config", "trust", folder)
     with project.client(durable=False) as uwf:
         yield project, uwf
 

@@ -17,7 +17,8 @@ class _Arrow(NamedTuple):
 
 
 def graph(
-    workflow: Definition | Mapping[str, Any], definition_of: Callable[[Ref], Definition]
+    workflow: Definition | Mapping[str, Any],
+    definition_of: Callable[[Ref], Definition] | None = None,
 ) -> str:
     """The flow chart of a published workflow, or of a checked one (`Checked.workflow`).
 
@@ -26,7 +27,7 @@ def graph(
 
     Args:
         workflow: the workflow.
-        definition_of: reads a called workflow.
+        definition_of: reads a called workflow; without it, its reference is shown.
     """
     arrows = _arrows(workflow)
     roles = workflow.roles if isinstance(workflow, Definition) else workflow["roles"]
@@ -59,17 +60,18 @@ def _arrows(workflow: Definition | Mapping[str, Any]) -> list[_Arrow]:
     ]
 
 
-def _shape(name: str, role: Any, definition_of: Callable[[Ref], Definition]) -> str:
+def _shape(name: str, role: Any, definition_of: Callable[[Ref], Definition] | None) -> str:
     """The shape of a role; its text is the name, and that of the workflow that plays it."""
     fields = role if isinstance(role, Mapping) else role._asdict()
-    called = fields["workflow"]
+    called, shown = fields.get("workflow"), _escaped(name)
     if called is not None:
         callee = called["name"] if isinstance(called, Mapping) else called
-        callee = definition_of(Ref(callee)).name if Ref.matches(callee) else callee
-        return f'[["{_escaped(name)} (workflow {_escaped(callee)})"]]'
-    if fields["program"] is not None:
-        return f'{{{{"{_escaped(name)}"}}}}'
-    return f'[/"{_escaped(name)}"\\]' if fields["human"] else f'["{_escaped(name)}"]'
+        if definition_of is not None and Ref.matches(callee):
+            callee = definition_of(Ref(callee)).name
+        return f'[["{shown} (workflow {_escaped(callee)})"]]'
+    if fields.get("program") is not None:
+        return f'{{{{"{shown}"}}}}'
+    return f'[/"{shown}"\\]' if fields.get("human") else f'["{shown}"]'
 
 
 def _escaped(text: str) -> str:
