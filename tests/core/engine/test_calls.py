@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from uwf_core.client import Client
+from uwf_core.client import Cancel, Client
+from uwf_core.engine.call_step import begin_call
+from uwf_core.engine.plan import GO_ON
+from uwf_core.engine.results import Silent
+from uwf_core.engine.run import locked_thread
 from uwf_core.errors import UsageError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
@@ -257,6 +261,35 @@ def test_a_thread_whose_result_is_recorded_takes_no_further_step(uwf: Client, ro
         with pytest.raises(WrongStateError, match="is recorded in step 2"):
             act(child)
     assert uwf.fork(uwf.show(child)["head"])["thread"] != child
+
+
+def test_a_thread_that_is_called_again_cannot_replace_its_recorded_result(
+    project: Project, uwf: Client, root: str
+) -> None:
+    failing = {**WRITTEN, "outputs": [{"fail": {"kind": "crashed"}}, WRITTEN["output"]]}
+    del failing["output"]
+    project.script([PLANNED, WRITTEN, failing, GOOD, REFUSED, ACCEPTED], by_role=True)
+    uwf.exec(root, until_done=True)
+    child = child_of(uwf, root)
+    assert uwf.show(child)["suspendReason"] == "failure"
+    with pytest.raises(WrongStateError):
+        uwf.poke(child, "again")
+    project.script([PLANNED, WRITTEN, GOOD, REFUSED, ACCEPTED], by_role=True)
+    uwf.exec(root, until_done=True)
+    assert uwf.show(root)["status"] == "completed"
+
+
+def test_a_call_that_no_step_was_taken_in_cannot_be_poked_below(
+    project: Project, uwf: Client, root: str
+) -> None:
+    project.script([PLANNED, WRITTEN, GOOD, REFUSED, ACCEPTED], by_role=True)
+    uwf.exec(root, count=4)
+    run = uwf._engine
+    with locked_thread(run, root, Silent(), Cancel()) as held:
+        role = held.definition.roles["work"]
+        begin_call(held, role, GO_ON)
+    with pytest.raises(WrongStateError, match="no step in its newest call"):
+        uwf.poke(child_of(uwf, root), "again")
 
 
 def test_during_a_call_the_caller_cannot_be_poked(uwf: Client, root: str) -> None:
