@@ -111,6 +111,7 @@ def test_a_resumed_root_tells_the_called_thread_what_the_person_said(uwf: Client
     steps = list(uwf.thread(child_of(uwf, top)).steps())
     assert steps[3].edge_prompt == "Plan again.\n\nDo more of it.\n\nA longer one."
     assert uwf.show(top)["steps"] == 2
+    assert open_calls(uwf._engine.store, ThreadId(top)) == []
     assert is_valid(uwf)
 
 
