@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.eval.run.run_site import FLOW
 
 from uwf_core.client import Client
 from uwf_core.errors import UnknownIdError, UsageError
@@ -37,7 +38,7 @@ def test_a_run_has_its_own_copy_and_still_finds_a_workflow_beside_the_original(
 ) -> None:
     folder = write(tmp_path / "a", "a", "../flows/w.yaml")
     (tmp_path / "flows").mkdir()
-    (tmp_path / "flows" / "w.yaml").write_text("")
+    (tmp_path / "flows" / "w.yaml").write_text(FLOW.replace("name: flow", "name: w"))
     (folder / "__pycache__").mkdir()
     task = take_task(find_task("a", client, tmp_path), tmp_path / "copy", client).require()
     assert task.folder == tmp_path / "copy"

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.eval.run.run_site import FLOW
 
 from uwf_core.client import Client
 from uwf_core.errors import DefinitionError
@@ -37,7 +38,7 @@ def test_a_small_task_gets_every_default(tmp_path: Path) -> None:
 def test_everything_that_a_task_can_say_is_kept(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "judge.py").write_text("")
-    (tmp_path / "flow.yaml").write_text("")
+    (tmp_path / "flow.yaml").write_text(FLOW)
     task = read(
         tmp_path,
         """\

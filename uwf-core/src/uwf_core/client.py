@@ -32,23 +32,17 @@ if TYPE_CHECKING:
     from uwf_core.api.agent import Model
     from uwf_core.api.judge import Judge
     from uwf_core.api.reading import RecordedThread
-    from uwf_core.engine.documents import (
-        AnswerDocument,
-        BundleDocument,
-        ExecDocument,
-        ImportDocument,
-        RemovedDocument,
-        StartedDocument,
-        StepDocument,
-        StepResult,
-        StepRow,
-        ThreadDocument,
-        ThreadRow,
-        TurnDocument,
-    )
     from uwf_core.engine.results import Outcome
     from uwf_core.replay.replay import ReplayDocument
+    from uwf_core.threads.unattended import Unattended
     from uwf_core.views.thread_list import ThreadFilter
+
+    # isort: off
+    from uwf_core.engine.documents import (
+        AnswerDocument, BundleDocument, ExecDocument, ImportDocument, RemovedDocument,
+        StartedDocument, StepDocument, StepResult, StepRow, ThreadDocument, ThreadRow, TurnDocument,
+    )  # fmt: skip
+    # isort: on
 
 __all__ = [
     "AnswerDocument", "BundleDocument", "Cancel", "Client", "ExecDocument", "ImportDocument",
@@ -148,6 +142,13 @@ class Client:
         return Installation(self._engine)
 
     @property
+    def unattended(self) -> Unattended:
+        """The threads of a program that runs them without a person."""
+        from uwf_core.threads.unattended import Unattended
+
+        return Unattended(self._engine, self._watch)
+
+    @property
     def nodes(self) -> NodeStore:
         """The typed nodes and names of a program that uses uwf's store."""
         return NodeStore(self._engine)
@@ -194,10 +195,8 @@ class Client:
         """Start a thread, run nothing; as `StartOptions` says. Errors as `uwf thread start`."""
         from uwf_core.threads import start
 
-        options = start.StartOptions(
-            workflow, prompt, str(cwd), agent, input, bindings or {}, limits
-        )
-        return start.start_thread(self._engine, options, self._watch)
+        given = start.StartOptions(workflow, prompt, str(cwd), agent, input, bindings or {}, limits)
+        return start.start_thread(self._engine, given, self._watch)
 
     def exec(
         self,

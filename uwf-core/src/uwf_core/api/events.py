@@ -36,7 +36,6 @@ class StepStarted(NamedTuple):
         agent: as the step records it: the name of a plugin, or a command line.
         answers: whether a person's answer is its input.
         alias: the alias of the configuration, if the agent is a command; else None.
-        depth: how many calls are above the thread; 0 for one that no other called.
     """
 
     thread: str
@@ -47,7 +46,6 @@ class StepStarted(NamedTuple):
     at_ms: int
     answers: bool = False
     alias: str | None = None
-    depth: int = 0
 
 
 class TurnTaken(NamedTuple):

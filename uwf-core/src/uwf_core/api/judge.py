@@ -38,7 +38,9 @@ class JudgeRequest:
         options: the judge's options of the task, an instance of the class in `JudgeSpec.options`.
         record: the thread as `uwf thread show` gives it, with the task as `prompt` and the
             documents of its steps (`uwf step show`) under `steps`; each has the documents of the
-            attempts that failed before it under `attempts`.
+            attempts that failed before it under `attempts`. The steps of called threads are among
+            them, in the order in which they ended, each before the step of its call (which has
+            `childThread`); their `role` is a path: `work/writer` where the role `work` called.
         model: the model that `modelOverrides.judge` names, for judges that use one.
         fixture: the folder from which the trial's folder was copied, only for reading; None if
             the trial began with an empty folder.

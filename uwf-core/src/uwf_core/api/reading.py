@@ -131,6 +131,10 @@ class RecordedStep(Protocol):
         """The role that ran."""
 
     @property
+    def child(self) -> str | None:
+        """The thread that it called; None for the step of an agent, a person or a program."""
+
+    @property
     def workflow(self) -> "RecordedWorkflow":
         """The workflow that chose the role and routed the output."""
 

@@ -3,7 +3,7 @@ cancel it; its document on stdout.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
@@ -20,19 +20,14 @@ if TYPE_CHECKING:
     from uwf_core.engine.results import Outcome
     from uwf_core.process.cancel import Cancel
 
-CallPath = Sequence[tuple[str, int, str]]
-"""Thread, number and role of each call above a thread, outermost first."""
-
 _CLEAR = "\r\x1b[2K"
 _REFRESH_SECONDS = 0.5
 
 
 class Running(NamedTuple):
-    """The running step as seen so far; seconds are from a monotonic clock. `number` and `role` have
-    those of the calls above: `2.1`, `work/writer`.
-    """
+    """The running step as seen so far; seconds are from a monotonic clock."""
 
-    number: str
+    number: int
     attempt: int
     role: str
     agent: str
@@ -77,24 +72,15 @@ class LiveWatch:
     Args:
         refresh: whether one line is redrawn in place; else lines only at the ends of steps.
         write: prints a whole line (and a line end) on the same stream.
-        calls_above: gives the calls above a thread.
     """
 
     def __init__(
-        self,
-        stream: IO[str],
-        screen: Screen,
-        write: Callable[[str], None],
-        *,
-        refresh: bool,
-        calls_above: Callable[[str], "CallPath"] = lambda _: (),
+        self, stream: IO[str], screen: Screen, write: Callable[[str], None], *, refresh: bool
     ) -> None:
         self._stream = stream
         self._screen = screen
         self._write = write
         self._refresh = refresh
-        self._calls_above = calls_above
-        self._paths: dict[str, CallPath] = {}
         self._running: Running | None = None
         self._lock = threading.RLock()
         self._stop = threading.Event()
@@ -152,28 +138,18 @@ class LiveWatch:
 
     def _step_started(self, event: Any) -> None:
         now, agent = monotonic(), one_line(event.alias or event.agent)
-        if event.depth and event.thread not in self._paths:
-            above = self._paths[event.thread] = self._calls_above(event.thread)
-            self._paths |= {caller: above[:at] for at, (caller, *_) in enumerate(above)}
-        number, role = self._place(event)
         self._running = Running(
-            number, event.attempt, role, agent, now, now, answers=event.answers
+            event.number, event.attempt, one_line(event.role), agent, now, now,
+            answers=event.answers,
         )  # fmt: skip
         if not self._refresh:
             again = f", attempt {event.attempt}" if event.attempt > 1 else ""
             again = ", a person's answer" if event.answers else again
-            self._write(f"#{number} {role}: {agent}{again}")
+            self._write(f"#{event.number} {one_line(event.role)}: {agent}{again}")
         elif self._ticker is None:
             self._ticker = threading.Thread(target=self._tick, daemon=True)
             self._ticker.start()
         self._draw()
-
-    def _place(self, event: Any) -> tuple[str, str]:
-        """Number and role of a step, with those of the calls above."""
-        above = self._paths.get(event.thread, ())
-        numbers = [str(number) for _, number, _ in above]
-        roles = [one_line(role) for *_, role in above]
-        return ".".join([*numbers, str(event.number)]), "/".join([*roles, one_line(event.role)])
 
     def _turn_taken(self, event: Any) -> None:
         if self._running:
@@ -188,9 +164,9 @@ class LiveWatch:
             if event.usage.turns != 0:  # else a program or a called thread was the agent
                 spent = amounts.usage(usage_payload(event.usage))
                 used = ", ".join(filter(None, (used, spent)))
-        number, role = self._place(event)
         self._end(
-            f"#{number} {role}: {self._status(event)} ({used}) {event.step}" + self._denied(event)
+            f"#{event.number} {one_line(event.role)}: {self._status(event)} ({used}) {event.step}"
+            + self._denied(event)
         )
 
     def _status(self, event: Any) -> str:
@@ -212,8 +188,7 @@ class LiveWatch:
 
     def _step_failed(self, event: Any) -> None:
         kind = self._screen.paint(one_line(event.kind), "error")
-        number, role = self._place(event)
-        self._end(f"#{number} {role}: ✗ {kind}: {clean(event.message)}")
+        self._end(f"#{event.number} {one_line(event.role)}: ✗ {kind}: {clean(event.message)}")
 
     def _end(self, text: str) -> None:
         self._running = None
@@ -239,20 +214,7 @@ def watch(session: Session) -> LiveWatch:
     """The display of a run on stderr."""
     screen = screen_of(session.stderr, session.env, session.color)
     refresh = is_terminal(session.stderr) and session.env.get("TERM") != "dumb"
-    return LiveWatch(
-        session.stderr,
-        screen,
-        session.write_error,
-        refresh=refresh,
-        calls_above=lambda thread: _calls_above(session, thread),
-    )
-
-
-def _calls_above(session: Session, thread: str) -> CallPath:
-    from uwf_core.ids import ThreadId
-    from uwf_core.thread.calls import calls_above
-
-    return calls_above(session.engine.store, ThreadId(thread))
+    return LiveWatch(session.stderr, screen, session.write_error, refresh=refresh)
 
 
 @contextmanager
@@ -307,15 +269,8 @@ def _thread(session: Session, document: Mapping[str, Any], until_done: bool) -> 
 
 def exec_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Screen) -> str:
     """The result of `exec`, `run`, `resume`, `poke` and `wait`, with its steps."""
-    steps = [step_line(_named(each, document), screen) for each in document["steps"]]
+    steps = [step_line(each, screen) for each in document["steps"]]
     return "\n".join([*steps, end_text(document, thread, screen)])
-
-
-def _named(step: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A step, whose role has the thread if that is another."""
-    if not step["role"] or step["thread"] == document["thread"]:
-        return step
-    return {**step, "role": f"{step['role']} of {step['thread']}"}
 
 
 def end_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Screen) -> str:

@@ -218,7 +218,6 @@ def _announce(run: "Run", attempt: Attempt) -> None:
             at_ms=payload["startedAtMs"],
             answers=payload["answer"] is not None,
             alias=attempt.choice.alias,
-            depth=state.depth,
         )
     )
 

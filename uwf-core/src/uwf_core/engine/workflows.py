@@ -87,14 +87,23 @@ def read_resolved(engine: "Engine", resolved: Resolved, watch: Watch) -> "Ref | 
     return _read_file(engine, resolved.file, watch)
 
 
-def find_workflow(engine: "Engine", word: str, watch: Watch) -> Ref:
+def find_workflow(engine: "Engine", word: str, watch: Watch, start_in: str | None = None) -> Ref:
     """The published workflow that a word names; a file with new content is published first. The
     names in the registry do not change. Errors as `read_workflow`.
+
+    `start_in`: allow its programs as a start in this folder does; UsageError: they are not allowed.
     """
     from uwf_core.workflow.publish import publish
 
-    workflow = read_workflow(engine, word, watch)
-    return publish(engine.store, workflow) if isinstance(workflow, dict) else workflow
+    resolved = resolve_workflow(engine, word)
+    workflow = read_resolved(engine, resolved, watch)
+    ref = publish(engine.store, workflow) if isinstance(workflow, dict) else workflow
+    if start_in is not None and engine.definition(ref).runs_programs:
+        from uwf_core.engine.allowance import allow_start
+
+        with engine.store.transaction():
+            allow_start(engine, ref, start_in, resolved.file, watch)
+    return ref
 
 
 def publish_file(engine: "Engine", file: str, watch: Watch) -> Ref:

@@ -191,19 +191,6 @@ def calling_heads(store: "Store", state: "ThreadState") -> list[Head]:
     return found
 
 
-def calls_above(store: "Store", thread: ThreadId) -> list[tuple[str, int, str]]:
-    """The thread, number and role of each step whose call led to a thread, outermost first."""
-    found: list[tuple[str, int, str]] = []
-    try:
-        caller = read_head(store, thread).state.caller
-        while caller is not None:
-            found.append((caller.thread, caller.number, store.payload(caller.event)["role"]))
-            caller = read_head(store, ThreadId(caller.thread)).state.caller
-    except UnknownIdError:  # the caller is deleted, or of another store
-        pass
-    return found[::-1]
-
-
 def is_open(store: "Store", state: "ThreadState") -> bool:
     """Whether the newest call of a thread has not been recorded."""
     caller = state.caller

@@ -115,11 +115,12 @@ class NodeStore:
     def copy_thread(
         self, thread: str, target: "NodeStore", *, trial: str | None = None, durable: bool = True
     ) -> None:
-        """Copy a thread that is not running to another store, completely or not at all.
+        """Copy a thread that is not running, and all threads below it, to another store: completely
+        or not at all.
 
         Args:
             thread: its id. target: the other store.
-            trial: the trial that it belongs to there; lists leave it out.
+            trial: the trial that they belong to there; lists leave them out.
             durable: False: do not wait for the disk. The copy survives kill -9, and is on the disk
                 no later than the next write to the target.
 

@@ -8,14 +8,14 @@ from typing import cast
 
 from uwf_core.api.record import record
 from uwf_core.client import Client
-from uwf_core.errors import UsageError, UwfError
+from uwf_core.errors import PayloadError, UsageError, UwfError
 from uwf_eval import __version__
 from uwf_eval.plan.matrix import Matrix, Published, planned
 from uwf_eval.records import Budget, Run, RunTask, Trial
 from uwf_eval.run.folder import RunFolder
-from uwf_eval.task.check import workflow_file
+from uwf_eval.task.check import INPUT_HINT, workflow_file
 from uwf_eval.task.load import find_task, take_task, task_top
-from uwf_eval.task.model import Source, Task, fixture_digest
+from uwf_eval.task.model import Source, Task, different_inputs, fixture_digest
 from uwf_eval.task.read import Origin, read_task
 from uwf_eval.task.tree import digest_of_tree
 from uwf_eval.trial.environment import agent_word
@@ -152,10 +152,14 @@ def _workflows(
     client: Client, request: Request, tasks: Sequence[Task]
 ) -> Mapping[str, Sequence[Published]]:
     """The workflows of each task: those of the request, else its own."""
-    if request.workflows:
-        chosen = _distinct([_published(client, each, each) for each in request.workflows])
-        return {task.name: chosen for task in tasks}
-    return {task.name: [_own_workflow(client, task)] for task in tasks}
+    if not request.workflows:
+        return {task.name: [_own_workflow(client, task, request.cwd)] for task in tasks}
+    return {
+        task.name: _distinct(
+            [_ready(client, task, each, each, request.cwd) for each in request.workflows]
+        )
+        for task in tasks
+    }
 
 
 def _distinct(published: Sequence[Published]) -> Sequence[Published]:
@@ -168,13 +172,22 @@ def _distinct(published: Sequence[Published]) -> Sequence[Published]:
     return published
 
 
-def _own_workflow(client: Client, task: Task) -> Published:
+def _own_workflow(client: Client, task: Task, cwd: Path) -> Published:
     """A task's own workflow."""
-    return _published(client, str(workflow_file(task) or task.workflow), task.workflow)
+    return _ready(client, task, str(workflow_file(task) or task.workflow), task.workflow, cwd)
 
 
-def _published(client: Client, word: str, shown: str) -> Published:
-    ref = client.find_workflow(word)
+def _ready(client: Client, task: Task, word: str, shown: str, cwd: Path) -> Published:
+    """A workflow that can run in every case of a task without a person; its programs are allowed if
+    the user trusts the task's folder.
+    """
+    for _, given in different_inputs(task):
+        try:
+            client.unattended.check(word, given)
+        except PayloadError as error:
+            raise PayloadError(error.message, where=f"task {task.name}", hint=INPUT_HINT) from error
+    folder = Path(task.place) if task.source == "folder" else cwd
+    ref = client.unattended.publish(word, str(folder))
     return Published(word=shown, ref=ref, name=client.nodes.get(ref)["name"])
 
 

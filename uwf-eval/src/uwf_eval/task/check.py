@@ -15,14 +15,15 @@ from uwf_core.definitions import (
     place_at,
     schema_problems,
 )
-from uwf_core.errors import PayloadError
+from uwf_core.errors import DefinitionError, PayloadError, UnknownIdError, UwfError
 from uwf_eval.judges.api import judge_problems
 from uwf_eval.task.globs import glob_problem
-from uwf_eval.task.model import JudgeSpec, Task, fixture_of
+from uwf_eval.task.model import JudgeSpec, Task, different_inputs, fixture_of
 from uwf_eval.task.tree import obstacles
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
 NAME_HINT: Final = "use letters, digits, `.`, `_` and `-`; start with a letter or digit"
+INPUT_HINT: Final = "set input: of the task, or of its cases, as the workflow declares it"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
@@ -31,7 +32,7 @@ def task_problems(task: Task, root: YamlMapping, client: Client) -> Iterator[Pro
     the judges of plugins.
     """
     yield from _names(task, root)
-    yield from _workflow(task, root)
+    yield from _workflow(task, root, client)
     yield from _fixtures(task, root)
     yield from _globs(task, root)
     yield from _judges(task, root, client)
@@ -65,17 +66,39 @@ def _named(root: YamlMapping, noun: str, names: Sequence[str]) -> Iterator[Probl
         seen.add(name)
 
 
-def _workflow(task: Task, root: YamlMapping) -> Iterator[Problem]:
+def _workflow(task: Task, root: YamlMapping, client: Client) -> Iterator[Problem]:
     file = workflow_file(task)
     place = place_at(root, ("workflow",))
     if file is None:
-        return
-    if not file.is_file():
+        yield from _start(task, root, client)
+    elif not file.is_file():
         hint = "the path is relative to task.yaml"
         yield error_at(place, "missing-file", f"missing workflow file {str(file)!r}", hint)
     elif task.source != "folder" and not file.resolve().is_relative_to(task.folder.resolve()):
         message = f"{task.workflow!r} points outside the task"
         yield error_at(place, "outside", message, "put it beside task.yaml")
+    else:
+        yield from _start(task, root, client)
+
+
+def _start(task: Task, root: YamlMapping, client: Client) -> Iterator[Problem]:
+    """What is wrong with the workflow, with those that it calls, and with the typed input."""
+    word = str(workflow_file(task) or task.workflow)
+    for index, given in different_inputs(task):
+        try:
+            client.unattended.check(word, given)
+        except UnknownIdError:  # a name: a run can use another workflow
+            return
+        except DefinitionError as error:
+            yield from (Problem(**each) for each in error.problems)
+            return
+        except PayloadError as error:
+            keys = ("cases", index, "input") if "cases" in root.values else ("input",)
+            yield error_at(place_at(root, keys), "bad-input", error.message, INPUT_HINT)
+        except UwfError as error:
+            place = place_at(root, ("workflow",))
+            yield error_at(place, "workflow", error.message, error.hint or "")
+            return
 
 
 def workflow_file(task: Task) -> Path | None:

@@ -68,6 +68,9 @@ class Case:
         Text | None,
         "Its folder within the task's; without it `fixture/`, or an empty folder if there is none.",
     ] = None
+    input: Annotated[
+        Mapping[str, Any] | None, "Typed input of the workflow; added to that of the task."
+    ] = None
 
 
 @record
@@ -79,6 +82,7 @@ class TaskFile:
     description: Annotated[str, "For people: the purpose of the task."] = ""
     workflow: Annotated[Text, "A name, or a path relative to the task's folder."]
     prompt: Annotated[Text | None, "The prompt, if there is one case."] = None
+    input: Annotated[Mapping[str, Any] | None, "Typed input of the workflow, if it has one."] = None
     cases: Annotated[tuple[Case, ...], "The cases, if there are several."] = ()
     agent: Annotated[
         Text | None,
@@ -144,6 +148,12 @@ class Task:
     source: Source
     place: str
     digest: str
+
+
+def different_inputs(task: Task) -> list[tuple[int, Mapping[str, Any] | None]]:
+    """Each typed input of a task once, with the index of the first case that has it."""
+    inputs = [case.input for case in task.cases]
+    return [(at, given) for at, given in enumerate(inputs) if given not in inputs[:at]]
 
 
 FIXTURE: Final = "fixture"

@@ -1,6 +1,7 @@
 """Read task.yaml: a task, or every error of the file."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -114,6 +115,8 @@ def _shape_problems(root: YamlMapping) -> Iterator[Problem]:
 
 def _task(file: TaskFile, origin: Origin) -> Task:
     cases = file.cases if file.prompt is None else (Case(name="", prompt=file.prompt),)
+    if file.input is not None:
+        cases = tuple(replace(each, input={**file.input, **(each.input or {})}) for each in cases)
     return Task(
         name=file.name,
         description=file.description,

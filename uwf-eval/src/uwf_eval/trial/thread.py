@@ -1,15 +1,13 @@
 """Runs the thread of a trial within the task's limits, and reads it for judges and reports."""
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from uwf_core.api import Cancel, Usage
-from uwf_core.api.fields import read_record
+from uwf_core.api.fields import read_record, write_record
 from uwf_core.client import Client, ExecDocument, StepDocument
 from uwf_core.named_tuple import NamedTuple
-from uwf_eval.plan.budget import unknown_limits
-from uwf_eval.records import Budget, Failure, TrialStep
+from uwf_eval.records import Failure, TrialStep
 from uwf_eval.task.model import Limits
 from uwf_eval.trial.verdict import ThreadOutcome
 
@@ -27,7 +25,9 @@ class ThreadRun(NamedTuple):
 
 
 class ThreadSummary(NamedTuple):
-    """A thread for judges and reports. `chain`: the references of its steps, in order."""
+    """A thread for judges and reports, with those that it called. `chain`: the references of the
+    steps of agents and programs, in order.
+    """
 
     document: Mapping[str, Any]
     steps: Sequence[TrialStep]
@@ -37,23 +37,24 @@ class ThreadSummary(NamedTuple):
     chain: Sequence[str]
 
 
-def run_thread(
-    client: Client, thread: str, limits: Limits, cancel: Cancel, notice: Callable[[str], None]
-) -> ThreadRun:
+def start_limits(limits: Limits) -> dict[str, float]:
+    """The limits of a task for the start of a thread: it never runs without end."""
+    given = {name: value for name, value in write_record(limits).items() if value is not None}
+    return {"maxSteps": _MOST_STEPS, **given}
+
+
+def run_thread(client: Client, thread: str, cancel: Cancel) -> ThreadRun:
     """Run a thread until it completes, suspends, fails, reaches a limit, or is cancelled.
 
     Args:
-        client: of the trial's store. thread: a new one. limits: the task's.
-        cancel: stops it. notice: gets lines for the user.
+        client: of the trial's store. thread: a new one. cancel: stops it.
 
     Raises:
         UwfError: the thread cannot be run.
     """
-    began = time.monotonic()
-    most = limits.max_steps or _MOST_STEPS
     steps: list[str] = []
     while True:
-        outcome = client.exec(thread, cancel=cancel)
+        outcome = client.exec(thread, until_done=True, cancel=cancel)
         if outcome.error is not None:
             raise outcome.error
         document = outcome.document
@@ -63,12 +64,6 @@ def run_thread(
         ended = _ended(document)
         if ended.status != "idle" or cancel.is_set():
             return ThreadRun(ended, steps)
-        reached = _reached(client, thread, limits, time.monotonic() - began, notice)
-        if len(steps) >= most:
-            reached = f"{most} steps"
-        if reached is not None:
-            failure = Failure(kind="limit", message=f"task limit reached: {reached}")
-            return ThreadRun(ThreadOutcome("suspended", "limit", failure.message, failure), steps)
 
 
 def _ended(document: ExecDocument) -> ThreadOutcome:
@@ -79,26 +74,6 @@ def _ended(document: ExecDocument) -> ThreadOutcome:
     return ThreadOutcome(document["status"], reason, message, found)
 
 
-def _reached(
-    client: Client, thread: str, limits: Limits, seconds: float, notice: Callable[[str], None]
-) -> str | None:
-    """The limit that is reached, as a text; None if none is."""
-    if limits.max_minutes is not None and seconds >= limits.max_minutes * 60:
-        return f"{seconds / 60:.1f} of {limits.max_minutes:g} minutes used"
-    if limits.max_tokens is None and limits.max_cost_usd is None:
-        return None
-    usage = read_record(Usage, client.show(thread)["usage"])
-    budget = Budget(cost_usd=limits.max_cost_usd, tokens=limits.max_tokens)
-    for text in unknown_limits(budget, usage):
-        notice(text)
-    cost, tokens = usage.cost_usd or 0, usage.tokens or 0
-    if limits.max_tokens is not None and tokens >= limits.max_tokens:
-        return f"{tokens:,} of {limits.max_tokens:,} tokens used"
-    if limits.max_cost_usd is not None and cost >= limits.max_cost_usd:
-        return f"${cost:.4g} of ${limits.max_cost_usd:g} used"
-    return None
-
-
 def read_thread(client: Client, thread: str) -> ThreadSummary:
     """Read a thread: its document as `JudgeRequest.record` specifies it, and the summary for
     reports.
@@ -107,25 +82,52 @@ def read_thread(client: Client, thread: str) -> ThreadSummary:
         UwfError: a node is damaged or missing.
     """
     shown, read = client.show(thread), client.thread(thread)
-    steps = list(read.steps())
-    documents = [{**client.step(each.ref), "attempts": _attempts(client, each)} for each in steps]
+    steps = list(_all_steps(client, thread))
+    documents = [
+        {**client.step(step.ref), "role": path, "attempts": _attempts(client, step)}
+        for path, step in steps
+    ]
+    leaves = [(path, step) for path, step in steps if step.child is None]
+    usage = client.unattended.ledger(thread)["usage"]
     return ThreadSummary(
-        document={**shown, "prompt": read.task, "steps": documents},
-        steps=[_step(each) for each in steps],
-        usage=read_record(Usage, shown["usage"]),
+        document={**shown, "usage": usage, "prompt": read.task, "steps": documents},
+        steps=[_step(path, step) for path, step in leaves],
+        usage=read_record(Usage, usage),
         status=shown["status"],
         head=shown["head"],
-        chain=[each.ref for each in steps],
+        chain=[step.ref for _, step in leaves],
     )
+
+
+def _all_steps(
+    client: Client, thread: str, above: str = ""
+) -> "Iterator[tuple[str, RecordedStep]]":
+    """The steps of a thread and of those that it called, in the order in which they ended, each
+    with its path: `work/writer` is the role `writer` of the thread that `work` called.
+    """
+    called: dict[str, Iterator[tuple[str, RecordedStep]]] = {}
+
+    def below(child: str, role: str) -> "Iterator[tuple[str, RecordedStep]]":
+        return called.setdefault(child, _all_steps(client, child, f"{above}{role}/"))
+
+    for step in client.thread(thread).steps():
+        if step.child is not None:
+            for each in below(step.child, step.role):
+                yield each
+                if each[1].ref == step.node["child"]:  # what follows belongs to a later call
+                    break
+        yield above + step.role, step
+    for child in client.show(thread)["children"]:  # of calls that did not end
+        yield from below(child["thread"], child["role"])
 
 
 def _attempts(client: Client, step: "RecordedStep") -> list[StepDocument]:
     return [client.step(attempt.ref) for attempt in step.attempts]
 
 
-def _step(step: "RecordedStep") -> TrialStep:
+def _step(path: str, step: "RecordedStep") -> TrialStep:
     return TrialStep(
-        role=step.role,
+        role=path,
         status=step.status,
         agent=step.node["agent"],
         duration_ms=step.duration_ms,

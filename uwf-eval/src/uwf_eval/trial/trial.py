@@ -18,7 +18,8 @@ from uwf_core.client import Client
 from uwf_core.errors import AgentStuck
 from uwf_eval.judges.api import Evidence, need_folder
 from uwf_eval.judges.run_judge import judge_all
-from uwf_eval.records import Trial
+from uwf_eval.plan.budget import unknown_limits
+from uwf_eval.records import Budget, Trial
 from uwf_eval.run.executor import RunSettings
 from uwf_eval.task.model import Command, Task, fixture_of
 from uwf_eval.task.tree import TreeError, copy_tree, make_private
@@ -32,6 +33,7 @@ from uwf_eval.trial.thread import (
     WorkflowCache,
     read_thread,
     run_thread,
+    start_limits,
 )
 from uwf_eval.trial.verdict import Verdict
 
@@ -155,12 +157,16 @@ class _TrialRun:
         word = agent_word(cell.agent, self.task, self.context.settings.cwd)
         client = self.client = self._open(space, word)
         self.context.templates.copy(cell.workflow, client)
-        started = client.start(cell.workflow, self.case.prompt, cwd=space.work, agent=word)
-        self.done = replace(self.done, thread=started["thread"])
-        context = self.context
-        return run_thread(
-            client, started["thread"], self.task.limits, context.cancel, context.notice
-        )
+        thread = client.start(
+            cell.workflow,
+            self.case.prompt,
+            cwd=space.work,
+            agent=word,
+            input=self.case.input,
+            limits=start_limits(self.task.limits),
+        )["thread"]
+        self.done = replace(self.done, thread=thread)
+        return run_thread(client, thread, self.context.cancel)
 
     def _open(self, space: TrialFolders, word: str | None) -> Client:
         """Open the trial's store. The cell's model is an option for agents that have their own
@@ -198,6 +204,10 @@ class _TrialRun:
         self.done = replace(
             self.done, head=read.head, status=read.status, steps=read.steps, usage=read.usage
         )
+        limits = self.task.limits
+        limited = Budget(cost_usd=limits.max_cost_usd, tokens=limits.max_tokens)
+        for text in unknown_limits(limited, read.usage):
+            self.context.notice(text)
         return read
 
     def _judge(self, space: TrialFolders, read: ThreadSummary) -> Verdict:

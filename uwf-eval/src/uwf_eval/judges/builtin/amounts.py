@@ -8,6 +8,7 @@ from uwf_core.api import JudgeReply, JudgeRequest
 from uwf_core.api.extract import NO_USAGE
 from uwf_core.api.record import record
 from uwf_core.api.sums import NOTHING_USED, add_usage, is_exact
+from uwf_eval.judges.builtin.material import leaf_steps
 from uwf_eval.judges.failed import JudgeFailed
 
 
@@ -107,7 +108,7 @@ class Duration:
 
     def judge(self, request: JudgeRequest) -> JudgeReply:
         """Score the duration."""
-        spent_ms = [step.get("durationMs") for step in request.record.get("steps", ())]
+        spent_ms = [step.get("durationMs") for step in leaf_steps(request.record)]
         known = None not in spent_ms
         seconds = sum(each or 0 for each in spent_ms) / 1000 if known else None
         options = self._options
@@ -125,7 +126,7 @@ class TokenStats:
 
     def judge(self, request: JudgeRequest) -> JudgeReply:
         """Count."""
-        steps = request.record.get("steps", ())
+        steps = leaf_steps(request.record)
         roles: dict[str, list[Mapping[str, Any]]] = {}
         for step in steps:
             roles.setdefault(step["role"], []).append(step)

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from uwf_core.api import JudgeReply, JudgeRequest
 from uwf_core.api.extract import NO_USAGE
 from uwf_core.api.record import record
+from uwf_eval.judges.builtin.material import leaf_steps
 from uwf_eval.judges.failed import JudgeFailed
 
 _INVALID = "invalid_output"
@@ -32,7 +33,7 @@ class Compliance:
 
     def judge(self, request: JudgeRequest) -> JudgeReply:
         """The share that the options select; the data have both."""
-        steps = request.record.get("steps", ())
+        steps = leaf_steps(request.record)
         missed = [step for step in steps if _is_failed(step)]
         valid = [step for step in steps if not _is_failed(step)]
         total = len(steps)

@@ -8,6 +8,11 @@ from typing import Any
 _CUT = "\n[… {left_out} characters left out …]\n"
 
 
+def leaf_steps(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The steps of agents and programs. That of a call only repeats the last one of its thread."""
+    return [step for step in record.get("steps") or () if step.get("childThread") is None]
+
+
 def delivered(step: Mapping[str, Any]) -> str:
     """The output of a step: its fields, then its body."""
     fields = (step.get("output") or {}).items()
@@ -40,8 +45,8 @@ def told(record: Mapping[str, Any], steps: Sequence[Mapping[str, Any]], at: int)
 
 
 def whole(record: Mapping[str, Any]) -> str:
-    """The outputs of all steps of a thread, in order."""
-    steps = record.get("steps") or ()
+    """The outputs of all steps of a thread and of those that it called, in order."""
+    steps = leaf_steps(record)
     parts = [f"step {step['number']}, {step['role']}:\n{delivered(step)}" for step in steps]
     return "\n\n".join(parts)
 

@@ -15,10 +15,12 @@ ANY = "..."
 
 @record
 class RouteOptions:
-    """The conditions; the score is the share of satisfied ones.
+    """The conditions; the score is the share of satisfied ones. A role of a called thread is
+    `work/writer`, where the role `work` called it.
 
     Attributes:
-        route: the roles in order, `...` for any number of any roles.
+        route: the roles in order, `...` for any number of any roles. Called threads count only as
+            deep as it names one of their roles; their steps come before that of the call.
         includes, excludes: roles that must run, or must not; each is a condition.
         at_most, at_least: limits of how often a role runs; each is a condition.
     """
@@ -52,7 +54,9 @@ def conditions(options: RouteOptions, roles: Sequence[str]) -> list[tuple[str, b
     """Each condition as a text, and whether it is satisfied."""
     found: list[tuple[str, bool]] = []
     if options.route:
-        found.append((f"route {' -> '.join(options.route)}", fits(options.route, roles)))
+        depth = max(role.count("/") for role in options.route)
+        seen = [role for role in roles if role.count("/") <= depth]
+        found.append((f"route {' -> '.join(options.route)}", fits(options.route, seen)))
     found += [(f"{role} runs", role in roles) for role in options.includes]
     found += [(f"{role} does not run", role not in roles) for role in options.excludes]
     for role, most in options.at_most.items():

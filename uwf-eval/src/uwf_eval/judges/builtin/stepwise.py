@@ -122,7 +122,8 @@ def _shown_steps(
 ) -> Iterable[tuple[Step, Mapping[str, str]]]:
     steps = list(thread.get("steps") or ())
     for at, step in enumerate(steps):
-        sections = look.sections(thread, steps, at)
+        is_call = step.get("childThread") is not None
+        sections = None if is_call else look.sections(thread, steps, at)
         if sections is not None and (not roles or step["role"] in roles):
             yield step, sections
 
