@@ -104,25 +104,3 @@ def test_a_terminal_that_goes_away_at_any_moment_does_not_stop_the_run(events_be
     ]
     session.stderr.close()
     stream.close()
-
-
-def test_a_step_of_a_called_thread_has_the_numbers_and_roles_of_the_calls_above():
-    lines: list[str] = []
-    above = [("root", 2, "work"), ("middle", 1, "dr\x1baft")]
-    watch = LiveWatch(
-        io.StringIO(), Screen(80, False), lines.append, refresh=False, calls_above=lambda _: above
-    )
-    usage, step = Usage(turns=1), "0V3ZC9K1M2N4P"
-    leaf = {"thread": "leaf", "number": 3, "role": "writer", "agent": "mock"}
-    watch.event(StepStarted(**leaf, attempt=1, at_ms=0, depth=2))
-    done = {"usage": usage, "step": step, "output": {"$status": "done"}, "duration_ms": 5}
-    watch.event(StepFinished(**leaf, **done, at_ms=0))
-    for thread, number, role in (("middle", 1, "draft"), ("root", 2, "work")):
-        call = {"thread": thread, "number": number, "role": role, "agent": "workflow"}
-        watch.event(StepFinished(**call, **done, at_ms=0))
-    assert [line.partition(":")[0] for line in lines] == [
-        "#2.1.3 work/dr\\x1baft/writer",
-        "#2.1.3 work/dr\\x1baft/writer",
-        "#2.1 work/draft",
-        "#2 work",
-    ]

@@ -133,12 +133,11 @@ FAILED = {
         {"step": "2WM89S4EYMP2F", "role": "developer", "agent": "hermes",
          "alias": None, "durationMs": 61_000,
          "failure": None, "suspendMessage": None, "answered": False,
-         "thread": THREADS["threads"][0]["thread"]},
+         "childThread": None},
         {"step": "7GQ8K1M2N4P5Q", "role": "reviewer", "agent": "hermes",
          "alias": None, "durationMs": 900,
          "failure": {"kind": "auth", "message": "the key was refused", "until": None},
-         "suspendMessage": "the key was refused", "answered": False,
-         "thread": THREADS["threads"][0]["thread"]},
+         "suspendMessage": "the key was refused", "answered": False},
     ],
 }  # fmt: skip
 WAITING = {

@@ -296,15 +296,3 @@ def test_the_texts_of_calls_fit_a_narrow_terminal(project: Project, uwf: Client,
     [step] = [row["step"] for row in uwf.steps(root) if row["childThread"]]
     text = step_text(uwf.step(step), screen)
     assert f"called  {child}; next: uwf thread read {child}" in text
-
-
-def test_a_run_shows_the_steps_of_called_threads_with_their_path(project: Project) -> None:
-    ran = project.uwf("run", "outer", "-p", "Make a poem.", "--format", "text")
-    lines = [line.partition(":")[0] for line in ran.stderr.splitlines() if line.startswith("#")]
-    assert sorted({*lines}) == [
-        "#1 planner",
-        "#2 work",
-        "#2.1 work/writer",
-        "#2.2 work/checker",
-        "#3 judge",
-    ]

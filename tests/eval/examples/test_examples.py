@@ -14,7 +14,13 @@ from uwf_eval.store.results import Results
 from uwf_eval.task.load import check_task, find_task
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "eval"
-NAMES = ("add-a-feature", "debate", "fix-off-by-one", "review-finds-a-planted-bug")
+NAMES = (
+    "add-a-feature",
+    "debate",
+    "fix-off-by-one",
+    "review-finds-a-planted-bug",
+    "write-in-turns",
+)
 UNTRIED = ("pairs", "shorten")
 """Cases of fix-off-by-one that are left out here, for time: six are enough to tell."""
 SEED = "9"
@@ -54,7 +60,7 @@ def evaluation(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def others(evaluation):
-    """Every trial of the three examples that have one workflow each."""
+    """Every trial of the examples that have one workflow each."""
     tasks = [EXAMPLES / name for name in NAMES if name != "fix-off-by-one"]
     run = evaluation.run("run", *tasks)
     return {(t.cell.task, t.cell.case): t for t in evaluation.trials(run["run"])}
@@ -98,6 +104,18 @@ def test_a_debate_is_scored_by_the_objections_that_were_answered(others):
     assert judges["answered"].data == {"raised": [1, 2, 3], "answered": [1, 3], "open": [2]}
     assert judges["form"].score == pytest.approx(5 / 6), "one reply was corrected"
     assert trial.score == pytest.approx((2 * 2 / 3 + 1 + 5 / 6) / 4)
+
+
+def test_the_steps_of_a_called_workflow_are_judged_by_their_paths(others):
+    trial = others["write-in-turns", ""]
+    turn = ["draft/writer", "draft/checker"]
+    assert [step.role for step in trial.steps] == [
+        "planner", *turn, *turn, "editor", *turn, "editor",
+    ]  # fmt: skip
+    judges = judged(trial)
+    assert trial.score == 1.0
+    assert judges["checked-inside"].data["route"].count("draft") == 2
+    assert judges["tokens"].data["byRole"]["draft/writer"]["inputTokens"] == 2000
 
 
 @pytest.fixture(scope="module")
