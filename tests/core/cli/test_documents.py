@@ -3,6 +3,7 @@
 import re
 import shlex
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,7 @@ def test_the_capabilities_that_are_taught_exist():
 def test_the_workflow_that_is_taught_passes_the_check_and_runs_by_the_script_beside_it(
     uwf, project, monkeypatch
 ):
-    workflow, script = blocks("workflow-authoring", "yaml")[:2]
+    workflow, *_parts, script = blocks("workflow-authoring", "yaml")
     (project.folder / "review.yaml").write_text(workflow)
     (project.folder / "script.yaml").write_text(script)
     checked = uwf("workflow", "check", "review.yaml").document
@@ -108,6 +109,44 @@ def test_the_workflow_that_is_taught_passes_the_check_and_runs_by_the_script_bes
     monkeypatch.setenv("UWF_MOCK_SCRIPT", str(project.folder / "script.yaml"))
     answer = uwf("run", "./review.yaml", "-p", "Try", "--agent", "mock")
     assert answer.document["status"] == "completed"
+
+
+def test_the_parts_that_are_taught_are_a_workflow_with_a_program_that_calls_another_one(
+    uwf, project
+):
+    """The role of the program, and the call, put together to a file that the check accepts."""
+    program, call = blocks("workflow-authoring", "yaml")[1:3]
+    (project.folder / "develop.yaml").write_text(_workflow("develop", "approved, summary, file"))
+    roles, graph = call.split("graph:\n")
+    text = _workflow("solve", "planned, file, plan").replace("worker", "planner")
+    text = text.replace("roles:\n", roles + textwrap.indent(program, "  "))
+    text = text.replace("  planner:\n    planned: {role: $END, prompt: x}\n", graph)
+    text += "  tests:\n    passed: {role: $END, prompt: x}\n    failed: {role: $END, prompt: x}\n"
+    (project.folder / "solve.yaml").write_text(text.replace("role: checker", "role: tests"))
+    checked = uwf("workflow", "check", "solve.yaml").document
+    assert [each for each in checked["problems"] if each["severity"] == "error"] == []
+
+
+def _workflow(name: str, fields: str) -> str:
+    """A workflow of one role, `worker`, with one status and the fields after it."""
+    status, *others = fields.split(", ")
+    properties = "".join(f", {each}: {{type: string}}" for each in others)
+    return f"""\
+version: 1
+name: {name}
+roles:
+  worker:
+    goal: Work.
+    frontmatter:
+      properties: {{$status: {{const: {status}}}{properties}}}
+      required: [$status{"".join(f", {each}" for each in others)}]
+graph:
+  $START:
+    new: {{role: worker, prompt: x}}
+    resume: {{role: worker, prompt: x}}
+  worker:
+    {status}: {{role: $END, prompt: x}}
+"""
 
 
 def test_the_loop_of_authoring_works_as_it_is_written(uwf):
