@@ -53,6 +53,57 @@ def test_the_schema_is_valid_and_takes_what_the_check_takes() -> None:
     assert not validator.is_valid({**value, "limits": {"maxSteps": 0}})
 
 
+KINDS = {
+    "agent": {"goal": "g", "frontmatter": {"properties": {"$status": {"const": "ok"}}}},
+    "human": {"human": True, "goal": "g", "frontmatter": {}},
+    "program": {"program": {"argv": ["true"], "statuses": {"0": "ok"}}, "frontmatter": {}},
+    "workflow": {"workflow": "$SELF"},
+}
+VALUES = {
+    "description": "d",
+    "limits": {"maxSteps": 1},
+    "goal": "g",
+    "frontmatter": {"properties": {"$status": {"const": "ok"}}},
+    "capabilities": ["c"],
+    "procedure": "p",
+    "output": "o",
+    "timeout": 1,
+    "tools": ["t"],
+    "agent": "a",
+    "model": "m",
+    "reserve": {"tokens": 1},
+    "human": False,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_editor_rejects_the_keys_that_the_check_rejects(kind: str) -> None:
+    """Each key added to a role of a kind, and each of its keys left out."""
+    validator = Draft202012Validator(json_schema())
+    role = KINDS[kind]
+    variants = [{**role, key: value} for key, value in VALUES.items() if key not in role]
+    variants += [{each: role[each] for each in role if each != key} for key in role]
+    for variant in variants:
+        value = {**parse_yaml(starter("first"), file="f"), "roles": {"one": variant}}
+        checked = check_text(json.dumps(value), "first.yaml")
+        codes = {each.code for each in checked.problems if "roles.one" in each.message}
+        is_wrong = bool(codes & {"role-kind", "missing-key"})
+        assert validator.is_valid(value) != is_wrong, (variant, codes)
+
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = [
+    *(ROOT / "uwf-core" / "src" / "uwf_core" / "examples").glob("*.yaml"),
+    ROOT / "examples" / "edit-docx" / ".workflow" / "edit-docx.yaml",
+]
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_an_editor_accepts_the_examples(file: Path) -> None:
+    value = parse_yaml(file.read_text(encoding="utf-8"), file=str(file))
+    assert list(Draft202012Validator(json_schema()).iter_errors(value)) == []
+
+
 GRAPH = """\
 flowchart TD
     n0([START])

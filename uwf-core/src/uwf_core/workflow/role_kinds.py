@@ -1,6 +1,7 @@
 """Check which keys a role has: those of an agent, a workflow, a program or a person."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from uwf_core.workflow.parsed import ParsedRole, ParsedWorkflow
 from uwf_core.workflow.problem import Problem, error_at, warning_at
@@ -41,6 +42,27 @@ def check_kinds(parsed: ParsedWorkflow) -> Iterator[Problem]:
             kind = kind_of(role)
             yield from _missing(name, role, kind)
             yield from _excess(name, role, kind)
+
+
+def kinds_schema() -> dict[str, Any]:
+    """The same rules as keywords of the JSON Schema of a role: an editor then completes and accepts
+    only the keys of its kind.
+    """
+    schema = _kind_schema("agent")
+    for kind in ("human", "program", "workflow"):
+        decides = {"const": True} if kind == "human" else {"not": {"type": "null"}}
+        condition = {"properties": {kind: decides}, "required": [kind]}
+        schema = {"if": condition, "then": _kind_schema(kind), "else": schema}
+    return schema
+
+
+def _kind_schema(kind: str) -> dict[str, Any]:
+    every = dict.fromkeys(key for keys in _ALLOWED.values() for key in keys)
+    return {
+        "title": f"A role: {_PLAYERS[kind]} it",
+        "required": list(_REQUIRED[kind]),
+        "properties": {key: False for key in every if key not in _ALLOWED[kind]},
+    }
 
 
 def kind_of(role: ParsedRole) -> str:

@@ -104,8 +104,16 @@ def name_text(name: str) -> str:
     return name if isinstance(plain_value(name), str) else f'"{name}"'
 
 
+_ROLE = (
+    "A role. An agent plays it (`goal`, `frontmatter`), a person (`human: true`, `goal`, "
+    "`frontmatter`), a program (`program`, `frontmatter`) or a workflow (`workflow`)."
+)
+
+
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of the file format, for editors; shipped as `SCHEMA_FILE`."""
+    from uwf_core.workflow.role_kinds import kinds_schema
+
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A uwf workflow",
@@ -116,6 +124,8 @@ def json_schema() -> dict[str, Any]:
     properties["version"]["const"] = VERSION
     properties["name"]["pattern"] = NAME_PATTERN
     properties["roles"] |= {"propertyNames": {"pattern": NAME_PATTERN}, "minProperties": 1}
+    role = properties["roles"]["additionalProperties"]
+    role |= {"description": _ROLE, **kinds_schema()}
     edge = properties["graph"]["additionalProperties"]["additionalProperties"]
     start = {
         "type": "object",
