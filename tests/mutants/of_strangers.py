@@ -10,6 +10,7 @@ _TOLD = (
     "tests/bad_input/test_secrets.py::test_a_secret_that_an_agent_tells_is_stored_and_shown_nowhere"
 )
 _ALLOWED = "tests/core/engine/test_allowed_programs.py"
+_UNATTENDED = "tests/core/engine/test_unattended.py"
 
 STRANGERS = (
     # -- redaction
@@ -387,5 +388,21 @@ STRANGERS = (
         "if is_command_line(word):",
         "if False:",
         "tests/core/engine/test_players.py",
+    ),
+    Mutant(
+        "programs",
+        "a program that runs threads needs no permission",
+        "threads/unattended.py",
+        "self._watch, start_in=folder)",
+        "self._watch)",
+        _UNATTENDED,
+    ),
+    Mutant(
+        "programs",
+        "a person below is not found",
+        "threads/unattended.py",
+        "    for callee in called:\n",
+        "    for callee in called[:0]:\n",
+        _UNATTENDED,
     ),
 )
