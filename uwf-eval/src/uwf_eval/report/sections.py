@@ -218,7 +218,10 @@ def _roles(roles: Sequence[RoleShare]) -> Table:
     used = sum(each.tokens.total or 0 for each in roles) or 1
     rows = [Row(_role(each, each.duration_ms / spent, (each.tokens.total or 0) / used))
             for each in roles]  # fmt: skip
-    note = "All steps of all trials by role. Tokens include cached tokens."
+    note = (
+        "All steps of agents and programs, by role; in a called thread the role is a path "
+        "(work/writer). Tokens include cached tokens."
+    )
     return Table("Roles", headings, rows, note, "No trial has run a step.")
 
 
