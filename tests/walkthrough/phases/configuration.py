@@ -39,6 +39,8 @@ def only_a_trusted_folder_defines_agents(uwf: Uwf) -> None:
 def a_workflow_is_written_checked_and_registered(uwf: Uwf) -> None:
     examples = uwf("workflow new --examples")["examples"]
     uwf.expect("fix-bug" in [each["name"] for each in examples], "fix-bug is not an example")
+    uwf("workflow new own/issue.yaml --from solve-issue", has={"name": "issue", "files.#": 2})
+    uwf("workflow check own/issue.yaml own/develop.yaml", has={"valid": True, "problems.#": 0})
     uwf("workflow new walk-hello", has={"name": "walk-hello"})
     uwf("workflow new walk-hello", code=2, fails="walk-hello.yaml")
     uwf("workflow check walk-hello.yaml", has={"valid": True, "problems.#": 0})
