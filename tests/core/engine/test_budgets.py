@@ -221,6 +221,30 @@ def test_a_question_to_a_past_step_counts(project: Project, uwf: Client) -> None
     assert project.uwf("cas", "verify").exit_code == 0
 
 
+def test_a_workflow_says_how_many_agent_calls_it_makes_at_most(
+    project: Project, uwf: Client
+) -> None:
+    thread = called(
+        project, uwf, PARENT.replace("child.yaml}", "child.yaml, limits: {maxSteps: 7}}")
+    )
+    files = [f".workflow/{name}.yaml" for name in ("child", "parent")]
+    checked = project.uwf("workflow", "check", "--bound", *files).document
+    endless = {"agentCalls": None, "steps": None, "cycle": ["checker", "worker"]}
+    eight = {"agentCalls": 8, "steps": 8, "cycle": []}
+    assert {row["name"]: row["bound"] for row in checked["bounds"]} == {
+        "child": endless,
+        "parent": eight,
+    }
+    text = project.uwf("workflow", "check", "--bound", *files, "--format", "text").stdout
+    assert "child: unbounded: checker -> worker\nparent: at most 8 agent calls\nvalid" in text
+    published = uwf.show(thread)["workflow"]
+    assert project.uwf("workflow", "show", published).document["bound"] == eight
+    shown = project.uwf("workflow", "show", published, "--format", "text").stdout
+    assert "\nbound: at most 8 agent calls\n" in shown
+    assert uwf.exec(thread, until_done=True).exit_code == 5
+    assert len(uwf.steps(child_of(uwf, thread))) - 1 == 7
+
+
 def test_usage_is_grouped_and_filtered(
     project: Project, uwf: Client, start: Callable[..., str]
 ) -> None:

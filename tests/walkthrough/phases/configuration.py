@@ -47,7 +47,8 @@ def a_workflow_is_written_checked_and_registered(uwf: Uwf) -> None:
     added = uwf("workflow add walk-hello.yaml", has={"name": "walk-hello"})["workflow"]
     found = {each["name"]: each for each in uwf("workflow list")["workflows"]}
     uwf.same("the registered workflow", found.get("walk-hello", {}).get("workflow"), added)
-    uwf("workflow show walk-hello", has={"workflow": added, "version": 1})
+    uwf("workflow check --bound walk-hello.yaml", has={"bounds.0.bound.agentCalls": 20})
+    uwf("workflow show walk-hello", has={"workflow": added, "version": 1, "bound.cycle": []})
 
 
 @check("workflow check")

@@ -53,7 +53,9 @@ _WORKFLOW_ROWS: Final[Mapping[str, Entry]] = {
         _FILE,
         ("--allow-programs",),
     ),
-    "check": Row("workflow:check", "Report every error in workflow files", _FILE),
+    "check": Row(
+        "workflow_check:check", "Report every error in workflow files", _FILE, ("--bound",)
+    ),
     "diff": Row("diff:workflow_diff", "Compare two workflows by meaning", ("workflow",)),
     "graph": Row("workflow:graph", "Draw a workflow as Mermaid text", ("workflow",)),
     "list": Row("workflow:list_", "List the workflows that you can start here"),

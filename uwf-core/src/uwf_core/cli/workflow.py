@@ -1,8 +1,8 @@
-"""`uwf workflow`: check, publish, list, show and draw definitions; write new ones."""
+"""`uwf workflow`: publish, list, show and draw definitions; write new ones."""
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
@@ -10,11 +10,8 @@ from uwf_core.cli.command import command
 from uwf_core.cli.outcome import watch
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
-from uwf_core.errors import ExitCode, UsageError
+from uwf_core.errors import UsageError
 from uwf_core.workflow.file_name import SUFFIXES
-
-if TYPE_CHECKING:
-    from uwf_core.workflow.definition import Definition
 
 
 @command("list", "uwf workflow list")
@@ -28,12 +25,19 @@ def list_(session: Session) -> None:
 @command("show", "uwf workflow show fix-bug", "uwf workflow show ./fix-bug.yaml --format yaml")
 @click.argument("workflow", metavar="WORKFLOW")
 def show(session: Session, workflow: str) -> None:
-    """Show a workflow's definition. WORKFLOW is a name, a file or a reference."""
+    """Show a workflow's definition, and how many agent calls it makes at most.
+
+    WORKFLOW is a name, a file or a reference. The guide on budgets describes the bound.
+    """
+    from uwf_core.engine.workflows import bound_of_workflow
+
     document = _definition(session, workflow)
+    bound = bound_of_workflow(session.engine, document)
+    document = {"workflow": document.pop("workflow"), "bound": bound.document(), **document}
     for role in document["roles"].values():
         if isinstance(role["workflow"], dict):  # a file that is not published
             role["workflow"] = role["workflow"]["name"]
-    session.emit(document, _definition_text)
+    session.emit(document, lambda each, _: _definition_text({**each, "bound": bound.words()}))
 
 
 @command("graph", "uwf workflow graph fix-bug > fix-bug.mmd", document=True)
@@ -52,27 +56,18 @@ def _definition(session: Session, word: str) -> dict[str, Any]:
     """The definition that a word selects, in the form of a checked file."""
     from uwf_core.engine.workflows import resolve_workflow
     from uwf_core.views.workflows import published
+    from uwf_core.workflow.definition import mapping_of
 
     meant = resolve_workflow(session.engine, word)
     for text in meant.notices[:-1]:
         session.note(text)
     ref = meant.ref or published(session.engine, meant.file or word)
     if ref is not None:
-        return _as_document(session.engine.definition(ref))
+        return {"workflow": ref, **mapping_of(session.engine.definition(ref))}
     from uwf_core.engine.workflows import check_workflow
 
     checked = check_workflow(session.engine, meant.file or word, session.note)
     return {"workflow": None, **checked.require()}
-
-
-def _as_document(definition: "Definition") -> dict[str, Any]:
-    from uwf_core.shape.shapes import plain
-    from uwf_core.workflow.definition import as_in_file
-
-    first = ("version", "name", "description", "input")
-    text = plain(as_in_file(definition))
-    rest = {key: value for key, value in text.items() if key not in first}
-    return {"workflow": definition.ref, **{key: text[key] for key in first}, **rest}
 
 
 def _workflows_text(document: Mapping[str, Any], screen: Screen) -> str:
@@ -88,7 +83,7 @@ def _workflows_text(document: Mapping[str, Any], screen: Screen) -> str:
     return table(columns, rows, screen) if rows else "no workflows; next: uwf workflow new NAME"
 
 
-def _definition_text(document: Mapping[str, Any], screen: Screen) -> str:
+def _definition_text(document: Mapping[str, Any]) -> str:
     from uwf_core.cli.render.yaml_text import as_yaml
 
     return as_yaml(document)
@@ -126,66 +121,6 @@ def add(session: Session, file: str, allow_programs: bool) -> None:
     register(engine.store, name, ref)
     document = {"name": name, "workflow": ref}
     session.emit(document, lambda each, _: f"{each['name']} {each['workflow']}")
-
-
-@command("check", "uwf workflow check fix-bug.yaml", "uwf workflow check .workflow/*.yaml")
-@click.argument("files", metavar="FILE…", nargs=-1, required=True)
-def check(session: Session, files: tuple[str, ...]) -> int:
-    """Report every error in workflow files, each with its place and a hint.
-
-    Exit code 0 with only warnings, 4 with an error, 2 if a file cannot be read (the others are
-    still checked). Writes nothing and needs no store; if there is one, its registry can name the
-    workflows that roles call.
-    """
-    from uwf_core.engine.workflows import check_workflow
-    from uwf_core.workflow.check import Checked
-
-    checked: list[Checked] = []
-    unread: list[UsageError] = []
-    for file in files:
-        try:
-            checked.append(check_workflow(session.engine, file, session.note))
-        except UsageError as error:
-            unread.append(error)
-    document = {
-        "valid": not unread and all(each.valid for each in checked),
-        "problems": [problem.document() for each in checked for problem in each.problems],
-    }
-    if checked:
-        session.emit(document, _check_text)
-    if unread:
-        raise _unreadable(unread)
-    return ExitCode.DONE if document["valid"] else ExitCode.INVALID
-
-
-def _unreadable(errors: Sequence[UsageError]) -> UsageError:
-    """One error for all files that could not be read."""
-    first = errors[0]
-    if len(errors) == 1:
-        return first
-    places = ", ".join(str(each.where) for each in errors)
-    return UsageError(f"{len(errors)} files cannot be read", where=places, hint=first.hint)
-
-
-def _check_text(document: Mapping[str, Any], screen: Screen) -> str:
-    from uwf_core.cli.render.findings import problem_lines
-
-    problems = document["problems"]
-    errors = sum(each["severity"] == "error" for each in problems)
-    warnings = len(problems) - errors
-    if errors:
-        end = screen.paint(f"invalid: {_count(errors, 'error')}", "error")
-    elif not document["valid"]:
-        end = "the others are valid"
-    else:
-        end = screen.paint("valid", "ok")
-    if warnings:
-        end += f", {_count(warnings, 'warning')}"
-    return "\n".join([*problem_lines(problems, screen), end])
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 @command(

@@ -1,6 +1,6 @@
 """Stages 1 to 3 for a command: resolve, check and publish the workflow that a word names."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.results import Watch
@@ -12,6 +12,7 @@ from uwf_core.workflow.registry import StoreRegistry
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
+    from uwf_core.workflow.bound import Bound
     from uwf_core.workflow.check import Checked
 
 
@@ -51,6 +52,21 @@ def check_workflow(engine: "Engine", file: str, notice: Callable[[str], None]) -
 
     callees = Callees(lambda: _context(engine, engine.cwd), engine.definition, notice, lacks)
     return check_file(file, callees)
+
+
+def bound_of_workflow(engine: "Engine", workflow: Mapping[str, Any]) -> "Bound":
+    """How many agent calls a checked or published workflow makes at most, with all that it calls.
+
+    Raises:
+        StoreError: a workflow that it calls is missing or damaged.
+    """
+    from uwf_core.workflow.bound import bound_of
+    from uwf_core.workflow.definition import mapping_of
+
+    def read(word: str) -> dict[str, Any]:
+        return mapping_of(engine.definition(Ref(word)))
+
+    return bound_of(workflow, read, engine.settings.limits.depth)
 
 
 def trusting(engine: "Engine") -> Callable[[str], bool]:

@@ -10,7 +10,7 @@ from uwf_core.errors import UnknownIdError
 from uwf_core.ids import Ref
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.mismatch import NOT_BLANK, Names, To, above
-from uwf_core.shape.shapes import build
+from uwf_core.shape.shapes import build, plain
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -265,6 +265,13 @@ def as_in_file(definition: Definition) -> Workflow:
         limits=definition.limits,
         input=None if definition.input is None else dict(definition.input),
     )
+
+
+def mapping_of(definition: Definition) -> dict[str, Any]:
+    """A published workflow as the completed mapping of its file, the short keys first."""
+    text: dict[str, Any] = plain(as_in_file(definition))
+    first = {key: text[key] for key in ("version", "name", "description", "input")}
+    return {**first, **{key: value for key, value in text.items() if key not in first}}
 
 
 def _reading_order(graph: Mapping[str, Mapping[str, Edge]]) -> list[str]:

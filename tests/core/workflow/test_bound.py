@@ -1,0 +1,118 @@
+"""The bound of a workflow: `workflow check --bound` and `workflow show`."""
+
+from itertools import islice
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from tests.core.workflow.walks import DEPTH, every_walk, random_walk, workflows
+
+from uwf_core.workflow.bound import Bound, bound_of
+
+
+def bound(workflow: dict[str, Any], depth: int = DEPTH) -> Bound:
+    return bound_of(workflow, lambda ref: {}[ref], depth)
+
+
+@given(workflow=workflows(), seeds=st.lists(st.integers(0, 2**32), min_size=20, max_size=20))
+def test_no_run_takes_more_than_its_bound(workflow: dict[str, Any], seeds: list[int]) -> None:
+    found = bound(workflow)
+    for seed in seeds:
+        walk = random_walk(workflow, seed)
+        assert found.agent_calls is None or walk.agent_calls <= found.agent_calls
+        assert found.steps is None or walk.steps <= found.steps
+    assert bool(found.cycle) == (found.steps is None)
+
+
+@given(workflow=workflows(forward=True, limited=False))
+def test_a_graph_without_cycles_reaches_its_bound(workflow: dict[str, Any]) -> None:
+    walks = list(islice(every_walk(workflow), 400))
+    assume(len(walks) < 400)
+    found = bound(workflow)
+    assert found.steps == max(walk.steps for walk in walks)
+    assert found.agent_calls == max(walk.agent_calls for walk in walks)
+
+
+@given(workflow=workflows(forward=True, limited=False), most=st.integers(1, 5))
+def test_a_limit_at_the_top_is_reached_exactly(workflow: dict[str, Any], most: int) -> None:
+    workflow["limits"] = {"maxSteps": most}
+    assume(not any(role["workflow"] == "$SELF" for role in workflow["roles"].values()))
+    walks = list(islice(every_walk(workflow), 400))
+    assume(len(walks) < 400)
+    assert bound(workflow).steps == max(walk.steps for walk in walks)
+
+
+def loop(limits: dict[str, dict[str, int]], most: int | None = None) -> dict[str, Any]:
+    """A developer and a reviewer, each with limits."""
+    leaf = {"workflow": None, "program": None, "human": False}
+    none = {"maxSteps": None, "maxVisits": None}
+    graph = {
+        "$START": {"new": "developer", "resume": "developer"},
+        "developer": {"done": "reviewer"},
+        "reviewer": {"good": "$END", "bad": "developer"},
+    }
+    return {
+        "limits": {"maxSteps": most},
+        "roles": {
+            name: {**leaf, "limits": {**none, **limits.get(name, {})}}
+            for name in ("developer", "reviewer")
+        },
+        "graph": {
+            name: {status: {"role": role, "limits": None} for status, role in edges.items()}
+            for name, edges in graph.items()
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("limits", "most", "words"),
+    [
+        ({}, None, "unbounded: reviewer -> developer"),
+        ({}, 7, "at most 7 agent calls"),
+        ({"reviewer": {"maxVisits": 2}}, None, "at most 5 agent calls"),
+        ({"reviewer": {"maxSteps": 2}}, None, "at most 5 agent calls"),
+        ({"developer": {"maxVisits": 3}}, None, "at most 6 agent calls"),
+        ({"developer": {"maxVisits": 99}, "reviewer": {"maxVisits": 2}}, None,
+         "at most 5 agent calls"),
+    ],
+)  # fmt: skip
+def test_a_loop_is_bounded_by_its_scarcest_role(limits: Any, most: int | None, words: str) -> None:
+    assert bound(loop(limits, most)).words() == words
+
+
+def test_steps_of_persons_are_no_agent_calls() -> None:
+    workflow = loop({"reviewer": {"maxVisits": 2}})
+    workflow["roles"]["reviewer"]["human"] = True
+    assert bound(workflow).words() == "at most 3 agent calls (5 steps)"
+    workflow["roles"]["reviewer"]["limits"]["maxVisits"] = None
+    assert bound(workflow).words() == "unbounded: reviewer -> developer"
+    workflow["roles"]["developer"]["human"] = True
+    assert (
+        bound(workflow).words() == "at most 0 agent calls; steps unbounded: reviewer -> developer"
+    )
+
+
+def test_a_called_workflow_counts_in_each_call_and_a_call_has_limits() -> None:
+    """A reference is read, and a cycle below is named with the roles that lead to it."""
+    parent, child = loop({"developer": {"maxVisits": 2}}), loop({})
+    parent["roles"]["developer"]["workflow"] = "REF"
+    read = {"REF": child}.__getitem__
+    assert bound_of(parent, read, 3).cycle == ("developer/reviewer", "developer/developer")
+    parent["graph"]["$START"]["new"]["limits"] = {"maxSteps": 4}
+    assert bound_of(parent, read, 3).agent_calls is None  # the edge of the reviewer has none
+    parent["graph"]["reviewer"]["bad"]["limits"] = {"maxSteps": 6}
+    # The result of the child has another status than the edge: the first call suspends.
+    assert bound_of(parent, read, 3).agent_calls == 6
+    parent["graph"]["developer"] = {"good": {"role": "reviewer", "limits": None}}
+    assert bound_of(parent, read, 3).agent_calls == 2 * 6 + 2
+    child["limits"] = {"maxSteps": 5}
+    assert bound_of(parent, read, 3).agent_calls == 5 + 2
+
+
+def test_a_workflow_calls_itself_as_deep_as_the_configuration_allows() -> None:
+    workflow = loop({"reviewer": {"maxVisits": 1}})
+    workflow["roles"]["developer"]["workflow"] = "$SELF"
+    workflow["graph"]["developer"] = {"good": {"role": "reviewer", "limits": None}}
+    workflow["graph"]["$START"]["new"]["role"] = "reviewer"
+    assert [bound(workflow, depth).agent_calls for depth in (0, 1, 2)] == [1, 2, 3]

@@ -1,0 +1,181 @@
+"""An interpreter of workflows that only counts, and random workflows for it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from random import Random
+from typing import Any
+
+from hypothesis import strategies as st
+
+DEPTH = 3
+Choose = Callable[[int], int]
+"""A number below the argument."""
+
+_ROLE = {"workflow": None, "program": None, "human": False, "limits": None}
+_PLAYERS: list[dict[str, Any]] = [{}, {}, {}, {"human": True}, {"program": {"argv": ["true"]}}]
+
+
+class Stopped(Exception):
+    """A limit, the depth, a suspension, or enough steps."""
+
+
+class Thread:
+    """A thread; `above` are the thread that called it, the role there and its call."""
+
+    def __init__(self, workflow: dict[str, Any], above: "tuple[Call, Thread, str] | None") -> None:
+        self.workflow = workflow
+        self.above = above
+        self.depth: int = above[1].depth + 1 if above else 0
+        self.steps = 0
+        self.of_role: dict[str, int] = {}
+        self.visits: dict[str, int] = {}
+        self.children: dict[str, Thread] = {}
+
+
+class Call:
+    """A call, with what its edge allows."""
+
+    def __init__(self, limits: dict[str, Any] | None) -> None:
+        self.most: int | None = (limits or {}).get("maxSteps")
+        self.steps = 0
+
+
+class Walk:
+    """One run: `steps` and `agent_calls` are its leaf steps."""
+
+    def __init__(self, choose: Choose, enough: int) -> None:
+        self.choose = choose
+        self.enough = enough
+        self.steps = 0
+        self.agent_calls = 0
+
+    def run(self, workflow: dict[str, Any]) -> "Walk":
+        with suppress(Stopped):
+            self.thread(Thread(workflow, None), "new")
+        return self
+
+    def thread(self, thread: Thread, entry: str) -> str:
+        graph = thread.workflow["graph"]
+        edge = graph["$START"][entry]
+        while True:
+            name = edge["role"]
+            status = self.role(thread, name, edge)
+            thread.visits[name] = thread.visits.get(name, 0) + 1
+            edge = graph[name][status]
+            if edge["role"] == "$END":
+                return status
+            if edge["role"] == "$SUSPEND":
+                raise Stopped
+
+    def role(self, thread: Thread, name: str, edge: dict[str, Any]) -> str:
+        role = thread.workflow["roles"][name]
+        if role["workflow"] is None:
+            self.leaf(thread, name)
+            statuses = sorted(thread.workflow["graph"][name])
+            return statuses[self.choose(len(statuses))]
+        if thread.depth >= DEPTH:
+            raise Stopped
+        again = name in thread.children
+        call = Call(edge["limits"])
+        called = thread.workflow if role["workflow"] == "$SELF" else role["workflow"]
+        child = thread.children.setdefault(name, Thread(called, None))
+        child.above, child.depth = (call, thread, name), thread.depth + 1
+        status = self.thread(child, "resume" if again else "new")
+        if status not in thread.workflow["graph"][name]:
+            raise Stopped
+        return status
+
+    def leaf(self, thread: Thread, name: str) -> None:
+        levels = list(_levels(thread, name))
+        if self.steps == self.enough or not all(_has_room(*level) for level in levels):
+            raise Stopped
+        for each, role, call in levels:
+            each.steps += 1
+            each.of_role[role] = each.of_role.get(role, 0) + 1
+            if call:
+                call.steps += 1
+        self.steps += 1
+        played = thread.workflow["roles"][name]
+        self.agent_calls += not played["human"] and played["program"] is None
+
+
+def _levels(thread: Thread, name: str) -> Iterator[tuple[Thread, str, Call | None]]:
+    yield thread, name, None
+    while thread.above is not None:
+        call, thread, name = thread.above
+        yield thread, name, call
+
+
+def _has_room(thread: Thread, name: str, call: Call | None) -> bool:
+    limits = thread.workflow["roles"][name]["limits"] or {}
+    return (
+        _below(thread.steps, thread.workflow["limits"]["maxSteps"])
+        and _below(thread.of_role.get(name, 0), limits.get("maxSteps"))
+        and _below(thread.visits.get(name, 0), limits.get("maxVisits"))
+        and (call is None or _below(call.steps, call.most))
+    )
+
+
+def _below(count: int, limit: int | None) -> bool:
+    return limit is None or count < limit
+
+
+def random_walk(workflow: dict[str, Any], seed: int, enough: int = 200) -> Walk:
+    return Walk(Random(seed).randrange, enough).run(workflow)
+
+
+def every_walk(workflow: dict[str, Any]) -> Iterator[Walk]:
+    """All walks of a workflow in which nothing repeats."""
+    script: list[tuple[int, int]] = []
+    while True:
+        place = 0
+
+        def choose(size: int) -> int:
+            nonlocal place
+            if place == len(script):
+                script.append((0, size))
+            place += 1
+            return script[place - 1][0]
+
+        yield Walk(choose, 10_000).run(workflow)
+        while script and script[-1][0] + 1 == script[-1][1]:
+            script.pop()
+        if not script:
+            return
+        script[-1] = script[-1][0] + 1, script[-1][1]
+
+
+@st.composite
+def workflows(
+    draw: st.DrawFn, *, forward: bool = False, limited: bool = True, below: int = 2
+) -> dict[str, Any]:
+    """Workflows that call others and themselves.
+
+    Args:
+        draw: of Hypothesis. forward: without cycles. limited: with limits of roles and calls.
+        below: the levels of other workflows.
+    """
+    names = [f"r{number}" for number in range(draw(st.integers(1, 3 if forward else 4)))]
+    few = st.none() | st.integers(1, 4) if limited else st.none()
+    roles, graph = {}, {}
+    for number, name in enumerate(names):
+        kind = draw(st.sampled_from(["leaf", "leaf", "call", "$SELF"][: 4 if below else 2]))
+        limits = {"maxSteps": draw(few), "maxVisits": draw(few)}
+        role = {**_ROLE, **draw(st.sampled_from(_PLAYERS)), "limits": limits}
+        if kind == "$SELF":
+            role = {**_ROLE, "workflow": "$SELF", "limits": limits}
+        elif kind == "call":
+            called = draw(workflows(forward=forward, limited=limited, below=below - 1))
+            role = {**_ROLE, "workflow": called, "limits": limits}
+        roles[name] = role
+        targets = [*names[number + 1 if forward else 0 :], "$END", "$END", "$SUSPEND"]
+        graph[name] = {
+            status: _edge(draw(st.sampled_from(targets)), draw(few)) for status in ("a", "b")
+        }
+    starts = {word: _edge(draw(st.sampled_from(names)), None) for word in ("new", "resume")}
+    most = draw(st.none() | st.integers(1, 8)) if limited else None
+    return {"limits": {"maxSteps": most}, "roles": roles, "graph": {"$START": starts, **graph}}
+
+
+def _edge(role: str, most: int | None) -> dict[str, Any]:
+    return {"role": role, "limits": None if most is None else {"maxSteps": most}}
