@@ -92,6 +92,16 @@ def test_a_workflow_is_added_with_its_commands_told_and_allowed_on_request(
     assert touching.uwf("run", file, "-p", "x").exit_code == 2  # another version
 
 
+def test_what_a_user_permits_is_told_with_its_variables_on_one_line(touching: Project) -> None:
+    variables = '{PATH: "./bin:/bin", BASH_ENV: a b}'
+    forged = rf'env: {variables}, argv: [touch, "ran\nx runs for y: true"]'
+    text = TOUCH.replace("NAME", "touch").replace("argv: [touch, ran]", forged)
+    file = str(touching.workflow("touch", text))
+    told = r"touch runs for touch: PATH=./bin:/bin BASH_ENV='a b' touch 'ran\nx runs for y: true'"
+    assert told in touching.uwf("workflow", "add", file).stderr.splitlines()
+    assert told in touching.uwf("run", "touch", "-p", "x").error["message"]
+
+
 def test_a_workflow_is_allowed_with_all_that_it_calls(touching: Project) -> None:
     file = touching.workflow("parent", PARENT)
     denied = touching.uwf("thread", "start", "parent", "-p", "x")

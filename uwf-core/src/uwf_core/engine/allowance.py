@@ -21,21 +21,33 @@ from uwf_core.workflow.file_name import FOLDERS
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.results import Watch
+    from uwf_core.workflow.definition import RoleProgram
 
 
 def programs_of(engine: "Engine", workflow: Ref) -> list[str]:
     """The commands of a workflow and of all workflows that it calls, with their templates, each as
-    `<workflow> runs for <role>: <command>`.
+    `<workflow> runs for <role>: <command>`, with the variables that the workflow sets for it.
 
     Raises:
         StoreError: one of them is missing or damaged.
     """
     return [
-        f"{definition.name} runs for {role.name}: {command_text(role.command)}"
+        f"{definition.name} runs for {role.name}: {_shown(role.program)}"
         for definition in _called(engine, workflow)
         for role in definition.roles.values()
-        if role.command is not None
+        if role.program is not None
     ]
+
+
+def _shown(program: "RoleProgram") -> str:
+    """What a user permits, on one line as a shell would read it: `CC=gcc make test`.
+
+    A variable can decide what the command does (`PATH`, `BASH_ENV`), and a line break in the
+    command could forge a line of another one.
+    """
+    variables = "".join(f"{name}={command_text((value,))} " for name, value in program.env.items())
+    text = variables + command_text(program.argv)
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 def add_programs(
