@@ -146,6 +146,28 @@ def test_a_person_grants_as_much_as_wanted(
         uwf.resume(free, grant="steps=1")
 
 
+def test_a_grant_for_another_limit_opens_no_room(uwf: Client, start: Callable[..., str]) -> None:
+    thread = start("  developer:\n", "  developer:\n    limits: {maxTokens: 25, maxVisits: 9}\n")
+    steps, message = stopped(uwf, thread)
+    assert "leaves no room for a step (20 used, 10 reserved)" in message
+    with pytest.raises(UsageError, match="leaves no room"):
+        uwf.resume(thread, grant="visits=1")
+    assert (len(uwf.steps(thread)) - 1, check(uwf, thread).grants) == (steps, {})
+    assert uwf.resume(thread, grant="tokens=1").exit_code == 0, "the limit itself: as is wanted"
+
+
+@pytest.mark.parametrize("words", ["--max-cost nan", "--max-cost inf", f"--max-tokens {2**53}"])
+def test_an_amount_that_cannot_be_stored_is_an_error_of_its_option(
+    words: str, project: Project, start: Callable[..., str]
+) -> None:
+    start()
+    option, amount = words.split()
+    refused = project.uwf("thread", "start", "limited", "-p", "x", option, amount)
+    assert refused.exit_code == 2
+    assert option in refused.error["message"]
+    assert amount in refused.error["message"]
+
+
 def called(project: Project, uwf: Client, parent: str, **options: object) -> str:
     project.workflow("child", CHILD)
     project.workflow("parent", parent)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from math import isfinite
 from typing import Any
 
 import click
@@ -12,6 +13,8 @@ from uwf_core.errors import UsageError
 
 _SPAN = r"([0-9]{1,6})(d|h|m|s)"
 _SPAN_SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
+_LARGEST = 2**53 - 1
+"""The largest whole number that is exact in JSON."""
 
 Decorator = Callable[[Any], Any]
 
@@ -61,7 +64,7 @@ def start_options(function: Any) -> Any:
 
 def _limit_options() -> list[Decorator]:
     """The limits of a thread: --max-cost, --max-tokens, --max-steps, --max-minutes."""
-    positive, whole = click.FloatRange(min=0, min_open=True), click.IntRange(min=1)
+    positive, whole = Amount(min=0, min_open=True), click.IntRange(min=1, max=_LARGEST)
     texts = (
         ("--max-minutes", positive, "M", "Stop after M minutes of running."),
         ("--max-steps", whole, "N", "Stop after N steps."),
@@ -184,7 +187,9 @@ def read_file(path: str, option: str) -> str:
         raise UsageError(
             f"cannot read the file of {option}: {error.strerror}",
             where=path,
-            hint="a text that begins with @ can come from stdin: -p -",
+            hint="a text that begins with @ can come from stdin: -p -"
+            if option == "-p"
+            else "after @ comes the path of a file, from the current folder",
         ) from error
 
 
@@ -210,6 +215,19 @@ def _decoded(data: bytes, where: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"not UTF-8: {error.reason} at byte {error.start}", where=where) from error
+
+
+class Amount(click.FloatRange):
+    """A number of a range; `nan` and `inf` are none."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Convert a text to a number."""
+        number = float(super().convert(value, param, ctx))
+        if not isfinite(number):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return number
 
 
 class Span(click.ParamType):  # type: ignore[type-arg]

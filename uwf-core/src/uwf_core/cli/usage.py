@@ -61,10 +61,15 @@ def usage_text(document: Mapping[str, Any], screen: Screen) -> str:
     rows = [_cells(row, row["name"] or "(unknown)") for row in document["rows"]]
     rows.append(_cells(document["total"], "total"))
     columns = (Column("name", document["by"].upper(), least=8), *_COLUMNS)
-    lines = [table(columns, rows, screen), f"{document['threads']} threads"]
+    lines = [table(columns, rows, screen), f"{document['threads']} {_threads(document['threads'])}"]
     if document["unreadable"]:
-        lines.append(f"{document['unreadable']} threads cannot be read; next: uwf cas verify")
+        count = document["unreadable"]
+        lines.append(f"{count} {_threads(count)} cannot be read; next: uwf cas verify")
     return "\n".join(lines)
+
+
+def _threads(count: int) -> str:
+    return "thread" if count == 1 else "threads"
 
 
 def _cells(row: Mapping[str, Any], name: str) -> dict[str, str]:

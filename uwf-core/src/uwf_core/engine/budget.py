@@ -263,7 +263,7 @@ def grant(engine: "Engine", head: Head, amounts: Mapping[str, float]) -> Head:
         granted = save_event(engine, target, "granted", by=engine.person(), **fields)
         head = granted if is_own else head
         if amounts:
-            _check_room(engine, head.state, waiting.role)
+            _check_room(engine, head.state, waiting.role, reserve=event["limit"] not in amounts)
     return head
 
 
@@ -307,10 +307,16 @@ def _check_known(
             )
 
 
-def _check_room(engine: "Engine", state: ThreadState, role: str) -> None:
-    """Check that a step can begin after a grant, whatever it then uses."""
-    counted = counted_limits(engine, state, role)
-    reached = first_reached(counted, NOTHING_RESERVED, role, at_once=True)
+def _check_room(engine: "Engine", state: ThreadState, role: str, *, reserve: bool) -> None:
+    """Check that a step can begin after a grant, whatever it then uses; with `reserve`, for
+    what it may use: the grant is for another limit than the one that holds the step up.
+    """
+    counted = list(counted_limits(engine, state, role))
+    played = _definition(engine, state).roles.get(role)
+    if reserve and played is not None:
+        reached = first_reached(counted, _own_reservation(counted, played), role)
+    else:
+        reached = first_reached(counted, NOTHING_RESERVED, role, at_once=True)
     if reached is not None:
         raise UsageError(
             f"the grant leaves no room: {reached.words(state.thread)}",
