@@ -154,21 +154,24 @@ def test_what_it_prints_is_a_turn_and_it_costs_nothing(
 
 
 @pytest.mark.parametrize(
-    ("script", "kind", "words"),
+    ("script", "kind", "words", "cure"),
     [
-        ("echo why >&2; exit 2", "crashed", "exit code 2; on stderr: why"),
-        ("kill -9 $$", "crashed", "SIGKILL"),
-        ('echo \'{"count": "three"}\'', "invalid_output", "count"),
-        ("sleep 30", "timeout", "did not finish"),
+        ("echo why >&2; exit 2", "crashed", "exit code 2; on stderr: why", "add this one"),
+        ("kill -9 $$", "crashed", "SIGKILL", None),
+        ('echo \'{"count": "three"}\'', "invalid_output", "count", "step show"),
+        ("sleep 30", "timeout", "did not finish", "runs it again"),
     ],
 )
 def test_a_program_fails_at_once_and_runs_again_with_the_next_exec(
-    project: Project, uwf: Client, checked: Callable[..., str], script: str, kind: str, words: str
-) -> None:
+    project: Project, uwf: Client, checked: Callable[..., str], script: str, kind: str, words: str,
+    cure: str | None,
+) -> None:  # fmt: skip
     thread = checked(script, timeout=TIMEOUT)
-    failure = uwf.exec(thread).document["steps"][0]["failure"]
+    outcome = uwf.exec(thread).document
+    failure, told = outcome["steps"][0]["failure"], outcome["suspendMessage"]
     assert failure is not None and failure["kind"] == kind
     assert words in failure["message"]
+    assert cure in told if cure else told.endswith(words), told
     (project.folder / "tests.sh").write_text("exit 0")
     assert uwf.exec(thread).document["status"] == "completed"
     [failed] = last(uwf, thread)["previousAttempts"]

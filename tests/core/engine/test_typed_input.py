@@ -136,6 +136,14 @@ def test_the_options_of_the_command_are_typed_by_the_schema(project: Project) ->
     assert refused.error["hint"] == "add --input labels=<JSON>"
 
 
+def test_a_file_that_is_no_input_is_named_in_short_with_a_cure_that_fits(project: Project) -> None:
+    (project.folder / "long.txt").write_text("no field here\n" * 1000)
+    words = ("thread", "start", "triage", "-p", "Sort it.", "--input")
+    wrong = project.uwf(*words, "@long.txt").error
+    assert "'no field here" in wrong["message"] and len(wrong["message"]) < 100
+    assert "-p" not in project.uwf(*words, "@absent.txt").error["hint"]
+
+
 def test_a_secret_of_the_input_is_not_stored(project: Project) -> None:
     project.env |= {"A_TOKEN": "hunter2hunter2", "B_TOKEN": "123456789012"}
     with project.client() as uwf:

@@ -129,6 +129,8 @@ def _status(call: ProgramCall, result: ProgramResult) -> str:
     status = call.statuses.get(str(result.exit_code))
     if status is None:
         failure = crashed(result, program)
+        if result.exit_code < 0:  # a signal, which can have no status
+            raise failure
         known = ", ".join(sorted(call.statuses, key=int))
         raise Crashed(
             failure.message,

@@ -230,8 +230,8 @@ class _Supervised(Generic[_CallType]):
             return TimedOut(
                 f"{origin} did not finish within {round(self._limits.seconds, 1):g} s",
                 session=session,
-                hint="raise the role's `timeout` or `limits -> runSeconds`; "
-                "the next exec continues its session",
+                hint="raise the role's `timeout` or `limits -> runSeconds`; the next exec "
+                + ("continues its session" if session else "runs it again"),
             )
         idle = self._limits.idle_seconds
         # Every byte of a program is a sign of life; its process is watched for them.

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import DefinitionError, PayloadError, UsageError
+from uwf_core.shape.mismatch import short
 from uwf_core.workflow.alternatives import alternatives, as_mapping, inline_refs, is_open
 from uwf_core.workflow.variants import STATUS, variants
 from uwf_core.workflow.yaml_nodes import at, is_bad_number, type_of, types_of, value_of
@@ -150,7 +151,9 @@ def _fields(items: Sequence[str], schema: Mapping[str, Any], option: str) -> dic
     for item in items:
         word, equals, value = item.partition("=")
         if not equals or not word.strip():
-            raise PayloadError(f"{item!r} is not an {_noun(option)}", where=option, hint=_WRITE)
+            raise PayloadError(
+                f"{short(repr(item))} is not an {_noun(option)}", where=option, hint=_WRITE
+            )
         name = _field(word.strip(), schema)
         if name in fields:
             raise PayloadError(f"the {_noun(option)} has {name!r} twice", where=option, hint=_WRITE)
