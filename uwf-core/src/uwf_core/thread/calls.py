@@ -163,7 +163,7 @@ def threads_in_calls(store: "Store") -> frozenset[str]:
 
 
 def descendants_of(store: "Store", thread: str) -> list[ThreadId]:
-    """The same with the threads that these called; each after the one that called it."""
+    """The threads that a thread called, and those that they called; each after its caller."""
     found = children_of(store, thread)
     for child in found:  # grows
         found += [each for each in children_of(store, child) if each not in found]
