@@ -279,6 +279,7 @@ def test_settings(printed: Any):
         *("providers", "models", "agents", "defaultAgent", "agentOverrides", "defaultModel"),
         *(
             "modelOverrides",
+            "waitLimits",
             "store",
             "workflowPaths",
             "allowedFolders",

@@ -1,11 +1,15 @@
 """`step turns --live` prints what an agent says while it says it, each line once."""
 
+import subprocess
 import sys
 
+import pytest
 from cli_kit import on_terminal
 
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.render.turns import GrowingTurns
+from uwf_core.ids import ThreadId
+from uwf_core.thread.lock import thread_lock
 
 TURN = {
     "number": 1, "role": "writer", "index": 0, "speaker": "assistant", "text": "",
@@ -101,3 +105,15 @@ def test_the_turns_of_a_failed_attempt_are_shown_and_followed(project):
     again = project.uwf("step", "turns", thread).document["turns"]
     assert again[:2] == turns
     assert {turn["number"] for turn in again} == {1}
+
+
+def test_a_run_that_has_not_opened_its_attempt_is_waited_for(project):
+    """The moment between the lock and the attempt, which a background run has as well."""
+    with project.client() as uwf:
+        thread = uwf.start("pair", "x")["thread"]
+        store = uwf._engine.store
+        with thread_lock(store, ThreadId(thread), 1):
+            watcher = project.start_uwf("step", "turns", thread, "--live")
+            with pytest.raises(subprocess.TimeoutExpired):
+                watcher.wait(3)
+        assert watcher.wait(60) == 0

@@ -26,6 +26,9 @@ def follow_turns(thread: "ThreadRecord", role: str | None = None) -> "Iterator[T
 
     A turn that changes (the result of a tool arrives) is repeated with the same `index`.
     """
+    while thread.state.attempt is None and thread.holder is not None:
+        time.sleep(POLL_SECONDS / 4)  # a run begins, and has not opened its attempt
+        thread = thread.again()
     first = thread.state.attempt
     yield from _of_role(_stored_turns(thread), role)
     seen: dict[int, str] = {}
