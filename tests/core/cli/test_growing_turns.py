@@ -115,5 +115,6 @@ def test_a_run_that_has_not_opened_its_attempt_is_waited_for(project):
         with thread_lock(store, ThreadId(thread), 1):
             watcher = project.start_uwf("step", "turns", thread, "--live")
             with pytest.raises(subprocess.TimeoutExpired):
-                watcher.wait(3)
-        assert watcher.wait(60) == 0
+                watcher.communicate(timeout=3)
+        watcher.communicate(timeout=60)
+        assert watcher.returncode == 0
