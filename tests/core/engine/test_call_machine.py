@@ -25,7 +25,7 @@ from uwf_core.process import crash_points
 from uwf_core.testing.project import Project
 from uwf_core.thread.calls import descendants_of, open_below, open_calls
 from uwf_core.thread.head import read_head
-from uwf_core.thread.history import newest_first, state_of_thread, unordered_events
+from uwf_core.thread.history import newest_first, own_events, state_of_thread, unordered_events
 from uwf_core.thread.names import CALLS
 from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
@@ -140,9 +140,7 @@ class Tree:
 
     def own_steps(self, thread: ThreadId) -> list[Any]:
         """All steps and attempts that a thread stored, those that were replaced as well."""
-        from uwf_core.thread.history import _own_events
-
-        events = _own_events(self.store, thread, read_head(self.store, thread).ref)
+        events = own_events(self.store, thread, read_head(self.store, thread).ref)
         return [event.payload for event in events if event.kind == "step"]
 
     def _check_ledger(self) -> None:
