@@ -11,7 +11,7 @@ from functools import partial
 from typing import NamedTuple
 
 from tests.faults.forked import spread
-from tests.faults.scenarios import SCENARIOS, Scene, Words, dying, scene
+from tests.faults.scenarios import SCENARIOS, WITH_CALLS, Scene, Words, dying, scene
 from tests.faults.table import Case, Effort
 from tests.faults.world import World, left_over, unsound
 
@@ -37,23 +37,29 @@ class Death(NamedTuple):
 
 def at_every_point(world: World, effort: Effort) -> Iterator[Case]:
     """Die at every crash point of every scenario: the first, the middle and the last time that it
-    is reached; in the long form every time.
+    is reached; in the long form every time. Once without a call, and once during one.
     """
-    deaths, reached = list[Death](), set[str]()
+    deaths, found = list[Death](), {False: set[str](), True: set[str]()}
     for name in SCENARIOS:
         there = scene(world, name)
-        counts = _trace(there)
+        counts, reached = _trace(there), found[name in WITH_CALLS]
         new = set(counts) - reached
         reached |= set(counts)
         for point, count in sorted(counts.items()):
             times = range(1, count + 1) if effort.share >= 1 else {1, (count + 1) // 2, count}
             if effort.share >= 1 or point in new:
                 deaths += [Death(there, f"{point}:{each}") for each in times]
-    for point in set(crash_points.POINTS) - reached:
+    for point in set(crash_points.POINTS) - found[False] - found[True]:
         yield Case(point, "no scenario comes to this point")
+    for point in found[False] - found[True] - _WITHOUT_THREADS:
+        yield Case(point, "no scenario comes to this point during a call")
     chosen = effort.sample(deaths, len(deaths))
     for death, fault in spread(chosen, _die, effort.workers):
         yield Case(f"{death.scene.name}, {death.where}", fault)
+
+
+_WITHOUT_THREADS = {"store-draft", "store-made"}
+"""Points that are passed before there is a thread."""
 
 
 def _trace(there: Scene) -> Counter[str]:

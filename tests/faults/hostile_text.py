@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.faults.forked import run, spread
 from tests.faults.table import Case, Effort
-from tests.faults.world import WORKFLOW
+from tests.faults.workflows import WORKFLOW
 
 from uwf_core.errors import DefinitionError, UwfError
 

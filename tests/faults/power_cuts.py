@@ -15,7 +15,7 @@ from tests.faults.shim import Shim
 from tests.faults.table import Case, Effort
 from tests.faults.world import Ack, World, unsound
 
-CUT = ("start", "exec", "names", "collect", "import")
+CUT = ("start", "exec", "names", "collect", "import", "calls")
 _HOME = "home"
 _ROUNDS = 4
 """How often the disk chooses at random after each operation."""

@@ -27,7 +27,7 @@ UWF = str(Path(sys.executable).with_name("uwf"))
 POINTS = tuple(
     point
     for point in crash_points.POINTS
-    if point not in ("progress", "fail", "question", "recover", "import")
+    if point not in ("progress", "fail", "question", "recover", "import", "call", "return")
 )
 """Where the process kills itself: the commands below come to each of them every time."""
 _BUSY, _INTERRUPTED = 75, 130

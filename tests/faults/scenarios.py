@@ -45,12 +45,12 @@ class Scene(NamedTuple):
         return mine
 
 
-_WITH_PROGRAMS = ("program", "failures")
+_WITH_PROGRAMS = ("program", "failures", "below")
 
 
-def start(world: World, *words: str) -> tuple[Ack, str]:
+def start(world: World, *words: str, workflow: str = "loop") -> tuple[Ack, str]:
     """Start a thread: the acknowledgement, and the thread."""
-    ack = world.say("thread", "start", "loop", "-p", "The task.", *words)
+    ack = world.say("thread", "start", workflow, "-p", "The task.", *words)
     return ack, ack.document["thread"]
 
 
@@ -131,6 +131,38 @@ def _import(world: World) -> Plan:
     ]
 
 
+def _calls(world: World) -> Plan:
+    """A thread calls another one, records what it delivered, and calls it again."""
+    ack, root = start(world, workflow="caller")
+    return [ack], [("thread", "exec", root)] * 3
+
+
+def _below(world: World) -> Plan:
+    """Everything else that uwf does, while threads wait for those that they called."""
+    cancelled, first = start(world, workflow="caller")
+    called = world.say("thread", "exec", first).document["steps"][0]["thread"]
+    world.say("thread", "cancel", called)
+    ack, root = start(world, workflow="caller")
+    killed, _ = world.play([("thread", "exec", root)], dying("reply:1"))
+    assert killed.gone, killed
+    failing, other = start(world, "--agent", "false -x", workflow="caller")
+    asking, third = start(world, "--agent", "human", workflow="caller")
+    program, fourth = start(world, "--agent", world.agent, workflow="caller")
+    runs = [("thread", "exec", each) for each in (root, other, third, fourth, first)]
+    bundle = "{home}/out.tar"
+    return [ack, failing, asking, program, cancelled], [
+        *runs,
+        ("thread", "resume", third, "--answer", '{"$status": "done", "note": "I did."}'),
+        ("config", "set", "limits.graceSeconds", "1"),
+        ("thread", "start", "loop", "-p", "The task."),
+        ("thread", "export", root, "-o", bundle),
+        ("cas", "import", bundle, "--as-new"),
+        ("cas", "gc", "--grace", "0s"),
+        ("thread", "exec", root),
+        ("thread", "exec", other, "--agent", "mock"),
+    ]
+
+
 def dying(where: str) -> Callable[[], None]:
     """Lets the process that calls it die at a crash point, `name:count`."""
 
@@ -148,8 +180,13 @@ SCENARIOS = {
     "names": _names,
     "collect": _collect,
     "import": _import,
+    "calls": _calls,
+    "below": _below,
 }
 """Each makes a home, and gives what was acknowledged by then and the commands to be run."""
+
+WITH_CALLS = ("calls", "below")
+"""Those in which a thread waits for another one, from the first command on."""
 
 
 def scene(world: World, name: str) -> Scene:

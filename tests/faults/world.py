@@ -12,39 +12,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.faults.calls import ALL, miscalled
 from tests.faults.forked import Ended, run
+from tests.faults.workflows import CALLER, PART, WORKFLOW
 
 from uwf_core.client import Client, StepDocument, ThreadDocument
 from uwf_core.errors import UwfError
 
-WORKFLOW = """
-version: 1
-name: loop
-roles:
-  writer:
-    goal: Write it.
-    frontmatter:
-      type: object
-      properties: {$status: {const: done}, note: {type: string}}
-      required: [$status, note]
-  checker:
-    goal: Check it.
-    frontmatter:
-      oneOf:
-        - properties: {$status: {const: good}}
-          required: [$status]
-        - properties: {$status: {const: again}}
-          required: [$status]
-graph:
-  $START:
-    new: {role: writer, prompt: Write it.}
-    resume: {role: writer, prompt: There is more to do.}
-  writer:
-    done: {role: checker, prompt: "Check it: {{note}}"}
-  checker:
-    good: {role: $END, prompt: Done.}
-    again: {role: writer, prompt: Once more.}
-"""
 _DONE = "---\n$status: done\nnote: all of it\n---\nThis is what I wrote.\n"
 SCRIPT: dict[str, Any] = {
     "repeat": True,
@@ -84,7 +58,8 @@ class World:
         self.home = root / "home"
         self.project = root / "project"
         (self.project / ".workflow").mkdir(parents=True)
-        (self.project / ".workflow" / "loop.yaml").write_text(WORKFLOW)
+        for name, text in (("loop", WORKFLOW), ("part", PART), ("caller", CALLER)):
+            (self.project / ".workflow" / f"{name}.yaml").write_text(text)
         (root / "script.json").write_text(json.dumps(SCRIPT))
         (root / "agent.sh").write_text(PROGRAM)
         self.agent = f"sh {root / 'agent.sh'}"
@@ -200,10 +175,11 @@ def unsound(
     try:
         with world.client() as uwf:
             _let_children_begin(uwf)
-            threads = [_Thread.read(uwf, row["thread"]) for row in uwf.list()]
+            threads = [_Thread.read(uwf, row["thread"]) for row in uwf.list(ALL)]
             return (
                 _lost({each.name: each for each in threads}, acks, doomed)
                 or next(filter(None, (each.flaw() for each in threads)), None)
+                or miscalled(uwf)
                 or _invalid(uwf)
                 or _stuck(uwf)
                 or _lost_file(world.home, acks)
@@ -219,7 +195,7 @@ def _let_children_begin(uwf: Client) -> None:
     child that is about to become that program: for a moment, however busy the machine is.
     """
     deadline = time.monotonic() + _MOMENT_SECONDS
-    while any(row["running"] for row in uwf.list()) and time.monotonic() < deadline:
+    while any(row["running"] for row in uwf.list(ALL)) and time.monotonic() < deadline:
         time.sleep(0.02)
 
 
@@ -268,16 +244,20 @@ def _lost(
             continue
         if name not in threads:
             return f"the thread of {' '.join(ack.words)} is lost"
-        there = {step["step"] for step in threads[name].steps}
-        there |= {step["replaces"] or "" for step in threads[name].steps}  # by a poke
         steps = document.get("steps")
         results = steps if isinstance(steps, list) else []  # a number where a thread is shown
-        told = {each["step"] for each in results if each["step"] and not each["failure"]}
-        if not told <= there:
+        told = [each for each in results if each["step"] and not each["failure"]]
+        if not all(each["step"] in _there(threads.get(each["thread"])) for each in told):
             return f"a step of {' '.join(ack.words)} is lost"
         if ack.words[1] == "cancel" and threads[name].shown["status"] != "cancelled":
             return "a cancelled thread is open again"
     return None
+
+
+def _there(thread: _Thread | None) -> set[str]:
+    """The steps of a thread, and those that a poke has replaced."""
+    steps = [] if thread is None else thread.steps
+    return {each for step in steps for each in (step["step"], step["replaces"]) if each}
 
 
 def _invalid(uwf: Client) -> str | None:
@@ -294,12 +274,14 @@ def _stuck(uwf: Client) -> str | None:
         waits = row["suspendReason"] in ("interrupted", "failure")
         if row["status"] != "idle" and not waits:
             continue
+        before = {each["thread"]: each["steps"] for each in uwf.list(ALL)}
         outcome = uwf.exec(row["thread"], agent="mock")
         if outcome.exit_code != 0 or not outcome.document["steps"][-1]["step"]:
             return f"exec does not go on: {outcome.document}"
-        if uwf.show(row["thread"])["steps"] != row["steps"] + 1:
+        at = outcome.document["steps"][-1]["thread"]  # this one, or one that it called
+        if uwf.show(at)["steps"] != before.get(at, 0) + 1:
             return "exec went on to another number of steps"
-        return None
+        return miscalled(uwf)
     return None
 
 

@@ -78,4 +78,29 @@ CALLS = (
         "    if False:\n",
         f"{_ATTACKED}::test_a_fork_before_at_and_after_a_call_ends_and_leaves_the_first_alone",
     ),
+    Mutant(
+        "calls",
+        "a call is forgotten before its result is stored",
+        "engine/call_step.py",
+        "    with store.transaction():\n"
+        '        crash_points.reach("return")\n'
+        "        attempt.step = save_routed_step(",
+        "    _forget(run, call)\n"
+        "    with store.transaction():\n"
+        '        crash_points.reach("return")\n'
+        "        attempt.step = save_routed_step(",
+        "row: crash --short",
+    ),
+    Mutant(
+        "calls",
+        "the end of a call does not wait for the disk",
+        "engine/call_step.py",
+        "    with store.transaction():\n"
+        '        crash_points.reach("return")\n'
+        "        attempt.step = save_routed_step(",
+        "    with store.transaction(durable=False):\n"
+        '        crash_points.reach("return")\n'
+        "        attempt.step = save_routed_step(",
+        "row: power --short --scene calls",
+    ),
 )

@@ -1,0 +1,47 @@
+"""The workflows of the threads to which something happens."""
+
+WORKFLOW = """
+version: 1
+name: loop
+roles:
+  writer:
+    goal: Write it.
+    frontmatter:
+      type: object
+      properties: {$status: {const: done}, note: {type: string}}
+      required: [$status, note]
+  checker:
+    goal: Check it.
+    frontmatter:
+      oneOf:
+        - properties: {$status: {const: good}}
+          required: [$status]
+        - properties: {$status: {const: again}}
+          required: [$status]
+graph:
+  $START:
+    new: {role: writer, prompt: Write it.}
+    resume: {role: writer, prompt: There is more to do.}
+  writer:
+    done: {role: checker, prompt: "Check it: {{note}}"}
+  checker:
+    good: {role: $END, prompt: Done.}
+    again: {role: writer, prompt: Once more.}
+"""
+PART = WORKFLOW.replace("name: loop", "name: part").replace(
+    "again: {role: writer, prompt: Once more.}", "again: {role: $END, prompt: Done.}"
+)
+CALLER = """
+version: 1
+name: caller
+roles:
+  work: {workflow: part}
+graph:
+  $START:
+    new: {role: work, prompt: Do it.}
+    resume: {role: work, prompt: There is more to do.}
+  work:
+    good: {role: $END, prompt: Done.}
+    again: {role: work, prompt: Once more.}
+"""
+"""Calls `part` again and again: one pair of the script is one call."""
