@@ -42,7 +42,7 @@ class Killer:
         if self.random.random() < 0.5:
             time.sleep(self.random.uniform(0, self.usual_seconds))
         else:  # most of the time goes into starting up: aim at the step itself
-            said = _first_line(process)
+            said = first_line(process)
             time.sleep(self.random.uniform(0, 0.15 if self.agent == "mock" else 0.4))
         self._kill(process)
         _, rest = process.communicate(timeout=SECONDS)
@@ -162,7 +162,8 @@ def _check_whole(rig: Rig, thread: str) -> None:
     assert list(rig.home.glob("agents/*/calls/*")) == []
 
 
-def _first_line(process: "subprocess.Popen[str]") -> str:
+def first_line(process: "subprocess.Popen[str]") -> str:
+    """The first character that a process says, as soon as it does."""
     assert process.stderr is not None
     ready, _, _ = select.select([process.stderr], [], [], SECONDS)
     return os.read(process.stderr.fileno(), 1).decode() if ready else ""
