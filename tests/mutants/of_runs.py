@@ -2,6 +2,7 @@
 
 from tests.mutants.mutant import Mutant
 
+_ADMISSION = "tests/core/engine/test_admission.py"
 _FORK_PAYS = "tests/core/engine/test_limits.py::test_a_fork_has_the_whole_allowance_for_itself"
 
 RUNS = (
@@ -80,6 +81,30 @@ RUNS = (
         "tests/core/engine/test_exec.py::test_a_location_that_does_not_exist_is_an_error_before_the_agent_starts",
     ),
     # -- limits
+    Mutant(
+        "limits",
+        "the reservations of running steps do not count",
+        "thread/limits.py",
+        "if used + running >= limit.value or used + running + next_ > ceiling:",
+        "if used >= limit.value or used + next_ > ceiling:",
+        f"{_ADMISSION}::test_a_limit_is_exceeded_at_most_by_what_running_steps_use_above_their_reservations",
+    ),
+    Mutant(
+        "limits",
+        "a grant that leaves no room is stored",
+        "engine/budget.py",
+        "        if amounts:\n            _check_room(",
+        "        if not amounts:\n            _check_room(",
+        "tests/core/engine/test_budgets.py::test_a_person_grants_as_much_as_wanted",
+    ),
+    Mutant(
+        "limits",
+        "the reservation of a role is ignored",
+        "thread/limits.py",
+        'found["costUsd"] = reserve.cost_usd',
+        'found["costUsd"] = found["costUsd"]',
+        "tests/core/engine/test_budgets.py::test_a_role_says_how_much_room_it_needs",
+    ),
     Mutant(
         "limits",
         "one step too many",
