@@ -284,6 +284,22 @@ def test_usage_is_grouped_and_filtered(
     assert "$3.0000" in text
 
 
+def test_a_run_that_waits_for_a_service_can_be_stopped(
+    project: Project, uwf: Client, start: Callable[..., str]
+) -> None:
+    thread = start()
+    late = {"kind": "rate_limited", "message": "no", "untilMs": int(time.time() * 1000) + 600_000}
+    project.script([{"role": "developer", "outputs": [{"fail": late}, DONE["output"]]}])
+    words = ("thread", "exec", thread, "--wait-limits", "1h", "--background")
+    assert project.uwf(*words).exit_code == 0
+    while not uwf.thread(thread).pending:
+        time.sleep(0.2)
+    assert uwf.show(thread)["status"] == "running"
+    assert project.uwf("thread", "stop", thread).exit_code == 0
+    shown = project.uwf("thread", "show", thread).document
+    assert (shown["status"], shown["running"]) == ("suspended", None)
+
+
 def test_a_run_waits_until_a_service_accepts_calls_again(
     project: Project, uwf: Client, start: Callable[..., str]
 ) -> None:

@@ -176,6 +176,11 @@ def test_a_called_role_gets_its_task_and_that_of_the_root(uwf: Client, root: str
     assert "Plan." not in first.prompt
 
 
+def test_show_counts_what_an_open_call_has_used(uwf: Client, root: str) -> None:
+    uwf.exec(root, count=2)
+    assert uwf.show(root)["usage"]["inputTokens"] == 20
+
+
 def test_a_role_that_calls_again_continues_the_same_thread(
     project: Project, uwf: Client, root: str
 ) -> None:

@@ -48,6 +48,10 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
             "hint": _hint(row, None, None),
         }
     row = row_of(thread.variable, thread.state, thread.holder)
+    if len(thread.stack) > 1:  # what an open call has used counts as well
+        from uwf_core.engine.budget import ledger_of
+
+        row["usage"] = ledger_of(engine, thread.stored)["usage"]
     waits = thread.state.suspension if row["status"] == "suspended" else None
     form = thread.form if waits is not None and waits.reason == "role" else None
     commands, hint = _continuation(engine, thread, row, form)
