@@ -361,8 +361,8 @@ STRANGERS = (
         "programs",
         "a start in an untrusted folder allows them",
         "engine/allowance.py",
-        "if not (engine.trusts(folder) and (",
-        "if not ((",
+        "if not (engine.trusts(folder) and ",
+        "if not (",
         _ALLOWED,
     ),
     Mutant(

@@ -114,6 +114,20 @@ def test_a_workflow_is_allowed_with_all_that_it_calls(touching: Project) -> None
     assert touching.uwf("run", "touch", "-p", "x").exit_code == 0
 
 
+def test_a_name_of_the_registry_is_allowed_by_no_folder(touching: Project, tmp_path: Path) -> None:
+    """A bundle can bring a name, and what it refers to has no file that a user could trust."""
+    file = tmp_path / "elsewhere" / "other.yaml"
+    file.parent.mkdir()
+    file.write_text(TOUCH.replace("NAME", "other"))
+    workflow = touching.uwf("workflow", "add", str(file)).document["workflow"]
+    trusted(touching)
+    for word in ("other", workflow):
+        assert touching.uwf("run", word, "-p", "x").exit_code == 2
+    assert not ran(touching)
+    assert touching.uwf("workflow", "add", str(file), "--allow-programs").exit_code == 0
+    assert touching.uwf("run", "other", "-p", "x").exit_code == 0
+
+
 def test_a_repository_that_was_cloned_into_a_trusted_folder_runs_nothing(
     touching: Project,
 ) -> None:

@@ -94,7 +94,7 @@ def check_programs(engine: "Engine", workflow: Ref) -> None:
     raise UsageError(
         f"the programs of the workflow {workflow} are not allowed: {shown}{more}",
         hint="read the commands; then allow them with `uwf workflow add FILE --allow-programs`, or "
-        "trust the folder (uwf config trust DIR) and start it there",
+        "trust its folder (uwf config trust DIR) and start the file there",
     )
 
 
@@ -107,19 +107,23 @@ def allow_start(
     """Allow the programs of a workflow if the user trusts the folder of the new thread, and that of
     the workflow's file, which may lie in another repository. Within a transaction.
 
+    A workflow that is named without a file is not: its name may come from a bundle.
+
     Raises:
         UsageError: they are not allowed. ConfigError: the list of trusted folders cannot be read.
     """
     if may_run_programs(engine, workflow):
         return
-    if not (engine.trusts(folder) and (file is None or _is_trusted_file(engine, file, folder))):
+    if not (engine.trusts(folder) and _is_trusted_file(engine, file, folder)):
         check_programs(engine, workflow)
     for line in programs_of(engine, workflow):
         watch.notice(line)
     allow_programs(engine, workflow)
 
 
-def _is_trusted_file(engine: "Engine", file: str, folder: str) -> bool:
+def _is_trusted_file(engine: "Engine", file: str | None, folder: str) -> bool:
+    if file is None:
+        return False
     own = os.path.dirname(os.path.abspath(file))
     above = os.path.dirname(own)
     if os.path.basename(own) in FOLDERS:
