@@ -216,7 +216,7 @@ def test_the_demo_repairs_a_program(uwf, tmp_path):
     assert answer.code == 0, answer.err
     document = answer.document
     assert (document["testsBefore"]["green"], document["testsAfter"]["green"]) == (False, True)
-    assert len(document["next"]) == 3
+    assert len(document["next"]) == 4
 
 
 READING = ["thread list --all", "thread show @last", "step list @last", "step show @last",

@@ -158,7 +158,8 @@ RESERVED: Mapping[str, frozenset[str]] = {
     COMMANDS: frozenset(
         (
             *("agent", "bundle", "cas", "completion", "config", "demo", "doctor", "log"),
-            *("plugin", "prompt", "replay", "run", "setup", "step", "thread", "workflow"),
+            *("plugin", "prompt", "replay", "run", "setup", "step", "thread", "usage"),
+            "workflow",
         )
     ),
 }
