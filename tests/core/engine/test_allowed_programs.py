@@ -206,3 +206,23 @@ def test_an_agent_is_never_a_way_around_the_permission(touching: Project) -> Non
             pytest.raises(UsageError, match="not allowed"),
         ):
             agent_for(run, moderate(run))
+
+
+def test_a_workflow_that_came_with_a_bundle_is_allowed_by_its_reference(
+    touching: Project, tmp_path: Path
+) -> None:
+    trusted(touching)
+    thread = touching.uwf("thread", "start", "touch", "-p", "x").document["thread"]
+    bundle = str(tmp_path / "touch.uwf")
+    assert touching.uwf("thread", "export", thread, "-o", bundle).exit_code == 0
+    other = Project(tmp_path / "other")
+    assert other.uwf("cas", "import", bundle).exit_code == 0
+    refused = other.uwf("thread", "exec", thread, "--cwd", str(other.folder))
+    reference = touching.uwf("thread", "show", thread).document["workflow"]
+    command = f"workflow add {reference} --allow-programs"
+    assert f"uwf {command}" in refused.error["hint"]
+    allowed = other.uwf(*command.split())
+    assert allowed.exit_code == 0
+    assert "touch ran" in allowed.stderr
+    done = other.uwf("thread", "exec", thread, "--cwd", str(other.folder))
+    assert (done.exit_code, ran(other)) == (0, True)

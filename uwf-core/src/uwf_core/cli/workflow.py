@@ -93,9 +93,10 @@ def _definition_text(document: Mapping[str, Any]) -> str:
     "add",
     "uwf workflow add fix-bug.yaml",
     "uwf workflow add release.yaml --allow-programs",
+    "uwf workflow add 6DJBC8QPVHWTA --allow-programs",
     logged=True,
 )
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="FILE|REF")
 @click.option(
     "--allow-programs",
     is_flag=True,
@@ -104,15 +105,16 @@ def _definition_text(document: Mapping[str, Any]) -> str:
 def add(session: Session, file: str, allow_programs: bool) -> None:
     """Check a workflow file, store it and register it under its name.
 
-    The same file always has the same reference. An existing name moves to the new version;
-    threads keep the version that they were started with.
+    REF is a workflow of this store, such as one that came with a bundle. The same file always has
+    the same reference. An existing name moves to the new version; threads keep the version that
+    they were started with.
     """
-    from uwf_core.engine.workflows import publish_file
+    from uwf_core.engine.workflows import publish_word
     from uwf_core.workflow.registry import register
 
     engine = session.engine
     with watch(session) as live:
-        ref = publish_file(engine, file, live)
+        ref = publish_word(engine, file, live)
     name = engine.definition(ref).name
     if engine.definition(ref).runs_programs:
         from uwf_core.engine.allowance import add_programs

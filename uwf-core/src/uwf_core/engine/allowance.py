@@ -80,8 +80,8 @@ def may_run_programs(engine: "Engine", workflow: Ref) -> bool:
     )
 
 
-def check_programs(engine: "Engine", workflow: Ref) -> None:
-    """Check that a workflow may run its programs.
+def check_programs(engine: "Engine", workflow: Ref, file: str | None = None) -> None:
+    """Check that a workflow may run its programs. `file` defines it, if it is not stored yet.
 
     Raises:
         UsageError: it may not.
@@ -93,8 +93,8 @@ def check_programs(engine: "Engine", workflow: Ref) -> None:
     more = f"; and {len(programs) - _SHOWN} more" if len(programs) > _SHOWN else ""
     raise UsageError(
         f"the programs of the workflow {workflow} are not allowed: {shown}{more}",
-        hint="read the commands; then allow them with `uwf workflow add FILE --allow-programs`, or "
-        "trust its folder (uwf config trust DIR) and start the file there",
+        hint=f"read the commands; then allow them with `uwf workflow add {file or workflow} "
+        "--allow-programs`, or trust its folder (uwf config trust DIR) and start the file there",
     )
 
 
@@ -115,7 +115,7 @@ def allow_start(
     if may_run_programs(engine, workflow):
         return
     if not (engine.trusts(folder) and _is_trusted_file(engine, file, folder)):
-        check_programs(engine, workflow)
+        check_programs(engine, workflow, file)
     for line in programs_of(engine, workflow):
         watch.notice(line)
     allow_programs(engine, workflow)

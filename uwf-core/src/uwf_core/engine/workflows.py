@@ -133,6 +133,13 @@ def publish_file(engine: "Engine", file: str, watch: Watch) -> Ref:
     return publish(engine.store, _read_file(engine, file, watch))
 
 
+def publish_word(engine: "Engine", word: str, watch: Watch) -> Ref:
+    """The workflow of this store with this reference, else as `publish_file`."""
+    if Ref.matches(word) and is_workflow(engine.store, Ref(word)):
+        return Ref(word)
+    return publish_file(engine, word, watch)
+
+
 def _read_file(engine: "Engine", file: str, watch: Watch) -> dict[str, Any]:
     checked = check_workflow(engine, file, watch.notice)
     workflow = checked.require()
