@@ -179,6 +179,7 @@ def test_workflow_list_and_show(lived: Life):
     shown = lived["workflow"]
     assert set(shown) == {
         *("workflow", "version", "name", "description", "roles", "graph", "limits", "input"),
+        "bound",
     }
     assert set(shown["roles"]["writer"]) == {
         *("description", "goal", "capabilities", "procedure", "output", "frontmatter"),
