@@ -4,12 +4,12 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.api.sums import NOTHING_USED
+from uwf_core.api.sums import NOTHING_USED, UsagePayload
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import status_fields
 from uwf_core.errors import CorruptNodeError, DefinitionError, UwfError
 from uwf_core.ids import ThreadId
-from uwf_core.thread.calls import Called, Frame, calling_heads, is_recorded, open_calls
+from uwf_core.thread.calls import Called, Frame, calling_heads, calls_of, is_recorded, open_calls
 from uwf_core.thread.head import PARENT, ThreadSummary
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import HEADS
@@ -48,10 +48,7 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
             "hint": _hint(row, None, None),
         }
     row = row_of(thread.variable, thread.state, thread.holder)
-    if len(thread.stack) > 1:  # what an open call has used counts as well
-        from uwf_core.engine.budget import ledger_of
-
-        row["usage"] = ledger_of(engine, thread.stored)["usage"]
+    row["usage"] = used_with_calls(engine, thread.stored)
     waits = thread.state.suspension if row["status"] == "suspended" else None
     form = thread.form if waits is not None and waits.reason == "role" else None
     commands, hint = _continuation(engine, thread, row, form)
@@ -67,6 +64,18 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
         "next": commands,
         "hint": hint,
     }
+
+
+def used_with_calls(engine: "Engine", state: ThreadState) -> "UsagePayload":
+    """What a thread has used, with its open calls as far as they can be read."""
+    if not calls_of(engine.store, ThreadId(state.thread)):
+        return state.totals
+    from uwf_core.engine.budget import ledger_of  # for threads that call others
+
+    try:
+        return ledger_of(engine, state)["usage"]
+    except CorruptNodeError:  # of a thread below, which is shown as corrupt itself
+        return state.totals
 
 
 def _frame(frame: Frame) -> "FrameDocument":

@@ -26,7 +26,7 @@ from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import running_threads
 from uwf_core.thread.names import HEADS
 from uwf_core.thread.types import OPEN, STATUSES
-from uwf_core.views.show import corrupt_row, row_of
+from uwf_core.views.show import corrupt_row, row_of, used_with_calls
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder
@@ -259,7 +259,8 @@ def _row_in_call(
         return corrupt_row(ThreadId(variable.name[len(HEADS) :]), error.message)
     is_sound = is_whole and head.damage is None
     state = effective(head.state, is_running=holder is not None, is_sound=is_sound)
-    return row_of(variable, shown_state(engine.store, state), holder)
+    row = row_of(variable, shown_state(engine.store, state), holder)
+    return {**row, "usage": used_with_calls(engine, head.state)}
 
 
 def _statuses(wanted: ThreadFilter) -> Collection[str]:
