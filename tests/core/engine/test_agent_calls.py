@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.core.engine.test_calls import GOOD, INNER, OUTER, SMOOTH, WRITTEN, child_of, roles
+from tests.core.calling import GOOD, INNER, OUTER, SMOOTH, WRITTEN, child_of, roles
 
 from uwf_core.client import Client
 from uwf_core.ids import ThreadId

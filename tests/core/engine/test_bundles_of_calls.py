@@ -7,19 +7,17 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.core.engine.archives import Archive
-from tests.core.engine.test_calls import (
+from tests.core.calling import (
     ACCEPTED,
     GOOD,
-    INNER,
-    OUTER,
     PLANNED,
     REFUSED,
-    SMOOTH,
     WRITTEN,
+    calling_project,
     child_of,
     roles,
 )
+from tests.core.engine.archives import Archive
 
 from uwf_core.client import Client, ThreadFilter
 from uwf_core.errors import BundleError, BusyError, WrongStateError
@@ -34,17 +32,7 @@ EVERY = ThreadFilter(all=True, children=True)
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    project = Project(tmp_path)
-    project.workflow("inner", INNER)
-    project.workflow("outer", OUTER)
-    project.script(SMOOTH, by_role=True)
-    return project
-
-
-@pytest.fixture
-def uwf(project: Project) -> Iterator[Client]:
-    with project.client() as client:
-        yield client
+    return calling_project(tmp_path)
 
 
 @pytest.fixture

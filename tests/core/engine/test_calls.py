@@ -1,10 +1,21 @@
 """A role that another workflow plays: one thread that calls another."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.core.calling import (
+    ACCEPTED,
+    GOOD,
+    OUTER,
+    PLANNED,
+    REFUSED,
+    SMOOTH,
+    WRITTEN,
+    calling_project,
+    child_of,
+    roles,
+    said,
+)
 
 from uwf_core.client import Cancel, Client
 from uwf_core.engine.call_step import begin_call
@@ -16,112 +27,17 @@ from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
 from uwf_core.thread.names import head_name, prefixes_of
 
-INNER = """\
-version: 1
-name: inner
-roles:
-  writer:
-    goal: Write it.
-    frontmatter:
-      oneOf:
-        - {properties: {$status: {const: written}, text: {type: string}}, required: [$status, text]}
-  checker:
-    goal: Check it.
-    frontmatter:
-      oneOf:
-        - {properties: {$status: {const: good}, text: {type: string}}, required: [$status, text]}
-        - {properties: {$status: {const: bad}, why: {type: string}}, required: [$status, why]}
-        - {properties: {$status: {const: hopeless}}, required: [$status]}
-graph:
-  $START:
-    new: {role: writer, prompt: Write the text.}
-    resume: {role: writer, prompt: There is more to do.}
-  writer:
-    written: {role: checker, prompt: "Check: {{{text}}}"}
-  checker:
-    good: {role: $END, prompt: Done.}
-    bad: {role: writer, prompt: "Fix: {{{why}}}"}
-    hopeless: {role: $END, prompt: Given up.}
-"""
-OUTER = """\
-version: 1
-name: outer
-roles:
-  planner:
-    goal: Plan it.
-    frontmatter:
-      properties: {$status: {const: planned}, plan: {type: string}}
-      required: [$status, plan]
-  work:
-    workflow: inner
-  judge:
-    goal: Judge it.
-    frontmatter:
-      oneOf:
-        - {properties: {$status: {const: accepted}}, required: [$status]}
-        - {properties: {$status: {const: refused}, why: {type: string}}, required: [$status, why]}
-graph:
-  $START:
-    new: {role: planner, prompt: Plan.}
-    resume: {role: planner, prompt: Plan again.}
-  planner:
-    planned: {role: work, prompt: "Do this: {{{plan}}}"}
-  work:
-    good: {role: judge, prompt: "Judge: {{{text}}}"}
-    hopeless: {role: $END, prompt: No way.}
-  judge:
-    accepted: {role: $END, prompt: Accepted.}
-    refused: {role: work, prompt: "Refused: {{{why}}}"}
-"""
-
-
-def said(role: str, status: str, **fields: Any) -> dict[str, Any]:
-    usage = {"inputTokens": 10, "outputTokens": 1, "costUsd": 0.5}
-    return {"role": role, "output": {"$status": status, **fields}, "usage": usage}
-
-
-PLANNED = said("planner", "planned", plan="a poem")
-WRITTEN = said("writer", "written", text="roses")
-GOOD = said("checker", "good", text="roses are red")
-ACCEPTED = said("judge", "accepted")
-REFUSED = said("judge", "refused", why="too short")
-SMOOTH = [PLANNED, WRITTEN, GOOD, ACCEPTED]
-"""Four leaf steps, of which the called thread takes two."""
-
-
 ACCEPTED_BELOW = "accepted: {role: judge, prompt: Judge.}"
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    project = Project(tmp_path)
-    project.workflow("inner", INNER)
-    project.workflow("outer", OUTER)
-    project.script(SMOOTH, by_role=True)
-    return project
-
-
-@pytest.fixture
-def uwf(project: Project) -> Iterator[Client]:
-    with project.client() as client:
-        yield client
+    return calling_project(tmp_path)
 
 
 @pytest.fixture
 def root(uwf: Client) -> str:
     return uwf.start("outer", "Make a poem.")["thread"]
-
-
-def roles(rows: Any) -> list[str]:
-    return [row["role"] for row in rows]
-
-
-def child_of(uwf: Client, root: str) -> str:
-    """The one thread that the root has called."""
-    from uwf_core.thread.calls import children_of
-
-    [child] = children_of(uwf._engine.store, root)
-    return str(child)
 
 
 def test_a_call_runs_the_steps_of_its_workflow_and_delivers_its_result(

@@ -1,11 +1,10 @@
 """What people do to threads with calls at the wrong moment."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.core.engine.test_calls import (
+from tests.core.calling import (
     ACCEPTED,
     GOOD,
     INNER,
@@ -14,6 +13,7 @@ from tests.core.engine.test_calls import (
     REFUSED,
     SMOOTH,
     WRITTEN,
+    calling_project,
     child_of,
     roles,
     said,
@@ -46,18 +46,9 @@ ASKING = {**WRITTEN, "question": {"message": "Which colour?", "form": FORM}}
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    project = Project(tmp_path)
-    project.workflow("inner", INNER)
-    project.workflow("outer", OUTER)
+    project = calling_project(tmp_path)
     project.workflow("top", TOP)
-    project.script(SMOOTH, by_role=True)
     return project
-
-
-@pytest.fixture
-def uwf(project: Project) -> Iterator[Client]:
-    with project.client() as client:
-        yield client
 
 
 @pytest.fixture

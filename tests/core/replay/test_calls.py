@@ -2,21 +2,20 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from tests.core.engine.test_calls import (
+from tests.core.calling import (
     ACCEPTED,
     GOOD,
     INNER,
     OUTER,
     PLANNED,
     REFUSED,
-    SMOOTH,
     WRITTEN,
+    calling_project,
     child_of,
     said,
 )
@@ -34,17 +33,7 @@ FAILED = {"fail": {"kind": "crashed", "message": "no"}}
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    project = Project(tmp_path)
-    project.workflow("inner", INNER)
-    project.workflow("outer", OUTER)
-    project.script(SMOOTH, by_role=True)
-    return project
-
-
-@pytest.fixture
-def uwf(project: Project) -> Iterator[Client]:
-    with project.client() as client:
-        yield client
+    return calling_project(tmp_path)
 
 
 def run(uwf: Client) -> str:

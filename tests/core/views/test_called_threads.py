@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.core.engine.test_calls import (
+from tests.core.calling import (
     ACCEPTED,
     GOOD,
-    INNER,
-    OUTER,
     PLANNED,
-    SMOOTH,
     WRITTEN,
+    calling_project,
     child_of,
 )
 from tests.core.views.test_thread_list import ONLY_IN_SHOW
@@ -29,11 +27,7 @@ FAILING = {"role": "writer", "fail": {"kind": "auth", "message": "no key"}}
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    project = Project(tmp_path)
-    project.workflow("inner", INNER)
-    project.workflow("outer", OUTER)
-    project.script(SMOOTH, by_role=True)
-    return project
+    return calling_project(tmp_path)
 
 
 @pytest.fixture

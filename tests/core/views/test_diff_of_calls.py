@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.core.engine.test_calls import (
+from tests.core.calling import (
     ACCEPTED,
     GOOD,
-    INNER,
-    OUTER,
     PLANNED,
     REFUSED,
     SMOOTH,
     WRITTEN,
+    calling_project,
     child_of,
     said,
 )
@@ -28,11 +27,7 @@ CALL = ["work", "work/writer", "work/checker"]
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    project = Project(tmp_path)
-    project.workflow("inner", INNER)
-    project.workflow("outer", OUTER)
-    project.script(SMOOTH, by_role=True)
-    return project
+    return calling_project(tmp_path)
 
 
 @pytest.fixture

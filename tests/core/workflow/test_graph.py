@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.core.engine.test_calls import INNER, OUTER
+from tests.core.calling import INNER, OUTER
 
 from uwf_core.testing.project import Project
 

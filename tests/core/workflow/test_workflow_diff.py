@@ -361,7 +361,7 @@ def test_several_roles_that_end_with_one_status_make_one_result():
 
 
 def test_another_version_of_a_called_workflow_is_a_change_of_the_role_that_calls_it(tmp_path):
-    from tests.core.engine.test_calls import INNER, OUTER
+    from tests.core.calling import INNER, OUTER
 
     project = Project(tmp_path)
     outer = OUTER.replace("workflow: inner", "workflow: ./inner.yaml")

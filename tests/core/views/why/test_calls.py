@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.core.engine.test_calls import (
+from tests.core.calling import (
     ACCEPTED,
     GOOD,
     INNER,
