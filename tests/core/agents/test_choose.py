@@ -59,7 +59,7 @@ def test_a_role_that_names_a_person_or_a_program_is_played_by_nothing_else(
 
 
 @pytest.mark.parametrize("kind", ["agent", "human", "program"])
-def test_a_binding_of_the_role_replaces_whoever_plays_it(
+def test_a_binding_of_the_role_replaces_the_usual_player(
     kind: Literal["agent", "human", "program"],
 ) -> None:
     bound = AgentPreferences(thread="mock", default="mock", bound="hermes")

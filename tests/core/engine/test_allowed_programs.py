@@ -192,7 +192,7 @@ def test_a_permission_is_kept_as_long_as_its_workflow(touching: Project) -> None
 
 
 def test_an_agent_is_never_a_way_around_the_permission(touching: Project) -> None:
-    """What runs a step checks it once more, whoever calls it."""
+    """What runs a step checks it once more, from every caller."""
     trusted(touching)
     with touching.client() as uwf:
         started = uwf.start("touch", "x")
