@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.cas.schemas import violations
 from uwf_core.errors import RoutingFailed
+from uwf_core.extract.typed import problem_words
 from uwf_core.ids import Ref
 from uwf_core.thread.history import read_input, read_step
 from uwf_core.workflow.input_types import reduced_input
@@ -32,7 +33,7 @@ def call_input(run: "Run", task: "Task", called: "Definition", child: "Head | No
     given = reduced_input(_output(run, task, child), schema)
     wrong = violations(schema, given)
     if wrong:
-        words = "; ".join(f"{each.path}: {each.message}".removeprefix(": ") for each in wrong)
+        words = "; ".join(map(problem_words, wrong))
         raise RoutingFailed(
             f"the output does not satisfy the input of the workflow {called.name}, which the role "
             f"{task.role!r} calls: {words}",

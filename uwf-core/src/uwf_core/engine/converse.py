@@ -12,6 +12,7 @@ from uwf_core.api.sums import priced
 from uwf_core.engine.assemble import fresh_request
 from uwf_core.engine.extraction import extract_output
 from uwf_core.errors import AgentFailure, InvalidOutput, SessionLost, TimedOut, Unavailable
+from uwf_core.extract.typed import problem_words
 from uwf_core.process import crash_points
 from uwf_core.thread.types import CorrectionPayload
 
@@ -182,8 +183,3 @@ def _save_correction(
 
 NOTHING_READ = ExtractProblem(path="", message="no extractor could read the output")
 """The problem of a reply in which no extractor found one."""
-
-
-def problem_words(problem: ExtractProblem) -> str:
-    """A problem as it is stored and shown."""
-    return f"{problem.path}: {problem.message}" if problem.path else problem.message

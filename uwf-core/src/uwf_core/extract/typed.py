@@ -242,3 +242,8 @@ def _distance(schema: Any, faults: list[Violation], value: Any) -> tuple[bool, i
 def _below(path: str, violation: Violation) -> Violation:
     """`violation` with its place below `path`."""
     return violation._replace(path=".".join(part for part in (path, violation.path) if part))
+
+
+def problem_words(problem: ExtractProblem | Violation) -> str:
+    """A problem of an output, an answer or an input, as it is stored and shown."""
+    return f"{problem.path}: {problem.message}" if problem.path else problem.message

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.agents.cleaning import clean_text
 from uwf_core.api.extract import ExtractProblem, ExtractReply, ExtractRequest
-from uwf_core.engine.converse import NOTHING_READ, problem_words
+from uwf_core.engine.converse import NOTHING_READ
 from uwf_core.engine.extraction import unknown_node, unknown_nodes
 from uwf_core.extract.correction import (
     MAX_CORRECTIONS,
@@ -15,7 +15,7 @@ from uwf_core.extract.correction import (
     correction_without_session,
 )
 from uwf_core.extract.frontmatter import FrontmatterExtractor
-from uwf_core.extract.typed import check_structured
+from uwf_core.extract.typed import check_structured, problem_words
 from uwf_core.replay.compare import same_text, same_value
 from uwf_core.workflow.variants import BODY
 

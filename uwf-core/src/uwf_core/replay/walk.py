@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, Literal
 
-from uwf_core.engine.converse import problem_words
 from uwf_core.engine.plan import folder_of_edge
 from uwf_core.errors import RoutingFailed
+from uwf_core.extract.typed import problem_words
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import Transition, apply_edge, apply_start_edge
 from uwf_core.named_tuple import NamedTuple

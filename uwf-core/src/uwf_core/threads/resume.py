@@ -205,7 +205,7 @@ def check_answer(
     Raises:
         PayloadError: it does not satisfy the form; the message lists every error.
     """
-    from uwf_core.extract.typed import check_structured, unknown_fields
+    from uwf_core.extract.typed import check_structured, problem_words, unknown_fields
 
     found: Sequence[ExtractProblem | Violation]
     try:
@@ -222,7 +222,7 @@ def check_answer(
             hint="`uwf thread poke` runs the role again",
         ) from error
     if found:
-        words = "; ".join(f"{each.path}: {each.message}".removeprefix(": ") for each in found)
+        words = "; ".join(map(problem_words, found))
         raise PayloadError(
             f"the answer does not satisfy the form of {suspension.role}: {words}",
             hint="`uwf thread show` prints the form",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.cas.codec import decode, encode
 from uwf_core.cas.schemas import Violation
 from uwf_core.errors import PayloadError, UsageError
-from uwf_core.extract.typed import explained_violations
+from uwf_core.extract.typed import explained_violations, problem_words
 from uwf_core.values.texts import parse_fields, undeclared_fields
 from uwf_core.views.show import answer_options
 from uwf_core.workflow.alternatives import alternatives, as_list
@@ -78,7 +78,7 @@ def _check(value: Mapping[str, Any], schema: Mapping[str, Any], workflow: str) -
         found = [Violation(error.where or "", error.message)]
     found = found or undeclared_fields(schema, value, "the input")
     if found:
-        words = "; ".join(f"{each.path}: {each.message}".removeprefix(": ") for each in found)
+        words = "; ".join(map(problem_words, found))
         raise PayloadError(
             f"the input does not satisfy the schema of the workflow {workflow}: {words}",
             where=_OPTION,
