@@ -8,7 +8,17 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import builtin, comparing, evaluation, graph, reading, startup, steps, store
+from benchmarks import (
+    branches,
+    builtin,
+    comparing,
+    evaluation,
+    graph,
+    reading,
+    startup,
+    steps,
+    store,
+)
 from benchmarks.figures import Figure, table
 
 
@@ -74,6 +84,7 @@ def benches(size: Size, peers: Peers, most: float = 0.5) -> dict[str, Bench]:
         "plugins": lambda folder: startup.installed_plugins(folder, size.rounds, 50),
         "exec": lambda folder: steps.one_step(folder, size.rounds),
         "many": lambda folder: steps.many_steps(folder, size.rounds, peers.langgraph_ms, most),
+        "branches": lambda folder: branches.parallel(folder, size.rounds),
         "long": lambda folder: steps.long_threads(folder, size.rounds, size.long_thread),
         "diff": lambda folder: comparing.thread_diff(folder, size.rounds, size.compared),
         "views": lambda folder: reading.views(folder, size.rounds),

@@ -35,6 +35,7 @@ USAGE = {
 STEP_ROW = {
     *("step", "number", "role", "agent", "alias", "status", "startedAtMs", "completedAtMs"),
     *("durationMs", "usage", "attempts", "denials", "answered", "childThread"),
+    "branches",
 }
 STEP = {
     *("step", "thread", "number", "role", "agent", "agentVersion", "engineVersion", "model"),
@@ -53,7 +54,7 @@ STEP = {
         "denials",
     ),
     *("corrections", "previousAttempts", "prev", "replaces", "answered", "turns"),
-    *("childThread", "child", "children", "called", "calledUsage"),
+    *("childThread", "child", "children", "branches", "called", "calledUsage"),
 }
 TURN = {
     *("step", "number", "role", "index", "speaker", "text", "reasoning", "toolCalls", "usage"),
@@ -196,7 +197,7 @@ def test_workflow_list_and_show(lived: Life):
         ),
     }
     assert set(shown["graph"]["$START"]) == {"new", "resume"}
-    assert set(shown["graph"]["writer"]["done"]) == {"role", "prompt", "location", "limits"}
+    assert set(shown["graph"]["writer"]["done"]) == {"role", "prompt", "location"}, "the set keys"
     assert set(shown["limits"]) == {"maxSteps", "maxTokens", "maxCostUsd", "maxMinutes"}
     assert lived["graph"]["graph"].startswith("flowchart")
 

@@ -1,37 +1,18 @@
 """The example workflows: each can be copied, passes the check, and runs to its end."""
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.e2e.examples_kit import edge_prompts, example, roles, says
 
 from uwf_core.testing.project import Project
 
-EXAMPLES = ("debate", "develop", "fix-bug", "solve-issue", "write-document")
+EXAMPLES = (
+    *("debate", "develop", "fix-bug", "map-reduce", "review-in-parallel", "solve-issue"),
+    *("write-chapter", "write-document", "write-handbook"),
+)
 PACKAGE = Path(__file__).parents[2] / "uwf-core" / "src" / "uwf_core" / "examples"
-
-
-def says(role: str, status: str, **fields: Any) -> Mapping[str, Any]:
-    """A step of the mock's script."""
-    return {"role": role, "output": {"$status": status, **fields}}
-
-
-def example(project: Project, name: str) -> Project:
-    """The project with an example of its own."""
-    made = project.uwf("workflow", "new", f".workflow/{name}.yaml", "--from", name)
-    assert made.exit_code == 0, made.stderr
-    return project
-
-
-def roles(project: Project) -> list[str]:
-    return [each["role"] for each in project.uwf("step", "list", "@last").document["steps"][1:]]
-
-
-def edge_prompts(project: Project) -> list[str]:
-    steps = project.uwf("step", "list", "@last").document["steps"][1:]
-    return [project.uwf("step", "show", each["step"]).document["edgePrompt"] for each in steps]
 
 
 def test_all_examples_are_listed_with_what_they_are_for(project: Project):

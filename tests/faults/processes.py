@@ -24,11 +24,10 @@ from tests.faults.world import Ack, World, left_over, unsound
 from uwf_core.process import crash_points
 
 UWF = str(Path(sys.executable).with_name("uwf"))
-POINTS = tuple(
-    point
-    for point in crash_points.POINTS
-    if point not in ("progress", "fail", "question", "recover", "import", "call", "return")
-)
+_ELSEWHERE = (
+    "progress", "fail", "question", "recover", "import", "call", "return", "calls", "join",
+)  # fmt: skip
+POINTS = tuple(point for point in crash_points.POINTS if point not in _ELSEWHERE)
 """Where the process kills itself: the commands below come to each of them every time."""
 _BUSY, _INTERRUPTED = 75, 130
 _SECONDS = 60.0
@@ -60,6 +59,8 @@ def processes(world: World, effort: Effort) -> Iterator[Case]:
 def _deeds() -> Iterator[tuple[str, Deed]]:
     for point in POINTS:
         yield f"killed at {point}", partial(_killed_at, point)
+    for point in ("calls", "join"):
+        yield f"killed at {point}", partial(_killed_at, point, commands=_with_branches)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
         yield f"{number.name} while an agent works", partial(_signalled, number)
     for size in (0, 1 << 12, 1 << 14, 1 << 16, 1 << 17):
@@ -106,9 +107,16 @@ def _commands(world: World) -> list[tuple[str, ...]]:
     ]
 
 
-def _killed_at(point: str, world: World) -> str | None:
+def _with_branches(_: World) -> list[tuple[str, ...]]:
+    run = ("thread", "exec", "@last", "-c", "5")
+    return [("thread", "start", "branches", "-p", "The task."), run, run]
+
+
+def _killed_at(
+    point: str, world: World, commands: Callable[[World], list[tuple[str, ...]]] = _commands
+) -> str | None:
     acks = list[Ack]()
-    for words in _commands(world):
+    for words in commands(world):
         acks.append(_uwf(world, words, {"UWF_TEST_CRASH": point}))
         if acks[-1].code == -signal.SIGKILL:
             break
@@ -117,7 +125,7 @@ def _killed_at(point: str, world: World) -> str | None:
     else:
         return "no command comes to this point"
     made = any(ack.document and not ack.code for ack in acks)  # the thread
-    for words in _commands(world)[1 if made else 0 :]:
+    for words in commands(world)[1 if made else 0 :]:
         acks.append(_uwf(world, words))
         if acks[-1].code:
             return f"afterwards {' '.join(words)} ended with {acks[-1].code}"

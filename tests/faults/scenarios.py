@@ -163,6 +163,15 @@ def _below(world: World) -> Plan:
     ]
 
 
+def _branches(world: World) -> Plan:
+    """A thread runs branches in processes of their own, records them, and runs them again."""
+    ack, root = start(world, workflow="branches")
+    first = world.say("thread", "exec", root)
+    killed, _ = world.play([("thread", "exec", root)], dying("calls:1"))
+    assert killed.gone, killed
+    return [ack, first], [("thread", "exec", root)] * 5
+
+
 def dying(where: str) -> Callable[[], None]:
     """Lets the process that calls it die at a crash point, `name:count`."""
 
@@ -182,11 +191,12 @@ SCENARIOS = {
     "import": _import,
     "calls": _calls,
     "below": _below,
+    "branches": _branches,
 }
 """Each makes a home, and gives what was acknowledged by then and the commands to be run."""
 
-WITH_CALLS = ("calls", "below")
-"""Those in which a thread waits for another one, from the first command on."""
+WITH_CALLS = ("calls", "below", "branches")
+"""Those in which a thread waits for another one, from the first command on or soon after."""
 
 
 def scene(world: World, name: str) -> Scene:

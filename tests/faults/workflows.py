@@ -45,3 +45,29 @@ graph:
     again: {role: work, prompt: Once more.}
 """
 """Calls `part` again and again: one pair of the script is one call."""
+BRANCHES = """
+version: 1
+name: branches
+roles:
+  writer:
+    goal: Write it.
+    frontmatter:
+      type: object
+      properties: {$status: {const: done}, note: {type: string}}
+      required: [$status, note]
+  work: {workflow: part}
+graph:
+  $START:
+    new: {role: writer, prompt: Write it.}
+    resume: {role: writer, prompt: There is more to do.}
+  writer:
+    done:
+      parallel:
+        one: {role: work, prompt: "Do this: {{note}}"}
+        two: {role: work, prompt: "Do the opposite of this: {{note}}"}
+      shared: true
+      then:
+        again: {role: writer, prompt: Once more.}
+        $mixed: {role: $END, prompt: Done.}
+"""
+"""A step and two branches, again and again; a branch is a pair of the script."""

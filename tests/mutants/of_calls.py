@@ -33,17 +33,17 @@ CALLS = (
     Mutant(
         "calls",
         "--cwd of one command stays with a call",
-        "engine/call_step.py",
-        "    if run.cwd is not None:  # `--cwd`",
-        "    if False:  # `--cwd`",
+        "engine/location.py",
+        "    return folder if run.cwd is None else moved_folder(folder, run.cwd, ",
+        "    return folder if True else moved_folder(folder, run.cwd, ",
         f"{_ATTACKED}::test_cwd_moves_the_folders_of_called_threads_for_that_command_only",
     ),
     Mutant(
         "calls",
         "--cwd does not reach the thread below",
         "engine/call_run.py",
-        "    cwd = run.cwd and moved_folder(",
-        "    cwd = None and moved_folder(",
+        "    return run.cwd and moved_folder(",
+        "    return None and moved_folder(",
         f"{_ATTACKED}::test_cwd_moves_the_folders_of_called_threads_for_that_command_only",
     ),
     Mutant(
@@ -57,8 +57,8 @@ CALLS = (
     Mutant(
         "calls",
         "a call is still open after its result is recorded",
-        "engine/call_step.py",
-        "    for variable in (call.variable, *failed):\n",
+        "engine/call_record.py",
+        "    for variable in (*(call.variable for call in calls), *failed):\n",
         "    for variable in failed:\n",
         f"{_ATTACKED}::test_a_resumed_root_tells_the_called_thread_what_the_person_said",
     ),
@@ -81,26 +81,19 @@ CALLS = (
     Mutant(
         "calls",
         "a call is forgotten before its result is stored",
-        "engine/call_step.py",
-        "    with store.transaction():\n"
-        '        crash_points.reach("return")\n'
-        "        attempt.step = save_routed_step(",
-        "    _forget(run, call)\n"
-        "    with store.transaction():\n"
-        '        crash_points.reach("return")\n'
-        "        attempt.step = save_routed_step(",
+        "engine/call_record.py",
+        "    result = read_step(store, child.ref)\n    with store.transaction():\n",
+        "    result = read_step(store, child.ref)\n"
+        "    store.delete_variable(call.variable)\n"
+        "    with store.transaction():\n",
         "row: crash --short",
     ),
     Mutant(
         "calls",
         "the end of a call does not wait for the disk",
-        "engine/call_step.py",
-        "    with store.transaction():\n"
-        '        crash_points.reach("return")\n'
-        "        attempt.step = save_routed_step(",
-        "    with store.transaction(durable=False):\n"
-        '        crash_points.reach("return")\n'
-        "        attempt.step = save_routed_step(",
+        "engine/call_record.py",
+        "    result = read_step(store, child.ref)\n    with store.transaction():\n",
+        "    result = read_step(store, child.ref)\n    with store.transaction(durable=False):\n",
         "row: power --short --scene calls",
     ),
 )

@@ -165,7 +165,7 @@ STRANGERS = (
         "templates",
         "a text of an agent is a template",
         "workflow/template.py",
-        "    return parse(text).render(data)",
+        "    return parse(text).render(data, *inner)",
         "    return parse(parse(text).render(data)).render(data)",
         _BORDERS,
     ),

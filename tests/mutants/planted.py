@@ -1,9 +1,11 @@
 """All planted bugs. A new one goes into the list of its area, with the check that sees it."""
 
+from tests.mutants.of_branches import BRANCHES
 from tests.mutants.of_calls import CALLS
+from tests.mutants.of_recorded_branches import RECORDED_BRANCHES
 from tests.mutants.of_runs import RUNS
 from tests.mutants.of_storage import STORAGE
 from tests.mutants.of_strangers import STRANGERS
 
-MUTANTS = (*STORAGE, *RUNS, *CALLS, *STRANGERS)
+MUTANTS = (*STORAGE, *RUNS, *CALLS, *BRANCHES, *RECORDED_BRANCHES, *STRANGERS)
 """In the order of the table."""

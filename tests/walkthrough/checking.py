@@ -120,6 +120,17 @@ class Uwf:
         """Run the workflow `letter` to its end: four steps; the document of the run."""
         return self("run letter.yaml -p", "Invite the street", **options)
 
+    def survey(self, **options: Any) -> Any:
+        """Run the workflow `survey` until its branch `owner` waits; the document of the run."""
+        self.script((self.folder / "survey-play.yaml").read_text("utf-8"))
+        return self("run survey.yaml -p", "How do people travel?", code=3, **options)
+
+    def branches(self, thread: str) -> dict[Any, str]:
+        """The threads of the branches of an open fan-out, by name or number."""
+        shown = self("thread show", thread)["stack"][-1]["branches"]
+        return {each["index"] if each["name"] is None else each["name"]: each["thread"]
+                for each in shown}  # fmt: skip
+
     def changed_letter(self, old: str, new: str, folder: str = "changed") -> str:
         """Another version of the workflow `letter`; the name of its file."""
         file = self.folder / folder / "letter.yaml"

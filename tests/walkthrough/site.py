@@ -55,7 +55,7 @@ class Site:
         self.report = folder / "report.md"
 
     def work(self, phase: str, check: str) -> Path:
-        """A new folder for a check, with the workflow `letter` and a script for its roles."""
+        """A new folder for a check, with the workflows `letter` and `survey`, and their scripts."""
         folder = self.folder / "work" / phase / check
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(LETTER, folder)

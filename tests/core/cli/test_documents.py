@@ -127,6 +127,35 @@ def test_the_parts_that_are_taught_are_a_workflow_with_a_program_that_calls_anot
     assert [each for each in checked["problems"] if each["severity"] == "error"] == []
 
 
+def test_the_branches_that_are_taught_are_accepted_by_the_check(uwf, project):
+    graph = blocks("workflow-authoring", "yaml")[3]
+    task = "{properties: {title: {type: string}, details: {type: string}}, required: [title]}"
+    tasks = f"tasks: {{type: array, items: {task}}}"
+    text = _workflow("plan", "planned, tasks").replace("worker", "planner")
+    text = text.replace("tasks: {type: string}", tasks)
+    text = text.replace("graph:\n", ROLES_OF_BRANCHES + "graph:\n")
+    text = text.replace(
+        "  planner:\n    planned: {role: $END, prompt: x}\n", graph.split("\n", 1)[1]
+    )
+    text += "  reviewer:\n    ok: {role: $END, prompt: x}\n"
+    (project.folder / "plan.yaml").write_text(text)
+    checked = uwf("workflow", "check", "plan.yaml").document
+    assert [each["code"] for each in checked["problems"]] == ["template-optional-field"]
+
+
+ROLES_OF_BRANCHES = """\
+  worker:
+    goal: Work.
+    frontmatter:
+      oneOf:
+        - {properties: {$status: {const: done}, summary: {}}, required: [$status, summary]}
+        - {properties: {$status: {const: stuck}}, required: [$status]}
+  reviewer:
+    goal: Review.
+    frontmatter: {properties: {$status: {const: ok}}, required: [$status]}
+"""
+
+
 def _workflow(name: str, fields: str) -> str:
     """A workflow of one role, `worker`, with one status and the fields after it."""
     status, *others = fields.split(", ")

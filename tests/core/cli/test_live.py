@@ -2,12 +2,20 @@
 
 import io
 import os
+import re
 
 import pytest
 from cli_kit import check_golden
 
 from uwf_core.api.agent import ToolCall, Turn, Usage
-from uwf_core.api.events import StepFailed, StepFinished, StepStarted, ThreadEnded, TurnTaken
+from uwf_core.api.events import (
+    StepAsked,
+    StepFailed,
+    StepFinished,
+    StepStarted,
+    ThreadEnded,
+    TurnTaken,
+)
 from uwf_core.cli.outcome import LiveWatch, Running
 from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
@@ -39,15 +47,18 @@ EVENTS = [
 ]  # fmt: skip
 
 
-def shown(*, refresh, width=80):
+def shown(events=EVENTS, *, refresh, width=80):
     stream = io.StringIO()
-    with LiveWatch(
-        stream, Screen(width, False), lambda line: print(line, file=stream), refresh=refresh
-    ) as watch:
+    with watch_on(stream, width=width, refresh=refresh) as watch:
         watch.notice("workflow x from \x1bhere")
-        for event in EVENTS:
+        for event in events:
             watch.event(event)
     return stream.getvalue()
+
+
+def watch_on(stream, *, width=80, height=24, refresh):
+    screen = Screen(width, False, height)
+    return LiveWatch(stream, screen, lambda line: print(line, file=stream), refresh=refresh)
 
 
 def test_where_nobody_looks_each_step_is_two_plain_lines():
@@ -68,7 +79,7 @@ def test_no_escape_of_an_agent_reaches_the_terminal():
 
 
 def test_the_line_says_role_agent_attempt_turns_tokens_and_seconds_idle():
-    running = Running(2, 1, "developer", "hermes", started=10.0, heard=10.0)
+    running = Running("2", 1, "developer", "hermes", started=10.0, heard=10.0)
     usage = Usage(input_tokens=1000, output_tokens=200)
     running = running.after_turn(Turn(index=0, role="assistant", text="x", usage=usage), 12.0)
     call = ToolCall(id="1", name="read_file")
@@ -104,3 +115,97 @@ def test_a_terminal_that_goes_away_at_any_moment_does_not_stop_the_run(events_be
     ]
     session.stderr.close()
     stream.close()
+
+
+def in_branch(record, branch, **fields):
+    """An event of the role `worker` in a branch of step 2."""
+    place = {"thread": f"01JD8ZK3QW7V5N2B4C6D8E0F{branch:0>2}", "number": 1, "agent": "mock"}
+    label = fields.pop("label", f"2.{branch}")
+    return record(**place, role=fields.pop("role", "worker"), label=label, at_ms=0, **fields)
+
+
+def started(branch, **fields):
+    return in_branch(StepStarted, branch, attempt=1, **fields)
+
+
+def finished(branch, **fields):
+    return in_branch(
+        StepFinished, branch, step=f"2WM89S4EYMP{branch:0>2}", output={"$status": "done"},
+        usage=Usage(turns=3), duration_ms=1000, leads_to="$END", **fields,
+    )  # fmt: skip
+
+
+BRANCHES = [
+    *map(started, range(3)),
+    finished(1),
+    in_branch(StepFailed, 0, attempt=1, step=None, kind="auth", message="the key was refused"),
+    started("3", label="2.style", role="style-reviewer"),
+    started("4", label="3.1.2.0.1", role="fixer"),
+    in_branch(StepAsked, 2, attempt=1, message="Which one?"),
+    finished("3", label="2.style", role="style-reviewer"),
+    StepFinished(
+        **PLACE | {"role": "planner/planned"}, step="0V3ZC9K1M2N4P", agent="workflow",
+        output={"$status": "$mixed"}, usage=Usage(turns=0), duration_ms=5000, at_ms=0,
+        leads_to="planner", back=True,
+    ),
+]  # fmt: skip
+
+
+class Terminal(io.StringIO):
+    """What a terminal shows: the lines, and how many of them were drawn over."""
+
+    def lines(self):
+        lines, at = [""], 0
+        for part in re.split(r"(\r|\n|\x1b\[2K|\x1b\[1A)", self.getvalue()):
+            if part == "\n":
+                at += 1
+                lines += [""] * (at == len(lines))
+            elif part == "\x1b[1A":
+                at -= 1
+                assert at >= 0
+            elif part == "\x1b[2K":
+                lines[at] = ""
+            elif part not in ("", "\r"):
+                assert not lines[at]
+                lines[at] = part
+        return [re.sub(r" · \d+s( · idle \d+s)?", " · 0s", line) for line in lines if line]
+
+
+def test_where_nobody_looks_the_lines_of_branches_can_be_told_apart():
+    check_golden("live-branches-plain.txt", shown(BRANCHES, refresh=False).rstrip("\n"))
+
+
+def test_on_a_terminal_each_running_branch_has_a_line_below_those_that_stay():
+    terminal = Terminal()
+    with watch_on(terminal, width=60, refresh=True) as watch:
+        screens = []
+        for event in BRANCHES:
+            watch.event(event)
+            screens.append("\n".join(terminal.lines()))
+    check_golden("live-branches.txt", "\n---\n".join([*screens, "\n".join(terminal.lines())]))
+
+
+@pytest.mark.parametrize(("height", "drawn"), [(24, 16), (10, 7), (4, 1), (2, 1), (1, 1)])
+def test_more_branches_than_lines_of_the_screen_are_counted(height, drawn):
+    terminal = Terminal()
+    with watch_on(terminal, height=height, refresh=True) as watch:
+        for branch in range(16):
+            watch.event(started(branch))
+        lines = terminal.lines()
+        watch.event(finished(0))
+        after = terminal.lines()
+    assert len(lines) == drawn
+    assert lines[-1] == f"+ {17 - drawn} more" if drawn < 16 else lines[-1].startswith("#2.15 ")
+    assert after[0].startswith("#2.0 worker: done → $END")
+    assert after[1].startswith("#2.1 worker · mock" if drawn > 1 else "+ 15 more")
+
+
+def test_a_turn_counts_for_its_own_branch():
+    terminal = Terminal()
+    with watch_on(terminal, refresh=True) as watch:
+        for branch in range(2):
+            watch.event(started(branch))
+        thread = started(1).thread
+        watch.event(TurnTaken(thread, 1, "worker", Turn(index=0, role="assistant", text="Hm.")))
+        lines = terminal.lines()
+    assert lines == ["#2.0 worker · mock · 0 turns · 0s", "#2.1 worker · mock · 1 turn · 0s · Hm."]

@@ -51,6 +51,8 @@ class Tree:
             raise NeedsAnswer("Which word?", FORM)
         status = self.status(chance, path, request)
         output = {"$status": status, "path": path}
+        if "'parts'" in str(request.schema):
+            output["parts"] = [{"path": f"{path}/{n}"} for n in range(chance // 17 % 4)]
         if status == "$SUSPEND":
             output = {"$status": status, "reason": "I wait"}
         tokens = 10 if chance // 13 % 4 else None
@@ -78,13 +80,22 @@ class Tree:
 """
 
 
+FIRST_PATH = "{{#results}}{{^$index}}{{{path}}}{{/$index}}{{/results}}"
+PARTS = {
+    "type": "array",
+    "items": {
+        "type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"],
+    },
+}  # fmt: skip
+
+
 def made_project(root: Path) -> Project:
-    """A trusted project with the agent `tree`, whose threads may call nine levels deep."""
+    """A trusted project with the agent `tree`, whose threads may call fifteen levels deep."""
     project = Project(root)
     file = project.folder / ".uwf" / "plugins" / "agents" / "tree.py"
     file.parent.mkdir(parents=True)
     file.write_text(AGENT)
-    project.config("limits: {depth: 9}\n")
+    project.config("limits: {depth: 15}\n")
     trust(str(project.home), str(project.folder))
     project.env["UWF_DEFAULT_AGENT"] = "tree"
     return project
@@ -125,6 +136,9 @@ def _workflow(chance: Random, name: str, known: dict[str, set[str]]) -> tuple[st
     for index, role in enumerate(order):
         following = order[index + 1] if index + 1 < len(order) else "$END"
         graph[role] = {"ok": _edge(following, role)}
+        if following != "$END" and "goal" in roles[role] and chance.random() < 0.6:
+            back = chance.choice(order[: index + 2])
+            graph[role]["ok"] = _fan_out(chance, roles, role, statuses, [following, back])
         result |= {"ok"} if following == "$END" else set()
         if "no" in statuses[role]:
             back = chance.choice([*order[: index + 1], "$END", "$SUSPEND"])
@@ -137,6 +151,38 @@ def _workflow(chance: Random, name: str, known: dict[str, set[str]]) -> tuple[st
         graph["own"] = {status: _edge("r0", "s") for status in sorted(result)}
     text = json.dumps({"version": 1, "name": name, "roles": roles, "graph": graph})
     return text, result
+
+
+def _fan_out(
+    chance: Random,
+    roles: dict[str, Any],
+    role: str,
+    statuses: dict[str, set[str]],
+    targets: list[str],
+) -> dict[str, Any]:
+    """An edge of `role` to branches, which any roles play; `targets` follow `ok` and `$mixed`.
+    Where the path may be gone, the prompt has two `/s`, so that no role dives for ever.
+    """
+    played = sorted(statuses)
+    edge: dict[str, Any] = {"maxParallel": chance.randint(1, 4), "shared": True}
+    first = f"P:{{{{{{a.path}}}}}}/{role}"
+    if chance.random() < 0.5:
+        names = "abc"[: chance.randint(1, 3)]
+        edge["parallel"] = {name: _edge(chance.choice(played), f"{role}{name}") for name in names}
+    else:
+        for variant in roles[role]["frontmatter"]["oneOf"]:
+            variant["properties"]["parts"] = PARTS
+            variant["required"].append("parts")
+        edge |= {"forEach": "parts", **_edge(chance.choice(played), role)}
+        first = f"P:{FIRST_PATH}/{role}"
+    after, mixed = targets
+    edge["then"] = {
+        "ok": {"role": after, "prompt": first},
+        "$mixed": {"role": mixed, "prompt": f"{first}/s/s"},
+    }
+    if "forEach" in edge:
+        edge["then"]["$empty"] = {"role": after, "prompt": f"P:/{role}none/s/s"}
+    return edge
 
 
 def _edge(target: str, role: str) -> dict[str, str]:
@@ -159,9 +205,15 @@ def route(uwf: Client, thread: str) -> list[Any]:
     found = []
     for step in uwf.thread(thread).steps():
         output = step.output
-        below = step.node["child"]
-        found.append((step.number, step.role, output, below and list(_below(uwf, below))))
+        found.append((step.number, step.role, output, _all_below(uwf, step.node)))
     return found
+
+
+def _all_below(uwf: Client, node: Any) -> Any:
+    """What the threads below delivered for a step: None of a leaf step."""
+    if node["children"] is not None:
+        return [list(_below(uwf, each)) for each in node["children"]]
+    return node["child"] and list(_below(uwf, node["child"]))
 
 
 def _below(uwf: Client, ref: str) -> Iterator[Any]:
@@ -171,7 +223,6 @@ def _below(uwf: Client, ref: str) -> Iterator[Any]:
     while at is not None:
         step = uwf.step(at)
         node = uwf._engine.store.payload(at)  # type: ignore[arg-type]
-        below = node["child"] and list(_below(uwf, node["child"]))
-        chain.append((step["number"], step["role"], step["output"], below))
+        chain.append((step["number"], step["role"], step["output"], _all_below(uwf, node)))
         at = node["prev"]
     return reversed(chain)

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -84,22 +85,26 @@ def above(step: LedgerPayload, reserved: ReservePayload) -> dict[str, float]:
     return {name: max(0, value - room[name]) for name, value in figures(step).items()}
 
 
-@settings(max_examples=500)  # it takes a few workers in the right order
+@pytest.mark.parametrize("workers", [1, 4, 16])
+@settings(max_examples=200)  # it takes a few workers in the right order
 @given(
     limits=_LIMITS,
     moves=st.lists(
-        st.tuples(st.integers(0, 2), _RESERVES, _STEPS),  # a worker begins or ends a step
+        st.tuples(st.integers(0, 15), _RESERVES, _STEPS),  # a worker begins or ends a step
         min_size=16,
         max_size=60,
     ),
 )
 def test_a_limit_is_exceeded_at_most_by_what_running_steps_use_above_their_reservations(
-    limits: list[Limit], moves: list[tuple[int, Reserve | None, tuple[int, int, int]]]
+    workers: int,
+    limits: list[Limit],
+    moves: list[tuple[int, Reserve | None, tuple[int, int, int]]],
 ) -> None:
     ledger = NOTHING_COUNTED
     running: dict[int, ReservePayload] = {}
     over: dict[str, float] = dict.fromkeys(figures(ledger), 0)
-    for worker, reserve, usage in moves:
+    for number, reserve, usage in moves:
+        worker = number % workers
         if worker in running:
             step, reserved = used(*usage), running.pop(worker)
             ledger = ledger_sum(ledger, step)

@@ -114,3 +114,59 @@ def test_a_secret_in_a_binding_is_an_error(project: Project) -> None:
     project.env["A_TOKEN"] = "hunter2hunter2"
     with project.client() as uwf, pytest.raises(UsageError, match="secret"):
         uwf.start("outer", "x", bindings={"writer": "./agent --key hunter2hunter2"})
+
+
+SPREAD = """
+version: 1
+name: spread
+roles:
+  writer: {goal: g, frontmatter: {properties: {$status: {const: done}}, required: [$status]}}
+  reader:
+    goal: g
+    tools: []
+    frontmatter: {properties: {$status: {const: done}}, required: [$status]}
+  other:
+    goal: g
+    tools: []
+    frontmatter: {properties: {$status: {const: done}}, required: [$status]}
+  third:
+    goal: g
+    tools: []
+    frontmatter: {properties: {$status: {const: done}}, required: [$status]}
+graph:
+  $START:
+    new: {role: writer, prompt: Begin.}
+    resume: {role: writer, prompt: Again.}
+  writer:
+    done:
+      parallel:
+        one: {role: reader, prompt: Read.}
+        two: {role: other, prompt: Read.}
+        three: {role: third, prompt: Read.}
+      then:
+        $mixed: {role: $END, prompt: Done.}
+"""
+DONE = [{"role": name, "output": {"$status": "done"}} for name in ("writer", "third")]
+
+
+@pytest.mark.parametrize("is_published", [False, True])
+def test_a_role_that_only_branches_play_has_bindings_and_overrides(
+    project: Project, is_published: bool
+) -> None:
+    """The generated workflow of a branch has the name of its parent, so its overrides hold."""
+    file = project.workflow("spread", SPREAD)
+    if is_published:
+        project.uwf("workflow", "add", str(file))
+        file.unlink()
+    project.config("agentOverrides: {spread: {reader: human}}\n")
+    project.script(DONE, by_role=True)
+    with project.client() as uwf:
+        thread = uwf.start("spread", "x", bindings={"other": "human"})["thread"]
+        steps = uwf.exec(thread, until_done=True).document["steps"]
+        agents = {step["role"]: step["agent"] for step in steps}
+        assert agents == {"writer": "mock", "reader": "human", "other": "human", "third": "mock"}
+        with pytest.raises(UnknownIdError) as error:
+            uwf.start("spread", "x", bindings={"nobody": "second"})
+        assert sorted(str(error.value.hint).removeprefix("known: ").split(", ")) == [
+            *("other", "reader", "third", "writer")
+        ]

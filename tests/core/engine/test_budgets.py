@@ -251,8 +251,9 @@ def test_a_workflow_says_how_many_agent_calls_it_makes_at_most(
     )
     files = [f".workflow/{name}.yaml" for name in ("child", "parent")]
     checked = project.uwf("workflow", "check", "--bound", *files).document
-    endless = {"agentCalls": None, "steps": None, "cycle": ["checker", "worker"]}
-    eight = {"agentCalls": 8, "steps": 8, "cycle": []}
+    cycle = ["checker", "worker"]
+    endless = {"agentCalls": None, "steps": None, "cycle": cycle, "openList": None}
+    eight = {"agentCalls": 8, "steps": 8, "cycle": [], "openList": None}
     assert {row["name"]: row["bound"] for row in checked["bounds"]} == {
         "child": endless,
         "parent": eight,

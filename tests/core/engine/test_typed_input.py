@@ -193,7 +193,8 @@ def _called(uwf: Client, thread: str, issue: int) -> None:
         given = engine.store.put(engine.store.put_schema(dict(schema)), {**GIVEN, "issue": issue})
         save_event(
             engine, head, "called",
-            parent=thread, parentHead=head.ref, number=1, role="x", purpose="run",
+            parent=thread, parentHead=head.ref, number=1, role="x", plays="x",
+            index=None, branch=None, purpose="run",
             replaces=None, said=None, edgePrompt=engine.store.put_text("p"),
             prompt=engine.store.put_text("p"), input=given,
             cwd=head.state.cwd, ledger=head.state.ledger, limits=None, next=runs("sorter"),

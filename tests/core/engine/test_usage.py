@@ -102,3 +102,11 @@ def test_a_price_gives_the_cost_of_all_that_is_known() -> None:
         )
     assert priced(Usage(output_tokens=5), None).cost_usd is None
     assert priced(NO_USAGE, None).cost_usd == 0
+
+
+def test_a_workflow_that_no_thread_has_is_an_error_and_not_a_usage_of_nothing(
+    project: Project,
+) -> None:
+    outcome = project.uwf("usage", "--workflow", "nope")
+    assert (outcome.exit_code, outcome.error["code"]) == (2, "unknown-id")
+    assert project.uwf("usage", "--workflow", "nope", "--since", "7d").exit_code == 0

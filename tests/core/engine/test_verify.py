@@ -423,3 +423,16 @@ def test_a_zeroed_page_is_told_or_was_free(world: World, part: int) -> None:
                 assert uwf._engine.store.get(ref).payload == payload
             except UwfError:
                 assert not intact
+
+
+def test_a_node_that_no_variable_leads_to_may_refer_to_one_that_a_collection_has_freed(
+    world: World,
+) -> None:
+    before = world.verify()["problems"]
+    with world.project.client() as uwf:
+        engine = uwf._engine
+        freed = engine.store.put_text("nothing leads to this text")
+        engine.nodes.put("question", {"message": freed, "form": freed})
+        engine.store._backend.delete([freed], 2**53)
+        assert not engine.store.has(freed)
+    assert world.verify()["problems"] == before

@@ -96,6 +96,12 @@ def test_another_role_than_the_scripts_is_refused_by_both_names(stage: Stage) ->
         stage.play("critic")
 
 
+def test_a_role_without_a_step_is_an_error_of_a_script_by_role(stage: Stage) -> None:
+    stage.write("byRole: true\nsteps: [{role: writer, output: a}]")
+    with pytest.raises(BadRequest, match="has no step of the role 'editor'"):
+        stage.play("editor")
+
+
 def test_beyond_the_end_is_an_error_and_repeat_begins_anew(stage: Stage) -> None:
     stage.write("steps: [{role: writer, output: one}, {role: writer, output: two}]")
     with pytest.raises(BadRequest, match="has 2 steps, and step 3"):

@@ -7,7 +7,8 @@ import threading
 
 import pytest
 
-from uwf_core.plugins.guards import PluginGuard
+from uwf_core.plugins.guards import PluginGuard, keeps_descriptors
+from uwf_core.plugins.scan import Distribution, EntryPoint
 
 
 def test_a_stdout_that_was_replaced_is_kept_clean_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,3 +70,25 @@ def test_a_process_keeps_its_descriptors(capfd: pytest.CaptureFixture[str]) -> N
         with PluginGuard():
             pass
     assert set(os.listdir("/dev/fd")) == before  # noqa: PTH208
+
+
+@pytest.mark.usefixtures("capfd")
+def test_no_plugin_is_blamed_for_the_stdout_that_the_guard_of_another_thread_restored() -> None:
+    entered, loading, restored = threading.Event(), threading.Event(), threading.Event()
+    last = threading.Event()
+
+    def other() -> None:
+        with PluginGuard():
+            entered.set()
+            loading.wait(60)
+        restored.set()
+        last.wait(60)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    assert entered.wait(60)
+    with keeps_descriptors(EntryPoint("uwf.agents", "harmless", "x:y", Distribution("x", "1"))):
+        loading.set()
+        assert restored.wait(60)
+    last.set()
+    thread.join(60)

@@ -1,14 +1,18 @@
 """The bound of a workflow: `workflow check --bound` and `workflow show`."""
 
+import json
 from itertools import islice
 from typing import Any
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.core.workflow.fan_outs import FAN
 from tests.core.workflow.walks import DEPTH, every_walk, random_walk, workflows
 
 from uwf_core.workflow.bound import Bound, bound_of
+from uwf_core.workflow.check import check_text
+from uwf_core.workflow.yaml_source import parse_yaml
 
 
 def bound(workflow: dict[str, Any], depth: int = DEPTH) -> Bound:
@@ -23,6 +27,21 @@ def test_no_run_takes_more_than_its_bound(workflow: dict[str, Any], seeds: list[
         assert found.agent_calls is None or walk.agent_calls <= found.agent_calls
         assert found.steps is None or walk.steps <= found.steps
     assert bool(found.cycle) == (found.steps is None)
+
+
+@given(
+    workflow=workflows(branching=True),
+    seeds=st.lists(st.integers(0, 2**32), min_size=20, max_size=20),
+)
+def test_no_run_with_branches_takes_more_than_its_bound(
+    workflow: dict[str, Any], seeds: list[int]
+) -> None:
+    found = bound(workflow)
+    for seed in seeds:
+        walk = random_walk(workflow, seed)
+        assert found.agent_calls is None or walk.agent_calls <= found.agent_calls
+        assert found.steps is None or walk.steps <= found.steps
+    assert bool(found.cycle or found.open_list) == (found.steps is None)
 
 
 @given(workflow=workflows(forward=True, limited=False))
@@ -116,3 +135,35 @@ def test_a_workflow_calls_itself_as_deep_as_the_configuration_allows() -> None:
     workflow["graph"]["developer"] = {"good": {"role": "reviewer", "limits": None}}
     workflow["graph"]["$START"]["new"]["role"] = "reviewer"
     assert [bound(workflow, depth).agent_calls for depth in (0, 1, 2)] == [1, 2, 3]
+
+
+def test_a_fan_out_counts_the_sum_of_its_branches() -> None:
+    file = parse_yaml(FAN, file="fan.yaml")
+
+    def words() -> str:
+        return bound(check_text(json.dumps(file), "fan.yaml").require()).words()
+
+    planned = file["graph"]["planner"]["planned"]
+    planned["then"]["$mixed"]["role"] = "$END"
+    assert words() == "unbounded: planner/planned (a list without maxItems)"
+    tasks = file["roles"]["planner"]["frontmatter"]["oneOf"][0]["properties"]["tasks"]
+    tasks["maxItems"] = 7
+    assert words() == "at most 8 agent calls"
+    file["roles"]["worker"]["limits"] = {"maxSteps": 3}
+    assert words() == "at most 4 agent calls"
+    tasks["maxItems"] = 1
+    assert words() == "at most 2 agent calls (3 steps)"  # a person is in the other fan-out
+    planned["then"]["$mixed"]["role"] = "planner"
+    assert words() == "unbounded: planner/planned -> planner"
+
+
+def test_the_list_without_a_bound_is_named_by_its_path() -> None:
+    checked = check_text(FAN.replace("$mixed: {role: planner", "$mixed: {role: $END"), "fan.yaml")
+    parent = loop({"developer": {"maxVisits": 2}})
+    parent["roles"]["developer"]["workflow"] = checked.require()
+    assert bound(parent).document() == {
+        "agentCalls": None,
+        "steps": None,
+        "cycle": [],
+        "openList": "developer/planner/planned",
+    }

@@ -124,7 +124,8 @@ def test_a_valid_workflow_is_completed_with_every_default() -> None:
     checked = check_text(VALID, "valid.yaml")
     assert checked.problems == ()
     workflow = checked.require()
-    assert set(workflow) == {"version", "name", "description", "roles", "graph", "limits", "input"}
+    texts = {"version", "name", "description"}
+    assert set(workflow) == {*texts, "roles", "graph", "limits", "input", "branch"}
     limits = ("maxSteps", "maxTokens", "maxCostUsd", "maxMinutes")
     assert workflow["limits"] == dict.fromkeys(limits)
     writer = workflow["roles"]["writer"]

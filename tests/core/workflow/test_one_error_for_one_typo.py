@@ -52,6 +52,84 @@ def test_a_typo_is_one_error(right, typo, code, hint):
     assert found(VALID.replace(right, typo)) == [(code, hint)]
 
 
+BRANCHES = """\
+version: 1
+name: a
+roles:
+  planner:
+    goal: plan
+    frontmatter:
+      properties:
+        $status: {const: planned}
+        tasks: {type: array, items: {type: object, properties: {title: {type: string}}}}
+      required: [$status, tasks]
+  worker:
+    goal: work
+    tools: []
+    frontmatter:
+      properties: {$status: {const: done}, summary: {type: string}}
+      required: [$status, summary]
+  critic:
+    human: true
+    goal: criticise
+    frontmatter:
+      properties: {$status: {const: fine}, tasks: {type: array, items: {type: string}}}
+      required: [$status, tasks]
+graph:
+  $START:
+    new: {role: planner, prompt: Go.}
+    resume: {role: planner, prompt: Go.}
+  planner:
+    planned:
+      forEach: tasks
+      role: worker
+      prompt: "Do this: {{#title}}{{title}}{{/title}}"
+      then:
+        done: {role: critic, prompt: "{{#results}}{{summary}}{{/results}}"}
+        $mixed: {role: planner, prompt: Again.}
+        $empty: {role: $END, prompt: Nothing.}
+  critic:
+    fine:
+      parallel:
+        first: {role: worker, prompt: "{{#tasks}}{{.}}{{/tasks}}"}
+        second: {role: critic, prompt: More.}
+      then:
+        $mixed: {role: $END, prompt: "{{first.$status}}"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "typo", "code", "hint"),
+    [
+        ("forEach: tasks", "forEahc: tasks", "unknown-key", "did you mean 'forEach'?"),
+        ("forEach: tasks", "forEach: taks", "for-each", "did you mean 'tasks'?"),
+        ("      role: worker", "      rol: worker", "unknown-key", "did you mean 'role'?"),
+        ("      role: worker", "      role: wroker", "unknown-role", "did you mean 'worker'?"),
+        ("      prompt: \"Do", "      promt: \"Do", "unknown-key", "did you mean 'prompt'?"),
+        ("{{title}}", "{{titel}}", "template-unknown-field", "did you mean 'title'?"),
+        ("then:\n        done", "thne:\n        done", "unknown-key", "did you mean 'then'?"),
+        ("done: {role: critic", "doen: {role: critic", "unknown-status", "did you mean 'done'?"),
+        ("done: {role: critic", "done: {role: crtic", "unknown-role", "did you mean 'critic'?"),
+        ("$mixed: {role: planner", "$mixd: {role: planner", "unknown-status",
+         "did you mean '$mixed'?"),
+        ("$empty:", "$emty:", "unknown-status", "did you mean '$empty'?"),
+        ("  planner:\n    planned", "  plannr:\n    planned", "unknown-role",
+         "did you mean 'planner'?"),
+        ("    planned:\n", "    plannd:\n", "unknown-status", "did you mean 'planned'?"),
+        ("parallel:", "paralel:", "unknown-key", "did you mean 'parallel'?"),
+        ("first: {role: worker", "first: {rol: worker", "unknown-key", "did you mean 'role'?"),
+        ("first: {role: worker", "first: {role: workr", "unknown-role", "did you mean 'worker'?"),
+        ("second: {role: critic", "second: {role: critc", "unknown-role",
+         "did you mean 'critic'?"),
+        ("then:\n        $mixed", "thn:\n        $mixed", "unknown-key", "did you mean 'then'?"),
+    ],
+)  # fmt: skip
+def test_a_typo_in_a_fan_out_is_one_error(right, typo, code, hint):
+    assert found(BRANCHES) == []
+    assert BRANCHES.count(right) == 1
+    assert found(BRANCHES.replace(right, typo)) == [(code, hint)]
+
+
 def test_two_typos_are_two_errors():
     two = VALID.replace("    new:", "    nwe:").replace("    resume:", "    resmue:")
     assert [code for code, _ in found(two)] == ["unknown-key", "unknown-key"]

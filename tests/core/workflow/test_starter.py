@@ -143,3 +143,62 @@ def test_nothing_in_a_name_is_read_as_markup() -> None:
     edge = {"role": 'end"]; click', "prompt": "x", "location": None}
     text = graph({"roles": {'end"]; click': {}}, "graph": {"$START": {"new": edge}}})
     assert '"end#34;#93;#59; click"' in text
+
+
+FOR_EACH = {
+    "forEach": "tasks",
+    "role": "worker",
+    "prompt": "Work.",
+    "then": {"$mixed": {"role": "$END", "prompt": "Done."}},
+}
+PARALLEL = {
+    "parallel": {"one": {"role": "worker", "prompt": "Work.", "location": None}},
+    "then": FOR_EACH["then"],
+}
+NESTED = {"$mixed": FOR_EACH}
+
+
+@pytest.mark.parametrize(
+    ("edge", "is_right"),
+    [
+        (FOR_EACH, True),
+        ({**FOR_EACH, "maxParallel": 2, "shared": True, "limits": {"maxSteps": 1}}, True),
+        (PARALLEL, True),
+        ({**PARALLEL, "maxParallel": 0}, False),
+        ({**PARALLEL, "role": "worker"}, False),
+        ({**PARALLEL, "forEach": "tasks"}, False),
+        ({**PARALLEL, "parallel": {}}, False),
+        ({**PARALLEL, "parallel": {"results": {"role": "worker", "prompt": "Work."}}}, False),
+        ({**PARALLEL, "parallel": {"a b": {"role": "worker", "prompt": "Work."}}}, False),
+        ({**PARALLEL, "parallel": {"one": {"role": "worker"}}}, False),
+        ({**PARALLEL, "then": {}}, False),
+        ({**PARALLEL, "then": NESTED}, False),
+        ({**FOR_EACH, "frontmatter": {}}, False),
+        ({key: FOR_EACH[key] for key in FOR_EACH if key != "then"}, False),
+        ({key: FOR_EACH[key] for key in FOR_EACH if key != "prompt"}, False),
+        ({"role": "worker", "prompt": "Work.", "shared": True}, False),
+    ],
+)
+def test_an_editor_knows_edges_to_branches_as_the_check_does(
+    edge: dict[str, object], is_right: bool
+) -> None:
+    value = parse_yaml(starter("first"), file="f")
+    value["roles"]["worker"] = {
+        "goal": "Work.",
+        "tools": [],
+        "frontmatter": {"properties": {"$status": {"const": "ok"}}, "required": ["$status"]},
+    }
+    fields = value["roles"]["writer"]["frontmatter"]["oneOf"][0]
+    fields["properties"]["tasks"] = {"type": "array", "minItems": 1, "items": {"type": "string"}}
+    fields["required"].append("tasks")
+    value["graph"]["writer"]["done"] = edge
+    value["graph"]["writer"]["unclear"]["role"] = "reviewer"
+    validator = Draft202012Validator(json_schema())
+    assert validator.is_valid(value) == is_right
+    assert check_text(json.dumps(value), "first.yaml").valid == is_right
+
+
+def test_an_editor_rejects_branches_before_the_first_role() -> None:
+    value = parse_yaml(starter("first"), file="f")
+    value["graph"]["$START"]["new"] = PARALLEL
+    assert not Draft202012Validator(json_schema()).is_valid(value)

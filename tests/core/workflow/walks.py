@@ -7,6 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from uwf_core.workflow.fan_out import most_items
+
 DEPTH = 3
 Choose = Callable[[int], int]
 """A number below the argument."""
@@ -62,6 +64,9 @@ class Walk:
             status = self.role(thread, name, edge)
             thread.visits[name] = thread.visits.get(name, 0) + 1
             edge = graph[name][status]
+            if edge.get("then"):
+                status = self.fan_out(thread, f"{name}/{status}", edge)
+                edge = edge["then"][status]
             if edge["role"] == "$END":
                 return status
             if edge["role"] == "$SUSPEND":
@@ -84,6 +89,43 @@ class Walk:
         if status not in thread.workflow["graph"][name]:
             raise Stopped
         return status
+
+    def fan_out(self, thread: Thread, name: str, edge: dict[str, Any]) -> str:
+        """The joint status of the branches. One that stops does not stop the others, and may be
+        cancelled: then it counts as ended.
+        """
+        if thread.depth >= DEPTH:
+            raise Stopped
+        branches = [*(edge["parallel"] or {}).items()]
+        if not branches:
+            most = most_items(edge["frontmatter"])
+            least = 0 if "$empty" in edge["then"] else 1
+            count = least + self.choose((4 if most is None else most) + 1 - least)
+            branches = [("", edge)] * count
+        ends = [self.branch(thread, name, key, each) for key, each in branches]
+        for _, each in branches:
+            thread.visits[each["role"]] = thread.visits.get(each["role"], 0) + 1
+        if None in ends:
+            raise Stopped
+        if not ends:
+            return "$empty"
+        is_joint = len(set(ends)) == 1 and ends[0] in edge["then"]
+        return str(ends[0]) if is_joint else "$mixed"
+
+    def branch(self, thread: Thread, name: str, key: str, edge: dict[str, Any]) -> str | None:
+        word = edge["workflow"]
+        called = thread.workflow if word == "$SELF" else word
+        old = thread.children.get(f"{name}:{key}") if key else None
+        child = old or Thread(called, None)
+        child.above, child.depth = (Call(edge["limits"]), thread, edge["role"]), thread.depth + 1
+        thread.children[f"{name}:{key}"] = child
+        try:
+            return self.thread(child, "resume" if old else "new")
+        except Stopped:
+            if self.choose(2):
+                return None
+            del thread.children[f"{name}:{key}"]
+            return "$cancelled"
 
     def leaf(self, thread: Thread, name: str) -> None:
         levels = list(_levels(thread, name))
@@ -147,12 +189,18 @@ def every_walk(workflow: dict[str, Any]) -> Iterator[Walk]:
 
 @st.composite
 def workflows(
-    draw: st.DrawFn, *, forward: bool = False, limited: bool = True, below: int = 2
+    draw: st.DrawFn,
+    *,
+    forward: bool = False,
+    limited: bool = True,
+    branching: bool = False,
+    below: int = 2,
 ) -> dict[str, Any]:
     """Workflows that call others and themselves.
 
     Args:
         draw: of Hypothesis. forward: without cycles. limited: with limits of roles and calls.
+        branching: with edges to branches of the roles so far.
         below: the levels of other workflows.
     """
     names = [f"r{number}" for number in range(draw(st.integers(1, 3 if forward else 4)))]
@@ -165,13 +213,18 @@ def workflows(
         if kind == "$SELF":
             role = {**_ROLE, "workflow": "$SELF", "limits": limits}
         elif kind == "call":
-            called = draw(workflows(forward=forward, limited=limited, below=below - 1))
+            inner = workflows(
+                forward=forward, limited=limited, branching=branching, below=below - 1
+            )
+            called = draw(inner)
             role = {**_ROLE, "workflow": called, "limits": limits}
         roles[name] = role
         targets = [*names[number + 1 if forward else 0 :], "$END", "$END", "$SUSPEND"]
         graph[name] = {
             status: _edge(draw(st.sampled_from(targets)), draw(few)) for status in ("a", "b")
         }
+        if branching and draw(st.booleans()):
+            graph[name]["a"] = draw(_fan_outs(roles, few, targets))
     starts = {word: _edge(draw(st.sampled_from(names)), None) for word in ("new", "resume")}
     most = draw(st.none() | st.integers(1, 8)) if limited else None
     return {"limits": {"maxSteps": most}, "roles": roles, "graph": {"$START": starts, **graph}}
@@ -179,3 +232,39 @@ def workflows(
 
 def _edge(role: str, most: int | None) -> dict[str, Any]:
     return {"role": role, "limits": None if most is None else {"maxSteps": most}}
+
+
+@st.composite
+def _fan_outs(
+    draw: st.DrawFn, roles: dict[str, Any], few: st.SearchStrategy[Any], targets: list[str]
+) -> dict[str, Any]:
+    """An edge to branches of these roles, each as a completed mapping."""
+
+    def branch() -> dict[str, Any]:
+        name = draw(st.sampled_from(sorted(roles)))
+        called = roles[name]["workflow"] or _one_role(name, roles[name])
+        return {**_edge(name, draw(few)), "workflow": called}
+
+    then = {each: _edge(draw(st.sampled_from(targets)), draw(few)) for each in ("a", "$mixed")}
+    if draw(st.booleans()):
+        del then["a"]
+    if draw(st.booleans()):
+        names = draw(st.sampled_from([("x",), ("x", "y"), ("x", "y", "z")]))
+        parallel = {name: branch() for name in names}
+        return {"role": "", "limits": None, "parallel": parallel, "forEach": None, "then": then}
+    most = draw(st.none() | st.integers(1, 3))
+    if draw(st.booleans()):
+        then["$empty"] = _edge(draw(st.sampled_from(targets)), draw(few))
+    results = {"type": "array", **({} if most is None else {"maxItems": most})}
+    mixed = {"$status": {"const": "$mixed"}, "results": results}
+    schema = {"properties": mixed, "required": ["$status", "results"]}
+    of_list = {"forEach": "tasks", "parallel": None, "then": then, "frontmatter": schema}
+    return {**branch(), **of_list}
+
+
+def _one_role(name: str, role: dict[str, Any]) -> dict[str, Any]:
+    """The workflow that uwf generates for a branch."""
+    start = {word: _edge(name, None) for word in ("new", "resume")}
+    ends = {status: _edge("$END", None) for status in ("a", "b")}
+    roles = {name: {**role, "limits": None}}
+    return {"limits": {"maxSteps": None}, "roles": roles, "graph": {"$START": start, name: ends}}

@@ -26,3 +26,16 @@ def an_imported_thread_reads_as_the_exported_one(uwf: Uwf) -> None:
     copy = uwf("cas import --as-new letter.tar", has={"imported": True, "head": head})["thread"]
     uwf.expect(copy != thread, "--as-new gave no new id")
     uwf("thread show", copy, has={"head": head, "status": "completed", "steps": 4})
+
+
+@check("thread export", "bundle verify", "cas import")
+def a_bundle_contains_the_branches(uwf: Uwf) -> None:
+    thread = uwf.survey()["thread"]
+    uwf("thread resume --until-done --answer $status=good", thread, has={"status": "completed"})
+    root = uwf("thread export -o survey.tar", thread)["root"]
+    uwf("bundle verify survey.tar", has={"root": root})
+    uwf("thread rm", thread)
+    uwf("cas import survey.tar", has={"imported": True, "thread": thread})
+    joint = uwf("step list", thread)["steps"][2]["step"]
+    branch = uwf("step show", joint)["branches"][0]["thread"]
+    uwf("thread read --format text", branch, says=["Part 0: roads"])

@@ -41,3 +41,22 @@ def a_fork_continues_with_a_changed_workflow(uwf: Uwf) -> None:
     uwf("step read --prompt", step, says=["Is this polite? Dear all"])
     other = uwf.changed_letter("writer", "author", "renamed")
     uwf("thread fork --workflow", other, first, code=2, fails="writer")
+
+
+@check("thread cancel")
+def a_cancelled_branch_makes_the_joint_result_mixed(uwf: Uwf) -> None:
+    thread = uwf.survey()["thread"]
+    uwf("thread cancel", uwf.branches(thread)["owner"], has={"status": "cancelled"})
+    uwf("thread exec", thread, has={"status": "completed"})
+    last = uwf("step list", thread)["steps"][-1]["step"]
+    uwf("step show", last, has={"output.$status": "$mixed", "output.owner.$status": "$cancelled"})
+
+
+@check("thread fork")
+def a_fork_before_branches_runs_them_again(uwf: Uwf) -> None:
+    thread = uwf.survey()["thread"]
+    planned = uwf("step list", thread)["steps"][1]["step"]
+    fork = uwf("thread fork", planned)["thread"]
+    uwf("thread exec -c 4", fork, has={"steps.#": 4})
+    uwf("thread show", fork, has={"steps": 3, "currentRole": "editor/written"})
+    uwf("thread show", thread, has={"status": "suspended", "steps": 3})

@@ -80,3 +80,15 @@ def an_agent_is_ready_or_says_why_not(uwf: Uwf) -> None:
     (uwf.folder / "silent").chmod(0o755)
     answer = uwf("agent check ./silent")
     uwf.expect("ready" in json.dumps(answer), f"a program has no state: {answer}")
+
+
+@check("workflow check", "workflow graph")
+def branches_are_checked_and_drawn(uwf: Uwf) -> None:
+    uwf(
+        "workflow check --bound survey.yaml --format text", says=["at most 8 agent calls (9 steps)"]
+    )
+    uwf("workflow graph survey.yaml", says=["researcher", "reader", "owner"])
+    wrong = (uwf.folder / "survey.yaml").read_text().replace("forEach: parts", "forEach: pieces")
+    (uwf.folder / "wrong.yaml").write_text(wrong)
+    found = uwf("workflow check wrong.yaml", code=4)["problems"]
+    uwf.expect("pieces" in found[-1]["message"], f"no problem names the list: {found}")

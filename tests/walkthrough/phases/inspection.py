@@ -60,3 +60,19 @@ def the_log_keeps_commands_and_errors(uwf: Uwf) -> None:
     failed = uwf("log list --errors --limit 1", has={"entries.0.exitCode": 4})["entries"][0]
     uwf("log show", failed["id"], has={"id": failed["id"], "error.code": "invalid-bundle"})
     uwf("log show @last", has={"id": failed["id"]})
+
+
+@check("thread show", "thread read", "step list", "step turns", "step ask")
+def a_branch_is_read_like_any_thread(uwf: Uwf) -> None:
+    thread = uwf.survey()["thread"]
+    uwf("thread show --format text", thread, says=["editor/written", "owner", "suspended (role)"])
+    joint = uwf("step list", thread, has={"steps.2.role": "planner/planned"})["steps"][2]["step"]
+    shown = uwf("step show", joint, has={
+        "output.$status": "answered", "output.results.2.answer": "It depends", "branches.#": 3,
+    })  # fmt: skip
+    branch = shown["branches"][1]["thread"]
+    uwf("thread read --format text", branch, says=["Part 1: trains", "It depends"])
+    uwf("step turns", branch, has={"turns.0.text": "Reading a map"})
+    step = uwf("step list", branch)["steps"][1]["step"]
+    uwf("step ask", step, "-p", "Why?", says=["It depends"])
+    uwf("step ask", joint, "-p", "Why?", code=2, fails=branch)

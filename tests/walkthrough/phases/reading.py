@@ -68,8 +68,9 @@ def a_thread_is_explained_with_its_proof(uwf: Uwf) -> None:
 def what_threads_have_used_is_added_up(uwf: Uwf) -> None:
     thread = uwf.letter()["thread"]
     uwf("usage", thread, has={"threads": 1, "by": "role", "total.asks": 0})
-    uwf("usage --by workflow --since 1d", has={"rows.#": 1})
-    uwf("usage --workflow no-such-workflow", has={"threads": 0, "rows.#": 0})
+    letters = uwf("usage --by workflow --since 1d --workflow letter", has={"rows.#": 1})
+    uwf.same("the workflow of the row", letters["rows"][0]["name"], "letter")
+    uwf("usage --workflow no-such-workflow", code=2, fails="no thread of the workflow")
     uwf("usage --by agent", thread, "--since", "7d", code=2, fails="--since")
 
 
@@ -115,3 +116,13 @@ def a_plugin_exports_its_own_format(uwf: Uwf) -> None:
     uwf("config trust")
     lines = "1 writer written\n2 reader again\n3 writer written\n4 reader send\n"
     uwf("thread export --format roles", thread, says=[lines])
+
+
+@check("replay", "thread why", "usage")
+def recorded_branches_are_replayed_explained_and_counted(uwf: Uwf) -> None:
+    thread = uwf.survey()["thread"]
+    uwf("thread resume --until-done --answer $status=good", thread, has={"status": "completed"})
+    uwf("replay", thread, has={"replays.0.verdict": "same"})
+    uwf("thread why", thread, says=["Part 1: trains", "It depends on you"])
+    rows = {row["name"]: row["steps"] for row in uwf("usage --by role", thread)["rows"]}
+    uwf.same("the steps by role", rows.get("researcher"), 3)

@@ -77,3 +77,31 @@ def a_run_in_the_background_is_stopped(uwf: Uwf) -> None:
     uwf("thread exec", thread, code=75, fails=thread)
     uwf("thread stop", thread, has={"status": "suspended", "suspendReason": "interrupted"})
     uwf("thread stop", thread, code=2, fails="is not running")
+
+
+@check("run", "thread resume", "thread list")
+def branches_run_in_parallel_and_one_waits_for_a_person(uwf: Uwf) -> None:
+    run = uwf.survey(has={"suspendMessage": "Publish this? It depends on you"})
+    thread, roles = run["thread"], sorted(each["role"] for each in run["steps"])
+    uwf.same("the roles of the steps", roles, [
+        "editor", "owner", "planner", "reader", "researcher", "researcher", "researcher",
+    ])  # fmt: skip
+    waits = uwf.branches(thread)["owner"]
+    uwf("thread list --all --children --format text", says=[thread, waits])
+    uwf("thread resume --answer $status=maybe", thread, code=4, fails="'maybe'")
+    uwf("thread resume --answer $status=good --until-done", thread, has={"status": "completed"})
+    uwf("thread exec", waits, code=2, fails="is recorded")
+
+
+@check("thread exec", "thread poke")
+def a_round_is_a_step_of_each_branch_and_one_can_be_repeated(uwf: Uwf) -> None:
+    uwf.script((uwf.folder / "survey-play.yaml").read_text())
+    thread = uwf("thread start survey.yaml -p Task")["thread"]
+    uwf("thread exec", thread, has={"steps.#": 1, "status": "idle"})
+    uwf("thread exec", thread, has={"steps.#": 2, "status": "idle"})
+    first, _, last = uwf.branches(thread).values()
+    uwf("thread show", last, has={"status": "idle", "steps": 0, "task": "Part 2: ships"})
+    uwf("thread poke", first, "-p", "Look again.", has={"steps.0.role": "researcher"})
+    uwf("thread poke", thread, "-p", "Look again.", code=2, fails=first)
+    uwf("thread exec", thread, has={"steps.#": 1, "steps.0.thread": last})
+    uwf("thread show", thread, has={"steps": 2, "currentRole": "editor"})

@@ -202,13 +202,14 @@ class Client:
         self,
         thread: str,
         *,
-        count: int = 1,
+        count: int | None = None,
         until_done: bool = False,
         agent: str | None = None,
         cwd: str | None = None,
         cancel: Cancel | None = None,
     ) -> Outcome:
-        """Run the next step or steps; `cwd` replaces the thread's folder for this call.
+        """Run the next step (of branches as many as may run at a time), or `count` steps; `cwd`
+        replaces the thread's folder for this call.
 
         Raises:
             BusyError: the thread is running. WrongStateError: it is cancelled.

@@ -9,7 +9,7 @@ from uwf_core.cas.closure import walk
 from uwf_core.client import Client
 from uwf_core.ids import ThreadId
 from uwf_core.prompt.markdown import step_markdown
-from uwf_core.thread.own_variables import own_variables
+from uwf_core.thread.own_variables import tree_variables
 from uwf_core.views.why.page import why_page
 from uwf_core.views.why.statements import KINDS, Statement, WhyPage, WhySection
 from uwf_core.views.why.words import moment
@@ -29,7 +29,7 @@ class Checks:
     def __init__(self, client: Client, thread: str) -> None:
         self.store = client._engine.store
         self.thread = client.thread(thread)
-        _, variables = own_variables(self.store, ThreadId(thread))
+        _, variables = tree_variables(self.store, ThreadId(thread))
         self.closure = set(walk(self.store, [each.value for each in variables]))
 
     def page(self) -> WhyPage:
@@ -67,9 +67,11 @@ class Checks:
         if section.step is None:
             return
         kinds = [each.kind for each in section.statements]
-        for kind in ("asked", "instruction", "worker", "decided", "route", "cost"):
-            assert kinds.count(kind) == 1, (kind, kinds)
         step = self.node(section.step)
+        own = ("instruction", "worker") if step["branches"] is None else ()
+        for kind in ("asked", "decided", "route", "cost", *own):
+            assert kinds.count(kind) == 1, (kind, kinds)
+        assert kinds.count("delivered") == len(step["branches"] or ())
         assert kinds.count("correction") >= len(step["corrections"])
         assert kinds.count("attempt") >= len(step["previousAttempts"])
         if section.prompt:
@@ -123,7 +125,7 @@ class Checks:
 
     # -- one for each kind that claims something about a node --------------------------------------
 
-    def is_decided(self, each: Statement, output: Any, step: Any) -> None:
+    def is_decided(self, each: Statement, output: Any, step: Any, _: Any = None) -> None:
         assert step["output"] == each.refs[0]
         assert output["$status"] in each.text
 
@@ -144,10 +146,15 @@ class Checks:
             assert status == "$SUSPEND"
             assert each.quote == to["message"]
             return
-        edge = workflow["graph"][step["role"]][status]
-        assert each.note == f"field $status, rule graph.{step['role']}.{status}"
+        assert each.note is not None
+        assert each.note.startswith("field $status, rule graph.")
+        edge = edge_at(workflow, each.note.removeprefix("field $status, "))
+        assert each.note.endswith(f".{status}")
         assert f"“{status}”" in each.text
         target = {"completed": "$END", "suspended": "$SUSPEND"}.get(to["status"], to["role"])
+        if "/" in target:
+            assert edge["then"] and f"begins the branches {target}" in each.text
+            return
         assert edge["role"] == target
         words = {"completed": "ends", "suspended": "asks a person"}
         assert words.get(to["status"], f"to the {to['role']}") in each.text
@@ -157,8 +164,8 @@ class Checks:
         if each.note is None:
             assert nodes[0]["next"]["status"] == "suspended"
             return
-        role, _, edge = each.note.removeprefix("rule graph.").partition(".")
-        assert f"“{workflows[0]['graph'][role][edge]['role']}”" in each.text
+        edge = edge_at(workflows[0], each.note)
+        assert "branch" in each.text if edge.get("then") else f"“{edge['role']}”" in each.text
 
     def is_reopened(self, each: Statement, said: Any, call: Any = None) -> None:
         call = said if call is None else call
@@ -171,6 +178,9 @@ class Checks:
 
     def is_worked(self, each: Statement, *steps: Any) -> None:
         (role,) = {step["role"] for step in steps}
+        if "/" in role:
+            assert f"“{role}”" in each.text
+            return
         count = sum(step.role == role for step in self.thread.steps())
         many = "only step" if self.thread.count == 1 else f"{count} of the {self.thread.count} "
         assert f"“{role}”" in each.text and many in each.text
@@ -231,6 +241,21 @@ class Checks:
         assert each.command == f"uwf thread why {node['parent']}"
         assert f"step {node['number']} (the role “{node['role']}”)" in each.text
 
+    def is_branch(self, each: Statement, prompt: str, event: Any) -> None:
+        assert event["prompt"] == each.refs[0]
+        assert (each.quote, f"“{event['plays']}”" in each.text) == (prompt, True)
+
+    is_open = is_branch
+
+    def is_delivered(self, each: Statement, output: Any, end: Any, step: Any) -> None:
+        [one] = [
+            one for one in step["branches"] if each.command == f"uwf thread why {one['thread']}"
+        ]
+        at = step["branches"].index(one)
+        assert (step["output"], step["children"][at]) == each.refs[:2]
+        assert one["status"] == output["results"][at]["$status"]
+        assert f"“{one['status']}”" in each.text or "was cancelled" in each.text
+
     def is_cost(self, each: Statement, step: Any) -> None:
         dollars = (step["calledUsage"] or step)["usage"]["costUsd"]
         shown = "Cost: unknown" if dollars is None else f"${dollars:.2f}"
@@ -251,10 +276,20 @@ class Checks:
     def is_role(self, each: Statement, workflow: Any) -> None:
         role = each.text.partition("“")[2].partition("”")[0]
         found = workflow["roles"][role]
-        assert (found["workflow"] or found["goal"]) == each.quote
+        argv = (found["program"] or {}).get("argv", ("",))
+        shown = found["workflow"] or found["goal"] or argv[0]
+        assert str(each.quote).startswith(shown) if found["program"] else each.quote == shown
 
     def is_workflow(self, each: Statement, workflow: Any) -> None:
         assert workflow["description"] == each.quote
+
+
+def edge_at(workflow: Any, note: str) -> Any:
+    """The edge at the path of a note `rule graph.ROLE.STATUS`, also within `then`."""
+    found = workflow["graph"]
+    for key in note.removeprefix("rule graph.").split("."):
+        found = found[key]
+    return found
 
 
 def texts_of(node: Any) -> Iterator[str]:

@@ -53,6 +53,12 @@ def parse_bindings(words: Iterable[str]) -> Bindings:
     return Bindings(agent, roles)
 
 
+def branch_bindings(bindings: Bindings, role: str) -> Bindings:
+    """The bindings of a thread that `role` of a thread with these bindings plays as a branch."""
+    own = {path: word for path, word in bindings.roles.items() if path == role}
+    return Bindings(bindings.agent, own)
+
+
 def child_bindings(bindings: Bindings, role: str) -> Bindings:
     """The bindings of a thread that `role` of a thread with these bindings calls."""
     prefix = f"{role}/"

@@ -13,10 +13,11 @@ _HOME = {
         "Call Capability Continuation Model NoSink Price PromptParts Purpose RunLimits ToolCall "
         "Turn TurnSink Usage"
     ),
+    "uwf_core.api.calls": "RecordedCall",
     "uwf_core.api.checks": "Check CheckRequest CheckResult",
     "uwf_core.api.environment": "is_secret_name passed_on secrets_of_environment",
     "uwf_core.api.events": (
-        "StepFailed StepFinished StepStarted ThreadEnded ThreadStarted TurnTaken"
+        "StepAsked StepFailed StepFinished StepStarted ThreadEnded ThreadStarted TurnTaken"
     ),
     "uwf_core.api.extract": (
         "ExtractProblem ExtractReply ExtractRequest Extractor ExtractorSpec NO_USAGE"
@@ -57,6 +58,7 @@ __all__ = sorted(_MODULE_OF)  # pyright: ignore[reportUnsupportedDunderAll]
 if TYPE_CHECKING:
     from uwf_core.api.agent import *  # noqa: F403
     from uwf_core.api.agent import API_VERSION as API_VERSION
+    from uwf_core.api.calls import RecordedCall as RecordedCall
     from uwf_core.api.checks import Check as Check
     from uwf_core.api.checks import CheckRequest as CheckRequest
     from uwf_core.api.checks import CheckResult as CheckResult

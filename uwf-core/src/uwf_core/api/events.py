@@ -36,6 +36,9 @@ class StepStarted(NamedTuple):
         agent: as the step records it: the name of a plugin, or a command line.
         answers: whether a person's answer is its input.
         alias: the alias of the configuration, if the agent is a command; else None.
+        label: in a called thread, the step's number in the whole tree, outermost first: `2.1` is
+            step 1 of the thread that step 2 calls, `2.0` and `2.style` are branches of step 2
+            (counted as `$index`), `2.0.1` is step 1 of a workflow that is a branch; else empty.
     """
 
     thread: str
@@ -46,10 +49,12 @@ class StepStarted(NamedTuple):
     at_ms: int
     answers: bool = False
     alias: str | None = None
+    label: str = ""
 
 
 class TurnTaken(NamedTuple):
-    """A turn inside the agent's loop, secrets already redacted.
+    """A turn inside the agent's loop, secrets already redacted. Of the branches of a fan-out, one
+    comes at most twice a second, with texts of 2,000 characters at most.
 
     Attributes:
         thread, number, role: as in `StepStarted`.
@@ -66,7 +71,7 @@ class StepFinished(NamedTuple):
     """A step is stored and the head has moved.
 
     Attributes:
-        thread, number, role, agent: as in `StepStarted`.
+        thread, number, role, agent, label: as in `StepStarted`.
         step: the reference of the step's node.
         output: what the role delivered, with `$status`.
         usage: of the whole step: its attempt and the extractor.
@@ -89,13 +94,14 @@ class StepFinished(NamedTuple):
     denials: tuple[str, ...] = ()
     leads_to: str | None = None
     back: bool = False
+    label: str = ""
 
 
 class StepFailed(NamedTuple):
     """An attempt failed.
 
     Attributes:
-        thread, number, attempt, role, agent: as in `StepStarted`.
+        thread, number, attempt, role, agent, label: as in `StepStarted`.
         step: the reference of the failed attempt's node; None if none was stored.
         kind: a word of the closed table of failures (`FailureKind`).
         message: what is wrong, secrets redacted.
@@ -111,6 +117,26 @@ class StepFailed(NamedTuple):
     kind: str
     message: str
     at_ms: int
+    label: str = ""
+
+
+class StepAsked(NamedTuple):
+    """An attempt ended with a question to a person, and without a step.
+
+    Attributes:
+        thread, number, attempt, role, agent, label: as in `StepStarted`.
+        message: the question, secrets redacted.
+        at_ms: when the attempt ended.
+    """
+
+    thread: str
+    number: int
+    attempt: int
+    role: str
+    agent: str
+    message: str
+    at_ms: int
+    label: str = ""
 
 
 class ThreadEnded(NamedTuple):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from uwf_core.api.agent import AgentSpec
     from uwf_core.api.checks import Check
     from uwf_core.api.events import (
+        StepAsked,
         StepFailed,
         StepFinished,
         StepStarted,
@@ -254,6 +255,25 @@ def uwf_step_failed(event: "StepFailed") -> None:
         @hookimpl
         def uwf_step_failed(event):
             print(f"{event.role}: {event.kind}: {event.message}", file=sys.stderr)
+        ```
+    """
+
+
+@hookspec
+def uwf_step_asked(event: "StepAsked") -> None:
+    """An attempt ended with a question to a person (group `uwf.observers`).
+
+    Since: 1.0
+
+    Example:
+        ```python
+        import sys
+
+        from uwf_core.api import hookimpl
+
+        @hookimpl
+        def uwf_step_asked(event):
+            print(f"{event.role} asks: {event.message}", file=sys.stderr)
         ```
     """
 

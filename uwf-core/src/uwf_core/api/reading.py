@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from uwf_core.api.agent import API_VERSION
+from uwf_core.api.calls import RecordedCall
 from uwf_core.api.record import record
 from uwf_core.api.sums import UsagePayload
 
@@ -132,7 +133,13 @@ class RecordedStep(Protocol):
 
     @property
     def child(self) -> str | None:
-        """The thread that it called; None for the step of an agent, a person or a program."""
+        """The thread that it called; None for the step of an agent, a person or a program, and for
+        branches.
+        """
+
+    @property
+    def calls(self) -> Sequence[RecordedCall]:
+        """The calls that it recorded: one, those of the branches in their order, or none."""
 
     @property
     def workflow(self) -> "RecordedWorkflow":
@@ -363,6 +370,10 @@ class RecordedThread(Protocol):
         """The steps, newest first; reads little more than is consumed. `fields` as for `steps`;
         with `before` (a step, or a prefix of one) only the steps before that one.
         """
+
+    @property
+    def open_calls(self) -> Sequence[RecordedCall]:
+        """The calls for which the next step waits, of branches in their order."""
 
     @property
     def pending(self) -> Sequence[RecordedStep]:

@@ -217,7 +217,21 @@ class PayloadReader:
     def _array(self, depth: int) -> list[Any]:
         if depth == 0:
             raise _too_deep()
-        return [self.value(depth - 1) for _ in range(self._head(ARRAY))]
+        count, data, at = self._head(ARRAY), self.data, self.position
+        found = list[Any]()
+        for _ in range(count):  # as in _map
+            end = at + 1 + data[at] - TEXT_0
+            if at < end <= at + 24:
+                found += (data[at + 1 : end].decode(),)
+                at = end
+            else:
+                self.position = at
+                found += (self.value(depth - 1),)
+                at = self.position
+        if at > len(data):
+            raise _corrupt("the bytes are truncated")
+        self.position = at
+        return found
 
     def _map(self, depth: int) -> dict[str, Any]:
         if depth == 0:

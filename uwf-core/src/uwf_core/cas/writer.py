@@ -42,6 +42,10 @@ class UnsayableError(Exception):
         self.keys: list[str | int] = []
 
 
+_REFERENCE = 13
+_REFERENCE_HEAD = _TEXT_HEADS[_REFERENCE]
+
+
 class Writer:
     """Writes one payload into `parts`; `is_plain` while it reads back as it is, types included.
 
@@ -105,7 +109,10 @@ class Writer:
         index = 0
         try:
             for item in value:
-                self.add(item, depth - 1)
+                if type(item) is str and item.isascii() and len(item) == _REFERENCE:
+                    self.parts += (_REFERENCE_HEAD, item.encode())  # as in most lists
+                else:
+                    self.add(item, depth - 1)
                 index += 1
         except UnsayableError as fault:
             fault.keys.append(index)

@@ -1,5 +1,5 @@
-"""Show a run and its result: on stderr one live line on a terminal, plain lines elsewhere; signals
-cancel it; its document on stdout.
+"""Show a run and its result: on stderr a live line for each running step on a terminal, plain lines
+elsewhere; signals cancel it; its document on stdout.
 """
 
 import threading
@@ -21,13 +21,18 @@ if TYPE_CHECKING:
     from uwf_core.process.cancel import Cancel
 
 _CLEAR = "\r\x1b[2K"
+_CLEAR_ABOVE = "\x1b[1A\x1b[2K"
+_LEAST_ROOM = 3
+"""Lines of a terminal that live lines leave free: the last ones of what stays."""
 _REFRESH_SECONDS = 0.5
 
 
 class Running(NamedTuple):
-    """The running step as seen so far; seconds are from a monotonic clock."""
+    """A running step as seen so far: its number in the whole tree; seconds are from a monotonic
+    clock.
+    """
 
-    number: int
+    number: str
     attempt: int
     role: str
     agent: str
@@ -70,7 +75,8 @@ class LiveWatch:
     """Shows a run's events on `stream`; a `Watch` of the engine.
 
     Args:
-        refresh: whether one line is redrawn in place; else lines only at the ends of steps.
+        refresh: whether a line for each running step is redrawn in place; else lines only at the
+            starts and ends of steps.
         write: prints a whole line (and a line end) on the same stream.
     """
 
@@ -81,7 +87,8 @@ class LiveWatch:
         self._screen = screen
         self._write = write
         self._refresh = refresh
-        self._running: Running | None = None
+        self._running: dict[str, Running] = {}
+        self._drawn = 0
         self._lock = threading.RLock()
         self._stop = threading.Event()
         self._ticker: threading.Thread | None = None
@@ -92,7 +99,7 @@ class LiveWatch:
     def __exit__(self, *_exception: object) -> None:
         self._stop.set()
         with self._lock:
-            self._running = None
+            self._running = {}
             self._draw()
 
     def event(self, event: object) -> None:
@@ -108,24 +115,28 @@ class LiveWatch:
             self._say(clean(text))
 
     def _say(self, text: str) -> None:
-        """A line that stays, above the live one."""
-        if self._running:
-            self._redraw("")
+        """A line that stays, above the live ones."""
+        if self._drawn:
+            self._redraw([])
         self._write(text)
         self._draw()
 
     def _draw(self) -> None:
-        line = ""
-        if self._running:
-            text = fit(self._running.line(monotonic()), max(self._screen.width - 1, 10))
-            line = self._screen.paint(text, "running")
-        self._redraw(line)
+        """Draw a line for each running step, as many as the screen has room for."""
+        now, width = monotonic(), max(self._screen.width - 1, 10)
+        texts = [each.line(now) for each in self._running.values()]
+        room = max(self._screen.height - _LEAST_ROOM, 1)
+        if len(texts) > room:
+            texts[room - 1 :] = [f"+ {len(texts) - room + 1} more"]
+        self._redraw([self._screen.paint(fit(text, width), "running") for text in texts])
 
-    def _redraw(self, line: str) -> None:
+    def _redraw(self, lines: list[str]) -> None:
         if not self._refresh or self._stream.closed:
             return
+        clear = _CLEAR + _CLEAR_ABOVE * (self._drawn - 1)
+        self._drawn = len(lines)
         try:
-            self._stream.write(_CLEAR + line)
+            self._stream.write(clear + "\n".join(lines))
             self._stream.flush()
         except (OSError, ValueError):  # the terminal has gone; the run continues without it
             self._refresh = False
@@ -138,36 +149,36 @@ class LiveWatch:
 
     def _step_started(self, event: Any) -> None:
         now, agent = monotonic(), one_line(event.alias or event.agent)
-        self._running = Running(
-            event.number, event.attempt, one_line(event.role), agent, now, now,
+        self._running[event.thread] = Running(
+            _number(event), event.attempt, one_line(event.role), agent, now, now,
             answers=event.answers,
         )  # fmt: skip
         if not self._refresh:
             again = f", attempt {event.attempt}" if event.attempt > 1 else ""
             again = ", a person's answer" if event.answers else again
-            self._write(f"#{event.number} {one_line(event.role)}: {agent}{again}")
+            self._write(f"{_name(event)}: {agent}{again}")
         elif self._ticker is None:
             self._ticker = threading.Thread(target=self._tick, daemon=True)
             self._ticker.start()
         self._draw()
 
     def _turn_taken(self, event: Any) -> None:
-        if self._running:
-            self._running = self._running.after_turn(event.turn, monotonic())
+        running = self._running.get(event.thread)
+        if running:
+            self._running[event.thread] = running.after_turn(event.turn, monotonic())
             self._draw()
 
     def _step_finished(self, event: Any) -> None:
-        answers = self._running is not None and self._running.answers and event.usage.turns == 0
+        running = self._running.get(event.thread)
+        answers = running is not None and running.answers and event.usage.turns == 0
         used = "answered by a person"
         if not answers:
             used = amounts.duration(event.duration_ms)
             if event.usage.turns != 0:  # else a program or a called thread was the agent
                 spent = amounts.usage(usage_payload(event.usage))
                 used = ", ".join(filter(None, (used, spent)))
-        self._end(
-            f"#{event.number} {one_line(event.role)}: {self._status(event)} ({used}) {event.step}"
-            + self._denied(event)
-        )
+        text = f"{_name(event)}: {self._status(event)} ({used}) {event.step}"
+        self._end(event, text + self._denied(event))
 
     def _status(self, event: Any) -> str:
         """The role's status and where it leads. A word does not tell good from bad, the graph does:
@@ -188,12 +199,20 @@ class LiveWatch:
 
     def _step_failed(self, event: Any) -> None:
         kind = self._screen.paint(one_line(event.kind), "error")
-        self._end(f"#{event.number} {one_line(event.role)}: ✗ {kind}: {clean(event.message)}")
+        self._end(event, f"{_name(event)}: ✗ {kind}: {clean(event.message)}")
 
-    def _end(self, text: str) -> None:
-        self._running = None
-        self._redraw("")
-        self._write(text)
+    def _step_asked(self, event: Any) -> None:
+        """The end of the run shows the question. In a called thread, others may run until then."""
+        if event.label:
+            waits = self._screen.paint("waits for a person", "warning")
+            self._end(event, f"{_name(event)}: {waits}")
+        else:
+            self._running.pop(event.thread, None)
+            self._draw()
+
+    def _end(self, event: Any, text: str) -> None:
+        self._running.pop(event.thread, None)
+        self._say(text)
 
 
 _SHOW: Mapping[str, Callable[[LiveWatch, Any], None]] = {
@@ -201,7 +220,17 @@ _SHOW: Mapping[str, Callable[[LiveWatch, Any], None]] = {
     "TurnTaken": LiveWatch._turn_taken,
     "StepFinished": LiveWatch._step_finished,
     "StepFailed": LiveWatch._step_failed,
+    "StepAsked": LiveWatch._step_asked,
 }
+
+
+def _number(event: Any) -> str:
+    return one_line(event.label or str(event.number))
+
+
+def _name(event: Any) -> str:
+    """`#2.3 worker`: the step's number in the whole tree, and its role."""
+    return f"#{_number(event)} {one_line(event.role)}"
 
 
 def _last_said(turn: Any) -> str:
@@ -241,7 +270,7 @@ def print_outcome(
     """
     document = outcome.document
     session.thread = document["thread"]
-    failure = document["steps"][-1]["failure"] if document["steps"] else None
+    failure = _failure(document)
     if failure is not None:
         session.failure = (failure["kind"], failure["message"])
     thread = _thread(session, document, until_done) if session.format == "text" else {}
@@ -252,6 +281,13 @@ def print_outcome(
     if outcome.error is not None:
         raise outcome.error
     return outcome.exit_code
+
+
+def _failure(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The failure for which the thread waits; another branch may have ended later."""
+    failures = [step["failure"] for step in document["steps"] if step["failure"]]
+    message = document["suspendMessage"]
+    return next((each for each in reversed(failures) if each["message"] == message), None)
 
 
 def _thread(session: Session, document: Mapping[str, Any], until_done: bool) -> dict[str, Any]:
@@ -269,7 +305,8 @@ def _thread(session: Session, document: Mapping[str, Any], until_done: bool) -> 
 
 def exec_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Screen) -> str:
     """The result of `exec`, `run`, `resume`, `poke` and `wait`, with its steps."""
-    steps = [step_line(each, screen) for each in document["steps"]]
+    root = document["thread"]
+    steps = [step_line(each, screen, root) for each in document["steps"]]
     return "\n".join([*steps, end_text(document, thread, screen)])
 
 
@@ -281,19 +318,22 @@ def end_text(document: Mapping[str, Any], thread: Mapping[str, Any], screen: Scr
     role = thread["suspendedRole"] or thread["currentRole"]
     who = f": {role}" if role else ""
     lines = [f"{document['thread']} {screen.status(document['status'])}{why}{who}"]
-    last = document["steps"][-1] if document["steps"] else None
-    if document["suspendMessage"] and not (last and last["failure"]):
+    if document["suspendMessage"] and _failure(document) is None:
         lines.append(document["suspendMessage"])
     for number, command in enumerate(thread["next"]):
         lines.append(screen.paint(f"{'  or:' if number else 'next:'} {command}", "dim"))
     return "\n".join(lines)
 
 
-def step_line(step: Mapping[str, Any], screen: Screen) -> str:
-    """One step of an exec: its id, role, agent, time and failure."""
+def step_line(step: Mapping[str, Any], screen: Screen, root: str) -> str:
+    """One step of an exec: its id, role, agent and time, the thread if it is not that of the exec,
+    and its failure.
+    """
     failure = step["failure"]
     parts = [step["step"] or "–", step["role"] or "–", step["alias"] or step["agent"] or "–"]
     parts.append(took(step))
+    if step["thread"] != root:
+        parts.append(f"in {step['thread']}")
     if failure:
         until = failure["until"]
         when = "" if until is None else f" (until {amounts.moment(until)})"

@@ -118,7 +118,7 @@ _COLUMNS = (
     Column("took", "TOOK", rank=4, right=True),
     Column("attempts", "TRIES", rank=5, right=True),
 )
-_CALLED = Column("childThread", "CALLED THREAD", rank=2)
+_CALLED = Column("called", "CALLED THREAD", rank=2)
 _DENIED = Column("denied", "DENIED", least=6, rank=2)
 
 
@@ -130,6 +130,7 @@ def steps_text(document: Mapping[str, Any], screen: Screen) -> str:
             "agent": each["alias"] or each["agent"],
             "took": took(each),
             "denied": ", ".join(each["denials"]),
+            "called": _called_threads(each),
         }
         for each in document["steps"]
     ]
@@ -149,6 +150,7 @@ def step_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("status", document["status"]),
             ("failure", failure and f"{failure['kind']}: {failure['message']}"),
             ("called", _called(document)),
+            ("branches", _branches(document)),
             ("session", None if document["childThread"] else _session(document)),
             ("began", amounts.moment(document["startedAtMs"])),
             ("took", None if document["answered"] else took(document)),
@@ -210,10 +212,32 @@ def _called(document: Mapping[str, Any]) -> str | None:
     return child and f"{child}; next: uwf thread read {child}"
 
 
+def _called_threads(row: Mapping[str, Any]) -> str | None:
+    """The called thread, or how many branches there were."""
+    branches = row["branches"]
+    if branches is None:
+        thread: str | None = row["childThread"]
+        return thread
+    return "1 branch" if len(branches) == 1 else f"{len(branches)} branches"
+
+
+def _branches(document: Mapping[str, Any]) -> str | None:
+    """A line for each branch: its name or number, thread and status."""
+    branches = document["branches"]
+    if branches is None:
+        return None
+    lines = [
+        f"{number if each['name'] is None else each['name']}: {each['status']}, {each['role']}, "
+        f"thread {each['thread']}"
+        for number, each in enumerate(branches)
+    ]
+    return "\n".join(lines) or "none"
+
+
 def _usage(document: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the step used; for a call what the called thread used in it."""
     called = document["calledUsage"]
-    is_call = document["childThread"] is not None and called is not None
+    is_call = document["agent"] == "workflow" and called is not None
     used: Mapping[str, Any] = called["usage"] if is_call else document["usage"]
     return used
 

@@ -115,7 +115,7 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("updated", amounts.moment(document["updatedAtMs"])),
             ("head", document["head"]),
             ("caller", document["parent"]),
-            ("stack", _stack_text(document.get("stack", ()))),
+            ("stack", _stack_text(document.get("stack", ()), screen)),
             ("called", _called_text(document, screen)),
             ("next", "\n".join(document.get("next", ()))),
             ("hint", document.get("hint")),
@@ -124,14 +124,23 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
     )
 
 
-def _stack_text(stack: Sequence[Mapping[str, Any]]) -> str | None:
+def _stack_text(stack: Sequence[Mapping[str, Any]], screen: Screen) -> str | None:
     """A line for each thread of a call, from this one down to the one whose role runs next."""
-    if len(stack) < 2:
+    branches = (stack[-1]["branches"] or ()) if stack else ()
+    if len(stack) < 2 and not branches:
         return None
-    return "\n".join(
+    lines = [
         " ".join(filter(None, [each["thread"], each["workflowName"], _place(each)]))
         for each in stack
-    )
+    ]
+    return "\n".join([*lines, *(_branch_text(each, screen) for each in branches)])
+
+
+def _branch_text(branch: Mapping[str, Any], screen: Screen) -> str:
+    """A branch of an open fan-out: its name or number, its thread and status."""
+    why = f" ({branch['reason']})" if branch["reason"] else ""
+    name = branch["index"] if branch["name"] is None else branch["name"]
+    return f"  {name} {branch['thread']} {screen.status(branch['status'])}{why}"
 
 
 def _place(frame: Mapping[str, Any]) -> str | None:
@@ -140,7 +149,9 @@ def _place(frame: Mapping[str, Any]) -> str | None:
 
 def _called_text(document: Mapping[str, Any], screen: Screen) -> str:
     """The threads that it called, without those of the stack."""
-    shown = {each["thread"] for each in document.get("stack", ())}
+    stack = document.get("stack", ())
+    branches = stack[-1]["branches"] or () if stack else ()
+    shown = {each["thread"] for each in (*stack, *branches)}
     children = [each for each in document.get("children", ()) if each["thread"] not in shown]
     return "\n".join(
         f"{each['thread']} {each['role']} {screen.status(each['status'])}" for each in children

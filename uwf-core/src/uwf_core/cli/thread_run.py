@@ -33,8 +33,11 @@ if TYPE_CHECKING:
 @click.option(
     "-c", "--count", type=click.IntRange(min=1), metavar="N", help="Run N steps; 1 by default."
 )
+@click.option("--report", is_flag=True, hidden=True, help="Report events as lines of JSON.")
 @run_options
-def exec_(session: Session, thread: str, count: int | None, background: bool, **how: Any) -> int:
+def exec_(
+    session: Session, thread: str, count: int | None, report: bool, background: bool, **how: Any
+) -> int:
     """Run the next step of a thread: the work of one role.
 
     Stops at the end, at a suspension or a failure; call it again to continue. A reported step is
@@ -48,13 +51,28 @@ def exec_(session: Session, thread: str, count: int | None, background: bool, **
             "-c and --until-done cannot be combined",
             hint="use -c N for N steps, --until-done for all steps",
         )
-    options = RunOptions(count or 1, **how)
+    options = RunOptions(count, **how)
     if background:
         outcome = in_background(session, "exec", thread, options)
         return print_outcome(session, outcome)
+    if report:
+        return _reported(session, thread, options)
     with running(session) as (live, cancel):
         outcome = exec_thread(session.engine, thread, options, live, cancel)
     return print_outcome(session, outcome, until_done=options.until_done)
+
+
+def _reported(session: Session, thread: str, options: "RunOptions") -> int:
+    """Run a branch for the process that has started this one."""
+    from uwf_core.cli.shutdown import cancel_on_signals
+    from uwf_core.engine.report import Reporter
+    from uwf_core.engine.run import exec_thread
+
+    reporter = Reporter(session.write)
+    with cancel_on_signals(session) as cancel:
+        outcome = exec_thread(session.engine, thread, options, reporter, cancel)
+    reporter.outcome(session.engine, outcome)
+    return outcome.exit_code
 
 
 def in_background(

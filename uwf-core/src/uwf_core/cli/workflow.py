@@ -30,13 +30,12 @@ def show(session: Session, workflow: str) -> None:
     WORKFLOW is a name, a file or a reference. The guide on budgets describes the bound.
     """
     from uwf_core.engine.workflows import bound_of_workflow
+    from uwf_core.workflow.shown import shown_workflow
 
     document = _definition(session, workflow)
     bound = bound_of_workflow(session.engine, document)
-    document = {"workflow": document.pop("workflow"), "bound": bound.document(), **document}
-    for role in document["roles"].values():
-        if isinstance(role["workflow"], dict):  # a file that is not published
-            role["workflow"] = role["workflow"]["name"]
+    ref, shown = document["workflow"], shown_workflow(document)
+    document = {"workflow": ref, "bound": bound.document(), **shown}
     session.emit(document, lambda each, _: _definition_text({**each, "bound": bound.words()}))
 
 

@@ -154,13 +154,20 @@ class AgentSetting(NamedTuple):
 
 
 class CallLimits(NamedTuple):
-    """Limits of one call of an agent, and how deep workflows may call each other."""
+    """Limits of one call of an agent, how deep workflows may call each other, and of branches."""
 
     run_seconds: Annotated[_Seconds, "Seconds for one call of an agent."] = 3600.0
     idle_seconds: Annotated[_Seconds, "Seconds without a sign of life."] = 900.0
     grace_seconds: Annotated[_Seconds, "Seconds between SIGTERM and SIGKILL."] = 5.0
     reply_bytes: Annotated[_Bytes, "The largest reply."] = 16 * 1024 * 1024
     depth: Annotated[int, "Calls of workflows below each other.", between(0, 16)] = 3
+    parallel: Annotated[
+        int,
+        "Steps that may run at a time in one tree of threads. Unless it is set, `maxParallel` of a "
+        "fan-out may be larger.",
+        between(1, 256),
+    ] = 4
+    branches: Annotated[int, "Items of a list that branches run for.", between(1, 1000)] = 256
 
 
 class ModelOverrides(NamedTuple):

@@ -4,7 +4,7 @@ import json
 from typing import TYPE_CHECKING
 
 from uwf_core.api.agent import Usage
-from uwf_core.api.events import StepFailed, StepFinished
+from uwf_core.api.events import StepAsked, StepFailed, StepFinished
 from uwf_core.api.fields import read_record
 from uwf_core.api.sums import NOTHING_USED, usage_payload
 from uwf_core.engine.attempt import Attempt, end_attempt, forget_attempt, save_end
@@ -91,6 +91,18 @@ def save_question(run: "Run", attempt: Attempt, question: NeedsAnswer) -> Attemp
             usage=usage_payload(attempt.total_usage()),
             next=waits("role", given["role"], message, question=ref),
         )
+    run.watch.event(
+        StepAsked(
+            thread=given["thread"],
+            number=given["number"],
+            attempt=given["attempt"],
+            role=given["role"],
+            agent=given["agent"],
+            message=message,
+            at_ms=attempt.ended_ms,
+            label=attempt.label(engine),
+        )
+    )
     return attempt
 
 
@@ -122,6 +134,7 @@ def finished_event(engine: "Engine", attempt: Attempt) -> StepFinished:
         denials=tuple(denials_of(engine, attempt)),
         leads_to=_leads_to(state),
         back=next_role is not None and is_back(definition, payload["role"], next_role),
+        label=attempt.label(engine),
     )
 
 
@@ -146,6 +159,7 @@ def failed_event(engine: "Engine", attempt: Attempt, failure: AgentFailure) -> S
         kind=failure.kind.word,
         message=message_of(engine, failure),
         at_ms=attempt.ended_ms,
+        label=attempt.label(engine),
     )
 
 

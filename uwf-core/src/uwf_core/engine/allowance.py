@@ -31,12 +31,13 @@ def programs_of(engine: "Engine", workflow: Ref) -> list[str]:
     Raises:
         StoreError: one of them is missing or damaged.
     """
-    return [
+    found = (
         f"{definition.name} runs for {role.name}: {_shown(role.program)}"
         for definition in _called(engine, workflow)
         for role in definition.roles.values()
         if role.program is not None
-    ]
+    )
+    return list(dict.fromkeys(found))  # a branch has the program of a role that is listed
 
 
 def _shown(program: "RoleProgram") -> str:
@@ -145,7 +146,7 @@ def _called(engine: "Engine", workflow: Ref) -> Iterator[Definition]:
         definition = engine.definition(ref)
         yield definition
         for role in definition.roles.values():
-            if role.workflow not in (None, SELF) and Ref(str(role.workflow)) not in found:
-                called = Ref(str(role.workflow))
-                found[called] = None
-                waiting.append(called)
+            for called in map(Ref, (each for each in role.workflows if each != SELF)):
+                if called not in found:
+                    found[called] = None
+                    waiting.append(called)

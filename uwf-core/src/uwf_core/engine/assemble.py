@@ -123,7 +123,7 @@ def situation(
         task=position.task_text(),
         call=position.call(),
         input=position.given,
-        leads={status: edge.role for status, edge in position.definition.graph[task.role].items()},
+        leads=position.definition.leads(task.role),
         cwd=task.cwd,
         instruction=task.instruction,
         step_number=task.number,

@@ -96,6 +96,15 @@ class Attempt:
         state = self.head.state
         return state.attempt or OpenAttempt(self.task.number, state.tries + 1, self.task.role)
 
+    def label(self, engine: "Engine") -> str:
+        """Its number in the whole tree; empty in a thread that was not called."""
+        state = self.head.state
+        if state.caller is None:
+            return ""
+        from uwf_core.engine.labels import label_of  # not for every step
+
+        return label_of(engine, state, self.payload["number"])
+
     @property
     def marker(self) -> str:
         """`UWF_ATTEMPT` in the environment of everything that it starts."""
@@ -125,12 +134,17 @@ def _admit(run: "Run", attempt: Attempt) -> "ReservePayload | None":
     Raises:
         LimitReached: there is no room. A step that a person asks for is not held up, since the
             text or answer would be lost.
+        NoSlot: as many steps of the tree run as may.
     """
     state, definition = attempt.head.state, run.definition
     role = definition.roles[attempt.task.role]
     is_free = definition.limits == NO_LIMITS and state.limits is None and role.limits is None
     if is_free and state.caller is None:  # one that was called may have those of its callers
         return None
+    if state.caller is not None:
+        from uwf_core.engine.slots import check_slot
+
+        check_slot(run.engine, state)
     from uwf_core.engine.budget import admit
 
     return admit(run.engine, state, role, must_fit=not attempt.by_person)
@@ -218,6 +232,7 @@ def _announce(run: "Run", attempt: Attempt) -> None:
             at_ms=payload["startedAtMs"],
             answers=payload["answer"] is not None,
             alias=attempt.choice.alias,
+            label=attempt.label(run.engine),
         )
     )
 

@@ -4,7 +4,7 @@ Loaded only where a limit is set, or a thread was called.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from uwf_core.api.sums import (
@@ -34,7 +34,6 @@ from uwf_core.thread.limits import (
     role_account,
     unknown_limits,
 )
-from uwf_core.thread.lock import thread_lock
 from uwf_core.thread.names import asked_prefix, event_kind, events_prefix
 from uwf_core.thread.state import ThreadState
 
@@ -99,21 +98,24 @@ def counted_limits(engine: "Engine", state: ThreadState, role: str | None) -> It
     levels = [(state, role)]
     for above in ancestors(engine, state):
         below = levels[-1][0].caller
-        levels.append((above, below.role if below else None))
+        levels.append((above, below.plays if below else None))
     for number, (each, name) in enumerate(levels):
-        yield from _counted_here(engine, each, name)
+        child = levels[number - 1][0].thread if number else None
+        yield from _counted_here(engine, each, name, child)
         if number + 1 < len(levels):
             yield from _counted_in_call(engine, each)
 
 
-def _counted_here(engine: "Engine", state: ThreadState, role: str | None) -> Iterator[Counted]:
+def _counted_here(
+    engine: "Engine", state: ThreadState, role: str | None, below: str | None
+) -> Iterator[Counted]:
     limits = list(limits_of_thread(state, _definition(engine, state), role))
     if not limits:
         return
     children = open_children(engine, state)
     for limit in limits:
         if limit.scope == ROLE + (role or ""):
-            account = _account_of_role(engine, state, role or "", children)
+            account = _account_of_role(engine, state, role or "", children, below)
         else:
             account = account_of(engine, state, children)
         yield (limit, account)
@@ -125,7 +127,7 @@ def _counted_in_call(engine: "Engine", state: ThreadState) -> Iterator[Counted]:
     called = _called(engine, state)
     if called["limits"]:
         account = account_of(engine, state).since(called["ledger"])
-        for limit in limits_of_call(state, state.caller.role, called["limits"]):
+        for limit in limits_of_call(state, state.caller.plays, called["limits"]):
             yield (limit, account)
 
 
@@ -168,12 +170,22 @@ def used_by(engine: "Engine", calls: Iterable[OpenCall]) -> LedgerPayload:
 
 
 def _account_of_role(
-    engine: "Engine", state: ThreadState, role: str, children: list[ThreadState]
+    engine: "Engine",
+    state: ThreadState,
+    role: str,
+    children: list[ThreadState],
+    below: str | None,
 ) -> Account:
+    """What a role has used. `below`: the called thread whose step is to begin, a part of a run of
+    the role that it does not hold up. The other branches that have begun are runs by now.
+    """
     account = role_account(state, role)
     for child in children:
-        if child.caller is not None and child.caller.role == role:
-            account = account.plus(_account_of_call(engine, child))
+        if child.caller is not None and child.caller.plays == role:
+            used = _account_of_call(engine, child)
+            has_begun = used.running > 0 or used.ledger["steps"] > 0
+            is_other = has_begun and child.thread != below
+            account = account.plus(used)._replace(visits=account.visits + is_other)
     return account
 
 
@@ -207,9 +219,11 @@ def _definition(engine: "Engine", state: ThreadState) -> "Definition":
     return engine.definition(Ref(state.workflow))
 
 
-def save_limit(engine: "Engine", head: Head, reached: Reached) -> Head:
-    """Suspend a thread at a limit, of itself or of a thread that called it."""
-    limit, words = reached.limit, reached.words(head.thread)
+def save_limit(engine: "Engine", head: Head, reached: Reached, words: str | None = None) -> Head:
+    """Suspend a thread at a limit, of itself or of a thread that called it. `words`: the message,
+    in place of that of the limit.
+    """
+    limit, words = reached.limit, words or reached.words(head.thread)
     with engine.store.transaction():
         return save_event(
             engine,
@@ -241,19 +255,16 @@ def grant(engine: "Engine", head: Head, amounts: Mapping[str, float]) -> Head:
 
     Raises:
         UsageError: there is no such limit, or the amounts leave no room; nothing has changed.
-        BusyError: another process runs the limited thread.
     """
     store, waiting = engine.store, head.state.suspension
     assert waiting is not None
     event = _newest_limit(store, head.thread)
     if event["limit"] == DEPTH and not amounts:
         return head  # nothing of the thread is limited: `exec` looks at the setting again
-    with ExitStack() as stack:
-        is_own = event["limited"] == head.thread
-        if not is_own:
-            limited = ThreadId(event["limited"])
-            stack.enter_context(thread_lock(store, limited, engine.now_ms()))
-        stack.enter_context(store.transaction())
+    is_own = event["limited"] == head.thread
+    # A thread above that has an open call moves its head only in a transaction that reads it again,
+    # so that a grant needs no lock while it runs.
+    with store.transaction():
         to = runs(waiting.role) if is_own else None
         target = head if is_own else read_head(store, ThreadId(event["limited"]))
         in_force = _limits_in(engine, head.state, waiting.role, event)

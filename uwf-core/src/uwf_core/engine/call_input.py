@@ -1,5 +1,6 @@
 """The typed input of a call: the output that took the edge, as the called workflow declares it."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.cas.schemas import violations
@@ -10,41 +11,42 @@ from uwf_core.thread.history import read_input, read_step
 from uwf_core.workflow.input_types import reduced_input
 
 if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
     from uwf_core.engine.plan import Task
     from uwf_core.engine.run import Run
     from uwf_core.thread.head import Head
     from uwf_core.workflow.definition import Definition
 
 
-def call_input(run: "Run", task: "Task", called: "Definition", child: "Head | None") -> Ref | None:
+def call_input(store: "Store", given: Any, called: "Definition", role: str) -> Ref | None:
     """Store the input of a call, None if the called workflow declares none. Within a transaction.
 
     Args:
-        run: of the caller.
-        task: the step that the call is. called: the workflow.
-        child: the thread of an earlier call of the role.
+        store: of the threads.
+        given: an output or an item, of which the input is a part.
+        called: the workflow. role: that it plays.
 
     Raises:
-        RoutingFailed: the output does not satisfy the schema.
+        RoutingFailed: what is given does not satisfy the schema.
     """
-    schema, store = called.input, run.engine.store
+    schema = called.input
     if schema is None:
         return None
-    given = reduced_input(_output(run, task, child), schema)
-    wrong = violations(schema, given)
+    fields = reduced_input(given, schema) if isinstance(given, Mapping) else given
+    wrong = violations(schema, fields)
     if wrong:
         words = "; ".join(map(problem_words, wrong))
         raise RoutingFailed(
             f"the output does not satisfy the input of the workflow {called.name}, which the role "
-            f"{task.role!r} calls: {words}",
+            f"{role!r} calls: {words}",
             hint="next: uwf workflow check FILE",
         )
-    return store.put(store.put_schema(dict(schema)), given)
+    return store.put(store.put_schema(dict(schema)), fields)
 
 
-def _output(run: "Run", task: "Task", child: "Head | None") -> Any:
+def output_of_call(run: "Run", task: "Task", child: "Head | None") -> Any:
     """The output that took the edge to the role. At $START it is the caller's own input, and after
-    a suspension of the role the input that the role had.
+    a suspension of the role the input that the role had in `child`, the thread of its last call.
     """
     store = run.engine.store
     last = None if task.prev is None else read_step(store, Ref(task.prev)).payload

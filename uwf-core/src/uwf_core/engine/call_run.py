@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from uwf_core.engine.advance import step_result
-from uwf_core.engine.call_step import begin_call, beyond_depth, record_cancelled, record_result
+from uwf_core.engine.call_record import record_cancelled, record_result
+from uwf_core.engine.call_step import begin_call, beyond_depth
 from uwf_core.engine.location import moved_folder
 from uwf_core.engine.plan import GO_ON
 from uwf_core.engine.results import Outcome, exec_document
@@ -13,6 +14,7 @@ from uwf_core.errors import ExitCode, UwfError
 from uwf_core.thread.calls import OpenCall, at_call, calling, open_calls, shown_state
 from uwf_core.thread.head import Head, move_head, read_head
 from uwf_core.thread.lifecycle import state_words
+from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:
     from uwf_core.engine.attempt import Attempt
@@ -23,6 +25,34 @@ if TYPE_CHECKING:
 
 Steps = Callable[["Run", "RunOptions", "Intent"], Outcome]
 """Takes steps of a thread; `run._steps`."""
+
+
+def called_role(run: "Run", intent: "Intent") -> "Role | None":
+    """The role of the next step if other threads play it."""
+    definition, state = run.definition, run.head.state
+    name = state.current_role or (state.suspension.role if state.suspension else "")
+    if intent.kind == "poke":
+        name = next((each for each, done in state.roles.items() if done.step == run.head.ref), "")
+    elif intent.kind == "resume" and state.status == "completed":
+        name = definition.graph[START]["resume"].role
+    role = definition.roles.get(name)
+    return role if role is not None and role.calls else None
+
+
+def run_calls(
+    run: "Run",
+    role: "Role",
+    intent: "Intent",
+    left: int,
+    results: list["StepResult"],
+    steps: Steps,
+) -> tuple[Head, Outcome | None]:
+    """Take steps of the threads that play a role: see `run_call` and `branches.run_fan_out`."""
+    if role.fan_out is None:
+        return run_call(run, role, intent, left, results, steps)
+    from uwf_core.engine.branches import run_fan_out  # not for every call
+
+    return run_fan_out(run, role, intent, left, results, steps)
 
 
 def run_call(
@@ -50,7 +80,7 @@ def run_call(
     store = run.engine.store
     calls = open_calls(store, run.head.thread)
     if not calls:
-        limited = beyond_depth(run)
+        limited = beyond_depth(run, role)
         if limited is not None:
             return limited, Outcome(exec_document(limited, results), ExitCode.LIMIT)
     call = calls[0] if calls else begin_call(run, role, intent)
@@ -61,7 +91,7 @@ def run_call(
             child = calling(store, read_head(store, call.child))
         ended = _ended(run, call, child)
     if ended is not None:
-        return ended.head, _after(run, ended, results)
+        return ended.head, after_call(run, ended, results)
     head = run.head._replace(state=at_call(run.head.state, role.name))
     return head, None if rest is None else _document(run, results, rest)
 
@@ -75,11 +105,22 @@ def _steps_below(
         words = state_words(child.state)
         run.watch.notice(f"called thread {child.thread} is {words}; nothing is run")
         return waiting
-    cwd = run.cwd and moved_folder(child.state.cwd, run.head.state.cwd, run.cwd)
-    options = run.options._replace(steps=left, until_done=False, cwd=cwd, announce=None)
-    outcome = steps(run._replace(head=child, cwd=None, is_call=True), options, GO_ON)
+    count = None if run.options.is_round else left
+    outcome = run_below(run._replace(is_call=True), child, count, steps)
     results += outcome.document["steps"]
     return outcome if outcome.exit_code or outcome.error else None
+
+
+def run_below(run: "Run", child: Head, count: int | None, steps: Steps) -> Outcome:
+    """Take `count` steps (None: one, or one round) of a thread below, in this process."""
+    cwd = folder_below(run, child)
+    options = run.options._replace(steps=count, until_done=False, cwd=cwd, announce=None)
+    return steps(run._replace(head=child, cwd=None), options, GO_ON)
+
+
+def folder_below(run: "Run", child: Head) -> str | None:
+    """The folder of a thread below if the run replaces that of the caller."""
+    return run.cwd and moved_folder(child.state.cwd, run.head.state.cwd, run.cwd)
 
 
 def _ended(run: "Run", call: OpenCall, child: Head) -> "Attempt | None":
@@ -98,7 +139,7 @@ def _ended(run: "Run", call: OpenCall, child: Head) -> "Attempt | None":
     return None
 
 
-def _after(run: "Run", ended: "Attempt", results: list["StepResult"]) -> Outcome | None:
+def after_call(run: "Run", ended: "Attempt", results: list["StepResult"]) -> Outcome | None:
     """The outcome after a call that failed."""
     if ended.failure is None:
         return None

@@ -7,7 +7,7 @@ Keys are camelCase and stable. Times are integer ms since 1970 (`…AtMs`, `unti
 from typing import Any, Literal, TypedDict
 
 from uwf_core.api.sums import LedgerPayload, UsagePayload
-from uwf_core.thread.types import PersonPayload, Status
+from uwf_core.thread.types import BranchPayload, PersonPayload, Reason, Status
 
 
 class StartedDocument(TypedDict):
@@ -103,15 +103,26 @@ class RemovedDocument(TypedDict):
     removed: bool
 
 
+class BranchDocument(TypedDict):
+    """A branch of an open fan-out; `name` is null for an item of a list."""
+
+    index: int
+    name: str | None
+    thread: str
+    status: Status
+    reason: Reason | None
+
+
 class FrameDocument(TypedDict):
     """A thread of a stack: the role that it is at, and the number of that step; both null if
-    nothing is left to run.
+    nothing is left to run. `branches`: those of an open fan-out, else null.
     """
 
     thread: str
     workflowName: str
     role: str | None
     step: int | None
+    branches: list[BranchDocument] | None
 
 
 class CalledDocument(TypedDict):
@@ -144,7 +155,8 @@ class ThreadDocument(ThreadRow):
 class StepRow(TypedDict):
     """A row of `step list`; the first row is the start (`number` 0, `role` `$START`).
     `alias`: of a command that is configured as one. `answered`: the step is the answer of a person.
-    `childThread`: the thread that it called, if the step is a call (its agent is `workflow`).
+    `childThread`: the thread that it called, if the step is a call (its agent is `workflow`);
+    `branches`: those of its branches, in their order.
     """
 
     step: str
@@ -161,6 +173,7 @@ class StepRow(TypedDict):
     attempts: int
     answered: bool
     childThread: str | None
+    branches: list[BranchPayload] | None
 
 
 class CorrectionDocument(TypedDict):
@@ -188,8 +201,8 @@ class TurnDocument(TypedDict):
 class StepDocument(TypedDict):
     """A whole step, as `step show` gives it. `answered`: it is the answer of a person. `said` and
     `answer` are a person's words to the role, `by` is that person. Of a call: `childThread`, the
-    last step `child` of that (`children`: of each branch). `called`: the threads that the agent
-    started. `calledUsage`: what all of these used.
+    last step `child` of that; `branches` and the last steps `children` of these. `called`: the
+    threads that the agent started. `calledUsage`: what all of these used.
     """
 
     step: str
@@ -227,6 +240,7 @@ class StepDocument(TypedDict):
     childThread: str | None
     child: str | None
     children: list[str] | None
+    branches: list[BranchPayload] | None
     called: list[str] | None
     calledUsage: LedgerPayload | None
     turns: list[TurnDocument]

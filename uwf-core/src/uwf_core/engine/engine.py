@@ -124,6 +124,19 @@ class Engine:
         url, durable = self.settings.store, self.durable
         return open_backend(url, self.home, self._plugin_store, durable=durable)
 
+    def process_env(self) -> Mapping[str, str] | None:
+        """The environment of another process that works as this one on the same store; None if
+        there is none: the store is not shared, or the program that uses uwf has set options.
+        """
+        from uwf_core.config.keys import ENVIRONMENT
+        from uwf_core.stores.open import is_shared
+
+        own = self.agent_options or self.pass_env or not self.durable
+        if own or not is_shared(self.settings.store, self._plugin_store):
+            return None
+        names = {key: name for name, key in ENVIRONMENT.items()}
+        return {**self.env, **{names[key]: value for key, value in self._flags.items()}}
+
     def _plugin_store(self, scheme: str) -> "StoreSpec":
         """The record of a plugin's store."""
         from uwf_core.plugins.scan import STORES

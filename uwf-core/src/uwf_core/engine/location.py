@@ -5,8 +5,12 @@
 
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from uwf_core.errors import RoutingFailed, UsageError
+
+if TYPE_CHECKING:
+    from uwf_core.engine.run import Run
 
 _GIT = ".git"
 
@@ -40,6 +44,21 @@ def moved_folder(folder: str, old: str, new: str) -> str:
 
     path = Path(folder)  # `..` as it is: a location beside the old folder is one beside the new one
     return str(Path(new, path.relative_to(old))) if path.is_relative_to(old) else folder
+
+
+def folder_in_run(run: "Run", folder: str) -> str:
+    """The working folder that a run has in place of one of its thread.
+
+    Raises:
+        RoutingFailed: it is missing or not allowed.
+    """
+    moved = folder if run.cwd is None else moved_folder(folder, run.head.state.cwd, run.cwd)
+    return working_folder(moved, run.folder, run.engine.settings.allowed_folders)
+
+
+def lasting_folder(run: "Run", folder: str) -> str:
+    """The folder of the thread that a run replaces: `--cwd` is for one command, a call for many."""
+    return folder if run.cwd is None else moved_folder(folder, run.cwd, run.head.state.cwd)
 
 
 def working_folder(folder: str, thread_folder: str, allowed: Sequence[str]) -> str:

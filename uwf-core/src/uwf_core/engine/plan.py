@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from uwf_core.engine.location import moved_folder, working_folder
+from uwf_core.engine.location import folder_in_run
 from uwf_core.errors import RoutingFailed
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import Transition, apply_edge, apply_start_edge
@@ -233,12 +233,10 @@ def moderate(run: "Run", intent: Intent = GO_ON) -> Task:
         RoutingFailed: no edge for the status, a prompt that renders blank, or a working folder that
             is missing or not allowed.
     """
-    task, own = next_task(HeadPosition(run, run.head), intent), run.head.state.cwd
+    task = next_task(HeadPosition(run, run.head), intent)
     if intent.kind != "go":
         task = task._replace(by=run.engine.person())
-    folder = task.cwd if run.cwd is None else moved_folder(task.cwd, own, run.cwd)
-    allowed = run.engine.settings.allowed_folders
-    return task._replace(cwd=working_folder(folder, run.folder, allowed))
+    return task._replace(cwd=folder_in_run(run, task.cwd))
 
 
 def next_task(position: Position, intent: Intent) -> Task:

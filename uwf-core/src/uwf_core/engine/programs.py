@@ -26,12 +26,12 @@ def argv_of(store: "Store", position: "Position", task: "Task") -> tuple[str, ..
     """
     program = position.definition.roles[task.role].program
     assert program is not None
-    return rendered_argv(task.role, program, _data(store, position, task))
+    return rendered_argv(task.role, program, *_contexts(store, position, task))
 
 
-def _data(store: "Store", position: "Position", task: "Task") -> dict[str, Any]:
+def _contexts(store: "Store", position: "Position", task: "Task") -> tuple[Any, ...]:
     """What the names of the templates mean: the output that led to the role, with its text, and the
-    typed input. At `$START` there is no output.
+    typed input. At `$START` there is no output; in the thread of a branch, that of the caller.
 
     A step of the role itself that waited for a person did not lead to it: what did came before.
     """
@@ -45,8 +45,13 @@ def _data(store: "Store", position: "Position", task: "Task") -> dict[str, Any]:
         if to["status"] == "completed":
             break
         output = store.payload(Ref(step.payload["output"]))
-        return template_data(position.definition, output, body_of(store, step), position.given)
-    return start_data(position.definition, position.given)
+        body = body_of(store, step)
+        return (template_data(position.definition, output, body, position.given),)
+    if position.definition.branch:
+        from uwf_core.engine.fan_out import program_contexts  # not for every workflow
+
+        return program_contexts(position.given)
+    return (start_data(position.definition, position.given),)
 
 
 def program_request(run: "Run", attempt: "Attempt") -> AgentRequest:

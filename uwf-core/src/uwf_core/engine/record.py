@@ -13,7 +13,7 @@ from uwf_core.ids import Ref
 from uwf_core.moderator.next import apply_edge
 from uwf_core.process import crash_points
 from uwf_core.thread.decisions import Event, waits
-from uwf_core.thread.history import failed_steps, read_input
+from uwf_core.thread.history import failed_steps, read_input, read_step
 from uwf_core.thread.types import ErrorPayload, NextPayload, StepPayload
 from uwf_core.workflow.definition import SUSPEND
 from uwf_core.workflow.variants import STATUS
@@ -151,6 +151,7 @@ def _save_step(
         "stopReason": _clean(engine, reply and reply.stop_reason),
         "corrections": list(attempt.corrections),
         "previousAttempts": [str(ref) for ref in previous],
+        "ancestors": _ancestors(engine, attempt),
         **(_called_fields(engine, attempt) if attempt.call or attempt.may_call else _UNUSED),
     }
     crash_points.reach("record")
@@ -162,9 +163,10 @@ _UNUSED: Any = dict.fromkeys(
     (
         "child",
         "children",
+        "branches",
         "called",
         "calledUsage",
-        "ancestors",
+        "usageByRole",
         "artifacts",
         "workspace",
         "skills",
@@ -174,12 +176,23 @@ _UNUSED: Any = dict.fromkeys(
 """Fields of calls, files and skills, which few steps have."""
 
 
+def _ancestors(engine: "Engine", attempt: "Attempt") -> list[str] | None:
+    """Earlier steps at powers of two: those of the step that a poke replaces."""
+    replaced = attempt.payload["replaces"]
+    if replaced is not None:
+        return read_step(engine.store, Ref(replaced)).payload["ancestors"]
+    return [*attempt.head.state.ancestors] or None
+
+
 def _called_fields(engine: "Engine", attempt: "Attempt") -> Any:
     """The fields of a call, or of an attempt whose agent may have started threads. The names of
     these calls are deleted with the loose ones of the attempt.
     """
     if attempt.call is not None:
-        return {**_UNUSED, "child": attempt.call.child, "calledUsage": attempt.call.ledger}
+        child, ledger, children, branches, by_role = attempt.call
+        fields = {"child": child, "calledUsage": ledger, "branches": branches}
+        heads = None if children is None else [str(ref) for ref in children]
+        return {**_UNUSED, **fields, "children": heads, "usageByRole": by_role}
     from uwf_core.thread.calls import started_by  # for agents with a process
 
     calls = started_by(engine.store, attempt.head.thread, attempt.opened.name)

@@ -65,6 +65,10 @@ class Broadcast:
         if self._observers is not None:
             self._observers.notify(event)
 
+    def relay(self, event: object) -> None:
+        """Send an event of another process, which has its observers, to the watch alone."""
+        self._watch.event(event)
+
     def close(self) -> None:
         """Wait until the observers have handled every event."""
         if self._observers is not None:

@@ -25,6 +25,7 @@ from uwf_core.engine.results import (
 from uwf_core.engine.step import run_step
 from uwf_core.errors import (
     AgentFailure,
+    BusyError,
     ExitCode,
     InternalFailure,
     LimitReached,
@@ -42,7 +43,6 @@ from uwf_core.thread.lifecycle import (
     state_words,
 )
 from uwf_core.thread.lock import thread_lock
-from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import StepResult
@@ -57,7 +57,8 @@ class RunOptions(NamedTuple):
     """How far to run, and how.
 
     Attributes:
-        steps: the number of steps, unless `until_done`. agent: the word of `--agent`.
+        steps: the number of steps, unless `until_done`; None: one, or one round of branches.
+        agent: the word of `--agent`.
         cwd: a working folder in place of the thread's.
         announce: the descriptor on which a background run reports that it holds the lock.
         wait_limits: how many seconds it may wait in all for the ends of rate limits; None: as the
@@ -65,13 +66,18 @@ class RunOptions(NamedTuple):
         earlier: steps that the same command took in a thread below; its outcome has them too.
     """
 
-    steps: int = 1
+    steps: int | None = None
     until_done: bool = False
     agent: str | None = None
     cwd: str | None = None
     announce: int | None = None
     wait_limits: float | None = None
     earlier: "Sequence[StepResult]" = ()
+
+    @property
+    def is_round(self) -> bool:
+        """Whether a fan-out takes a step of as many branches as may run at a time."""
+        return self.steps is None and not self.until_done
 
 
 class Run(NamedTuple):
@@ -234,20 +240,16 @@ def run_steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
 
 def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
     run = _resolved(run, options)
-    wanted = UNTIL_DONE_STEPS if options.until_done else options.steps
+    wanted = UNTIL_DONE_STEPS if options.until_done else options.steps or 1
     results: list[StepResult] = []
     noticed: set[str] = set()
     while len(results) < wanted:
         if run.cancel.is_set():
             return Outcome(exec_document(run.head, results), ExitCode.INTERRUPTED)
-        try:
-            head, outcome = _advance(run, intent, wanted - len(results), results, noticed)
-        except LimitReached as limit:
-            return Outcome(exec_document(_at_limit(run, limit), results), ExitCode.LIMIT)
-        except UwfError as error:
-            if not results:
-                raise
-            return ended_by(run.head, results, error)
+        found = _next(run, intent, wanted - len(results), results, noticed)
+        if found is None:
+            continue
+        head, outcome = found
         run, intent = run._replace(head=head), GO_ON
         if outcome is not None:
             return outcome
@@ -266,6 +268,25 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
     return Outcome(exec_document(run.head, results), code)
 
 
+def _next(
+    run: Run, intent: Intent, left: int, results: list["StepResult"], noticed: set[str]
+) -> tuple[Head, Outcome | None] | None:
+    """As `_advance`; None if the step has to wait for others of the tree."""
+    try:
+        return _advance(run, intent, left, results, noticed)
+    except LimitReached as limit:
+        return run.head, Outcome(exec_document(_at_limit(run, limit), results), ExitCode.LIMIT)
+    except UwfError as error:
+        if isinstance(error, BusyError) and run.head.state.caller is not None:
+            from uwf_core.engine.slots import waits_for_slot
+
+            if waits_for_slot(run, error):
+                return None
+        if not results:
+            raise
+        return run.head, ended_by(run.head, results, error)
+
+
 def _after_rate_limit(run: Run) -> Run | None:
     """The run after a wait until a service accepts calls again; None if it does not wait."""
     suspension = run.head.state.suspension
@@ -278,17 +299,12 @@ def _after_rate_limit(run: Run) -> Run | None:
 
 
 def calling_role(run: Run, intent: Intent) -> "Role | None":
-    """The role of the next step if another workflow plays it."""
-    definition, state = run.definition, run.head.state
-    if not definition.calls:
+    """The role of the next step if other threads play it."""
+    if not run.definition.calls:
         return None
-    name = state.current_role or (state.suspension.role if state.suspension else "")
-    if intent.kind == "poke":
-        name = next((each for each, done in state.roles.items() if done.step == run.head.ref), "")
-    elif intent.kind == "resume" and state.status == "completed":
-        name = definition.graph[START]["resume"].role
-    role = definition.roles.get(name)
-    return role if role is not None and role.workflow is not None else None
+    from uwf_core.engine.call_run import called_role  # for workflows that call others
+
+    return called_role(run, intent)
 
 
 def _advance(
@@ -299,10 +315,10 @@ def _advance(
     """
     role = calling_role(run, intent)
     if role is not None:
-        from uwf_core.engine.call_run import run_call  # for workflows that call others
+        from uwf_core.engine.call_run import run_calls
 
         try:
-            return run_call(run, role, intent, left, results, _steps)
+            return run_calls(run, role, intent, left, results, _steps)
         except RoutingFailed as failure:
             attempt = _unrouted(run, intent, failure)
     else:

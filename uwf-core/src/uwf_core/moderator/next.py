@@ -66,7 +66,10 @@ def apply_edge(
         return Transition("suspended", role, _message_of_role(role, output.get("reason")))
     edge = _edge(definition, role, status)
     data, place = template_data(definition, output, body, given), f"graph.{role}.{status}"
-    prompt = _rendered(edge.prompt, data, f"{place}.prompt")
+    target = definition.roles.get(edge.role)
+    if target is not None and target.fan_out is not None:  # its branches have their prompts
+        return Transition("idle", edge.role, "")
+    prompt = rendered(edge.prompt, f"{place}.prompt", data)
     if edge.role == END:
         return Transition("completed", None, prompt)
     if edge.role == SUSPEND:
@@ -101,7 +104,7 @@ def apply_start_edge(
     """
     edge, place = _edge(definition, START, kind), f"graph.{START}.{kind}"
     data = start_data(definition, given)
-    prompt = _rendered(edge.prompt, data, f"{place}.prompt")
+    prompt = rendered(edge.prompt, f"{place}.prompt", data)
     return _to_role(definition, edge, prompt, data, place)
 
 
@@ -117,9 +120,14 @@ def _edge(definition: Definition, role: str, status: Any) -> Edge:
     return edge
 
 
-def _rendered(template: str, data: Mapping[str, Any], place: str) -> str:
+def rendered(template: str, place: str, *contexts: Any) -> str:
+    """A template of a workflow file, rendered within contexts, the innermost last.
+
+    Raises:
+        RoutingFailed: it cannot be rendered; the message names its place.
+    """
     try:
-        return render(template, data)
+        return render(template, *contexts)
     except TemplateError as error:
         raise RoutingFailed(
             f"{place}: cannot render the template: {error.message} "
@@ -132,7 +140,7 @@ def _to_role(
     definition: Definition, edge: Edge, prompt: str, data: Mapping[str, Any], place: str
 ) -> Transition:
     role = edge.role
-    location = _rendered(edge.location or "", data, f"{place}.location").strip()
+    location = rendered(edge.location or "", f"{place}.location", data).strip()
     if role not in definition.roles:
         raise RoutingFailed(
             f"{place}: unknown role {role!r} as the target",
@@ -166,13 +174,3 @@ def is_back(definition: Definition, role: str, target: str) -> bool:
                 depths[edge.role] = depths[name] + 1
                 found.append(edge.role)
     return target == role or depths[target] < depths[role]
-
-
-def message_of_role(role: str, reason: Any) -> str:
-    """The `reason` that the role itself gave with `$SUSPEND`."""
-    return (reason.strip() if isinstance(reason, str) else "") or f"Role {role!r} needs a person."
-
-
-def message_of_edge(role: str, status: Any, prompt: str) -> str:
-    """The rendered prompt of the edge to `$SUSPEND`."""
-    return prompt.strip() or f"Role {role!r} returned {status!r}, which needs a person."

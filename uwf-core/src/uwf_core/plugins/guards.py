@@ -306,8 +306,8 @@ def keeps_descriptors(found: EntryPoint) -> Iterator[None]:
     If one other than the standard streams is gone, the process ends at once (exit code 1), as if
     killed: the files and locks of the store may be among them. The marker of the import stays,
     so that the next command names the plugin. (If other threads run, such as those of a program
-    that uses the client, they close descriptors too, and the plugin may not be the cause:
-    then only the standard streams are checked.)
+    that uses the client, they close descriptors too, and the guard of one of them may divert
+    stdout: the plugin may not be the cause. Then only missing standard streams are reported.)
 
     Raises:
         PluginBroken: a standard stream is gone.
@@ -326,7 +326,7 @@ def keeps_descriptors(found: EntryPoint) -> Iterator[None]:
         lost = sorted(
             number
             for number, file in before.items()
-            if after.get(number) != file and (alone or number in _STANDARD)
+            if (after.get(number) != file if alone else number in _STANDARD and number not in after)
         )
         if lost:
             from uwf_core.plugins.loading import broken

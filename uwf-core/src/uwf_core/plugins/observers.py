@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pluggy
 
     from uwf_core.api.events import (
+        StepAsked,
         StepFailed,
         StepFinished,
         StepStarted,
@@ -25,7 +26,15 @@ if TYPE_CHECKING:
         TurnTaken,
     )
 
-    Event = ThreadStarted | StepStarted | TurnTaken | StepFinished | StepFailed | ThreadEnded
+    Event = (
+        ThreadStarted
+        | StepStarted
+        | TurnTaken
+        | StepFinished
+        | StepFailed
+        | StepAsked
+        | ThreadEnded
+    )
 
 _HOOKS = {
     "ThreadStarted": "uwf_thread_started",
@@ -33,11 +42,12 @@ _HOOKS = {
     "TurnTaken": "uwf_turn",
     "StepFinished": "uwf_step_finished",
     "StepFailed": "uwf_step_failed",
+    "StepAsked": "uwf_step_asked",
     "ThreadEnded": "uwf_thread_ended",
 }
 
 
-_LAST = ("StepFinished", "StepFailed", "ThreadEnded")
+_LAST = ("StepFinished", "StepFailed", "StepAsked", "ThreadEnded")
 """After these events the run waits for the observers."""
 
 OBSERVER_SECONDS = 10.0

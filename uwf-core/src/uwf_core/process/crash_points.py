@@ -23,6 +23,8 @@ POINTS = (
     "start",  # a thread is about to get its head
     "call",  # a call is about to be stored, with the thread that it creates
     "return",  # a completed call is about to become a step
+    "calls",  # the calls of all branches are stored, and not committed
+    "join",  # the joint result of branches is about to become a step
     "begin",  # an attempt, with its prompt, is about to become the thread's
     "spawn",  # a program is about to be started
     "spawned",  # … and runs

@@ -1,7 +1,7 @@
 """The command of a role's program: its arguments, rendered, and their text as the step's prompt."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from uwf_core.errors import RoutingFailed
@@ -9,9 +9,9 @@ from uwf_core.workflow.definition import RoleProgram
 from uwf_core.workflow.template import TemplateError, render
 
 
-def rendered_argv(role: str, program: RoleProgram, data: Mapping[str, Any]) -> tuple[str, ...]:
-    """The program as written, and its arguments rendered with `data`. Each stays one argument,
-    whatever is in it.
+def rendered_argv(role: str, program: RoleProgram, *contexts: Any) -> tuple[str, ...]:
+    """The program as written, and its arguments rendered within contexts, the innermost last. Each
+    stays one argument, whatever is in it.
 
     Raises:
         RoutingFailed: a template cannot be rendered, or an argument begins with `-` only after
@@ -19,7 +19,7 @@ def rendered_argv(role: str, program: RoleProgram, data: Mapping[str, Any]) -> t
     """
     first, *rest = program.argv
     return first, *(
-        _argument(text, data, f"roles.{role}.program.argv[{index}]")
+        _argument(text, contexts, f"roles.{role}.program.argv[{index}]")
         for index, text in enumerate(rest, 1)
     )
 
@@ -29,9 +29,9 @@ def command_text(argv: Sequence[str]) -> str:
     return shlex.join(argv)
 
 
-def _argument(template: str, data: Mapping[str, Any], place: str) -> str:
+def _argument(template: str, contexts: Sequence[Any], place: str) -> str:
     try:
-        text = render(template, data)
+        text = render(template, *contexts)
     except TemplateError as error:
         raise RoutingFailed(
             f"{place}: cannot render the template: {error.message} "

@@ -83,7 +83,8 @@ def deliverable(
     """The form of the deliverable as Markdown, under a heading of level 1.
 
     Args:
-        schema: of the role. leads: each `$status` with a role, `$END` or `$SUSPEND`.
+        schema: of the role. leads: each `$status` with a role, `$END`, `$SUSPEND`, or words for
+            several roles.
         role: the role's name.
         typed: describe a typed object, whose fields the agent knows from the schema itself.
 
@@ -121,7 +122,8 @@ def _lead(target: str | None, role: str) -> str:
     if target is None:
         return ""
     known = {END: "the end of the thread", SUSPEND: "a question to a person", role: "you again"}
-    return f"Next: {known.get(target, f'the role {target}')}."
+    other = target if " " in target else f"the role {target}"  # a name holds no blank
+    return f"Next: {known.get(target, other)}."
 
 
 def _fields(variant: Variant) -> str:

@@ -10,7 +10,7 @@ from uwf_core.thread.history import Step, body_of, read_start, read_step
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
-    from uwf_core.replay.chain import Chain, Recorded
+    from uwf_core.replay.chain import CalledThread, Chain, Recorded
     from uwf_core.replay.walk import Replayed
     from uwf_core.workflow.definition import Definition
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 def kind_difference(attempt: "Recorded", definition: "Definition") -> Difference | None:
     """Whether a workflow played the role and none does now, or the other way round."""
     role = attempt.payload["role"]
-    is_call = definition.roles[role].workflow is not None
+    is_call = definition.roles[role].calls
     if is_call == attempt.is_call:
         return None
     now = f"the role {role} is played by"
-    words = f"{now} an agent, a person or a program", f"{now} a workflow"
+    words = f"{now} an agent, a person or a program", f"{now} other threads"
     return Difference("called", words[attempt.is_call], words[is_call])
 
 
@@ -56,25 +56,45 @@ def result_differences(store: "Store", attempt: "Recorded") -> Iterator[Differen
         yield Difference("called", recorded, f"it is {found['next']['status']} after that step")
 
 
+def event_of(attempt: "Recorded", child: "Chain", prev: str | None) -> str | None:
+    """The event of a call in the called thread: that after the step `prev`; without an attempt in
+    that call the one of the number.
+    """
+    if prev is not None:
+        entry = child.entries.get(prev)
+        return None if entry is None else entry.event
+    own = attempt.payload["thread"], attempt.payload["number"]
+    found = (e.ref for e in child.calls if (e.payload["parent"], e.payload["number"]) == own)
+    return next(found, None)
+
+
 def link_differences(
-    store: "Store", attempt: "Recorded", child: "Chain", prev: str
+    store: "Store",
+    attempt: "Recorded",
+    called: "CalledThread",
+    child: "Chain",
+    prev: str | None,
 ) -> Iterator[Difference]:
     """Whether a called thread names the call that called it, after the step `prev`."""
-    payload, entry = attempt.payload, child.entries.get(prev)
+    payload, ref = attempt.payload, event_of(attempt, child, prev)
     call = f"step {payload['number']} of thread {payload['thread']} called thread {child.thread}"
-    if entry is None:
+    if ref is None:
         yield Difference("called", call, "that thread has no record of it")
         return
-    event = store.payload(Ref(entry.event))
+    event = store.payload(Ref(ref))
     head = payload["replaces"] or payload["prev"]
     names = {"parent": "thread", "number": "number", "role": "role", "purpose": "purpose"}
     wrong = [name for name, own in names.items() if event[name] != payload[own]]
+    own = {"plays": called.plays, "index": called.place, "branch": called.name}
+    wrong += [name for name, value in own.items() if event[name] != value]
     wrong += ["parentHead"] * (head is not None and event["parentHead"] != head)
     if prev == child.start:
-        wrong += ["start"] * (read_start(store, Ref(prev))["parent"] != event["parentHead"])
-    wrong += ["prompt"] * (event["prompt"] != payload["prompt"])
+        start = read_start(store, Ref(prev))
+        wrong += ["start"] * (start["parent"] != event["parentHead"])
+        wrong += ["task"] * (attempt.is_fan_out and start["prompt"] != event["prompt"])
+    wrong += ["prompt"] * (not attempt.is_fan_out and event["prompt"] != payload["prompt"])
     if wrong:
-        yield Difference("called", call, f"{entry.event} is of another call: {', '.join(wrong)}")
+        yield Difference("called", call, f"{ref} is of another call: {', '.join(wrong)}")
 
 
 def _delivered(store: "Store", step: Step) -> str:

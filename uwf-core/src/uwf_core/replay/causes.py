@@ -1,12 +1,13 @@
 """Which parts of a workflow differ from the recorded one, as far as they concern an attempt."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.errors import DefinitionError, UsageError
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.workflow.definition import SELF
+from uwf_core.workflow.definition import SELF, Edge
+from uwf_core.workflow.fan_out import graph_as_written
 from uwf_core.workflow.file_name import SUFFIXES
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlNode, YamlScalar
 
@@ -50,8 +51,11 @@ def causes_of(
     recorded, now = workflows
     if recorded.ref == now.ref:
         return []
-    paths = dict.fromkeys(keys for each in differences for keys in _paths(each, role, edge, now))
-    changed = [keys for keys in paths if _at(recorded, keys) != _at(now, keys)]
+    paths = dict.fromkeys(
+        in_file(keys) for each in differences for keys in _paths(each, role, edge, now)
+    )
+    then, current = _parts(recorded), _parts(now)
+    changed = [keys for keys in paths if _at(then, keys) != _at(current, keys)]
     parents = {keys[:count] for keys in changed for count in range(len(keys))}
     return [_cause(now.name, keys, source) for keys in changed if keys not in parents]
 
@@ -62,9 +66,12 @@ def _paths(
     """The parts of a workflow on which a part of an attempt depends."""
     source, status = edge
     part = difference.part
-    if part in ("called", "output"):
+    fan_out = now.roles[role].fan_out if role in now.roles else None
+    if fan_out is not None:
+        yield from _of_branches(part, ("graph", *role.rpartition("/")[::2]), fan_out)
+    elif part in ("called", "output"):
         yield ("roles", role, "workflow")
-    if part in ("prompt", "correction", "output", "role"):
+    if part in ("prompt", "correction", "output", "role") and fan_out is None:
         yield from (("roles", role, field) for field in _OF_ROLE)
     if part in ("prompt", "role"):
         yield ("graph", source, status, "prompt")
@@ -79,11 +86,35 @@ def _paths(
         yield ("graph", role)
 
 
-def _at(workflow: "Definition", keys: Keys) -> Any:
+def _of_branches(part: str, edge: Keys, fan_out: Edge) -> Iterator[Keys]:
+    """The parts of an edge to branches, at its path, on which a part of the fan-out depends."""
+    branches = [(*edge, "parallel", name) for name in fan_out.parallel or ()] or [edge]
+    if part in ("prompt", "location"):
+        yield from ((*branch, part) for branch in branches)
+    if part == "branches":
+        yield from ((*edge, each) for each in ("forEach", "parallel", "role"))
+    if part == "output":
+        yield (*edge, "then")
+
+
+def in_file(keys: Keys) -> Keys:
+    """The path of a part in the file: the edges of a fan-out are in the `then` of its edge."""
+    if keys[0] != "graph" or len(keys) < 2 or "/" not in keys[1]:
+        return keys
+    source, _, status = keys[1].rpartition("/")
+    return ("graph", source, status, "then", *keys[2:])
+
+
+def _parts(workflow: "Definition") -> dict[str, Any]:
+    return {"roles": workflow.roles, "graph": graph_as_written(workflow)}
+
+
+def _at(parts: Mapping[str, Any], keys: Keys) -> Any:
     """The part of a workflow at a path; None where there is none."""
-    found: Any = {"roles": workflow.roles, "graph": workflow.graph}
+    found: Any = parts
     for key in keys:
-        found = found.get(key) if isinstance(found, dict) else getattr(found, key, None)
+        name = "for_each" if key == "forEach" else key
+        found = found.get(key) if isinstance(found, dict) else getattr(found, name, None)
         if found is None:
             return None
     return found
@@ -119,12 +150,12 @@ class Sources:
         return self._files[path]
 
     def _called(self, path: tuple[str, ...]) -> str | None:
-        """The file that a role names by its path; a name may be registered since."""
+        """The file that a role names by its path; a name may be registered since. A branch of a
+        role without a workflow is in the file of its caller.
+        """
         own, above = self.at(path[:-1]), self._file(path[:-1])
         word = _value(own, ("roles", path[-1], "workflow"))
-        if above is None or word is None:
-            return None
-        if word == SELF:
+        if above is None or word in (None, SELF):
             return above
         is_path = "/" in word or word.endswith(SUFFIXES)
         return str(Path(above).parent / word) if is_path else None

@@ -11,6 +11,7 @@ from uwf_core.thread.history import Step, failed_steps, newest_first, read_step,
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
+    from uwf_core.thread.calls import OpenCall
     from uwf_core.thread.head import Head
 
 _TEXTS = ("prompt", "edgePrompt", "output", "body", "raw", "said", "answer")
@@ -39,8 +40,48 @@ class Recorded(NamedTuple):
 
     @property
     def is_call(self) -> bool:
-        """Whether it is a call of another thread."""
+        """Whether it is a call of other threads."""
         return bool(self.payload["agent"] == CALL_AGENT)
+
+    @property
+    def is_fan_out(self) -> bool:
+        """Whether branches are these threads."""
+        return self.payload.get("branches") is not None
+
+    @property
+    def called(self) -> "Sequence[CalledThread]":
+        """The threads that it called; of a fan-out in the order of the branches."""
+        payload, ends = self.payload, self.kind in ("step", "replaced")
+        if not self.is_fan_out:
+            end = payload["child"] if ends else None
+            return [CalledThread(payload["session"], payload["role"], end)] if self.is_call else ()
+        heads = payload["children"] if ends else [None] * len(payload["branches"])
+        return [
+            CalledThread(each["thread"], each["role"], head, each["status"], place, each["name"])
+            for place, (each, head) in enumerate(zip(payload["branches"], heads, strict=True))
+        ]
+
+
+class CalledThread(NamedTuple):
+    """A thread that an attempt called.
+
+    Attributes:
+        thread, plays: the thread, and the role that it plays.
+        end: its last step in this call, or its start; None for a call that did not end.
+        status: of a branch that has ended. place, name: of a branch.
+    """
+
+    thread: str
+    plays: str
+    end: str | None
+    status: str | None = None
+    place: int | None = None
+    name: str | None = None
+
+    @property
+    def key(self) -> str:
+        """What distinguishes it from the other branches of a fan-out: its name or number."""
+        return str(self.place) if self.name is None else self.name
 
 
 class Entry(NamedTuple):
@@ -48,6 +89,7 @@ class Entry(NamedTuple):
 
     Attributes:
         thread, number, role: the calling thread, and the number and role of its step.
+        plays: the role that the called thread plays.
         instruction: the instruction. cwd: the folder.
         event: the node of the call, if it is known.
     """
@@ -55,6 +97,7 @@ class Entry(NamedTuple):
     thread: str
     number: int
     role: str
+    plays: str
     instruction: str
     cwd: str
     event: str = ""
@@ -63,7 +106,8 @@ class Entry(NamedTuple):
 class Chain(NamedTuple):
     """The recorded attempts of a thread: those at each step, then those at the pending one.
 
-    `entries` are the calls of the thread, each by the step after which it came (or the start).
+    `entries` are the calls of the thread, each by the step after which it came (or the start), and
+    `calls` their events, also of those after which no attempt came; none of a deleted thread.
     """
 
     thread: str
@@ -71,6 +115,7 @@ class Chain(NamedTuple):
     steps: tuple[Step, ...]
     attempts: tuple[Recorded, ...]
     entries: Mapping[str, Entry]
+    calls: Sequence[Event] = ()
 
 
 def read_chain(store: "Store", head: "Head") -> Chain:
@@ -87,7 +132,7 @@ def read_chain(store: "Store", head: "Head") -> Chain:
     attempts += _calling(store, head)
     start = str(head.state.start)
     entries = dict(_entries(store, attempts, start, found.calls))
-    return Chain(str(head.thread), start, steps, tuple(attempts), entries)
+    return Chain(str(head.thread), start, steps, tuple(attempts), entries, found.calls)
 
 
 def read_chain_to(store: "Store", thread: str, ref: Ref) -> Chain:
@@ -102,23 +147,34 @@ def read_chain_to(store: "Store", thread: str, ref: Ref) -> Chain:
 
 
 def _calling(store: "Store", head: "Head") -> Iterator[Recorded]:
-    """The open call of a thread as an attempt at its next step."""
+    """The open call of a thread, or all branches of a fan-out, as an attempt at its next step."""
+    calls = open_calls(store, head.thread)
+    if not calls:
+        return
     newest = None if head.at_start else str(head.ref)
-    for call in open_calls(store, head.thread):
-        called = store.payload(call.variable.value)
-        replaced = called["replaces"]
-        prev = newest if replaced is None else read_step(store, Ref(replaced)).payload["prev"]
-        payload = {
-            **called,
-            "thread": str(head.thread),
-            "seq": head.state.seq,
-            "prev": prev,
-            "agent": CALL_AGENT,
-            "session": str(call.child),
-            "ownSession": False,
-            "answer": None,
-        }
-        yield Recorded("calling", call.variable.value, payload, head.state.workflow)
+    first, event = calls[0], calls[0].variable.value
+    called = store.payload(event)
+    replaced = called["replaces"]
+    prev = newest if replaced is None else read_step(store, Ref(replaced)).payload["prev"]
+    payload = {
+        **called,
+        "thread": str(head.thread),
+        "seq": head.state.seq,
+        "prev": prev,
+        "agent": CALL_AGENT,
+        "session": str(first.child),
+        "ownSession": False,
+        "answer": None,
+    }
+    if called["index"] is not None:
+        branches = [_open_branch(store, call) for call in calls]
+        payload |= {"session": None, "prompt": called["said"], "branches": branches}
+    yield Recorded("calling", event, payload, head.state.workflow)
+
+
+def _open_branch(store: "Store", call: "OpenCall") -> dict[str, Any]:
+    plays = store.payload(call.variable.value)["plays"]
+    return {"name": call.name, "role": plays, "thread": str(call.child), "status": None}
 
 
 def _entries(
@@ -131,7 +187,7 @@ def _entries(
             payload = each.payload
             if payload["thread"] == called["thread"] and payload["seq"] > called["seq"]:
                 text = store.text(Ref(called["prompt"]))
-                place = called["parent"], called["number"], called["role"]
+                place = called["parent"], called["number"], called["role"], called["plays"]
                 entry = Entry(*place, text, called["cwd"], event.ref)
                 yield payload["prev"] or start, entry
                 break

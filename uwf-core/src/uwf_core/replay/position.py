@@ -70,7 +70,7 @@ class ReplayPosition:
     def begin_call(self, entry: "Entry") -> None:
         """Another thread calls this one: its steps get the instruction of the call."""
         steps = self.state.steps
-        caller = Caller("", entry.thread, entry.number, steps, entry.role)
+        caller = Caller("", entry.thread, entry.number, steps, entry.role, entry.plays)
         to = runs(self.definition.graph[START]["resume" if steps else "new"].role)
         self._instruction = entry.instruction
         if not steps:

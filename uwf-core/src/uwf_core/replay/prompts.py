@@ -41,7 +41,7 @@ def prompt_again(store: "Store", position: "ReplayPosition", attempt: "Recorded"
     Raises:
         RoutingFailed: the graph leads nowhere.
     """
-    recorded = store.text(attempt.payload["prompt"])
+    recorded = text_at(store, attempt.payload["prompt"]) or ""
     first: Prompted | None = None
     for intent in _intents(store, position, attempt.payload):
         task = next_task(position, intent)._replace(cwd=attempt.payload["cwd"])
@@ -89,10 +89,11 @@ def _prompts(
 ) -> Iterator[str]:
     """The prompts of a task for each session and form of reply that fit the record."""
     payload = attempt.payload
-    if position.definition.roles[task.role].workflow is not None:
-        yield task.instruction  # the task of the called thread
+    role = position.definition.roles[task.role]
+    if role.calls:  # the task of the called thread; each branch of a fan-out has its own
+        yield task.instruction if role.fan_out is None else task.said or ""
         return
-    if payload["agent"] == PROGRAM and position.definition.roles[task.role].program is not None:
+    if payload["agent"] == PROGRAM and role.program is not None:
         yield from _commands(store, position, attempt, task)
         return
     typed = payload.get("extractor") is None and attempt.kind not in ("failed", "asked")

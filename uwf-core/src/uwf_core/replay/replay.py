@@ -179,6 +179,6 @@ def _causes(engine: "Engine", each: Replayed, sources: "Sources") -> list[Cause]
     if not each.differences or each.workflow is None:
         return []
     recorded = engine.definition(Ref(each.attempt.workflow))
-    role, source = each.attempt.payload["role"], sources.at(each.path)
+    role, source = each.attempt.payload["role"], sources.at(each.callers)
     found = causes_of(each.differences, role, each.edge, (recorded, each.workflow), source)
     return found or ([] if each.call is None else _causes(engine, each.call, sources))

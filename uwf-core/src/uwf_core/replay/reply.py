@@ -20,8 +20,8 @@ from uwf_core.replay.compare import same_text, same_value
 from uwf_core.workflow.variants import BODY
 
 if TYPE_CHECKING:
-    from uwf_core.views.recorded import StepRecord
     from uwf_core.views.recorded_replies import CorrectionRecord
+    from uwf_core.views.recorded_step import StepRecord
 
 BUILTIN = "frontmatter"
 """The extractor that is run again: it calls no model. Outputs of others are validated only."""

@@ -9,17 +9,35 @@ from typing import TYPE_CHECKING
 
 from uwf_core.errors import UnknownIdError
 from uwf_core.ids import Ref, ThreadId
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.replay.branches import (
+    instruction_of,
+    joint_differences,
+    list_differences,
+    task_differences,
+    task_of,
+)
 from uwf_core.replay.calls import (
     difference_below,
+    event_of,
     kind_difference,
     link_differences,
     result_differences,
 )
-from uwf_core.replay.chain import Chain, Entry, Recorded, read_chain, read_chain_to
+from uwf_core.replay.chain import (
+    CalledThread,
+    Chain,
+    Entry,
+    Recorded,
+    read_chain,
+    read_chain_to,
+)
 from uwf_core.replay.prompts import Prompted
-from uwf_core.replay.walk import ASSUMED, Difference, Replayed, Verdict, Walk
+from uwf_core.replay.walk import ASSUMED, Difference, Replayed, Request, Verdict, Walk
 from uwf_core.thread.head import read_head
+from uwf_core.thread.history import is_start, read_start
 from uwf_core.workflow.definition import SELF
+from uwf_core.workflow.fan_out import CANCELLED
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
@@ -55,15 +73,19 @@ class _Thread:
     """A thread: the attempts that are left, and how good a verdict on them can be.
 
     Attributes:
-        chain: the thread. path: the roles that call it.
+        chain: the thread.
+        path: the roles that call it, a fan-out with its branch. callers: what these play.
         place: of the next attempt. reached: the best verdict on it.
         walk: its position; None before the first attempt.
         changed: the call that gave it another instruction.
     """
 
-    def __init__(self, chain: Chain, path: tuple[str, ...]) -> None:
+    def __init__(
+        self, chain: Chain, path: tuple[str, ...] = (), callers: tuple[str, ...] = ()
+    ) -> None:
         self.chain = chain
         self.path = path
+        self.callers = callers
         self.place = 0
         self.reached: Verdict = "same"
         self.walk: Walk | None = None
@@ -90,7 +112,7 @@ class _Tree:
         self._called: dict[str, _Thread] = {}
         self._entries = dict(chain.entries)
         self._shown: set[str] = set()
-        self.root = _Thread(chain, ())
+        self.root = _Thread(chain)
 
     def attempts(
         self, thread: _Thread, definition_of: DefinitionOf, until: str | None
@@ -107,7 +129,10 @@ class _Tree:
     ) -> Sequence[Replayed]:
         """The verdict on an attempt, and those on the attempts of the thread that it called."""
         if thread.reached == "unreachable":
-            found = Replayed(thread.chain.thread, thread.path, attempt, "unreachable")
+            found = Replayed(
+                *(thread.chain.thread, thread.path, attempt, "unreachable"),
+                callers=thread.callers,
+            )
             return found, *self._unreachable(thread, attempt)
         definition = definition_of(attempt)
         if thread.walk is None:
@@ -116,12 +141,13 @@ class _Tree:
         begun = Replayed(
             *(thread.chain.thread, thread.path, attempt, _verdict(request.differences)),
             *(request.differences, request.edge, definition, thread.changed),
+            callers=thread.callers,
         )
         if request.found is None:
             below = self._unreachable(thread, attempt)
             ended = request.differences
         else:
-            begun, below = self._below(thread, begun, request.found.task.instruction)
+            begun, below = self._below(thread, begun, request)
             ended = self._ended(thread.walk, begun, request.found, below)
         verdict = worst([thread.reached, _verdict(ended), *(_as_call(each) for each in below)])
         thread.reached = worst([thread.reached, _after(ended), *self._reached(attempt)])
@@ -138,67 +164,143 @@ class _Tree:
         if changed is not None:
             return *differences, changed
         if attempt.is_call and attempt.kind in ("step", "replaced"):
-            differences += tuple(result_differences(self._engine.store, attempt))
-        if attempt.kind == "calling":
+            differences += tuple(self._results(attempt, begun.workflow))
+        if attempt.kind == "calling" or any(each.part == "output" for each in differences):
             return differences
         is_same = not differences and worst(each.verdict for each in below) == "same"
         return differences + walk.end(attempt, found, is_same=is_same)
 
+    def _results(self, attempt: Recorded, definition: "Definition") -> Iterator[Difference]:
+        """Whether a step has recorded what the called threads delivered."""
+        if attempt.is_fan_out:
+            role = definition.roles[attempt.payload["role"]]
+            return joint_differences(self._engine.store, attempt, role)
+        return result_differences(self._engine.store, attempt)
+
     def _below(
-        self, caller: _Thread, begun: Replayed, instruction: str
+        self, caller: _Thread, begun: Replayed, request: Request
     ) -> tuple[Replayed, Sequence[Replayed]]:
-        """The verdicts on the attempts that a called thread made in one call."""
+        """The verdicts on the attempts that the called threads made in one call."""
+        attempt, definition = begun.attempt, begun.workflow
+        assert definition is not None and request.found is not None
+        role = definition.roles[attempt.payload["role"]]
+        if not attempt.is_call or not role.calls:
+            return begun, self._unreachable(caller, attempt)
+        if role.workflow is not None:
+            [called] = attempt.called
+            instruction = request.found.task.instruction
+            own = self._call(caller, begun, called, role.workflow, instruction)
+            return begun._replace(differences=(*begun.differences, *own.differences)), own.below
+        differences, below = list(list_differences(attempt, request.branches)), list[Replayed]()
+        for called in attempt.called:
+            own = self._branch(caller, begun, called, request)
+            differences += own.differences
+            below += own.below
+        return begun._replace(differences=(*begun.differences, *differences)), below
+
+    def _branch(
+        self, caller: _Thread, begun: Replayed, called: CalledThread, request: Request
+    ) -> "_Below":
+        """A branch that a fan-out has now, by its own task; others are not reached."""
+        store, attempt = self._engine.store, begun.attempt
+        task = task_of(called, request.branches)
+        child = self._thread_of(caller, attempt, called)
+        if task is None or child is None:
+            return _Below((), self._unreached(caller, attempt, called))
+        assert caller.walk is not None
+        event = event_of(attempt, child.chain, self._prev_of(child))
+        before = task_of(called, request.recorded_branches)
+        cwd = caller.walk.folder
+        own = tuple(task_differences(store, attempt, event, task, before, cwd))
+        with_own = begun._replace(differences=(*begun.differences, *own))
+        instruction, workflow = instruction_of(store, attempt, task), str(task.branch.workflow)
+        found = self._call(caller, with_own, called, workflow, instruction)
+        return found._replace(differences=(*own, *found.differences))
+
+    def _call(
+        self,
+        caller: _Thread,
+        begun: Replayed,
+        called: CalledThread,
+        workflow: str,
+        instruction: str,
+    ) -> "_Below":
+        """The attempts that a thread made in one call. `begun`: with what differs up to it."""
         attempt, definition = begun.attempt, begun.workflow
         assert definition is not None
-        workflow = definition.roles[attempt.payload["role"]].workflow
-        if not attempt.is_call or workflow is None:
-            return begun, self._unreachable(caller, attempt)
-        child = self._thread_of(caller, attempt)
+        child = self._thread_of(caller, attempt, called)
         if child is None:
-            return begun, ()
-        called = definition if workflow == SELF else self._definition_at(Ref(workflow))
+            return _Below((), ())
+        own = definition if workflow == SELF else self._definition_at(Ref(workflow))
         child.reached = worst((child.reached, caller.reached, _after(begun.differences)))
         if begun.differences or begun.call is not None:
             child.changed = begun
-        links = tuple(self._enter(child, attempt, instruction))
-        below = tuple(self.attempts(child, lambda _: called, _end(attempt)))
-        return begun._replace(differences=(*begun.differences, *links)), below
+        links = tuple(self._enter(child, attempt, called, instruction))
+        return _Below(links, tuple(self.attempts(child, lambda _: own, _end(called))))
 
-    def _enter(self, child: _Thread, attempt: Recorded, instruction: str) -> Iterator[Difference]:
+    def _enter(
+        self, child: _Thread, attempt: Recorded, called: CalledThread, instruction: str
+    ) -> Iterator[Difference]:
         """Give the next new attempt of a called thread the instruction of its call: how its record
         of the call differs.
         """
+        prev, payload = self._prev_of(child), attempt.payload
+        if prev is not None:
+            place = payload["thread"], payload["number"], payload["role"], called.plays
+            cwd = payload["cwd"]
+            if attempt.is_fan_out:
+                cwd = self._folder_of(attempt, child, prev)
+            self._entries[prev] = Entry(*place, instruction, cwd)
+        if child.chain.entries if prev is not None else child.chain.calls:  # else it is deleted
+            yield from link_differences(self._engine.store, attempt, called, child.chain, prev)
+
+    def _folder_of(self, attempt: Recorded, child: _Thread, prev: str) -> str:
+        """The folder of a branch, which only its own thread records."""
+        store, event = self._engine.store, event_of(attempt, child.chain, prev)
+        if event is None:
+            return str(read_start(store, Ref(child.chain.start))["cwd"])
+        return str(store.payload(Ref(event))["cwd"])
+
+    def _prev_of(self, child: _Thread) -> str | None:
+        """The step before the next new attempt of a called thread; None if none is left."""
         left = child.chain.attempts[child.place :]
         first = next((each for each in left if each.ref not in self._shown), None)
-        if first is not None:
-            payload, prev = attempt.payload, first.payload["prev"] or child.chain.start
-            place = payload["thread"], payload["number"], payload["role"]
-            self._entries[prev] = Entry(*place, instruction, payload["cwd"])
-            if child.chain.entries:  # else it is deleted
-                yield from link_differences(self._engine.store, attempt, child.chain, prev)
+        return None if first is None else str(first.payload["prev"] or child.chain.start)
 
     def _unreachable(self, caller: _Thread, attempt: Recorded) -> Sequence[Replayed]:
-        """The attempts that a called thread made in a call that is not made now."""
-        child = self._thread_of(caller, attempt) if attempt.is_call else None
+        """The attempts that called threads made in a call that is not made now."""
+        return [
+            each for called in attempt.called for each in self._unreached(caller, attempt, called)
+        ]
+
+    def _unreached(
+        self, caller: _Thread, attempt: Recorded, called: CalledThread
+    ) -> Sequence[Replayed]:
+        child = self._thread_of(caller, attempt, called)
         if child is None:
             return ()
         child.reached = "unreachable"
-        return tuple(self.attempts(child, _no_definition, _end(attempt)))
+        return tuple(self.attempts(child, _no_definition, _end(called)))
 
     def _reached(self, attempt: Recorded) -> Iterator[Verdict]:
         """How good a verdict on a step after a call can be."""
-        child = self._called.get(attempt.payload["session"]) if attempt.is_call else None
-        if child is not None and attempt.kind != "failed":
-            yield child.reached
+        for called in attempt.called if attempt.kind != "failed" else ():
+            child = self._called.get(called.thread)
+            if child is not None:
+                yield child.reached
 
-    def _thread_of(self, caller: _Thread, attempt: Recorded) -> _Thread | None:
+    def _thread_of(
+        self, caller: _Thread, attempt: Recorded, called: CalledThread
+    ) -> _Thread | None:
         """The thread that a call called; None if it took no step and is deleted."""
-        name, path = attempt.payload["session"], (*caller.path, attempt.payload["role"])
+        name = called.thread
         if name not in self._called:
             chain = self._chain_of(caller, ThreadId(name))
             if chain is None:
                 return None
-            self._called[name] = _Thread(chain, path)
+            branch = (called.key,) if attempt.is_fan_out else ()
+            path = (*caller.path, attempt.payload["role"], *branch)
+            self._called[name] = _Thread(chain, path, (*caller.callers, called.plays))
         return self._called[name]
 
     def _chain_of(self, caller: _Thread, thread: ThreadId) -> Chain | None:
@@ -206,14 +308,23 @@ class _Tree:
         try:
             return read_chain(store, read_head(store, thread))
         except UnknownIdError:  # deleted; what it delivered is a part of the calling thread
-            calls = (each.payload for each in caller.chain.attempts if each.is_call)
-            ends = [each.get("child") for each in calls if each["session"] == thread]
-            return read_chain_to(store, thread, Ref(ends[-1])) if ends and ends[-1] else None
+            calls = [call for each in caller.chain.attempts for call in each.called]
+            ends = [each.end for each in calls if each.thread == thread]
+            if not ends or ends[-1] is None or is_start(store.payload(Ref(ends[-1]))):
+                return None
+            return read_chain_to(store, thread, Ref(ends[-1]))
 
 
-def _end(attempt: Recorded) -> str | None:
+class _Below(NamedTuple):
+    """How a call differs by the record of a called thread, and the attempts of that."""
+
+    differences: tuple[Difference, ...]
+    below: Sequence[Replayed]
+
+
+def _end(called: CalledThread) -> str | None:
     """The last attempt of a called thread in a call; None for one that did not complete."""
-    return attempt.payload["child"] if attempt.kind in ("step", "replaced") else None
+    return None if called.status == CANCELLED else called.end
 
 
 def _no_definition(attempt: Recorded) -> "Definition":

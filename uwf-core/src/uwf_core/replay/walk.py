@@ -1,8 +1,10 @@
 """Walk the recorded attempts of a thread through the stages, and compare what comes out."""
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
+from uwf_core.engine.fan_out import tasks_of
 from uwf_core.engine.plan import folder_of_edge
 from uwf_core.errors import RoutingFailed
 from uwf_core.extract.typed import problem_words
@@ -16,11 +18,12 @@ from uwf_core.replay.position import ReplayPosition
 from uwf_core.replay.prompts import Prompted, full_prompt, prompt_again
 from uwf_core.replay.reply import correction_difference, extract_again, same_output
 from uwf_core.thread.decisions import waits
-from uwf_core.thread.history import Step
+from uwf_core.thread.history import Step, text_at
 from uwf_core.thread.inputs import RecordedInputs
 from uwf_core.thread.types import NextPayload
-from uwf_core.views.recorded import StepRecord
+from uwf_core.views.recorded_step import StepRecord
 from uwf_core.workflow.definition import START
+from uwf_core.workflow.fan_out import BranchTask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,13 +31,21 @@ if TYPE_CHECKING:
 
     from uwf_core.api.extract import ExtractReply
     from uwf_core.engine.engine import Engine
-    from uwf_core.engine.plan import Task
     from uwf_core.replay.chain import Chain, Entry, Recorded
     from uwf_core.workflow.definition import Definition
 
 Verdict = Literal["same", "stale", "different", "unreachable"]
 Part = Literal[
-    "prompt", "correction", "message", "role", "location", "called", "output", "route", "node"
+    "prompt",
+    "correction",
+    "message",
+    "role",
+    "location",
+    "branches",
+    "called",
+    "output",
+    "route",
+    "node",
 ]
 ASSUMED: Final = ("prompt", "correction", "message")
 """Parts after whose change the recorded reply is still an assumption that can be checked."""
@@ -56,6 +67,8 @@ class Replayed(NamedTuple):
         differences: none for an attempt that only follows one that is not the same.
         edge: the role (or `$START`) and the status whose edge led to it, in `workflow`.
         call: the call of the thread, if that gives it another instruction.
+        callers: the roles that these threads play in the workflows of their callers; as `path`, in
+            which a fan-out comes with its branch.
     """
 
     thread: str
@@ -66,6 +79,7 @@ class Replayed(NamedTuple):
     edge: tuple[str, str] = (START, "new")
     workflow: "Definition | None" = None
     call: "Replayed | None" = None
+    callers: tuple[str, ...] = ()
 
 
 class Request(NamedTuple):
@@ -73,11 +87,15 @@ class Request(NamedTuple):
 
     Attributes:
         found: the task with its prompt; None if the attempt cannot be reached.
+        branches: the tasks of a fan-out, in the workflow of the replay.
+        recorded_branches: in the recorded one; these if the recorded output is not of that.
     """
 
     found: Prompted | None
     differences: tuple[Difference, ...]
     edge: tuple[str, str]
+    branches: Sequence[BranchTask] = ()
+    recorded_branches: Sequence[BranchTask] = ()
 
 
 class Walk:
@@ -102,6 +120,11 @@ class Walk:
         self._inputs = RecordedInputs(engine.store, chain.start)
         self._newest: tuple[str, Mapping[str, Any], str] | None = None
 
+    @property
+    def folder(self) -> str:
+        """The folder of the thread."""
+        return self._position.state.cwd
+
     def request(self, attempt: "Recorded", definition: "Definition") -> Request:
         """Replay an attempt up to its prompt."""
         position, payload, edge = self._position, attempt.payload, self._edge()
@@ -114,12 +137,32 @@ class Walk:
             if self._begin_call(payload["prev"] or self._start):
                 edge = START, "resume" if newest else "new"
             found = prompt_again(self._engine.store, position, attempt)
+            branches = self._branches(definition, found.task.role)
         except RoutingFailed as failure:
             return Request(None, (Difference("route", f"the role {role}", failure.message),), edge)
         if found.prompt is None or role not in definition.roles:
             now = f"the role {found.task.role}"
             return Request(None, (Difference("role", f"the role {role}", now),), edge)
-        return Request(found, tuple(self._of_request(attempt, found, edge)), edge)
+        differences = tuple(self._of_request(attempt, found, edge))
+        return Request(found, differences, edge, branches, self._branches_then(attempt, branches))
+
+    def _branches(self, definition: "Definition", name: str) -> Sequence[BranchTask]:
+        """The tasks of the branches of a fan-out. How many could be at most is not recorded."""
+        role = definition.roles.get(name)
+        if role is None or role.fan_out is None:
+            return ()
+        return tasks_of(self._engine.store, self._position, role, sys.maxsize)
+
+    def _branches_then(
+        self, attempt: "Recorded", now: Sequence[BranchTask]
+    ) -> Sequence[BranchTask]:
+        own = self._engine.definition(Ref(attempt.workflow))
+        if not now or own.ref == self._position.definition.ref:
+            return now
+        try:
+            return self._branches(own, attempt.payload["role"])
+        except RoutingFailed:  # the recorded output is not that of the recorded workflow
+            return now
 
     def _begin_call(self, prev: str) -> bool:
         """Begin the call that came after a step, if there was one."""
@@ -149,8 +192,8 @@ class Walk:
         if recorded != now:
             yield Difference("location", recorded, now)
         if not found.is_same:
-            text = self._engine.store.text(Ref(attempt.payload["prompt"]))
-            yield Difference("prompt", text, found.prompt or "")
+            text = text_at(self._engine.store, attempt.payload["prompt"])
+            yield Difference("prompt", text or "", found.prompt or "")
 
     def _folders(self, attempt: "Recorded", edge: tuple[str, str]) -> tuple[str, str]:
         """The folders that the edge names in the recorded workflow and in that of the replay. The
@@ -197,7 +240,7 @@ class Walk:
                 route, to = self._route(step.role, reply)
                 yield from _of_route(payload["next"], to)
                 if is_same and self._position.definition.ref == payload["workflow"]:
-                    yield from self._of_node(attempt, found.task, to)
+                    yield from self._of_node(attempt, found, to)
         self._position.pass_by(attempt, found.task, route, to)
 
     def _route(self, role: str, reply: "ExtractReply") -> tuple[Transition | None, NextPayload]:
@@ -221,7 +264,10 @@ class Walk:
             part: Part = "correction" if now else "output"
             yield Difference(part, recorded, now or "the rejected reply is accepted")
 
-    def _of_node(self, attempt: "Recorded", task: "Task", to: NextPayload) -> Iterator[Difference]:
+    def _of_node(
+        self, attempt: "Recorded", found: Prompted, to: NextPayload
+    ) -> Iterator[Difference]:
+        task = found.task._replace(base="") if attempt.is_fan_out else found.task
         changed = changed_fields(self._engine.store, attempt, task, to)
         if changed:
             yield Difference("node", attempt.ref, f"a node with another {', '.join(changed)}")

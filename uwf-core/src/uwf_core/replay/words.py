@@ -8,6 +8,7 @@ _CHANGED = {
     "prompt": "its prompt has changed",
     "correction": "the correction that it got has changed",
     "message": "the question to the person has changed",
+    "branches": "it has other branches",
     "called": "the call or the called thread has changed",
     "role": "another role runs here",
     "location": "it runs in another folder",

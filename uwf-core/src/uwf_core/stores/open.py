@@ -51,6 +51,11 @@ def open_backend(
     return _made(spec, url, home, {} if durable or spec not in HOUSE else {"durable": False})
 
 
+def is_shared(url: str, plugin: Callable[[str], StoreSpec] | None = None) -> bool:
+    """Whether several processes can use the store of `url` at once; raises as `open_backend`."""
+    return "shared" in _spec(url.partition(":")[0], plugin).capabilities
+
+
 def _spec(scheme: str, plugin: Callable[[str], StoreSpec] | None) -> StoreSpec:
     for spec in HOUSE:
         if spec.name == scheme:

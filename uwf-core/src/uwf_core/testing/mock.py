@@ -167,6 +167,9 @@ class MockAgent:
         step = script.step(index)
         if script.by_role:
             step = script.step_of(request.role, self._visit(file, request))
+            if step is None:
+                message = f"the mock's script {file} has no step of the role {request.role!r}"
+                raise BadRequest(message, hint="add one")
         if step is None:
             raise BadRequest(
                 f"the mock's script {file} has {len(script.steps)} steps, and step "

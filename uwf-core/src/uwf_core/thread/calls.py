@@ -4,7 +4,7 @@ A thread stores nothing about an open call but its name: everything else is deri
 thread.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from uwf_core.errors import CorruptNodeError, UnknownIdError, WrongStateError
 from uwf_core.ids import Ref, ThreadId
@@ -12,14 +12,17 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.head import PARENT, Head, read_head
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of
-from uwf_core.thread.names import CALLS, HEADS, calls_prefix
+from uwf_core.thread.names import CALLS, HEADS, call_name, calls_prefix
 from uwf_core.thread.types import FINISHED
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Variable
     from uwf_core.api.sums import LedgerPayload
     from uwf_core.cas.store import Store
+    from uwf_core.thread.history import Step
     from uwf_core.thread.state import Suspension, ThreadState
+    from uwf_core.thread.types import BranchPayload
+    from uwf_core.workflow.definition import Definition
 
 
 CALL_AGENT = "workflow"
@@ -33,6 +36,7 @@ class OpenCall(NamedTuple):
         variable: its name, which refers to its event.
         number: of the step that it will be. role: of that step. child: the called thread.
         attempt: that of the agent that called it; None if a workflow plays the role.
+        place, name: of a branch.
     """
 
     variable: "Variable"
@@ -40,13 +44,44 @@ class OpenCall(NamedTuple):
     role: str
     child: ThreadId
     attempt: str | None = None
+    place: int = 0
+    name: str | None = None
+
+
+class NewCall(NamedTuple):
+    """A call to begin.
+
+    Attributes:
+        plays: the role that the called thread plays. definition: of its workflow.
+        base, instruction: the prompt of the edge, without and with the text of a person.
+        cwd: its folder. given: the output or item of which its input is a part.
+        limits: of this call.
+        earlier: the thread that continues, or a step at which a new one forks; else None.
+        place, name: of a branch.
+    """
+
+    plays: str
+    definition: "Definition"
+    base: str
+    instruction: str
+    cwd: str
+    given: Any
+    limits: dict[str, float] | None
+    earlier: "Head | Step | None"
+    place: int | None = None
+    name: str | None = None
 
 
 class CallResult(NamedTuple):
-    """The last step of a called thread, None if it took none, and what the call used."""
+    """The last step of a called thread, None if it took none, and what the call used. Of a fan-out:
+    the heads of the branches, what the step records of them, and the part of each role.
+    """
 
     child: Ref | None
     ledger: "LedgerPayload"
+    children: "list[Ref] | None" = None
+    branches: "list[BranchPayload] | None" = None
+    by_role: "dict[str, LedgerPayload] | None" = None
 
 
 STARTED: Final = "start"
@@ -58,7 +93,8 @@ def open_calls(store: "Store", thread: ThreadId) -> list[OpenCall]:
 
     Those that an agent has made belong to its attempt: see `started_by`.
     """
-    return [call for call in calls_of(store, thread) if call.attempt is None]
+    calls = [call for call in calls_of(store, thread) if call.attempt is None]
+    return calls if len(calls) < 2 else sorted(calls, key=lambda call: call.place)
 
 
 def calls_of(store: "Store", thread: ThreadId) -> list[OpenCall]:
@@ -74,15 +110,22 @@ def started_by(store: "Store", thread: ThreadId, attempt: str) -> list[OpenCall]
 
 def _open_call(store: "Store", variable: "Variable") -> OpenCall:
     number, child = variable.name.split("/")[-2:]
-    role = store.payload(variable.value)["role"]
+    called = store.payload(variable.value)
     attempt = number if "." in number else None
-    return OpenCall(variable, int(number.partition(".")[0]), role, ThreadId(child), attempt)
+    step, place = int(number.partition(".")[0]), called["index"] or 0
+    branch = place, called["branch"]
+    return OpenCall(variable, step, called["role"], ThreadId(child), attempt, *branch)
 
 
 def calling(store: "Store", head: Head) -> Head:
     """The head of a thread as its open call shows it: idle, at the role that calls."""
     calls = open_calls(store, head.thread) if head.state.status != "cancelled" else []
     return head if not calls else head._replace(state=at_call(head.state, calls[0].role))
+
+
+def is_fan_out(role: str) -> bool:
+    """Whether a role of a thread is that of a fan-out, by its name."""
+    return "/" in role
 
 
 def at_call(state: "ThreadState", role: str) -> "ThreadState":
@@ -98,22 +141,26 @@ def children_of(store: "Store", thread: str) -> list[ThreadId]:
 
 class Frame(NamedTuple):
     """A thread of a stack of calls: the role that it is at, and the number of that step; None if
-    nothing is left to run.
+    nothing is left to run. `branches`: those of an open fan-out.
     """
 
     thread: ThreadId
     workflow_name: str
     role: str | None
     step: int | None
+    branches: "list[OpenCall] | None" = None
 
 
 def stack_of(store: "Store", head: Head) -> list[Frame]:
-    """A thread, and those below it in open calls; ends at one that has several."""
+    """A thread, and those below it in open calls; ends at a fan-out."""
     found: list[Frame] = []
     while True:
         calls = open_calls(store, head.thread)
-        found.append(_frame(head, calls[0] if len(calls) == 1 else None))
-        if len(calls) != 1:
+        frame = _frame(head, calls[0] if calls else None)
+        if calls and is_fan_out(calls[0].role):
+            return [*found, frame._replace(branches=calls)]
+        found.append(frame)
+        if not calls:
             return found
         try:
             head = read_head(store, calls[0].child)
@@ -147,6 +194,10 @@ def called_by(store: "Store", state: "ThreadState") -> list[Called]:
     oldest first.
     """
     found = {call.child: call.role for call in calls_of(store, ThreadId(state.thread))}
+    if any(is_fan_out(name) for name in state.roles):  # the step keeps no session of an item
+        for child in children_of(store, state.thread):
+            caller = read_head(store, child).state.caller
+            found.setdefault(child, caller.role if caller else "")
     for name, role in state.roles.items():
         session = role.sessions.get(CALL_AGENT)
         if session is not None and not session.inherited and ThreadId.matches(session.id):
@@ -182,20 +233,34 @@ def calling_heads(store: "Store", state: "ThreadState") -> list[Head]:
     """The heads of the threads whose open calls a thread belongs to, the nearest first."""
     found: list[Head] = []
     while state.caller is not None and is_open(store, state):
-        try:
-            head = read_head(store, ThreadId(state.caller.thread))
-        except UnknownIdError:  # deleted, or of another store
+        head = caller_of(store, state)
+        if head is None:
             break
         found.append(head)
         state = head.state
     return found
 
 
+def caller_of(store: "Store", state: "ThreadState") -> Head | None:
+    """The head of the thread that called one last; None if it is gone, or of another store. One
+    that is not above it is damaged: a walk would never end.
+    """
+    assert state.caller is not None
+    try:
+        head = read_head(store, ThreadId(state.caller.thread))
+    except UnknownIdError:
+        return None
+    return head if head.state.depth < state.depth else None
+
+
 def is_open(store: "Store", state: "ThreadState") -> bool:
     """Whether the newest call of a thread has not been recorded."""
     caller = state.caller
     assert caller is not None
-    return any(call.child == state.thread for call in calls_of(store, ThreadId(caller.thread)))
+    if store.variables(call_name(caller.thread, caller.number, state.thread)):
+        return True
+    started = store.variables(calls_prefix(ThreadId(caller.thread)))  # by an agent, perhaps
+    return any(each.name.endswith(f"/{state.thread}") for each in started)
 
 
 def is_recorded(store: "Store", state: "ThreadState") -> bool:
@@ -203,6 +268,10 @@ def is_recorded(store: "Store", state: "ThreadState") -> bool:
     caller = state.caller
     assert caller is not None
     return store.payload(caller.event)["purpose"] != STARTED and not is_open(store, state)
+
+
+_FIRST: Final = ("failure", "limit", "role", "interrupted")
+"""Of several branches that wait, the first of these reasons is shown, then the first branch."""
 
 
 def shown_state(store: "Store", state: "ThreadState") -> "ThreadState":
@@ -217,15 +286,18 @@ def shown_state(store: "Store", state: "ThreadState") -> "ThreadState":
         return state._replace(status="cancelled", current_role=None, suspension=None, attempt=None)
     if state.status in ("running", "cancelled", "corrupt") or state.attempt is not None:
         return state
-    for call in open_calls(store, ThreadId(state.thread)):
-        state = at_call(state, call.role)
-        below = state_below(store, call.child)
-        if below is not None and below.status == "running":
-            return state._replace(status="running")
-        if below is not None and below.suspension is not None:
-            waits = below.suspension._replace(role=call.role)
-            return state._replace(status="suspended", suspension=waits)
-    return state
+    calls = open_calls(store, ThreadId(state.thread))
+    if not calls:
+        return state
+    state, role = at_call(state, calls[0].role), calls[0].role
+    below = [each for call in calls if (each := state_below(store, call.child)) is not None]
+    if any(each.status == "running" for each in below):
+        return state._replace(status="running")
+    waiting = [each.suspension for each in below if each.suspension is not None]
+    if not waiting:
+        return state
+    first = min(waiting, key=lambda each: _FIRST.index(each.reason))
+    return state._replace(status="suspended", suspension=first._replace(role=role))
 
 
 def state_below(store: "Store", thread: ThreadId) -> "ThreadState | None":
@@ -258,6 +330,12 @@ def waiting_below(store: "Store", head: Head) -> list[Waiting]:
     return [] if shown.suspension is None else [Waiting(head, shown.suspension)]
 
 
+def asks_below(store: "Store", head: Head) -> list[Waiting]:
+    """Those of `waiting_below` that only a person can continue."""
+    found = waiting_below(store, head)
+    return [each for each in found if each.suspension.reason in ("role", "limit")]
+
+
 def check_open(store: "Store", head: Head) -> None:
     """Reject a called thread whose result is recorded, or above which a thread is cancelled.
 
@@ -269,10 +347,11 @@ def check_open(store: "Store", head: Head) -> None:
         return
     fork = f"to continue from its last step in a new thread: uwf thread fork {head.ref}"
     if state.status == "completed" and is_recorded(store, state):
+        redo = f"; to redo that step: uwf thread poke {state.caller.thread} -p TEXT"
         raise WrongStateError(
             f"the result of thread {head.thread} is recorded in step {state.caller.number} of "
             f"thread {state.caller.thread}",
-            hint=f"{fork}; to redo that step: uwf thread poke {state.caller.thread} -p TEXT",
+            hint=fork if is_fan_out(state.caller.role) else fork + redo,
         )
     for above in calling_heads(store, state):
         if above.state.status == "cancelled":

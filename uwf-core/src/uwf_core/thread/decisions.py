@@ -1,8 +1,8 @@
-"""An event, and the decisions that events store: which role runs next, the end, or why the thread
-waits.
+"""An event, the decisions that events store (which role runs next, the end, or why the thread
+waits), and the ancestors of a step.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from uwf_core.named_tuple import NamedTuple
@@ -20,6 +20,14 @@ class Event(NamedTuple):
     kind: str
     ref: str
     payload: Mapping[str, Any]
+
+
+def with_ancestor(before: Sequence[str] | None, number: int, step: str) -> tuple[str, ...]:
+    """The table of `ancestors` after a step; `before` is that of the step itself."""
+    table = [
+        step if number % (1 << place) == 0 else each for place, each in enumerate(before or ())
+    ]
+    return (*table, step) if number == 1 << len(table) else tuple(table)
 
 
 def runs(role: str) -> NextPayload:

@@ -205,6 +205,7 @@ _JSON_TAGS: tuple[tuple[str, Any], ...] = (
     ("limits", None),
     ("largest", NOTHING_RESERVED),
     ("grants", {}),
+    ("ancestors", ()),
     ("caller", None),
     ("attempt", None),
     ("suspension", None),
@@ -264,6 +265,7 @@ def from_tags(thread: str, tags: Mapping[str, str]) -> ThreadState:
         values["depth"] = int(tags[DEPTH])
         values["totals"] = totals_of(tags.get("usage"))
         values |= {name: json.loads(tags[name]) for name in _MAPPINGS if name in tags}
+        values["ancestors"] = tuple(json.loads(tags.get("ancestors", "[]")))
         values["caller"] = _listed(tags, "caller", Caller)
         values["attempt"] = _listed(tags, "attempt", OpenAttempt)
         values["suspension"] = _listed(tags, "suspension", Suspension)

@@ -125,6 +125,29 @@ def _refs_in(steps: Sequence[Step], fields: Sequence[str]) -> set[str]:
 _MOST_AT_ONCE = 256
 
 
+def step_at(store: "Store", step: Step, number: int) -> Step:
+    """The step with this number in the chain that ends at `step`; reads O(log n) nodes.
+
+    Args:
+        number: from 1 to that of `step`.
+
+    Raises:
+        StoreError: a node on the way is missing or damaged.
+    """
+    while (own := step.payload["number"]) > number:
+        place = 0  # of the farthest ancestor that does not come before the one
+        while ((own - 1) >> (place + 1)) << (place + 1) >= number:
+            place += 1
+        ancestors = step.payload["ancestors"] or ()
+        if place >= len(ancestors):
+            raise CorruptNodeError(f"step {step.ref} lacks an ancestor", hint=_VERIFY)
+        step = read_step(store, Ref(ancestors[place]))
+    return step
+
+
+_VERIFY = "next: uwf cas verify"
+
+
 def failure_of(store: "Store", step: Step) -> ErrorPayload | None:
     """The error of a failed attempt, None for a step that succeeded."""
     if step.payload["failure"] is None:
@@ -256,17 +279,22 @@ def _own_steps(
 
 
 def _chain(store: "Store", head: Ref) -> list[Step]:
-    """The steps from `head` back to the first, with numbers that count down to 1."""
+    """The steps from `head` back to the first, with numbers that count down to 1 and with the
+    ancestors that follow from these.
+    """
     if is_start(store.get(head).payload):
         return []
     chain = list(newest_first(store, head, Ref("")))
     start = chain[0].payload["start"]
-    for number, step in zip(range(len(chain), 0, -1), chain, strict=True):
+    refs = {number: step.ref for number, step in zip(range(len(chain), 0, -1), chain, strict=True)}
+    for number, step in zip(refs, chain, strict=True):
         if step.payload["number"] != number or step.payload["start"] != start:
-            raise CorruptNodeError(
-                f"step {step.ref} is out of place in the chain",
-                hint="next: uwf cas verify",
-            )
+            raise CorruptNodeError(f"step {step.ref} is out of place in the chain", hint=_VERIFY)
+        before = number - 1
+        expected = [refs[(before >> place) << place] for place in range(before.bit_length())]
+        if (step.payload["ancestors"] or []) != expected:
+            message = f"the ancestors of step {step.ref} are not the steps of its chain"
+            raise CorruptNodeError(message, hint=_VERIFY)
     return chain
 
 

@@ -1,9 +1,10 @@
 """Both ends of a call: whether a thread and the one that called it record the same."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.ids import Ref
+from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.calls import STARTED, is_open
 from uwf_core.thread.history import newest_first
 from uwf_core.thread.names import CALLS
@@ -11,18 +12,28 @@ from uwf_core.thread.names import CALLS
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.thread.head import Head
+    from uwf_core.thread.types import BranchPayload
 
-Recorded = Mapping[int, frozenset[str]]
-"""The last steps of called threads, by the number of the step that records them."""
+
+class RecordedCalls(NamedTuple):
+    """What a step records of the threads that it called: their last steps, and its branches."""
+
+    ends: "Sequence[str]"
+    branches: "Sequence[BranchPayload] | None"
+
+
+Recorded = Mapping[int, RecordedCalls]
+"""By the number of the step."""
 
 
 def recorded_calls(store: "Store", head: "Head") -> Recorded:
     """What the steps of a thread record of those that it called."""
-    found: dict[int, frozenset[str]] = {}
+    found: dict[int, RecordedCalls] = {}
     for step in newest_first(store, head.ref, Ref(head.state.start)):
         child, children = step.payload["child"], step.payload["children"]
         if child is not None or children is not None:
-            found[step.payload["number"]] = frozenset(filter(None, (child, *(children or ()))))
+            ends = [child] if child is not None else children or []
+            found[step.payload["number"]] = RecordedCalls(ends, step.payload["branches"])
     return found
 
 
@@ -47,6 +58,23 @@ def name_problem(name: str, event: str, called: Any, child: "Head | None") -> st
     return None
 
 
+def _branch_problem(called: Any, child: "Head", parent: "Head", calls: RecordedCalls) -> str | None:
+    """What is wrong with the record of a branch in the step of its fan-out."""
+    place, branches = called["index"], calls.branches or ()
+    step = f"step {called['number']} of thread {parent.thread}"
+    if place >= len(branches):
+        return f"it is branch {place}, but {step} records {len(branches)} branches"
+    is_cancelled = child.state.status == "cancelled"
+    own = {"name": called["branch"], "role": called["plays"], "thread": str(child.thread)}
+    found: Mapping[str, Any] = branches[place]
+    wrong = [key for key, value in own.items() if found[key] != value]
+    wrong += ["status"] * ((found["status"] == "$cancelled") != is_cancelled)
+    wrong += ["last step"] * (calls.ends[place] != child.ref)
+    if not wrong:
+        return None
+    return f"{step} records another {', '.join(wrong)} of branch {place}"
+
+
 def result_problem(store: "Store", child: "Head", parent: "Head", recorded: Recorded) -> str | None:
     """What is wrong with the record of a thread's newest call; None if both threads agree.
 
@@ -64,7 +92,11 @@ def result_problem(store: "Store", child: "Head", parent: "Head", recorded: Reco
         if called["parentHead"] == parent.ref:
             return None
         return f"its call is open, but thread {parent.thread} has moved since"
-    if state.status == "cancelled" or child.ref in recorded.get(caller.number, ()):
+    calls = recorded.get(caller.number)
+    if called["index"] is not None and calls is not None:
+        return _branch_problem(called, child, parent, calls)
+    is_cancelled = state.status == "cancelled" and called["index"] is None
+    if is_cancelled or (calls is not None and child.ref in calls.ends):
         return None
     return (
         f"its call is not open, and step {caller.number} of thread {parent.thread} does not record "

@@ -7,9 +7,8 @@
           cancelled
 
 An event contains its decisions (its `next`, whether the session is kept), so `fold` needs no
-workflow, no table of failures, no clock and no configuration. `running` is not stored: a
-process holds the lock now. An attempt that is open while no process holds the lock was
-interrupted.
+workflow, no clock and no configuration. `running` is not stored: a process holds the lock now. An
+attempt that is open while no process holds the lock was interrupted.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -28,10 +27,10 @@ from uwf_core.api.sums import (
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.decisions import Event
+from uwf_core.thread.decisions import Event, with_ancestor
 from uwf_core.thread.types import NextPayload, Reason, Status
 
-FOLD_VERSION: Final = 3
+FOLD_VERSION: Final = 4
 """Increased when `fold` gives another state for the same events; older tags are folded again."""
 
 CALL: Final = "call"
@@ -39,10 +38,8 @@ CALL: Final = "call"
 
 
 class RoleSession(NamedTuple):
-    """A session of a role with one agent.
-
-    `number` is the newest step that it knows; `inherited`: the parent of a fork made it; `mark` is
-    the place in it after that step.
+    """A session of a role with one agent. `number` is the newest step that it knows, `mark` the
+    place in it after that step; `inherited`: the parent of a fork made it.
     """
 
     id: str
@@ -52,18 +49,15 @@ class RoleSession(NamedTuple):
 
     @property
     def knows_role(self) -> bool:
-        """Whether the role has delivered in it, and so knows its form and the task. A session whose
-        only attempt failed may not have got its prompt.
-        """
+        """Whether the role has delivered in it; else it may not have got its prompt."""
         return self.number > 0
 
 
 class RoleState(NamedTuple):
-    """A role in this thread: how many steps it has delivered, its newest step, and its session with
-    each agent; and what it has used here, without the steps that came with a fork.
+    """A role in this thread: how many steps it has delivered, its newest step, its session with
+    each agent, and what it has used here, without the steps that came with a fork.
 
-    `runs` are its steps, `leaf_steps` those of agents, persons and programs: with a call, those of
-    the called thread.
+    `runs` are its steps, `leaf_steps` those of agents, persons and programs, also in its calls.
     """
 
     visits: int = 0
@@ -82,7 +76,6 @@ class RoleState(NamedTuple):
 
 class OpenAttempt(NamedTuple):
     """An attempt that has not ended: it runs, or was interrupted if no process has the lock.
-
     `reserved` counts against limits meanwhile; None without a limit.
     """
 
@@ -98,9 +91,7 @@ class OpenAttempt(NamedTuple):
 
 
 class Suspension(NamedTuple):
-    """Why a thread waits. `question` refers to the pending question, `until_ms` to a rate limit's
-    end.
-    """
+    """Why a thread waits. `until_ms` is the end of a rate limit, `question` the pending one."""
 
     reason: Reason
     role: str
@@ -111,12 +102,8 @@ class Suspension(NamedTuple):
 
 
 class Caller(NamedTuple):
-    """The newest call of this thread.
-
-    Attributes:
-        event: its Called event. thread, number: the calling thread and the number of its step.
-        steps: the length of this thread's chain when it was called.
-        role: the role that it plays in the calling thread.
+    """The newest call: its Called event, the calling thread, number and role of its step, what this
+    thread `plays` (a branch another role), and its `steps` at that time.
     """
 
     event: str
@@ -124,10 +111,11 @@ class Caller(NamedTuple):
     number: int
     steps: int
     role: str
+    plays: str
 
 
 class ThreadState(NamedTuple):
-    """The state. `status` is the stored one; the lock decides whether the thread runs.
+    """The state; `status` is the stored one.
 
     Attributes:
         seq: the number of its events, and of the next one.
@@ -137,9 +125,10 @@ class ThreadState(NamedTuple):
         tries: attempts at the pending step that ended without one, so far.
         limits: those of its start. largest: the most that one leaf step has used.
         grants: what persons added to limits: the amount of each limit, by what it holds for.
-        depth: how many calls are above it. caller: its newest call, None for a root.
-        called_steps: steps in the threads that it called, less the own ones that called them.
-        totals, running_ms: with those of the threads that it called.
+        depth: how many calls are above it. caller: the newest one, None for a root.
+        called_steps: those of threads that it called, less the own steps that called them; totals
+            and running_ms have these too.
+        ancestors: `[k]` is its newest step whose number is a multiple of 2^k.
     """
 
     thread: str
@@ -163,6 +152,7 @@ class ThreadState(NamedTuple):
     grants: Mapping[str, Mapping[str, float]] = {}
     depth: int = 0
     called_steps: int = 0
+    ancestors: tuple[str, ...] = ()
     caller: Caller | None = None
     attempt: OpenAttempt | None = None
     suspension: Suspension | None = None
@@ -269,6 +259,7 @@ def _delivered(
     The sessions of other agents know the replaced step, so they get the new one.
     """
     payload, number = step.payload, step.payload["number"]
+    state = state._replace(ancestors=with_ancestor(payload["ancestors"], number, str(step.ref)))
     if inherited or not payload["replaces"]:
         role = role._replace(step=step.ref, visits=role.visits + 1)
     else:
@@ -279,7 +270,12 @@ def _delivered(
         role = role._replace(step=step.ref, sessions=known)
     session = payload["session"]
     own = None if session is None else RoleSession(session, number, inherited, payload["mark"])
-    return state.with_role(payload["role"], role.with_session(payload["agent"], own))
+    role = role.with_session(payload["agent"], own)
+    if payload["branches"]:
+        from uwf_core.thread.branches import with_sessions  # not for every step
+
+        role = with_sessions(role, payload, inherited=inherited)
+    return state.with_role(payload["role"], role)
 
 
 def _attempt_opened(state: ThreadState, event: Event) -> ThreadState:
@@ -292,7 +288,8 @@ def _attempt_opened(state: ThreadState, event: Event) -> ThreadState:
 
 def _called(state: ThreadState, event: Event) -> ThreadState:
     payload = event.payload
-    caller = Caller(event.ref, payload["parent"], payload["number"], state.steps, payload["role"])
+    names = payload["role"], payload["plays"]
+    caller = Caller(event.ref, payload["parent"], payload["number"], state.steps, *names)
     grants = {scope: each for scope, each in state.grants.items() if scope != CALL}
     state = state._replace(caller=caller, cwd=payload["cwd"], grants=grants)
     return decided(state, payload["next"])
@@ -311,6 +308,10 @@ def _step(state: ThreadState, event: Event) -> ThreadState:
         state = state._replace(called_steps=state.called_steps + called["steps"])
         sums = called["steps"], called["runningMs"], called["usage"], called["largest"]
         state, role = _with_sums(state, role, *sums)
+    if payload["branches"]:
+        from uwf_core.thread.branches import with_usage
+
+        state = with_usage(state, payload)
     if payload["failure"] is not None:
         return _tried(state, role, payload, payload["sessionKept"])
     state = _delivered(state, role, event)._replace(

@@ -83,6 +83,15 @@ class WorkspacePayload(TypedDict):
     after: str
 
 
+class BranchPayload(TypedDict):
+    """A branch of a fan-out: its name in `parallel`, its role, and the status that ended it."""
+
+    name: str | None
+    role: str
+    thread: str
+    status: str
+
+
 class StepPayload(TypedDict):
     """One turn of a role, or a failed attempt at one (then `output` is an error output).
 
@@ -100,10 +109,12 @@ class StepPayload(TypedDict):
         continuation: new, continued, forked, or restarted (the session asked for was lost).
         mark: the end of the reply in its session, as the agent names it.
         extractor: the extractor of the output, null for a typed object.
-        child, children: the last step of the thread, or of each branch, that it called.
+        child, children: the last step of the thread, or of each branch, that it called (the start
+            of a branch without one). branches: these branches, in the same order.
         called: threads that its agent started. calledUsage: what all of these have used.
-        ancestors: earlier steps at powers of two. artifacts: files by path. skills, toolList: what
-            the agent got. All null until used.
+        usageByRole: the part of the branches of each role.
+        ancestors: `[k]` is the newest earlier step whose number is a multiple of 2^k.
+        artifacts: files by path. skills, toolList: what the agent got. All null until used.
     """
 
     thread: str
@@ -146,10 +157,12 @@ class StepPayload(TypedDict):
     corrections: list[CorrectionPayload]
     previousAttempts: list[StepRef]
     child: StepRef | None
-    children: list[StepRef] | None
+    children: list[HeadRef] | None
+    branches: list[BranchPayload] | None
     called: list[str] | None
     calledUsage: LedgerPayload | None
-    ancestors: list[StepRef | None] | None
+    usageByRole: dict[str, LedgerPayload] | None
+    ancestors: list[StepRef] | None
     artifacts: dict[str, AnyRef] | None
     workspace: WorkspacePayload | None
     skills: list[Text] | None
@@ -236,6 +249,8 @@ class CalledPayload(_EventPayload):
     Attributes:
         parent, parentHead, role: the calling thread, its head and role.
         number, purpose, replaces, said, edgePrompt, prompt: of the step that the call is.
+        plays: the role that this thread plays; that of a branch is not that of the step.
+        index, branch: the number of a branch, and its name in `parallel`.
         input: the typed input.
         cwd: the folder of this thread during the call.
         ledger: what this thread had used before. limits: those of this call, set by its edge.
@@ -245,6 +260,9 @@ class CalledPayload(_EventPayload):
     parentHead: HeadRef
     number: int
     role: str
+    plays: str
+    index: int | None
+    branch: str | None
     purpose: str
     replaces: StepRef | None
     said: Text | None

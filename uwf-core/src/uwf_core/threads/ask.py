@@ -18,6 +18,7 @@ from uwf_core.engine.results import Watch
 from uwf_core.errors import NeedsAnswer, SessionLost, UsageError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.thread.branches import check_no_branches
 from uwf_core.thread.names import ask_name, asked_name, head_name
 from uwf_core.views.read import read_step
 from uwf_core.views.recorded import open_step
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from uwf_core.engine.documents import AnswerDocument
     from uwf_core.engine.engine import Engine
     from uwf_core.process.cancel import Cancel
-    from uwf_core.views.recorded import StepRecord
+    from uwf_core.views.recorded_step import StepRecord
 
 
 class AskOptions(NamedTuple):
@@ -58,8 +59,9 @@ def ask_step(
     `reconstructed`.
 
     Raises:
-        UnknownIdError: unknown step. UsageError: the question is blank, or the agent does not
-            declare `ask`: only that capability promises that it changes nothing.
+        UnknownIdError: unknown step. WrongStateError: it is the step of a fan-out.
+        UsageError: the question is blank, or the agent does not declare `ask`: only that capability
+            promises that it changes nothing.
         AgentFailure: the agent failed.
     """
     if not options.text.strip():
@@ -67,6 +69,7 @@ def ask_step(
     step = open_step(engine, word)
     while step.node["child"] is not None:  # a call: the step that gave its result answers
         step = open_step(engine, step.node["child"])
+    check_no_branches(step.node, "ask")
     choice = _choose(engine, step, options.agent)
     with opened_agent(engine, choice, None) as agent:
         _check_can_answer(agent)

@@ -111,7 +111,7 @@ def _arguments(
     arguments += ["--announce", str(options.announce)]
     if options.until_done:
         arguments.append("--until-done")
-    elif options.steps > 1:
+    elif options.steps is not None:
         arguments += ["-c", str(options.steps)]
     wait = None if options.wait_limits is None else f"{options.wait_limits:.0f}s"
     for name, value in (

@@ -19,7 +19,9 @@ from uwf_core.engine.run import RunOptions, check_step, exec_thread, locked_thre
 from uwf_core.errors import BusyError, PayloadError, UsageError, UwfError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.thread.branches import check_no_branches
 from uwf_core.thread.calls import (
+    asks_below,
     check_entered,
     check_no_call,
     open_calls,
@@ -27,6 +29,7 @@ from uwf_core.thread.calls import (
     waiting_below,
 )
 from uwf_core.thread.head import read_head
+from uwf_core.thread.history import read_step
 from uwf_core.thread.lifecycle import check_poke, check_resume
 from uwf_core.thread.limits import parse_amounts
 from uwf_core.thread.lock import thread_lock
@@ -100,7 +103,7 @@ def _waiting(engine: "Engine", root: ThreadId) -> ThreadId:
     head = read_head(engine.store, root)
     if not open_calls(engine.store, root):
         return root
-    found = waiting_below(engine.store, head)
+    found = asks_below(engine.store, head) or waiting_below(engine.store, head)
     if len(found) > 1:
         names = ", ".join(f"{each.head.thread} ({each.suspension.role})" for each in found)
         raise UsageError(
@@ -157,7 +160,8 @@ def poke_thread(
 
     Raises:
         WrongStateError: there is no step yet, a question is pending, or the thread is not idle,
-            completed or suspended by a role; or its newest step belongs to an earlier call.
+            completed or suspended by a role; or its newest step belongs to an earlier call, or is
+            that of a fan-out.
         BusyError: another process runs it.
     """
     if not text.strip():
@@ -166,6 +170,7 @@ def poke_thread(
         check_no_call(engine.store, run.head)
         check_entered(run.head)
         check_poke(run.head.state, run.head.thread)
+        check_no_branches(read_step(engine.store, run.head.ref).payload, "poke")
         intent = Intent("poke", _clean(engine, text))
         return run.save(run_steps(run, options, intent))
 

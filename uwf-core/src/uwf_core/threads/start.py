@@ -112,7 +112,8 @@ def _roles(engine: "Engine", workflow: Any) -> dict[str, Any]:
         called = {name: role["workflow"] for name, role in workflow["roles"].items()}
     else:
         definition = engine.definition(Ref(workflow))
-        called = {name: role.workflow for name, role in definition.roles.items()}
+        written = {name: role for name, role in definition.roles.items() if role.fan_out is None}
+        called = {name: role.workflow for name, role in written.items()}
     return {name: workflow if word == SELF else word for name, word in called.items()}
 
 

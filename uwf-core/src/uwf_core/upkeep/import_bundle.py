@@ -131,13 +131,14 @@ def _plan(engine: "Engine", checked: CheckedBundle, options: ImportOptions) -> _
 
 
 def _ended_below(checked: CheckedBundle, free: Collection[ThreadId]) -> Iterator[ThreadId]:
-    """The threads below a renamed one that come with it: those that have ended, below the thread
-    itself or below one that comes.
+    """The threads below a renamed one that come with it: those that have ended and are recorded,
+    below the thread itself or below one that comes.
     """
-    taken = {checked.thread}
+    names = (each.name for each in checked.own if each.name.startswith(CALLS))
+    taken, opened = {checked.thread}, {name.rpartition("/")[2] for name in names}
     for head in checked.below:
         caller = head.state.caller
-        is_below = caller is not None and caller.thread in taken
+        is_below = caller is not None and caller.thread in taken and head.thread not in opened
         if is_below and head.thread in free and head.state.status in FINISHED:
             taken.add(head.thread)
             yield head.thread

@@ -74,7 +74,7 @@ class _Verification:
         intact = [row for row in rows if self._is_intact(row)]
         self._roots = self._roots_of(intact)
         scan = self._scan(rows)
-        self._report_faults(scan)
+        self._report_faults(scan, intact)
         self._report_missing_roots(scan, intact)
         heads = [row for row in intact if row.name.startswith(HEADS)]
         self._report_strays(rows)
@@ -165,10 +165,16 @@ class _Verification:
         self._problems.append(StoreProblem("unreadable", f"cannot read nodes: {scan.unreadable}"))
         return scan_from(store, values)
 
-    def _report_faults(self, scan: Scan) -> None:
+    def _report_faults(self, scan: Scan, rows: Sequence[Variable]) -> None:
+        """Report the errors, but no missing node to which no variable leads: a collection may free
+        it before the node that refers to it, which the next one frees.
+        """
         affected = scan.affected(self._roots)
+        needed = scan.affected({row.name: [row.value] for row in rows}) if scan.faults else {}
+        is_whole = self._scope == Scope()
         for index, fault in enumerate(scan.faults):
-            self._problems.append(_problem_of(fault, affected.get(index, ())))
+            if fault.kind == "damaged" or index in needed or not is_whole:
+                self._problems.append(_problem_of(fault, affected.get(index, ())))
 
     def _report_missing_roots(self, scan: Scan, rows: Sequence[Variable]) -> None:
         for row in rows:

@@ -80,7 +80,9 @@ def lost_name(store: "Store", child: Head, parent: Head) -> tuple[str, str] | No
     assert caller is not None
     called = store.payload(caller.event)
     is_open = called["parentHead"] == parent.ref and caller.thread == parent.thread
-    if not is_open or called["purpose"] == STARTED or child.state.status == "cancelled":
+    # That of a cancelled branch stays until all have ended; then the caller moves.
+    may_be_recorded = child.state.status == "cancelled" and called["index"] is None
+    if not is_open or called["purpose"] == STARTED or may_be_recorded:
         return None
     name = call_name(caller.thread, caller.number, child.thread)
     return None if store.rows(name, limit=1) else (name, caller.event)

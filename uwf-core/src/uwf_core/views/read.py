@@ -2,13 +2,22 @@
 
 from typing import TYPE_CHECKING
 
-from uwf_core.prompt.markdown import fenced, input_text, said_markdown, step_markdown
+from uwf_core.prompt.markdown import (
+    fenced,
+    frontmatter,
+    input_text,
+    said_markdown,
+    step_markdown,
+)
 from uwf_core.thread.lifecycle import state_words
 from uwf_core.workflow.definition import PROGRAM
+from uwf_core.workflow.variants import BODY
 
 if TYPE_CHECKING:
-    from uwf_core.views.recorded import StepRecord, ThreadRecord
+    from uwf_core.views.recorded import ThreadRecord
+    from uwf_core.views.recorded_calls import CallRecord
     from uwf_core.views.recorded_replies import TurnRecord
+    from uwf_core.views.recorded_step import StepRecord
 
 QUOTA = 32_000
 """The default number of characters to show."""
@@ -60,7 +69,7 @@ def read_step(step: "StepRecord", quota: int = QUOTA) -> str:
     parts = [_step_text(step), *([note] if left_out else []), *reversed(texts)]
     if step.child is not None:
         parts.append(f"(a call: `uwf thread read {step.child}` prints the steps of its thread)")
-    elif not turns:
+    elif not turns and step.node["branches"] is None:
         parts.append("(the agent reported no turns)")
     return "\n\n".join(parts) + "\n"
 
@@ -87,9 +96,16 @@ def _status(thread: "ThreadRecord") -> str:
     line = f"Status: {state_words(state)}"
     if state.current_role is not None:
         line += f"; next: {state.current_role}"
+    for call in thread.open_calls:
+        line += f"\n\n{_open_call(call)}; next: `uwf thread read {call.thread}`"
     if state.suspension is not None:
         line += f"\n\n{fenced(state.suspension.message)}"
     return line
+
+
+def _open_call(call: "CallRecord") -> str:
+    key = "" if call.key is None else f" {call.key}"
+    return f"Open:{key} {call.role}, thread {call.thread}, {call.state or 'unreadable'}"
 
 
 def _step_text(step: "StepRecord") -> str:
@@ -97,6 +113,8 @@ def _step_text(step: "StepRecord") -> str:
     facts = f"{step.ref} · {step.alias or step.node['agent']} · {took}"
     if step.child is not None:
         facts += f"\n\nThread {step.child}; next: `uwf thread read {step.child}`"
+    if step.node["branches"] is not None:
+        return _branches_text(step, facts)
     failure, said = step.failure, step.sayings
     if failure is not None:
         heading = f"## Step {step.number}: {step.role}, failed ({failure['kind']})"
@@ -106,6 +124,26 @@ def _step_text(step: "StepRecord") -> str:
     if step.node["agent"] == PROGRAM:
         facts += f"\n\n{fenced(step.prompt)}\n"
     return f"{heading}\n\n{facts}\n{rest}"
+
+
+def _branches_text(step: "StepRecord", facts: str) -> str:
+    """The step of a fan-out: the result of each branch, with its thread."""
+    from uwf_core.workflow.fan_out import INDEX  # not for every thread
+
+    parts = [f"## Step {step.number}: {step.role}, {_line(step.status)}", facts]
+    parts += said_markdown(step.sayings)
+    for call, result in zip(step.calls, step.output["results"], strict=True):
+        shown = {name: value for name, value in result.items() if name not in (BODY, INDEX)}
+        parts += [
+            f"### {call.key}: {call.role}, {_line(call.status)}",
+            f"Thread {call.thread}; next: `uwf thread read {call.thread}`",
+            fenced(frontmatter(shown, result[BODY])),
+        ]
+    return "\n\n".join(parts)
+
+
+def _line(status: str | None) -> str:
+    return " ".join((status or "").split())
 
 
 def _turn_text(turn: "TurnRecord") -> str:

@@ -4,50 +4,47 @@ Every view and every exporter renders it; `uwf_core.api.reading` describes it fo
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.find import find_step, find_thread
-from uwf_core.errors import UnknownIdError, WrongStateError
-from uwf_core.ids import Ref
+from uwf_core.errors import CorruptNodeError, UnknownIdError, WrongStateError
+from uwf_core.ids import Ref, ThreadId
 from uwf_core.thread.calls import (
-    CALL_AGENT,
     Called,
     Frame,
+    asks_below,
     called_by,
     open_calls,
     shown_state,
     stack_of,
-    waiting_below,
 )
-from uwf_core.thread.head import Head, nodes_present, read_head, session_rests
+from uwf_core.thread.head import Head, nodes_present, read_head
 from uwf_core.thread.history import (
-    Saying,
-    Step,
     failed_steps,
-    failure_of,
-    is_answer,
     is_start,
+    is_step,
     newest_first,
     read_input,
     read_start,
     read_step,
-    sayings,
-    text_at,
+    step_at,
     unordered_events,
 )
 from uwf_core.thread.lifecycle import effective
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import attempt_name, turns_prefix
-from uwf_core.views.recorded_replies import CorrectionRecord, EventRecord, TurnRecord
+from uwf_core.views.recorded_calls import CallRecord, open_calls_of
+from uwf_core.views.recorded_replies import EventRecord, TurnRecord
+from uwf_core.views.recorded_step import StepRecord
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder
     from uwf_core.api.sums import UsagePayload
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.state import OpenAttempt, ThreadState
-    from uwf_core.thread.types import ErrorPayload, StartPayload
+    from uwf_core.thread.types import StartPayload
     from uwf_core.workflow.definition import Definition
 
 
@@ -73,140 +70,6 @@ def open_step(engine: "Engine", word: str) -> "StepRecord":
             hint=f"`uwf cas get {ref}` prints it; `uwf thread read` prints the task",
         )
     return StepRecord(engine, read_step(engine.store, ref))
-
-
-class StepRecord:
-    """A `RecordedStep`."""
-
-    _output: Mapping[str, Any] | None = None  # read once
-
-    def __init__(self, engine: "Engine", step: Step) -> None:
-        self._engine = engine
-        self._step = step
-        self.ref, self.node = step
-        self.number, self.role = self.node["number"], self.node["role"]
-
-    @property
-    def workflow(self) -> "Definition":
-        """The workflow that chose the role and routed the output."""
-        return self._engine.definition(Ref(self.node["workflow"]))
-
-    @property
-    def child(self) -> str | None:
-        """The thread that it called, if it is a call."""
-        return self.node["session"] if self.node["agent"] == CALL_AGENT else None
-
-    @property
-    def alias(self) -> str | None:
-        """The alias that the configuration has for the agent, if that is a command."""
-        return self._engine.alias_of(self.node["agent"])
-
-    @property
-    def start_node(self) -> "StartPayload":
-        """The start node of its chain."""
-        return read_start(self._engine.store, Ref(self.node["start"]))
-
-    @property
-    def failure(self) -> "ErrorPayload | None":
-        """The error of a failed attempt."""
-        return None if self.node["failure"] is None else failure_of(self._engine.store, self._step)
-
-    @property
-    def output(self) -> Mapping[str, Any]:
-        """The typed output; empty for a failed attempt."""
-        if self._output is None:
-            failed = self.node["failure"] is not None
-            self._output = {} if failed else self._engine.store.payload(Ref(self.node["output"]))
-        return self._output
-
-    @property
-    def status(self) -> str | None:
-        """The `$status` of the output."""
-        status = self.output.get("$status")
-        return status if isinstance(status, str) else None
-
-    @property
-    def body(self) -> str:
-        """The text beside the output."""
-        if self.node["body"] is None or self.node["failure"] is not None:
-            return ""
-        return self._engine.store.text(self.node["body"])
-
-    @property
-    def raw(self) -> str | None:
-        """The whole reply."""
-        return self._text("raw")
-
-    @property
-    def prompt(self) -> str:
-        """Exactly what the agent got."""
-        return self._engine.store.text(Ref(self.node["prompt"]))
-
-    @property
-    def edge_prompt(self) -> str:
-        """The moderator's instruction."""
-        return self._engine.store.text(Ref(self.node["edgePrompt"]))
-
-    @property
-    def said(self) -> str | None:
-        """The text of a person to the role."""
-        return self._text("said")
-
-    @property
-    def answer(self) -> Any:
-        """A person's answer."""
-        answer = self._text("answer")
-        return None if answer is None else json.loads(answer)
-
-    @property
-    def sayings(self) -> list[Saying]:
-        """What persons said for this step and the attempts before it."""
-        return sayings(self._engine.store, self._step)
-
-    @property
-    def is_answer(self) -> bool:
-        """Whether the output is a person's answer."""
-        return is_answer(self.node["answer"], self.node["usage"])
-
-    @property
-    def session_rests(self) -> bool:
-        """Whether nothing was said in its session since, as far as its own thread knows."""
-        return session_rests(self._engine.store, self._step)
-
-    @property
-    def duration_ms(self) -> int:
-        """How long it took."""
-        return self.node["completedAtMs"] - self.node["startedAtMs"]
-
-    @property
-    def corrections(self) -> list[CorrectionRecord]:
-        """The replies that were rejected."""
-        store = self._engine.store
-        return [CorrectionRecord(store, each) for each in self.node["corrections"]]
-
-    @property
-    def attempts(self) -> "list[StepRecord]":
-        """The attempts at this step that failed."""
-        return [self.other(ref) for ref in self.node["previousAttempts"]]
-
-    @property
-    def replaced(self) -> "StepRecord | None":
-        """The step that this one replaced."""
-        return None if self.node["replaces"] is None else self.other(self.node["replaces"])
-
-    @property
-    def turns(self) -> list[TurnRecord]:
-        """The messages inside the agent's loop."""
-        detail = self._engine.store.payload(Ref(self.node["detail"]))
-        return [TurnRecord(self._engine.store, ref) for ref in detail["turns"]]
-
-    def other(self, ref: str) -> "StepRecord":
-        """Another step of the store."""
-        return StepRecord(self._engine, read_step(self._engine.store, Ref(ref)))
-
-    def _text(self, field: str) -> str | None:
-        fields: Mapping[str, Any] = self.node
-        return text_at(self._engine.store, fields[field])
 
 
 class ThreadRecord:
@@ -275,12 +138,24 @@ class ThreadRecord:
         return called_by(self._engine.store, self.stored)
 
     @property
+    def open_calls(self) -> list[CallRecord]:
+        """The open calls for which the next step waits; of a fan-out in the order of branches."""
+        return open_calls_of(self._engine.store, self._head.thread)
+
+    def called_thread(self, call: CallRecord) -> "ThreadRecord | None":
+        """The thread of an open call; None if it cannot be read: exec reports that."""
+        try:
+            return ThreadRecord(self._engine, read_head(self._engine.store, ThreadId(call.thread)))
+        except (UnknownIdError, CorruptNodeError):
+            return None
+
+    @property
     def form(self) -> dict[str, Any] | None:
         """The JSON Schema of an answer, of the pending question or of the role that yielded."""
         store = self._engine.store
         if open_calls(store, self._head.thread):
-            below = waiting_below(store, self._head)
-            return ThreadRecord(self._engine, below[0].head).form if len(below) == 1 else None
+            below = [each.head for each in asks_below(store, self._head)]
+            return ThreadRecord(self._engine, below[0]).form if len(below) == 1 else None
         waiting = self._head.state.suspension
         if waiting is None or waiting.reason != "role":
             return None
@@ -342,10 +217,14 @@ class ThreadRecord:
 
     def _before(self, word: str) -> Ref:
         """The step before the one that a word names."""
-        wanted = find_step(self._engine, word)
-        for step in newest_first(self._engine.store, self._head.ref, Ref(self.start)):
-            if step.ref == wanted:
-                return Ref(step.payload["prev"] or self.start)
+        wanted, store = find_step(self._engine, word), self._engine.store
+        node = store.payload(wanted)
+        if is_step(node) and not self._head.at_start:
+            newest = read_step(store, self._head.ref)
+            if 0 < node["number"] <= newest.payload["number"]:
+                found = step_at(store, newest, node["number"])
+                if found.ref == wanted:
+                    return Ref(found.payload["prev"] or self.start)
         raise UnknownIdError(
             f"{wanted} is not a step of thread {self.id}", hint=f"next: uwf step list {self.id}"
         )

@@ -1,7 +1,7 @@
 """A thread as a document. Reads without ever taking a lock."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.sums import NOTHING_USED, UsagePayload
@@ -9,7 +9,16 @@ from uwf_core.engine.find import find_thread
 from uwf_core.engine.results import status_fields
 from uwf_core.errors import CorruptNodeError, DefinitionError, UwfError
 from uwf_core.ids import ThreadId
-from uwf_core.thread.calls import Called, Frame, calling_heads, calls_of, is_recorded, open_calls
+from uwf_core.thread.calls import (
+    Called,
+    Frame,
+    OpenCall,
+    calling_heads,
+    calls_of,
+    is_recorded,
+    open_calls,
+    state_below,
+)
 from uwf_core.thread.head import PARENT, ThreadSummary
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import HEADS
@@ -19,7 +28,9 @@ from uwf_core.views.recorded import ThreadRecord, open_thread
 
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder, Variable
+    from uwf_core.cas.store import Store
     from uwf_core.engine.documents import (
+        BranchDocument,
         CalledDocument,
         FrameDocument,
         RunningDocument,
@@ -59,7 +70,7 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
         "agent": thread.node["agent"] if thread.is_sound else None,
         "bindings": thread.node["bindings"] if thread.is_sound else None,
         "form": form,
-        "stack": [_frame(each) for each in thread.stack],
+        "stack": _stack(engine.store, thread.stack),
         "children": [_called(each) for each in thread.called],
         "next": commands,
         "hint": hint,
@@ -79,8 +90,28 @@ def used_with_calls(engine: "Engine", state: ThreadState) -> "UsagePayload":
 
 
 def _frame(frame: Frame) -> "FrameDocument":
-    thread, name, role, step = frame
-    return {"thread": thread, "workflowName": name, "role": role, "step": step}
+    thread, name, role, step, _ = frame
+    return {"thread": thread, "workflowName": name, "role": role, "step": step, "branches": None}
+
+
+def _stack(store: "Store", stack: Sequence[Frame]) -> "list[FrameDocument]":
+    """The threads of a stack; a fan-out, which is the last one, has its branches."""
+    documents = [_frame(each) for each in stack]
+    if stack and stack[-1].branches is not None:
+        documents[-1]["branches"] = [_branch(store, each) for each in stack[-1].branches]
+    return documents
+
+
+def _branch(store: "Store", call: OpenCall) -> "BranchDocument":
+    below = state_below(store, call.child)
+    waits = None if below is None else below.suspension
+    return {
+        "index": call.place,
+        "name": call.name,
+        "thread": call.child,
+        "status": "corrupt" if below is None else below.status,
+        "reason": waits and waits.reason,
+    }
 
 
 def _called(called: Called) -> "CalledDocument":
@@ -160,6 +191,9 @@ def _continuation(
         waits = None
     if row["parent"] is not None and (ended := _after_call(engine, thread)) is not None:
         return ended
+    fan_out = thread.stack[-1].branches if thread.stack else None
+    if fan_out is not None and row["status"] in ("idle", "running", "suspended"):
+        return _of_branches(engine, row, thread.stack[-1], form)
     if below and row["status"] != "cancelled":
         if row["status"] == "running" and row["running"] is None:
             running = (each.thread for each in below if holder_of(engine.store, each.thread))
@@ -175,6 +209,37 @@ def _continuation(
     return _next(row, waits, form), _hint(row, waits, failed)
 
 
+def _of_branches(
+    engine: "Engine", row: "ThreadRow", frame: Frame, form: dict[str, Any] | None
+) -> tuple[list[str], str | None]:
+    """What continues a thread at a fan-out: a run of the branches that are left, and for each that
+    waits for a person what `show` of it says.
+    """
+    store, calls = engine.store, frame.branches or []
+    states = [(call, state_below(store, call.child)) for call in calls]
+    if row["status"] == "running":
+        return [f"uwf thread wait {row['thread']}"], _FOLLOW_BRANCHES
+    left = [state for _, state in states if state is None or state.status not in FINISHED]
+    people = [
+        (call, state.suspension)
+        for call, state in states
+        if state and state.suspension and state.suspension.reason in ("role", "limit")
+    ]
+    commands: list[str] = []
+    if len(left) > len(people) or not left:
+        commands = [f"uwf thread exec {row['thread']}"]
+    if len(people) == 1 and row["suspendReason"] in ("role", "limit"):
+        commands += _next(row, people[0][1], form)
+    else:
+        commands += [f"uwf thread show {call.child}" for call, _ in people[:_SHOWN]]
+    if not left:
+        return commands, f"records the results of {len(calls)} branches"
+    waiting = f"; waiting for a person: {len(people)}" if people else ""
+    return commands, f"branches left: {len(left)} of {len(calls)}{waiting}"
+
+
+_SHOWN = 5
+_FOLLOW_BRANCHES = "waits for the run of the branches"
 _FOLLOW = "waits for the run of the called thread"
 
 

@@ -6,7 +6,8 @@ from uwf_core.views.turns import turns_of_step
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import StepDocument, StepRow
-    from uwf_core.views.recorded import StepRecord, ThreadRecord
+    from uwf_core.views.recorded import ThreadRecord
+    from uwf_core.views.recorded_step import StepRecord
 
 
 def list_steps(thread: "ThreadRecord") -> "list[StepRow]":
@@ -56,6 +57,7 @@ def show_step(step: "StepRecord") -> "StepDocument":
         "childThread": step.child,
         "child": node["child"],
         "children": node["children"],
+        "branches": node["branches"],
         "called": node["called"],
         "calledUsage": node["calledUsage"],
         "turns": turns_of_step(step),
@@ -78,6 +80,7 @@ def _start_row(thread: "ThreadRecord") -> "StepRow":
         "attempts": 0,
         "answered": False,
         "childThread": None,
+        "branches": None,
     }
 
 
@@ -98,4 +101,5 @@ def _row(step: "StepRecord") -> "StepRow":
         "attempts": len(node["previousAttempts"]) + 1,
         "answered": step.is_answer,
         "childThread": step.child,
+        "branches": node["branches"],
     }

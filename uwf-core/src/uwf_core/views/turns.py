@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from uwf_core.engine.documents import TurnDocument
     from uwf_core.thread.state import OpenAttempt
-    from uwf_core.views.recorded import StepRecord, ThreadRecord
+    from uwf_core.views.recorded import ThreadRecord
     from uwf_core.views.recorded_replies import TurnRecord
+    from uwf_core.views.recorded_step import StepRecord
 
 POLL_SECONDS = 0.2
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from uwf_core.api.sums import NOTHING_USED, UsagePayload, add_usage
 from uwf_core.engine.find import find_thread
-from uwf_core.errors import StoreError
+from uwf_core.errors import StoreError, UnknownIdError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.calls import descendants_of
@@ -44,9 +44,13 @@ def usage_of(engine: "Engine", wanted: UsageFilter, by: str) -> "UsageDocument":
     """What the threads have used, in groups, the most expensive first.
 
     Raises:
-        UnknownIdError: unknown thread.
+        UnknownIdError: unknown thread, or no thread has the workflow.
     """
     threads = list(dict.fromkeys(_threads(engine, wanted)))
+    if wanted.workflow is not None and wanted.since_ms is None and not threads:
+        raise UnknownIdError(
+            f"no thread of the workflow {wanted.workflow!r}", hint="next: uwf workflow list"
+        )
     groups: dict[str | None, list[_Part]] = {}
     unread = 0
     for thread in threads:
@@ -102,7 +106,8 @@ def _parts(engine: "Engine", head: Head) -> Iterator[_Part]:
     workflow = head.state.workflow_name
     for event in own_events(engine.store, head.thread, head.ref):
         payload = event.payload
-        if event.kind not in ("step", "asked") or payload.get("child") or payload.get("children"):
+        called = payload.get("child") or payload.get("children")
+        if event.kind not in ("step", "asked") or called is not None:
             continue
         ms = max(0, payload["completedAtMs"] - payload["startedAtMs"])
         is_step = event.kind == "step" and payload["failure"] is None

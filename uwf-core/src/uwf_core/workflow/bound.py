@@ -1,22 +1,34 @@
 """How many agent calls and leaf steps a workflow takes at most, with all that it calls. Pure.
 
 Counted are the leaf steps from the start to an end or a suspension, without failed attempts and
-corrections. Every status is taken to be possible. On a graph without cycles and without limits of
+corrections. Every status is taken to be possible. On a graph without cycles, branches and limits of
 calls the bound is exact; elsewhere it may be too high, but never too low.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.workflow.cycles import Targets, components, discovered, longest, shortest_cycle
+from uwf_core.workflow.cycles import components, discovered, shortest_cycle
 from uwf_core.workflow.definition import END, SELF, START
+from uwf_core.workflow.variants import JOINED
+from uwf_core.workflow.walk_graph import (
+    RESUMED,
+    UNLIMITED,
+    Count,
+    FlatGraph,
+    Visit,
+    WalkGraph,
+    add,
+    branches,
+    flattened,
+    laps,
+    limit_in,
+    multiply,
+)
 
-UNLIMITED: Final = float("inf")
-
-Count = float
-"""An int, or UNLIMITED."""
+MIXED, EMPTY = JOINED
 
 
 class Bound(NamedTuple):
@@ -26,20 +38,29 @@ class Bound(NamedTuple):
         agent_calls: the steps of agents, None if there is no bound.
         steps: these with the steps of persons and programs.
         cycle: the roles that can repeat without a bound, as paths from the root; empty if bounded.
+        open_list: in place of a cycle, the path of a `forEach` whose list has no `maxItems`.
     """
 
     agent_calls: int | None
     steps: int | None
     cycle: tuple[str, ...]
+    open_list: str | None = None
 
     def document(self) -> dict[str, Any]:
         """The bound, for programs."""
-        return {"agentCalls": self.agent_calls, "steps": self.steps, "cycle": [*self.cycle]}
+        return {
+            "agentCalls": self.agent_calls,
+            "steps": self.steps,
+            "cycle": [*self.cycle],
+            "openList": self.open_list,
+        }
 
     def words(self) -> str:
         """The bound, for people."""
         again = self.cycle * 2 if len(self.cycle) == 1 else self.cycle
         unbounded = f"unbounded: {' -> '.join(again)}"
+        if self.open_list is not None:
+            unbounded = f"unbounded: {self.open_list} (a list without maxItems)"
         if self.agent_calls is None:
             return unbounded
         calls = f"at most {self.agent_calls} agent call{'' if self.agent_calls == 1 else 's'}"
@@ -66,8 +87,8 @@ def bound_of(
     most = steps.walks(run).most
     calls = agents.walks(run).most
     unlimited = agents if calls == UNLIMITED else steps if most == UNLIMITED else None
-    cycle = () if unlimited is None else unlimited.cycle(run)
-    return Bound(_whole(calls), _whole(most), cycle)
+    endless = _Endless(()) if unlimited is None else unlimited.endless(run)
+    return Bound(_whole(calls), _whole(most), endless.cycle, endless.open_list)
 
 
 def _whole(count: Count) -> int | None:
@@ -92,27 +113,23 @@ class _Walks(NamedTuple):
     ending: Mapping[str, Count]
 
 
-class _Visit(NamedTuple):
-    """What one visit of a role counts, and to leave it by each status. `runs`: how often it can
-    run. `total`: what all its visits count.
-    """
+class _Endless(NamedTuple):
+    """Why a walk is unlimited: a cycle, or a list without a bound."""
 
-    most: Count
-    ending: Mapping[str, Count]
-    runs: Count
-    total: Count
+    cycle: tuple[str, ...]
+    open_list: str | None = None
 
-
-_RESUMED: Final = _Visit(0, {"resume": 0}, UNLIMITED, 0)
+    def below(self, role: str) -> "_Endless":
+        """The same as a path from the caller."""
+        listed = self.open_list and f"{role}/{self.open_list}"
+        return _Endless(tuple(f"{role}/{each}" for each in self.cycle), listed)
 
 
-class _Graph(NamedTuple):
-    """The part of a workflow's graph that can be followed. `$START` is a resume after an end."""
+class _Called(NamedTuple):
+    """A thread that a role or a branch calls. `role` plays it."""
 
-    first: str
-    visits: Mapping[str, _Visit]
-    edges: Mapping[str, Mapping[str, str]]
-    after: Targets
+    role: str
+    thread: "_Entered"
 
 
 class _Counter:
@@ -128,6 +145,7 @@ class _Counter:
         self._counts = counts
         self._steps = steps or self
         self._known: dict[tuple[int, int, str, Count], _Walks] = {}
+        self._flat: dict[int, FlatGraph] = {}
 
     def walks(self, run: _Entered) -> _Walks:
         """The longest walks of a thread."""
@@ -136,22 +154,22 @@ class _Counter:
             self._known[key] = self._walked(run)
         return self._known[key]
 
-    def cycle(self, run: _Entered) -> tuple[str, ...]:
-        """The roles that can repeat, of a thread whose longest walk is unlimited."""
+    def endless(self, run: _Entered) -> _Endless:
+        """Why the longest walk of a thread is unlimited."""
         graph = self._graph(run)
         names = discovered(graph.first, graph.after)
         for name in names:
             often = bool(shortest_cycle(name, graph.after))
             if self._visit(run, name, often=often).most == UNLIMITED:
-                called = next(
-                    each for each in self._calls(run, name) if self.walks(each).most == UNLIMITED
-                )
-                return tuple(f"{name}/{each}" for each in self.cycle(called))
+                for role, called in self._calls(run, name):
+                    if self.walks(called).most == UNLIMITED:
+                        return self.endless(called).below(role)
+                return _Endless((), name)
         free = [name for name in names if graph.visits[name].runs == UNLIMITED]
         after = {name: [each for each in graph.after[name] if each in free] for name in free}
         cycles = (shortest_cycle(name, after) for name in free if graph.visits[name].most)
         found = next(each for each in cycles if each)
-        return (found[-1], *found[:-1])  # the edge back comes first
+        return _Endless((found[-1], *found[:-1]))  # the edge back comes first
 
     def _walked(self, run: _Entered) -> _Walks:
         graph = self._graph(run)
@@ -168,26 +186,27 @@ class _Counter:
                 if target == END:
                     ending[status] = max(ending.get(status, 0), count)
                 arrived[target] = max(arrived.get(target, 0), count)
-        ceiling = _limit(run.workflow["limits"], "maxSteps")
+        ceiling = limit_in(run.workflow["limits"], "maxSteps")
         return _Walks(min(most, ceiling), {key: min(each, ceiling) for key, each in ending.items()})
 
     def _through(
-        self, run: _Entered, graph: _Graph, members: list[str], arrived: Mapping[str, Count]
+        self, run: _Entered, graph: WalkGraph, members: list[str], arrived: Mapping[str, Count]
     ) -> tuple[Count, Iterator[tuple[str, str, Count]]]:
         """The longest walk that stops in a component, and those that leave it."""
         name = members[0]
         if len(members) == 1 and name not in graph.after[name]:
             visit, before = self._visit(run, name, often=False), arrived[name]
             ways = [each for each in visit.ending.items() if each[0] in graph.edges[name]]
-            leaving = ((name, status, _sum(before, count)) for status, count in ways)
-            return _sum(before, visit.most), leaving
-        inside = min(_laps(graph, members, arrived))
+            leaving = ((name, status, add(before, count)) for status, count in ways)
+            return add(before, visit.most), leaving
+        inside = min(laps(graph, members, arrived))
         return inside, ((name, each, inside) for name in members for each in graph.edges[name])
 
-    def _graph(self, run: _Entered) -> _Graph:
-        graph = run.workflow["graph"]
+    def _graph(self, run: _Entered) -> WalkGraph:
+        graph, fan_outs = self._flat_graph(run.workflow)
         first = graph[START][run.entry]["role"]
-        visits = {name: self._visit(run, name, often=True) for name in run.workflow["roles"]}
+        names = (*run.workflow["roles"], *fan_outs)
+        visits = {name: self._visit(run, name, often=True) for name in names}
         edges = {
             name: {
                 status: edge["role"]
@@ -197,30 +216,32 @@ class _Counter:
             for name, visit in visits.items()
         }
         if run.again:
-            visits[START] = _RESUMED._replace(runs=run.again)
+            visits[START] = RESUMED._replace(runs=run.again)
             edges = {
                 name: {status: START if to == END else to for status, to in each.items()}
                 for name, each in edges.items()
             }
             edges[START] = {"resume": graph[START]["resume"]["role"]}
         after = {name: [to for to in each.values() if to in edges] for name, each in edges.items()}
-        return _Graph(first, visits, edges, after)
+        return WalkGraph(first, visits, edges, after)
 
-    def _visit(self, run: _Entered, name: str, *, often: bool) -> _Visit:
+    def _visit(self, run: _Entered, name: str, *, often: bool) -> Visit:
         if name == START:
-            return _RESUMED
+            return RESUMED
+        if name in self._flat_graph(run.workflow).fan_outs:
+            return self._fan_out(run, name, often=often)
         role = run.workflow["roles"][name]
-        steps = _limit(role["limits"], "maxSteps")
-        runs = min(steps, _limit(role["limits"], "maxVisits"))
+        steps = limit_in(role["limits"], "maxSteps")
+        runs = min(steps, limit_in(role["limits"], "maxVisits"))
         if role["workflow"] is None:
             each: Count = 1 if self._counts(role) else 0
-            statuses = run.workflow["graph"].get(name, ())
-            return _Visit(each, dict.fromkeys(statuses, each), runs, _product(runs, each))
+            statuses = self._flat_graph(run.workflow).graph.get(name, ())
+            return Visit(each, dict.fromkeys(statuses, each), runs, multiply(runs, each))
         if run.depth == 0:  # the call suspends the thread
-            return _Visit(0, {}, 1, 0)
-        calls = list(self._calls(run, name))
+            return Visit(0, {}, 1, 0)
+        calls = [each.thread for each in self._calls(run, name)]
         walks = [self.walks(call) for call in calls[: 2 if often else 1]]
-        ceiling = min(steps, _limit_of_calls(run, name))
+        ceiling = min(steps, self._limit_of_calls(run, name))
         ending: dict[str, Count] = {}
         for status, count in (item for each in walks for item in each.ending.items()):
             ending[status] = max(ending.get(status, 0), min(count, ceiling))
@@ -228,68 +249,92 @@ class _Counter:
         whole = calls[0]._replace(again=max(0, runs - 1))
         total = min(steps, self.walks(whole).most)
         # Each call takes a step, so a thread that cannot take more of them ends the calls.
-        return _Visit(most, ending, min(runs, self._steps.walks(whole).most), total)
+        return Visit(most, ending, min(runs, self._steps.walks(whole).most), total)
 
-    def _calls(self, run: _Entered, name: str) -> Iterator[_Entered]:
-        """The first call of a role that a workflow plays, and a later one."""
-        word = run.workflow["roles"][name]["workflow"]
-        if word is None:
+    def _fan_out(self, run: _Entered, name: str, *, often: bool) -> Visit:
+        """A visit of a fan-out: that of all its branches."""
+        if run.depth == 0:  # the calls suspend the thread
+            return Visit(0, {}, 1, 0)
+        edge, roles = self._flat_graph(run.workflow).fan_outs[name], run.workflow["roles"]
+        # With a list that is empty, it can run as often as the walk comes here.
+        can_be_empty = EMPTY in edge["then"]
+        played, runs, total = dict[str, list[_Walks]](), UNLIMITED, 0.0
+        for branch in branches(edge):
+            walks = self._branch(run, branch, often=often and branch["again"])
+            played.setdefault(branch["role"], []).append(walks)
+        for role in played:
+            steps = limit_in(roles[role]["limits"], "maxSteps")
+            total = add(total, steps)
+            if not can_be_empty:
+                runs = min(runs, steps, limit_in(roles[role]["limits"], "maxVisits"))
+
+        def together(count: Callable[[_Walks], Count]) -> Count:
+            """Of all branches; the steps of a role have a limit for all its branches."""
+            result: Count = 0
+            for role, each in played.items():
+                own: Count = 0
+                for walks in each:
+                    own = add(own, count(walks))
+                result = add(result, min(own, limit_in(roles[role]["limits"], "maxSteps")))
+            return result
+
+        most = together(lambda walks: walks.most)
+        ending = {
+            status: together(lambda walks, status=status: walks.ending[status])  # type: ignore[misc]
+            for status in edge["then"]
+            if all(status in walks.ending for each in played.values() for walks in each)
+        }
+        # A branch that is cancelled may have taken any of its steps.
+        ending |= {MIXED: most, **({EMPTY: 0} if can_be_empty else {})}
+        return Visit(most, ending, runs, min(total, multiply(runs, most)))
+
+    def _branch(self, run: _Entered, branch: Mapping[str, Any], *, often: bool) -> _Walks:
+        """The longest walks of a branch, for a list of all its items."""
+        ceiling, times = limit_in(branch["limits"], "maxSteps"), branch["times"]
+        calls = [*_called_again(self._called(run, branch["workflow"], branch["role"]))]
+        walks = [self.walks(each.thread) for each in calls[: 2 if often else 1]]
+        ending: dict[str, Count] = {}
+        for status, count in (item for each in walks for item in each.ending.items()):
+            one = multiply(times, min(count, ceiling))
+            ending[status] = max(ending.get(status, 0), one)
+        return _Walks(multiply(times, min(ceiling, max(each.most for each in walks))), ending)
+
+    def _calls(self, run: _Entered, name: str) -> Iterator[_Called]:
+        """The first call of a role that a workflow plays, and a later one; those of the branches of
+        a fan-out.
+        """
+        fan_outs = self._flat_graph(run.workflow).fan_outs
+        if name in fan_outs:
+            for branch in branches(fan_outs[name]):
+                first = self._called(run, branch["workflow"], branch["role"])
+                yield from _called_again(first) if branch["again"] else (first,)
             return
+        word = run.workflow["roles"][name]["workflow"]
+        if word is not None:
+            yield from _called_again(self._called(run, word, name))
+
+    def _called(self, run: _Entered, word: Any, role: str) -> _Called:
         called = word
         if isinstance(word, str):
             called = run.workflow if word == SELF else self._read(word)
-        yield _Entered(called, run.depth - 1)
-        yield _Entered(called, run.depth - 1, "resume")
+        return _Called(role, _Entered(called, run.depth - 1))
+
+    def _flat_graph(self, workflow: Mapping[str, Any]) -> FlatGraph:
+        found = self._flat.get(id(workflow))
+        if found is None:
+            found = self._flat[id(workflow)] = flattened(workflow["graph"])
+        return found
+
+    def _limit_of_calls(self, run: _Entered, role: str) -> Count:
+        """The largest limit on an edge to a role."""
+        graph = self._flat_graph(run.workflow).graph
+        entries = {run.entry, "resume"} if run.again else {run.entry}
+        edges = [edge for name in graph if name != START for edge in graph[name].values()]
+        edges += [graph[START][entry] for entry in entries]
+        limits = (limit_in(edge["limits"], "maxSteps") for edge in edges if edge["role"] == role)
+        return max(limits, default=UNLIMITED)
 
 
-def _laps(graph: _Graph, members: list[str], arrived: Mapping[str, Count]) -> Iterator[Count]:
-    """Bounds of the walks to and in a component with cycles. Each takes away some of the roles
-    that cannot always run again: between two visits of these, a walk takes what is left.
-    """
-    within, after = set(members), graph.after
-    scarce = sorted(
-        (name for name in members if graph.visits[name].runs < UNLIMITED),
-        key=lambda name: graph.visits[name].runs,
-    )
-    weights = {name: graph.visits[name].most for name in members}
-    for number in range(len(scarce) + 1):
-        taken = scarce[:number]
-        left = within.difference(taken)
-        rest = longest(
-            {name: [each for each in after[name] if each in left] for name in left}, weights
-        )
-        total: Count = max(
-            _sum(count, rest.get(name, 0)) for name, count in arrived.items() if name in within
-        )
-        for name in taken:
-            visit = graph.visits[name]
-            next_ = max((rest.get(each, 0) for each in after[name]), default=0)
-            own = min(visit.total, _product(visit.runs, visit.most))
-            total = _sum(total, _sum(own, _product(visit.runs, next_)))
-        yield total
-
-
-def _limit(limits: Mapping[str, Any] | None, name: str) -> Count:
-    value: Count | None = None if limits is None else limits[name]
-    return UNLIMITED if value is None else value
-
-
-def _limit_of_calls(run: _Entered, role: str) -> Count:
-    """The largest limit on an edge to a role."""
-    graph = run.workflow["graph"]
-    entries = {run.entry, "resume"} if run.again else {run.entry}
-    edges = [edge for name in run.workflow["roles"] for edge in graph.get(name, {}).values()]
-    edges += [graph[START][entry] for entry in entries]
-    limits = (_limit(edge["limits"], "maxSteps") for edge in edges if edge["role"] == role)
-    return max(limits, default=UNLIMITED)
-
-
-def _sum(one: Count, other: Count) -> Count:
-    """Without a conversion of large ints to float."""
-    return UNLIMITED if UNLIMITED in (one, other) else one + other
-
-
-def _product(one: Count, other: Count) -> Count:
-    if not one or not other:
-        return 0
-    return UNLIMITED if UNLIMITED in (one, other) else one * other
+def _called_again(first: _Called) -> Iterator[_Called]:
+    yield first
+    yield first._replace(thread=first.thread._replace(entry="resume"))

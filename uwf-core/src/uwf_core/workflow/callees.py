@@ -17,7 +17,7 @@ from uwf_core.workflow.discover import ResolveContext, resolve
 from uwf_core.workflow.file_name import SUFFIXES
 from uwf_core.workflow.load import load_beside
 from uwf_core.workflow.problem import Problem
-from uwf_core.workflow.result_type import graph_edges, result_schema
+from uwf_core.workflow.result_type import graph_edges, mapped_fan_outs, result_schema
 from uwf_core.workflow.source_file import reason
 from uwf_core.workflow.variants import variants
 
@@ -153,5 +153,12 @@ def _unpublished(workflow: dict[str, Any]) -> Callee:
         for name, role in workflow["roles"].items()
         if role["workflow"] != SELF
     }
-    edges = graph_edges(workflow["graph"], lambda edge: edge["role"])
+    edges = [*graph_edges(workflow["graph"], _target)]
+    for name, edge in mapped_fan_outs(workflow["graph"]):
+        outputs[name] = variants(edge["frontmatter"])
+        edges += graph_edges({name: edge["then"]}, _target)
     return Callee(workflow, result_schema(edges, outputs), workflow["input"])
+
+
+def _target(edge: dict[str, Any]) -> str:
+    return str(edge["role"])

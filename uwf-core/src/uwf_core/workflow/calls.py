@@ -8,7 +8,7 @@ from uwf_core.workflow.parsed import ParsedEdge, ParsedRole, ParsedWorkflow
 from uwf_core.workflow.problem import Problem, error_at, warning_at
 from uwf_core.workflow.result_type import Edges, result_schema
 from uwf_core.workflow.role_schema import RoleSchema
-from uwf_core.workflow.variants import Analysis, analyse
+from uwf_core.workflow.variants import Analysis, analyse, variant_of
 
 if TYPE_CHECKING:
     from uwf_core.workflow.callees import Callees
@@ -37,12 +37,17 @@ class Calls:
     def schemas(
         self, parsed: ParsedWorkflow, others: Mapping[str, RoleSchema]
     ) -> dict[str, RoleSchema]:
-        """The result types of the roles that call workflows; `others` are the other roles."""
+        """The result types of the roles that call workflows, and of the fan-outs; `others` are the
+        other roles.
+        """
         calling = {name: role for name, role in parsed.roles.items() if role.workflow is not None}
         schemas = {
             name: self._called(name, role) for name, role in calling.items() if not _is_self(role)
         }
         known = {**others, **schemas}
+        joined = _joined(parsed, known, of_self=False)
+        known |= joined
+        schemas |= joined
         result = result_schema(
             _edges(parsed), {name: each.analysis.variants for name, each in known.items()}
         )
@@ -51,7 +56,7 @@ class Calls:
             if _is_self(role):
                 self.found[name] = SELF
                 schemas[name] = self._typed(role, result, is_sure=is_sure)
-        return schemas
+        return schemas | _joined(parsed, {**others, **schemas}, of_self=True)
 
     def check_inputs(
         self,
@@ -69,6 +74,10 @@ class Calls:
             wanted = None if edge.role is None else self.inputs.get(edge.role.text)
             if wanted is not None:
                 yield from _input_problems(edge, analyses.get(edge.source), wanted, own)
+        if self.inputs and parsed.fan_outs:
+            from uwf_core.workflow.branch_templates import check_branch_inputs
+
+            yield from check_branch_inputs(parsed, analyses, self.inputs)
 
     def _called(self, name: str, role: ParsedRole) -> RoleSchema:
         """The result type of another workflow, empty after an error."""
@@ -113,8 +122,7 @@ def _input_problems(
     from uwf_core.workflow.input_types import input_faults, output_schema
 
     assert edge.role is not None
-    variants = analysis.variants if analysis else ()
-    variant = next((each for each in variants if each.status == edge.status), None)
+    variant = variant_of(analysis, edge.status)
     if edge.source != START and variant is None:
         return  # another error
     given = own if edge.source == START and own is not None else output_schema(variant)
@@ -127,6 +135,16 @@ def _input_problems(
             f"({edge.source}.{edge.status})",
             "change the output of the role, or the `input` of the called workflow",
         )
+
+
+def _joined(
+    parsed: ParsedWorkflow, schemas: Mapping[str, RoleSchema], *, of_self: bool
+) -> dict[str, RoleSchema]:
+    if not parsed.fan_outs:
+        return {}
+    from uwf_core.workflow.joins import join_schemas  # not for every workflow
+
+    return join_schemas(parsed, schemas, of_self=of_self)
 
 
 _EMPTY = RoleSchema({}, Analysis((), ()), [])

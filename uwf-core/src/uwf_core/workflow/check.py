@@ -156,6 +156,7 @@ def _check(
         check_suggestions(parts, calls.lacks),
         check_graph(parts, analyses),
         check_templates(parts, analyses, own),
+        _fan_outs(parts, schemas, analyses, own),
         _programs(parts, analyses, own),
         calls.check_inputs(parts, analyses, own),
     ):
@@ -166,7 +167,28 @@ def _check(
         for name, role in workflow["roles"].items():
             role["frontmatter"] = schemas[name].schema
             role["workflow"] = calls.found.get(name)
+        if parts.fan_outs and not any(each.severity == "error" for each in problems):
+            from uwf_core.workflow.joins import complete_fan_outs  # not for every workflow
+
+            complete_fan_outs(workflow, parts, schemas)
     return workflow
+
+
+def _fan_outs(
+    parts: ParsedWorkflow,
+    schemas: "Mapping[str, RoleSchema]",
+    analyses: "Mapping[str, Analysis]",
+    own: dict[str, Any] | None,
+) -> Iterable[Problem]:
+    if not parts.fan_outs:
+        return ()
+    from uwf_core.workflow.branch_templates import check_branch_templates
+    from uwf_core.workflow.fan_out_check import check_fan_outs  # not for every workflow
+
+    return (
+        *check_fan_outs(parts, schemas, own),
+        *check_branch_templates(parts, analyses, own),
+    )
 
 
 def _programs(

@@ -24,7 +24,7 @@ from uwf_core.workflow.yaml_source import compose_all
 
 def reference_of(file: str) -> Ref | None:
     """The reference of the workflow in `file` if it is valid; None if it is certainly not, or calls
-    other workflows, which only a check resolves.
+    other workflows or has branches, which only a check resolves.
 
     A reference alone proves nothing: ask the store whether it exists.
 
@@ -36,7 +36,9 @@ def reference_of(file: str) -> Ref | None:
     if loaded.problems or not isinstance(loaded.node, YamlMapping):
         return None
     workflow, problems = read_shape(Workflow, loaded.node, extensions=True)
-    if problems or workflow.name != expected_name(file):
+    if problems or workflow.branch or workflow.name != expected_name(file):
+        return None
+    if any(edge.is_fan_out for edges in workflow.graph.values() for edge in edges.values()):
         return None
     payload = plain(workflow)
     if payload["input"] is not None:

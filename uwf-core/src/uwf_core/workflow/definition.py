@@ -15,7 +15,7 @@ from uwf_core.shape.shapes import build, plain
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
 
-WORKFLOW_TYPE = Ref("39WPMQHXXEZRW")
+WORKFLOW_TYPE = Ref("FW5FXH7VHMMK2")
 """The type of workflow nodes: the reference of `publish.WORKFLOW_SCHEMA` as a schema node."""
 
 WORKFLOW_TYPES = frozenset((WORKFLOW_TYPE,))
@@ -69,17 +69,68 @@ class Reserve(NamedTuple):
     cost_usd: Annotated[float | None, "US dollars.", _POSITIVE] = None
 
 
-class Edge(NamedTuple):
-    """The target of a status; prompt and location are templates."""
+_TARGET = "The next role, or $END or $SUSPEND."
+_PROMPT = (
+    "The prompt of the next role. {{{field}}} is a field of the output, {{{_body}}} the text "
+    "after its frontmatter. For $SUSPEND: the question to a person."
+)
+_LOCATION = "The working folder of that step; also a template."
+_CALL_LIMITS = "Limits of the call, if the next role is a workflow."
 
-    role: Annotated[str, "The next role, or $END or $SUSPEND."]
-    prompt: Annotated[
-        str,
-        "The prompt of the next role. {{{field}}} is a field of the output, {{{_body}}} the text "
-        "after its frontmatter. For $SUSPEND: the question to a person.",
-    ]
-    location: Annotated[str | None, "The working folder of that step; also a template."] = None
-    limits: Annotated[Limits | None, "Limits of the call, if the next role is a workflow."] = None
+
+class JoinEdge(NamedTuple):
+    """The target of the joint status of branches; prompt and location are templates."""
+
+    role: Annotated[str, _TARGET]
+    prompt: Annotated[str, _PROMPT]
+    location: Annotated[str | None, _LOCATION] = None
+    limits: Annotated[Limits | None, _CALL_LIMITS] = None
+
+
+class Branch(NamedTuple):
+    """A branch of `parallel`; prompt and location are templates. A node has its `workflow`, which
+    can be a generated one, and its place in the file.
+    """
+
+    role: Annotated[str, "The role of the branch."]
+    prompt: Annotated[str, "The prompt of the branch."]
+    location: Annotated[str | None, "The working folder of the branch; also a template."] = None
+    limits: Annotated[Limits | None, "Limits of the branch."] = None
+    workflow: Annotated[Annotated[str, To("workflow")] | None, "Set by uwf."] = None
+    place: Annotated[int, "Set by uwf."] = 0
+
+
+class Edge(NamedTuple):
+    """The target of a status: a role, or branches that run in parallel (`forEach` or `parallel`,
+    and `then`). Prompt and location are templates.
+    """
+
+    role: Annotated[str, _TARGET] = ""
+    prompt: Annotated[str, _PROMPT] = ""
+    location: Annotated[str | None, _LOCATION] = None
+    limits: Annotated[Limits | None, _CALL_LIMITS] = None
+    for_each: Annotated[
+        str | None, "A list in the output: the role runs once for each item, in parallel."
+    ] = None
+    parallel: Annotated[
+        dict[str, Branch] | None, "Branches by name, which run in parallel.", Names("a branch")
+    ] = None
+    then: Annotated[
+        dict[str, JoinEdge] | None,
+        "Where the results of all branches lead: the edge of a status that all have, `$mixed` for "
+        "anything else, `$empty` for an empty list.",
+    ] = None
+    max_parallel: Annotated[
+        int | None, "How many branches may run at a time; by default limits.parallel.", _POSITIVE
+    ] = None
+    shared: Annotated[bool, "Whether the branches may write in the same folder."] = False
+    frontmatter: Annotated[Annotated[dict[str, Any], To("schema")] | None, "Set by uwf."] = None
+    workflow: Annotated[Annotated[str, To("workflow")] | None, "Set by uwf."] = None
+
+    @property
+    def is_fan_out(self) -> bool:
+        """Whether it leads to branches."""
+        return self.then is not None
 
 
 class RoleProgram(NamedTuple):
@@ -160,11 +211,13 @@ class Workflow(NamedTuple):
         Annotated[dict[str, Any], To("schema")] | None,
         "The JSON Schema of the typed input; templates read it as {{{input.field}}}.",
     ] = None
+    branch: Annotated[bool, "Set by uwf, in the workflow of one role that a branch runs."] = False
 
 
 class Role(NamedTuple):
     """A role of a published workflow: as `RoleText`, with its name and the `schema` that
-    `frontmatter` refers to. `workflow` is a reference or `$SELF`.
+    `frontmatter` refers to. `workflow` is a reference or `$SELF`. The role of a fan-out
+    (`SOURCE/STATUS`) has the edge that leads to its branches.
     """
 
     name: str
@@ -184,6 +237,22 @@ class Role(NamedTuple):
     model: str | None = None
     limits: RoleLimits | None = None
     reserve: Reserve | None = None
+    fan_out: Edge | None = None
+
+    @property
+    def calls(self) -> bool:
+        """Whether other threads play it."""
+        return self.workflow is not None or self.fan_out is not None
+
+    @property
+    def workflows(self) -> tuple[str, ...]:
+        """The workflows that it calls: references, or `$SELF`."""
+        if self.fan_out is not None:
+            named = self.fan_out.parallel
+            if named is None:
+                return (str(self.fan_out.workflow),)
+            return tuple(str(branch.workflow) for branch in named.values())
+        return () if self.workflow is None else (self.workflow,)
 
     @property
     def command(self) -> tuple[str, ...] | None:
@@ -192,8 +261,9 @@ class Role(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """A workflow. `graph`: role (or `$START`) -> status (or `new`, `resume`) -> edge. `input`: the
-    schema of its typed input, or None.
+    """A workflow. `graph`: role (or `$START`) -> status (or `new`, `resume`) -> edge; an edge to
+    branches leads to the role of the fan-out, whose edges are those of `then`. `input`: the schema
+    of its typed input, or None. `branch`: whether it was generated for a branch of one role.
     """
 
     ref: Ref
@@ -203,11 +273,23 @@ class Definition(NamedTuple):
     graph: dict[str, dict[str, Edge]]
     limits: Limits
     input: Mapping[str, Any] | None = None
+    branch: bool = False
 
     @property
     def calls(self) -> bool:
-        """Whether a workflow plays one of the roles."""
-        return any(role.workflow is not None for role in self.roles.values())
+        """Whether a workflow plays one of the roles, or a fan-out is one."""
+        return any([role.workflow or role.fan_out for role in self.roles.values()])  # noqa: C419
+
+    def leads(self, role: str) -> dict[str, str]:
+        """Where each status of a role leads: a role, `$END`, `$SUSPEND`, or branches in words."""
+        leads = {status: edge.role for status, edge in self.graph[role].items()}
+        for status, target in leads.items() if self.calls else ():
+            edge = self.roles[target].fan_out if target in self.roles else None
+            if edge is not None:
+                from uwf_core.workflow.fan_out import fan_out_words  # not for every workflow
+
+                leads[status] = fan_out_words(edge)
+        return leads
 
     @property
     def runs_programs(self) -> bool:
@@ -235,23 +317,36 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
             hint="next: uwf workflow list",
         )
     found: Workflow = build(Workflow, node.payload)
-    order = _reading_order(found.graph)
+    graph, fan_outs = found.graph, dict[str, Edge]()
+    if any([edge.then for edges in graph.values() for edge in edges.values()]):  # noqa: C419
+        from uwf_core.workflow.fan_out import flat_graph  # not for every workflow
+
+        graph, fan_outs = flat_graph(graph)
+    order = _reading_order(graph)
+    names = [*order, *(name for name in found.roles if name not in graph)]
+    roles = {name: _role(store, name, found.roles[name]) for name in names if name in found.roles}
+    for name, edge in fan_outs.items():
+        roles[name] = _fan_out(store, name, edge)
     return Definition(
         ref=ref,
         name=found.name,
         description=found.description,
-        roles={
-            name: _role(store, name, found.roles[name]) for name in order if name in found.roles
-        },
-        graph={name: found.graph[name] for name in order},
+        roles=roles,
+        graph={name: graph[name] for name in order},
         limits=found.limits,
         input=None if found.input is None else store.schema(Ref(str(found.input))),
+        branch=found.branch,
     )
 
 
 def as_in_file(definition: Definition) -> Workflow:
     """A published workflow in the shape of its file, where each role contains its schema."""
     texts = [field for field in RoleText._fields if field != "frontmatter"]
+    graph = definition.graph
+    if any(role.fan_out for role in definition.roles.values()):
+        from uwf_core.workflow.fan_out import graph_as_written  # not for every workflow
+
+        graph = graph_as_written(definition)
     return Workflow(
         name=definition.name,
         roles={
@@ -259,11 +354,13 @@ def as_in_file(definition: Definition) -> Workflow:
                 frontmatter=dict(role.schema), **{field: getattr(role, field) for field in texts}
             )
             for name, role in definition.roles.items()
+            if role.fan_out is None
         },
-        graph=definition.graph,
+        graph=graph,
         description=definition.description,
         limits=definition.limits,
         input=None if definition.input is None else dict(definition.input),
+        branch=definition.branch,
     )
 
 
@@ -284,6 +381,12 @@ def _reading_order(graph: Mapping[str, Mapping[str, Edge]]) -> list[str]:
         targets = (edge.role for edge in graph[name].values())
         order += [each for each in dict.fromkeys(targets) if each in graph and each not in order]
     return order + [name for name in graph if name not in order]
+
+
+def _fan_out(store: "Store", name: str, edge: Edge) -> Role:
+    """The role of a fan-out: its output is the joint result of the branches."""
+    ref = Ref(str(edge.frontmatter))
+    return Role(name, "", "", (), "", "", ref, store.schema(ref), None, None, fan_out=edge)
 
 
 def _role(store: "Store", name: str, text: RoleText) -> Role:

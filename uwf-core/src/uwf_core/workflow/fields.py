@@ -4,7 +4,7 @@ A name is looked up as the renderer does it: its first part in the innermost sec
 the rest within that.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -13,7 +13,7 @@ from uwf_core.workflow.template import Path, TemplateName
 from uwf_core.workflow.variants import BODY, INPUT, Variant
 
 _ANYTHING: tuple[dict[str, Any], ...] = ({},)
-_Shape = Sequence[dict[str, Any]]
+ValueShape = Sequence[dict[str, Any]]
 """Flat alternatives: a value satisfies one of them."""
 
 
@@ -28,9 +28,18 @@ class Presence(IntEnum):
 class Fields:
     """The names that one variant of a role's output (None at $START) offers to templates, with
     the typed input if the workflow has one.
+
+    In the branches of a fan-out, there are further names that are always present (`others`, by
+    their schema), and the contexts `inner` within that of the output: the shape of an item.
     """
 
-    def __init__(self, variant: Variant | None, input_schema: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        variant: Variant | None,
+        input_schema: dict[str, Any] | None = None,
+        others: Mapping[str, Any] | None = None,
+        inner: Sequence[ValueShape] = (),
+    ) -> None:
         properties: dict[str, Any] = {}
         if variant is not None:
             properties = {**variant.properties, BODY: {"type": "string"}}
@@ -38,7 +47,10 @@ class Fields:
         if input_schema is not None:
             properties[INPUT] = input_schema
             required.append(INPUT)
-        self.top: _Shape = (
+        if others is not None:
+            properties |= others
+            required += others
+        top: ValueShape = (
             {
                 "type": "object",
                 "properties": properties,
@@ -46,7 +58,7 @@ class Fields:
                 "additionalProperties": variant is not None and variant.open,
             },
         )
-        self._within: dict[tuple[Path, ...], _Scope] = {(): _Scope([self.top], [])}
+        self._within: dict[tuple[Path, ...], _Scope] = {(): _Scope([top, *inner], [])}
 
     def presence(self, name: TemplateName) -> Presence:
         """Whether the value of `name` is present; the tag of a section needs only PERHAPS."""
@@ -68,18 +80,18 @@ class Fields:
 class _Scope:
     """The inside of sections: the values they iterate over, and what they prove to be present."""
 
-    def __init__(self, contexts: list[_Shape], guarded: list[tuple[Path, _Shape]]) -> None:
+    def __init__(self, contexts: list[ValueShape], guarded: list[tuple[Path, ValueShape]]) -> None:
         self.contexts = contexts
         self.guarded = guarded
-        self._found: dict[Path, tuple[Presence, _Shape]] = {}
+        self._found: dict[Path, tuple[Presence, ValueShape]] = {}
 
-    def find(self, path: Path) -> tuple[Presence, _Shape]:
+    def find(self, path: Path) -> tuple[Presence, ValueShape]:
         """Whether `path` is present, and the shape of its value."""
         if path not in self._found:
             self._found[path] = self._find(path)
         return self._found[path]
 
-    def _find(self, path: Path) -> tuple[Presence, _Shape]:
+    def _find(self, path: Path) -> tuple[Presence, ValueShape]:
         if not path:
             return Presence.ALWAYS, self.contexts[-1]
         for known, shape in reversed(self.guarded):
@@ -98,12 +110,17 @@ class _Scope:
         return found, _few(shape)
 
 
-def _few(shape: _Shape) -> _Shape:
+def item_shape(lists: ValueShape) -> ValueShape:
+    """The shape of the items of a list, which is one of these."""
+    return _few(tuple(item for each in lists for item in _item_shape(each, None)))
+
+
+def _few(shape: ValueShape) -> ValueShape:
     """A shape of too many alternatives counts as any value: sections multiply them."""
     return shape if len(shape) <= MAX_ALTERNATIVES else _ANYTHING
 
 
-def _member(shape: _Shape, part: str) -> tuple[Presence, tuple[dict[str, Any], ...]]:
+def _member(shape: ValueShape, part: str) -> tuple[Presence, tuple[dict[str, Any], ...]]:
     """`part` of a value of this shape: in all alternatives, in some, or in none."""
     found = [_member_of_one(schema, part) for schema in shape]
     inner = tuple(each for _, schemas in found for each in schemas)
@@ -115,9 +132,9 @@ def _member(shape: _Shape, part: str) -> tuple[Presence, tuple[dict[str, Any], .
     return Presence.PERHAPS, inner
 
 
-def _member_of_one(schema: dict[str, Any], part: str) -> tuple[Presence, _Shape]:
+def _member_of_one(schema: dict[str, Any], part: str) -> tuple[Presence, ValueShape]:
     types = _types(schema)
-    found: list[tuple[Presence, _Shape]] = []
+    found: list[tuple[Presence, ValueShape]] = []
     if "object" in types:
         found.append(_property(schema, part))
     if "array" in types and part.isascii() and part.isdigit() and len(part) < 10:
@@ -129,7 +146,7 @@ def _member_of_one(schema: dict[str, Any], part: str) -> tuple[Presence, _Shape]
     return best, inner
 
 
-def _property(schema: dict[str, Any], part: str) -> tuple[Presence, _Shape]:
+def _property(schema: dict[str, Any], part: str) -> tuple[Presence, ValueShape]:
     properties = schema.get("properties")
     more = schema.get("additionalProperties")
     if isinstance(properties, dict) and part in properties:
@@ -142,7 +159,7 @@ def _property(schema: dict[str, Any], part: str) -> tuple[Presence, _Shape]:
     return Presence.PERHAPS, (alternatives(more) if isinstance(more, dict) else ()) or _ANYTHING
 
 
-def _item(schema: dict[str, Any], index: int) -> tuple[Presence, _Shape]:
+def _item(schema: dict[str, Any], index: int) -> tuple[Presence, ValueShape]:
     least, most = schema.get("minItems", 0), schema.get("maxItems")
     if isinstance(most, (int, float)) and index >= most:
         return Presence.NEVER, ()
@@ -150,7 +167,7 @@ def _item(schema: dict[str, Any], index: int) -> tuple[Presence, _Shape]:
     return Presence.ALWAYS if always else Presence.PERHAPS, _item_shape(schema, index)
 
 
-def _item_shape(schema: dict[str, Any], index: int | None) -> _Shape:
+def _item_shape(schema: dict[str, Any], index: int | None) -> ValueShape:
     """The shape of the item at `index`, or of any item."""
     first = schema.get("prefixItems")
     first = first if isinstance(first, list) else []
@@ -185,7 +202,7 @@ def _types_of_values(schema: dict[str, Any]) -> list[str]:
     return sorted({names.get(type(value), "string") for value in listed})
 
 
-def _not_null(shape: _Shape) -> _Shape:
+def _not_null(shape: ValueShape) -> ValueShape:
     """The alternatives within a section over the value, where it cannot be null."""
     some = [
         {**schema, "type": [each for each in _types(schema) if each != "null"]}
@@ -195,7 +212,7 @@ def _not_null(shape: _Shape) -> _Shape:
     return tuple(some)
 
 
-def _items(shape: _Shape) -> _Shape:
+def _items(shape: ValueShape) -> ValueShape:
     """The context inside a section: each item of a list, else the value itself."""
     inner: list[dict[str, Any]] = []
     for schema in shape:

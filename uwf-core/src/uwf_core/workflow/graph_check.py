@@ -21,7 +21,7 @@ def check_graph(parsed: ParsedWorkflow, analyses: Mapping[str, Analysis]) -> Ite
         yield from _target(edge, parsed)
     yield from _paths(parsed)
     for name, analysis in analyses.items():
-        if name in parsed.graph:
+        if name in parsed.graph and name not in parsed.fan_outs:
             yield from _statuses(parsed, name, analysis)
 
 
@@ -34,12 +34,20 @@ def _sources(parsed: ParsedWorkflow) -> Iterator[Problem]:
                 f"{name} has outgoing edges",
                 f"{name} can only be a target; remove this entry",
             )
+        elif name in parsed.fan_outs:
+            continue
         elif name != START and parsed.roles and name not in parsed.roles:
             hint = suggestion(name, [*parsed.roles, START])
             yield error_at(
                 key.place, "unknown-role", f"unknown role {name!r} at graph.{name}", hint
             )
     meant = {_meant(name, [*parsed.roles, START]) for name in parsed.graph}
+    meant |= {
+        _meant(branch.role.text, parsed.roles)
+        for fan_out in parsed.fan_outs.values()
+        for branch in fan_out.branches
+        if branch.role is not None
+    }
     for name, role in parsed.roles.items():
         if name not in meant:
             yield error_at(
@@ -99,15 +107,22 @@ def _target(edge: ParsedEdge, parsed: ParsedWorkflow) -> Iterator[Problem]:
                 f"{START} leads to {target} before any role has run",
                 "use the name of the first role",
             )
-    elif parsed.roles and target not in parsed.roles:
+    elif parsed.roles and target not in parsed.roles and not _is_its_fan_out(edge, parsed):
         hint = suggestion(target, [*parsed.roles, END, SUSPEND])
-        message = f"unknown role {target!r} at graph.{edge.source}.{edge.status}"
+        message = f"unknown role {target!r} at {edge.place}"
         yield error_at(edge.role.place, "unknown-role", message, hint)
+
+
+def _is_its_fan_out(edge: ParsedEdge, parsed: ParsedWorkflow) -> bool:
+    """Whether it is the edge to branches itself: no other edge leads to a fan-out."""
+    assert edge.role is not None
+    is_own = edge.role.text == f"{edge.source}/{edge.status}"
+    return is_own and edge.role.text in parsed.fan_outs
 
 
 def _paths(parsed: ParsedWorkflow) -> Iterator[Problem]:
     targets: dict[str, set[str]] = {}
-    known = (*parsed.roles, START, END, SUSPEND)
+    known = (*parsed.roles, *parsed.fan_outs, START, END, SUSPEND)
     for edge in parsed.edges():
         if edge.source not in (END, SUSPEND) and edge.role is not None:
             target = _meant(edge.role.text, known)
@@ -125,7 +140,8 @@ def _paths(parsed: ParsedWorkflow) -> Iterator[Problem]:
     for source, names in targets.items():
         for target in names:
             sources.setdefault(target, set()).add(source)
-    ends = {name for names in targets.values() for name in names} - set(parsed.roles) - {START}
+    inner = {*parsed.roles, *parsed.fan_outs, START}
+    ends = {name for names in targets.values() for name in names} - inner
     leaving = _closure(ends, sources)
     for name in parsed.roles:
         if name in reached & targets.keys() & parsed.graph.keys() and name not in leaving:

@@ -19,6 +19,52 @@ class ParsedEdge(NamedTuple):
     prompt: YamlScalar | None
     location: YamlScalar | None
 
+    @property
+    def place(self) -> str:
+        """Its path in the file."""
+        role, _, status = self.source.partition("/")
+        return (
+            f"graph.{role}.{status}.then.{self.status}" if status else f"graph.{role}.{self.status}"
+        )
+
+
+class ParsedBranch(NamedTuple):
+    """A branch as written; the one of `forEach` has no name, and the key of its edge."""
+
+    name: str | None
+    key: YamlScalar
+    role: YamlScalar | None
+    prompt: YamlScalar | None
+    location: YamlScalar | None
+
+
+class ParsedFanOut(NamedTuple):
+    """An edge to branches as written: its source, status and key, and what it leads to. A key that
+    is misspelt, which is an error already, counts as the one that it means.
+    """
+
+    source: str
+    status: str
+    key: YamlScalar
+    node: YamlMapping
+    for_each: YamlScalar | None
+    branches: list[ParsedBranch]
+
+    @property
+    def place(self) -> str:
+        """Its path in the file."""
+        return f"graph.{self.source}.{self.status}"
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is a `forEach`."""
+        return meant_value(self.node, "parallel") is None
+
+    @property
+    def then(self) -> YamlMapping | None:
+        """The edges of the joint result."""
+        return _mapping(meant_value(self.node, "then"))
+
 
 class ParsedRole(NamedTuple):
     """A role as written: its key, and its parts; None where one is missing or of a wrong type."""
@@ -39,7 +85,8 @@ class ParsedWorkflow(NamedTuple):
     """The parts that the checks read. `sources` has the text of every file.
 
     Attributes:
-        graph: the key of each node of the graph, and its edges.
+        graph: the key of each node of the graph, and its edges; a fan-out is a node.
+        fan_outs: by the name of that node.
         graph_place: the place of `graph`, or None.
         input: the schema of the typed input, or None.
     """
@@ -47,6 +94,7 @@ class ParsedWorkflow(NamedTuple):
     root: YamlMapping
     roles: dict[str, ParsedRole]
     graph: dict[str, tuple[YamlScalar, list[ParsedEdge]]]
+    fan_outs: dict[str, ParsedFanOut]
     graph_place: Place | None
     input: YamlMapping | None
     sources: dict[str, str]
@@ -62,14 +110,22 @@ def parse_workflow(root: YamlMapping, sources: dict[str, str]) -> ParsedWorkflow
     roles = _mapping(root.values.get("roles"))
     graph = _mapping(root.values.get("graph"))
     key = root.keys.get("graph")
+    nodes: dict[str, tuple[YamlScalar, list[ParsedEdge]]] = {}
+    fan_outs: dict[str, ParsedFanOut] = {}
+    for name, node in graph.values.items() if graph else ():
+        assert graph is not None
+        nodes[name] = graph.keys[name], _edges(name, node)
+        for found in _fan_outs(name, node):
+            inner = f"{name}/{found.status}"
+            fan_outs[inner] = found
+            nodes[inner] = found.key, _edges(inner, found.then, to_branches=False)
     return ParsedWorkflow(
         root,
         {name: _role(roles.keys[name], role) for name, role in roles.values.items()}
         if roles
         else {},
-        {name: (graph.keys[name], _edges(name, node)) for name, node in graph.values.items()}
-        if graph
-        else {},
+        nodes,
+        fan_outs,
         key.place if key and graph else None,
         _mapping(root.values.get("input")),
         sources,
@@ -86,15 +142,61 @@ def _role(key: YamlScalar, node: YamlNode) -> ParsedRole:
     return ParsedRole(key, _mapping(node), frontmatter, workflow)
 
 
-def _edges(source: str, node: YamlNode) -> list[ParsedEdge]:
+FAN_OUT_KEYS = ("forEach", "parallel", "then")
+"""Each of these makes an edge one to branches."""
+
+
+EDGE_KEYS = (*FAN_OUT_KEYS, "role", "prompt", "location", "limits", "maxParallel", "shared")
+"""The keys of an edge in a file."""
+
+
+def meant_value(node: YamlMapping, key: str) -> YamlNode | None:
+    """The value of a key of an edge, or of one that means it."""
+    if key in node.values:
+        return node.values[key]
+    unknown = (each for each in node.values if each not in EDGE_KEYS)
+    return next((node.values[each] for each in unknown if nearest(each, EDGE_KEYS) == key), None)
+
+
+def is_fan_out(node: YamlNode | None) -> bool:
+    """Whether an edge leads to branches."""
+    return isinstance(node, YamlMapping) and not node.values.keys().isdisjoint(FAN_OUT_KEYS)
+
+
+def _edges(source: str, node: YamlNode | None, *, to_branches: bool = True) -> list[ParsedEdge]:
     if not isinstance(node, YamlMapping):
         return []
     edges = []
     for status, target in node.values.items():
-        parts = target.values if isinstance(target, YamlMapping) else {}
-        role, prompt, location = (_text(parts.get(key)) for key in ("role", "prompt", "location"))
-        edges.append(ParsedEdge(source, status, node.keys[status], role, prompt, location))
+        key = node.keys[status]
+        if to_branches and is_fan_out(target):
+            to = YamlScalar(key.place, f"{source}/{status}")
+            edges.append(ParsedEdge(source, status, key, to, None, None))
+        else:
+            edges.append(ParsedEdge(source, status, key, *_target(target)))
     return edges
+
+
+def _target(node: YamlNode) -> tuple[YamlScalar | None, YamlScalar | None, YamlScalar | None]:
+    if not isinstance(node, YamlMapping):
+        return None, None, None
+    role, prompt, location = (meant_value(node, key) for key in ("role", "prompt", "location"))
+    return _text(role), _text(prompt), _text(location)
+
+
+def _fan_outs(source: str, node: YamlNode) -> Iterator[ParsedFanOut]:
+    for status, target in node.values.items() if isinstance(node, YamlMapping) else ():
+        assert isinstance(node, YamlMapping)
+        if isinstance(target, YamlMapping) and is_fan_out(target):
+            key, parallel = node.keys[status], meant_value(target, "parallel")
+            branches = [ParsedBranch(None, key, *_target(target))]
+            if isinstance(parallel, YamlMapping):
+                branches = [
+                    ParsedBranch(name, parallel.keys[name], *_target(each))
+                    for name, each in parallel.values.items()
+                ]
+            for_each = _text(meant_value(target, "forEach"))
+            yield ParsedFanOut(source, status, key, target, for_each, branches)
 
 
 def _text(node: YamlNode | None) -> YamlScalar | None:

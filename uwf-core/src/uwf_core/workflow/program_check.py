@@ -10,17 +10,18 @@ from typing import Any
 from uwf_core.shape.mismatch import nearest, suggestion
 from uwf_core.workflow.definition import START
 from uwf_core.workflow.fields import Fields, Presence
-from uwf_core.workflow.parsed import ParsedEdge, ParsedWorkflow
+from uwf_core.workflow.parsed import ParsedWorkflow
 from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
-from uwf_core.workflow.template import TemplateError, TemplateName, parse
+from uwf_core.workflow.template import TemplateName
 from uwf_core.workflow.template_check import (
     Places,
     dotted,
     if_present,
     input_field,
     placed_names,
+    read_template,
 )
-from uwf_core.workflow.variants import BODY, INPUT, Analysis, Variant
+from uwf_core.workflow.variants import BODY, INPUT, Analysis, variant_of
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar, YamlSequence
 
 _HIGHEST_CODE = 255
@@ -64,7 +65,9 @@ def _program(name: str, argv: YamlSequence) -> Iterator[Problem]:
 
 
 class _Leading:
-    """The outputs that lead to a role: its edges; none if one of them is not known."""
+    """The outputs that lead to a role: its edges, and its branches with their items; none if one of
+    them is not known.
+    """
 
     def __init__(
         self,
@@ -77,33 +80,44 @@ class _Leading:
         self.input_schema = input_schema
         self.names: list[str] = []
         self._edges: list[tuple[str, Fields]] = []
+        known = self._add_edges(parsed, analyses) and self._add_branches(parsed, analyses)
+        if not known:
+            self._edges.clear()
+
+    def _add_edges(self, parsed: ParsedWorkflow, analyses: Mapping[str, Analysis]) -> bool:
         for edge in parsed.edges():
-            if edge.role is None or edge.role.text != role:
+            if edge.role is None or edge.role.text != self.role:
                 continue
-            variant = _variant(edge, analyses)
+            variant = variant_of(analyses.get(edge.source), edge.status)
             if variant is None and edge.source != START:
-                self._edges.clear()
-                return
+                return False
             self.names += [] if variant is None else [*variant.properties, BODY]
-            self._edges.append((f"{edge.source}.{edge.status}", Fields(variant, input_schema)))
+            fields = Fields(variant, self.input_schema)
+            self._edges.append((f"{edge.source}.{edge.status}", fields))
+        return True
+
+    def _add_branches(self, parsed: ParsedWorkflow, analyses: Mapping[str, Analysis]) -> bool:
+        for fan_out in parsed.fan_outs.values():
+            if all(each.role is None or each.role.text != self.role for each in fan_out.branches):
+                continue
+            from uwf_core.workflow.branch_templates import branch_data  # not for every workflow
+
+            data = branch_data(fan_out, analyses, self.input_schema)
+            if data is None:
+                return False
+            self.names += data.names()
+            self._edges.append((f"{fan_out.source}.{fan_out.status}", data.fields))
+        return True
 
     def presences(self, name: TemplateName) -> list[tuple[str, Presence]]:
         """Whether the value of a name is present after each of them."""
         return [(edge, fields.presence(name)) for edge, fields in self._edges]
 
 
-def _variant(edge: ParsedEdge, analyses: Mapping[str, Analysis]) -> Variant | None:
-    analysis = analyses.get(edge.source)
-    found = analysis.variants if analysis else ()
-    return next((each for each in found if each.status == edge.status), None)
-
-
 def _argument(scalar: YamlScalar, places: Places, leading: _Leading) -> Iterator[Problem]:
-    try:
-        template = parse(scalar.text)
-    except TemplateError as error:
-        place = places.of_tags(scalar)(error.line, error.column)
-        yield error_at(place, "template-syntax", error.message, error.hint or "")
+    template = read_template(scalar, places)
+    if isinstance(template, Problem):
+        yield template
         return
     for name, place in placed_names(template, scalar, places):
         yield from _name(name, place, leading)

@@ -33,6 +33,16 @@ def _ending(edges: Edges, variants: Mapping[str, Sequence[Variant]]) -> Iterator
             yield from (each.schema for each in variants.get(role, ()) if each.status == status)
 
 
+def mapped_fan_outs(
+    graph: Mapping[str, Mapping[str, Mapping[str, Any]]],
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The edges to branches in the graph of a completed mapping, each with the name of its role."""
+    for source, edges in graph.items():
+        for status, edge in edges.items():
+            if edge.get("then") is not None:
+                yield f"{source}/{status}", edge
+
+
 def graph_edges(graph: Mapping[str, Mapping[str, Any]], role: Callable[[Any], str]) -> Edges:
     """The edges of a graph; `role` gives the target of an edge."""
     for source, targets in graph.items():

@@ -68,15 +68,16 @@ def _kind_schema(kind: str) -> dict[str, Any]:
 def kind_of(role: ParsedRole) -> str:
     """`workflow`, `program`, `human` or `agent`: by the first key that decides it."""
     values = {} if role.node is None else role.node.values
-    if not _is_null(values.get("workflow")):
+    if not is_null(values.get("workflow")):
         return "workflow"
-    if not _is_null(values.get("program")):
+    if not is_null(values.get("program")):
         return "program"
     human = values.get("human")
     return "human" if isinstance(human, YamlScalar) and human.value is True else "agent"
 
 
-def _is_null(node: YamlNode | None) -> bool:
+def is_null(node: YamlNode | None) -> bool:
+    """Whether a value is missing or empty."""
     return node is None or (isinstance(node, YamlScalar) and node.tag is None and not node.text)
 
 
@@ -90,7 +91,7 @@ def _missing(name: str, role: ParsedRole, kind: str) -> Iterator[Problem]:
                 f"missing key {key!r} in roles.{name}",
                 f"add `{key}:`",
             )
-        elif key == "frontmatter" and _is_null(role.node.values.get(key, role.node)):
+        elif key == "frontmatter" and is_null(role.node.values.get(key, role.node)):
             place = role.node.values[key].place
             message = f"roles.{name}.{key} must be a mapping, not empty"
             yield error_at(place, "wrong-type", message)
@@ -100,7 +101,7 @@ def _excess(name: str, role: ParsedRole, kind: str) -> Iterator[Problem]:
     assert role.node is not None
     every = {key for keys in _ALLOWED.values() for key in keys}
     for key, node in role.node.values.items():
-        if key in every and key not in _ALLOWED[kind] and not _is_null(node):
+        if key in every and key not in _ALLOWED[kind] and not is_null(node):
             message = f"roles.{name}.{key} has no effect: {_PLAYERS[kind]} the role"
             place = role.node.keys[key].place
             yield error_at(place, "role-kind", message, f"remove `{key}`, or `{kind}`")

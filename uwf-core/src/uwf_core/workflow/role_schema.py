@@ -8,9 +8,15 @@ from uwf_core.cas.references import CLAIMS
 from uwf_core.cas.schemas import schema_problems
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.mismatch import short, suggestion
-from uwf_core.workflow.alternatives import Path, inline_refs, subschemas, written_path
+from uwf_core.workflow.alternatives import (
+    Path,
+    as_mapping,
+    inline_refs,
+    subschemas,
+    written_path,
+)
 from uwf_core.workflow.problem import Problem, error_at
-from uwf_core.workflow.variants import Analysis, Fault, analyse
+from uwf_core.workflow.variants import JOINED, STATUS, Analysis, Fault, analyse
 from uwf_core.workflow.yaml_nodes import YamlMapping, is_bad_number, to_value
 from uwf_core.workflow.yaml_shape import key_hint, place_at
 
@@ -66,11 +72,29 @@ def check_role_schema(node: YamlMapping, budget: Budget) -> RoleSchema:
     source = SchemaSource(node)
     schema, problems = source.checked(budget)
     analysis = Analysis((), ()) if budget.is_spent else analyse(schema)
+    problems += [source.problem(*fault) for fault in _joint_statuses(schema, analysis)]
     problems += [source.problem(*fault) for fault in (*analysis.faults, *analysis.duplicates)]
     problems += [
         source.problem(*warning)._replace(severity="warning") for warning in analysis.warnings
     ]
     return RoleSchema(schema, analysis, list(dict.fromkeys(problems)))
+
+
+def _joint_statuses(schema: Any, analysis: Analysis) -> Iterator[Fault]:
+    """Statuses that only the joint result of branches has."""
+    if any(each.status in JOINED for each in analysis.variants):
+        yield from _declared(schema, ())
+
+
+def _declared(schema: Any, path: Path) -> Iterator[Fault]:
+    status = as_mapping(as_mapping(as_mapping(schema).get("properties")).get(STATUS)).get("const")
+    if status in JOINED:
+        where, hint = (*path, "properties", STATUS, "const"), "use another status"
+        message = f"only the joint result of branches has the status {status}"
+        yield Fault(where, "reserved-status", message, hint)
+    for where, inner in subschemas(schema):
+        if where[0] in ("oneOf", "anyOf", "allOf"):
+            yield from _declared(inner, (*path, *where))
 
 
 def _unknown_formats(schema: Any, path: Path) -> Iterator[Fault]:

@@ -5,8 +5,8 @@ from typing import Any
 
 from uwf_core.errors import UsageError
 from uwf_core.shape.shapes import shape_of
-from uwf_core.workflow.definition import NAME_PATTERN, VERSION, Workflow
-from uwf_core.workflow.variants import NAME
+from uwf_core.workflow.definition import NAME_PATTERN, VERSION, JoinEdge, Workflow
+from uwf_core.workflow.variants import NAME, NAME_HINT
 
 SCHEMA_FILE = "schema.json"
 """The JSON Schema of the file format, next to this module; `json_schema` gives the same."""
@@ -99,7 +99,7 @@ def name_text(name: str) -> str:
     if not NAME.match(name):
         raise UsageError(
             f"{name!r} is not a valid workflow name",
-            hint="use letters, digits, `.`, `_` and `-`, with a letter or digit first",
+            hint=NAME_HINT,
         )
     return name if isinstance(plain_value(name), str) else f'"{name}"'
 
@@ -109,9 +109,23 @@ _ROLE = (
     "`frontmatter`), a program (`program`, `frontmatter`) or a workflow (`workflow`)."
 )
 
+_EDGE = (
+    "An edge leads to a role (`role`, `prompt`), or to branches that run in parallel: one for each "
+    "item of a list (`forEach`, `role`, `prompt`, `then`), or several by name (`parallel`, `then`)."
+)
+
+
+_FIRST = "The first role, with its prompt."
+
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of the file format, for editors; shipped as `SCHEMA_FILE`."""
+    from uwf_core.workflow.edge_kinds import (
+        DERIVED,
+        DERIVED_AT_TOP,
+        DERIVED_IN_BRANCH,
+        edges_schema,
+    )
     from uwf_core.workflow.role_kinds import kinds_schema
 
     schema = {
@@ -127,10 +141,22 @@ def json_schema() -> dict[str, Any]:
     role = properties["roles"]["additionalProperties"]
     role |= {"description": _ROLE, **kinds_schema()}
     edge = properties["graph"]["additionalProperties"]["additionalProperties"]
+    edge |= {"description": _EDGE, **edges_schema()}
+    branch = edge["properties"]["parallel"]["anyOf"][0]["additionalProperties"]
+    for each, keys in ((schema, DERIVED_AT_TOP), (edge, DERIVED), (branch, DERIVED_IN_BRANCH)):
+        for key in keys:
+            del each["properties"][key]
+    joined = edge["properties"]["then"]["anyOf"][0]
+    joined["required"] = ["$mixed"]
+    edge["properties"]["parallel"]["anyOf"][0] |= {
+        "propertyNames": {"pattern": NAME_PATTERN, "not": {"const": "results"}},
+        "minProperties": 1,
+    }
+    first = {**shape_of(JoinEdge).schema(), "description": _FIRST}
     start = {
         "type": "object",
         "description": "The first role of a thread, and of a reopened one.",
-        "properties": {"new": edge, "resume": edge},
+        "properties": {"new": first, "resume": first},
         "required": ["new", "resume"],
         "additionalProperties": False,
     }

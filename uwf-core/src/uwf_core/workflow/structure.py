@@ -6,15 +6,14 @@ from typing import Any
 from uwf_core.shape.mismatch import short
 from uwf_core.shape.shapes import plain
 from uwf_core.workflow.definition import VERSION, Workflow
+from uwf_core.workflow.edge_kinds import check_edges, nested_places
 from uwf_core.workflow.file_name import expected_name
 from uwf_core.workflow.parsed import ParsedWorkflow
 from uwf_core.workflow.problem import Problem, error_at, warning_at
 from uwf_core.workflow.role_kinds import check_kinds
-from uwf_core.workflow.variants import NAME
+from uwf_core.workflow.variants import NAME, NAME_HINT
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar
 from uwf_core.workflow.yaml_shape import read_shape
-
-_NAME_HINT = "use letters, digits, `.`, `_` and `-`, with a letter or digit first"
 
 
 def check_structure(
@@ -22,7 +21,9 @@ def check_structure(
 ) -> tuple[dict[str, Any] | None, list[Problem]]:
     """The completed workflow (None if its structure is invalid) and the errors."""
     workflow, wrong = read_shape(Workflow, parsed.root, extensions=True)
-    kinds = list(check_kinds(parsed))
+    kinds = [*check_kinds(parsed), *check_edges(parsed)]
+    covered = nested_places(parsed)
+    wrong = [each for each in wrong if each.place not in covered]
     problems = [*_version(parsed.root), *_names(parsed, file), *wrong, *kinds]
     if not parsed.roles and isinstance(parsed.root.values.get("roles"), YamlMapping):
         place = parsed.root.keys["roles"].place
@@ -50,7 +51,7 @@ def _names(parsed: ParsedWorkflow, file: str) -> Iterator[Problem]:
     if isinstance(given, YamlScalar) and isinstance(given.value, str) and given.tag is None:
         if not NAME.match(given.text):
             message = f"{short(given.text)!r} is not a valid workflow name"
-            yield error_at(given.place, "bad-name", message, _NAME_HINT)
+            yield error_at(given.place, "bad-name", message, NAME_HINT)
         elif given.text != expected_name(file):
             yield error_at(
                 given.place,
@@ -61,4 +62,4 @@ def _names(parsed: ParsedWorkflow, file: str) -> Iterator[Problem]:
     for name, role in parsed.roles.items():
         if not NAME.match(name):
             message = f"{short(name)!r} is not a valid role name"
-            yield error_at(role.key.place, "bad-name", message, _NAME_HINT)
+            yield error_at(role.key.place, "bad-name", message, NAME_HINT)

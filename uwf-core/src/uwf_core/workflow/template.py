@@ -115,15 +115,14 @@ class Template:
     def __init__(self, nodes: "Sequence[_Node]") -> None:
         self._nodes = nodes
 
-    def render(self, data: Any) -> str:
-        """Render the template for `data`, a JSON value (usually a mapping).
-
+    def render(self, data: Any, *inner: Any) -> str:
+        """Render the template for `data`, a JSON value, within the contexts `inner` as in sections.
         Raises:
             TemplateError: `data` holds a value that JSON cannot represent, or the text would
                 be longer than `MAX_RENDERED`.
         """
         text = _Text()
-        _render(self._nodes, [data], text)
+        _render(self._nodes, [data, *inner], text)
         return "".join(text.parts)
 
     def names(self) -> list[TemplateName]:
@@ -133,7 +132,8 @@ class Template:
 
 @lru_cache(maxsize=64)
 def parse(text: str) -> Template:
-    """Parse `text` as a template; cached, since each step of a workflow uses it.
+    """Parse a template; cached, since each step of a workflow uses it.
+
     Raises:
         TemplateError: a tag that is not closed, empty or malformed, sections that do not match or
             are nested deeper than `MAX_DEPTH`, more than `MAX_TAGS` tags, a partial, a change of
@@ -142,13 +142,13 @@ def parse(text: str) -> Template:
     return Template(_Parser(text).parse())
 
 
-def render(text: str, data: Any) -> str:
-    """Parse and render `text` with `data`.
+def render(text: str, data: Any, *inner: Any) -> str:
+    """Parse and render `text` with `data`, within the contexts `inner`.
 
     Raises:
         TemplateError: see `parse` and `Template.render`.
     """
-    return parse(text).render(data)
+    return parse(text).render(data, *inner)
 
 
 class _Parser:

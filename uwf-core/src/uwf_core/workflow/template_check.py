@@ -15,7 +15,7 @@ from uwf_core.workflow.load import FILE_STYLE
 from uwf_core.workflow.parsed import ParsedEdge, ParsedWorkflow
 from uwf_core.workflow.problem import Place, Problem, error_at, warning_at
 from uwf_core.workflow.template import Template, TemplateError, TemplateName, parse
-from uwf_core.workflow.variants import BODY, INPUT, Analysis, Variant
+from uwf_core.workflow.variants import BODY, INPUT, Analysis, Variant, variant_of
 from uwf_core.workflow.yaml_nodes import YamlScalar
 
 
@@ -30,19 +30,27 @@ def check_templates(
         for scalar in (edge.prompt, edge.location):
             if scalar is None:
                 continue
-            try:
-                template = parse(scalar.text)
-            except TemplateError as error:
-                place = places.of_tags(scalar)(error.line, error.column)
-                yield error_at(place, "template-syntax", error.message, error.hint or "")
+            template = read_template(scalar, places)
+            if isinstance(template, Problem):
+                yield template
                 continue
-            if scalar is edge.prompt and _is_blank(template):
+            if scalar is edge.prompt and is_blank(template):
                 yield _blank_prompt(edge, scalar)
             names = placed_names(template, scalar, places)
             yield from _names(edge, names, analyses.get(edge.source), input_schema)
 
 
-def _is_blank(template: Template) -> bool:
+def read_template(scalar: YamlScalar, places: "Places") -> Template | Problem:
+    """The template of a text, or the error in its syntax at its place."""
+    try:
+        return parse(scalar.text)
+    except TemplateError as error:
+        place = places.of_tags(scalar)(error.line, error.column)
+        return error_at(place, "template-syntax", error.message, error.hint or "")
+
+
+def is_blank(template: Template) -> bool:
+    """Whether it renders nothing, whatever the data."""
     return not template.names() and not template.render({}).strip()
 
 
@@ -72,7 +80,7 @@ def _names(
     input_schema: dict[str, Any] | None,
 ) -> Iterator[Problem]:
     variants = analysis.variants if analysis else ()
-    variant = next((each for each in variants if each.status == edge.status), None)
+    variant = variant_of(analysis, edge.status)
     fields = Fields(variant, input_schema) if variant or edge.source == START else None
     for name, place in names:
         if fields is None:
@@ -130,14 +138,17 @@ def _field(
             "template-optional-field",
             f"the status {edge.status!r} of {edge.source!r} does not require {dotted(name)!r}; "
             "it may render empty",
-            if_present(name),
+            if_present(name, is_own="/" not in edge.source),
         )
 
 
-def if_present(name: TemplateName) -> str:
-    """The hint for a name whose value may be missing."""
+def if_present(name: TemplateName, *, is_own: bool = True) -> str:
+    """The hint for a name whose value may be missing. `is_own`: whether a role of the file declares
+    it, and not a joint result.
+    """
     shown = dotted(name)
-    return f"add it to `required`, or put it within {{{{#{shown}}}}} … {{{{/{shown}}}}}"
+    within = f"put it within {{{{#{shown}}}}} … {{{{/{shown}}}}}"
+    return f"add it to `required`, or {within}" if is_own else within
 
 
 def _undeclared(name: TemplateName, input_schema: dict[str, Any] | None) -> str:
@@ -146,6 +157,8 @@ def _undeclared(name: TemplateName, input_schema: dict[str, Any] | None) -> str:
 
 
 def _where_else(name: TemplateName, edge: ParsedEdge, variants: tuple[Variant, ...]) -> str:
+    if any(each.status == edge.status and name.path[0] in each.properties for each in variants):
+        return ""
     others = [each.status for each in variants if name.path[0] in each.properties]
     others = [status for status in others if status != edge.status]
     return f"only the status {', '.join(others)} has this field" if others else ""

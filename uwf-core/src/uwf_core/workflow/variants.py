@@ -36,8 +36,11 @@ STATUS = "$status"
 BODY = "_body"
 INPUT = "input"
 """In templates, the typed input of the thread, if the workflow declares one."""
+JOINED = ("$mixed", "$empty")
+"""The statuses of a joint result that no role may declare: see `fan_out`."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
-"""The pattern of names of workflows, roles and statuses."""
+"""The pattern of names of workflows, roles, statuses and branches."""
+NAME_HINT = "use letters, digits, `.`, `_` and `-`, with a letter or digit first"
 
 _CHOICES = ("oneOf", "anyOf", "allOf")
 _CONDITIONAL = ("if", "then", "else", "not", "dependentSchemas")
@@ -91,6 +94,12 @@ class Analysis(NamedTuple):
     warnings: tuple[Fault, ...] = ()
     complete: bool = False
     duplicates: tuple[Fault, ...] = ()
+
+
+def variant_of(analysis: Analysis | None, status: str) -> Variant | None:
+    """The variant of a status; None if it is unknown, perhaps because of another error."""
+    found = () if analysis is None else analysis.variants
+    return next((each for each in found if each.status == status), None)
 
 
 def variants(schema: Any) -> list[Variant]:
@@ -311,12 +320,12 @@ def _status_faults(fragment: Fragment, schema: Any) -> Iterator[Fault]:
             "every role may use $SUSPEND without declaring it",
             "remove this variant",
         )
-    elif not NAME.match(status):
+    elif not NAME.match(status) and status not in JOINED:
         yield Fault(
             path,
             "bad-name",
             f"{status[:80]!r} is not a valid status name",
-            "use letters, digits, `.`, `_` and `-`, with a letter or digit first",
+            NAME_HINT,
         )
 
 

@@ -67,8 +67,9 @@ def run_thread(client: Client, thread: str, cancel: Cancel) -> ThreadRun:
 
 
 def _ended(document: ExecDocument) -> ThreadOutcome:
-    last = document["steps"][-1] if document["steps"] else None
-    failure = last["failure"] if last else None
+    is_failed = document["suspendReason"] in ("failure", "interrupted")  # of several branches, one
+    failures = [each["failure"] for each in document["steps"] if each["failure"]]
+    failure = failures[-1] if is_failed and failures else None
     found = Failure(kind=failure["kind"], message=failure["message"]) if failure else None
     reason, message = document["suspendReason"], document["suspendMessage"]
     return ThreadOutcome(document["status"], reason, message, found)
@@ -87,7 +88,7 @@ def read_thread(client: Client, thread: str) -> ThreadSummary:
         {**client.step(step.ref), "role": path, "attempts": _attempts(client, step)}
         for path, step in steps
     ]
-    leaves = [(path, step) for path, step in steps if step.child is None]
+    leaves = [(path, step) for path, step in steps if _is_leaf(step)]
     usage = client.unattended.ledger(thread)["usage"]
     return ThreadSummary(
         document={**shown, "usage": usage, "prompt": read.task, "steps": documents},
@@ -99,26 +100,36 @@ def read_thread(client: Client, thread: str) -> ThreadSummary:
     )
 
 
+def _is_leaf(step: "RecordedStep") -> bool:
+    """Whether an agent, a person or a program made it."""
+    return step.child is None and step.node["branches"] is None
+
+
 def _all_steps(
     client: Client, thread: str, above: str = ""
 ) -> "Iterator[tuple[str, RecordedStep]]":
     """The steps of a thread and of those that it called, in the order in which they ended, each
-    with its path: `work/writer` is the role `writer` of the thread that `work` called.
+    with its path: `work/writer` is the role `writer` of the thread that `work` called, and
+    `planner/planned/0/worker` of a branch.
     """
     called: dict[str, Iterator[tuple[str, RecordedStep]]] = {}
 
-    def below(child: str, role: str) -> "Iterator[tuple[str, RecordedStep]]":
-        return called.setdefault(child, _all_steps(client, child, f"{above}{role}/"))
+    def below(child: str, role: str, key: str | None) -> "Iterator[tuple[str, RecordedStep]]":
+        path = f"{above}{role}/" if key is None else f"{above}{role}/{key}/"
+        return called.setdefault(child, _all_steps(client, child, path))
 
-    for step in client.thread(thread).steps():
-        if step.child is not None:
-            for each in below(step.child, step.role):
+    read = client.thread(thread)
+    for step in read.steps():
+        for call in step.calls:
+            for each in below(call.thread, call.caller_role, call.key):
                 yield each
-                if each[1].ref == step.node["child"]:  # what follows belongs to a later call
+                if each[1].ref == call.end:  # what follows belongs to a later call
                     break
         yield above + step.role, step
+    for call in read.open_calls:
+        yield from below(call.thread, call.caller_role, call.key)
     for child in client.show(thread)["children"]:  # of calls that did not end
-        yield from below(child["thread"], child["role"])
+        yield from below(child["thread"], child["role"], None)
 
 
 def _attempts(client: Client, step: "RecordedStep") -> list[StepDocument]:

@@ -33,10 +33,11 @@ UNLIMITED: Final = 1_000_000
 
 
 class Screen(NamedTuple):
-    """The abilities of a stream: its width in cells, and whether it takes colours."""
+    """The abilities of a stream: its width in cells, whether it takes colours, and its lines."""
 
     width: int
     colour: bool
+    height: int = 24
 
     def paint(self, text: str, style: str) -> str:
         """`text` in a style; unknown styles and streams without colours leave it as it is."""
@@ -52,10 +53,8 @@ def screen_of(stream: IO[str], env: Mapping[str, str], color: str) -> Screen:
     """The screen of `stream`; `color` auto is off if NO_COLOR is set or TERM is dumb."""
     terminal = is_terminal(stream)
     wanted = terminal and not env.get("NO_COLOR") and env.get("TERM") != "dumb"
-    return Screen(
-        width=terminal_width(stream, env) if terminal else UNLIMITED,
-        colour=color == "always" or (color == "auto" and wanted),
-    )
+    width, height = terminal_size(stream, env) if terminal else (UNLIMITED, UNLIMITED)
+    return Screen(width, color == "always" or (color == "auto" and wanted), height)
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
@@ -66,15 +65,21 @@ def is_terminal(stream: IO[str] | None) -> bool:
         return False
 
 
-def terminal_width(stream: IO[str], env: Mapping[str, str]) -> int:
-    """Cells of a line of the terminal behind `stream`: COLUMNS, else its size, else 80."""
-    columns = env.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns) > 0:
-        return int(columns)
+def terminal_size(stream: IO[str], env: Mapping[str, str]) -> tuple[int, int]:
+    """Cells of a line of the terminal behind `stream`, and its lines: COLUMNS and LINES, else its
+    size, else 80 and 24.
+    """
     try:
-        return os.get_terminal_size(stream.fileno()).columns or 80
+        columns, lines = os.get_terminal_size(stream.fileno())
     except (OSError, ValueError):
-        return 80
+        columns, lines = 0, 0
+    return _number(env.get("COLUMNS", "")) or columns or 80, _number(
+        env.get("LINES", "")
+    ) or lines or 24
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() else 0
 
 
 def cells(text: str) -> int:

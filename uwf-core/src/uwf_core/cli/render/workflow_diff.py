@@ -63,6 +63,7 @@ def _words(change: Mapping[str, Any]) -> str:
 _VALUES = (
     "name-changed", "limit-changed", "role-renamed", "tools-changed", "timeout-changed",
     "reserve-changed", "field-required", "field-optional", "edge-retargeted",
+    "branches-added", "branches-removed", "branches-changed",
 )  # fmt: skip
 """Changes whose values are short."""
 

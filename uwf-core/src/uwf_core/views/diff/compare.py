@@ -18,7 +18,8 @@ from uwf_core.views.diff.sentence import sentence
 from uwf_core.views.diff.steps import difference, failures_of, route_of, step_differences
 
 if TYPE_CHECKING:
-    from uwf_core.views.recorded import StepRecord, ThreadRecord
+    from uwf_core.views.recorded import ThreadRecord
+    from uwf_core.views.recorded_step import StepRecord
 
 _RESULT = {"output", "text", "route"}
 """The aspects of a call that follow from the steps of the called thread."""
@@ -98,7 +99,7 @@ def _below(
     if not _RESULT.issuperset(each["aspect"] for each in found):
         return None
     for at in range(place + 1, min(len(a.steps), len(b.steps))):
-        if not (a.placed[at].path.startswith(path) and b.placed[at].path.startswith(path)):
+        if a.keys[at] != b.keys[at] or not a.placed[at].path.startswith(path):
             return None
         below = list(step_differences(a.steps[at], b.steps[at], sides, folders))
         if below:

@@ -2,13 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.views.diff.align import Key
 
 if TYPE_CHECKING:
-    from uwf_core.views.recorded import StepRecord, ThreadRecord
+    from uwf_core.views.recorded import ThreadRecord
+    from uwf_core.views.recorded_calls import CallRecord
+    from uwf_core.views.recorded_step import StepRecord
 
 _READ = ("output", "body", "edgePrompt")
 """The nodes that are read together with the steps."""
@@ -18,7 +21,8 @@ class PlacedStep(NamedTuple):
     """A step and its place.
 
     Attributes:
-        path: its role after those that call its thread (`work/writer`).
+        path: its role after those that call its thread (`work/writer`), a fan-out with its branch
+            (`planner/planned/0/worker`).
         key: the path, and which of its steps in this call of the thread this is.
         thread: the thread that has the step in its chain.
     """
@@ -30,32 +34,64 @@ class PlacedStep(NamedTuple):
 
 
 def placed_steps(thread: "ThreadRecord") -> list[PlacedStep]:
-    """The steps of a thread, oldest first; those of a called thread follow the call."""
-    seen = set[str]()
-    return list(_placed(list(thread.steps(*_READ)), thread.id, "", (), seen))
+    """The steps of a thread, oldest first; those of a called thread follow the call, and those of
+    open calls come last.
+    """
+    return list(_of_thread(thread, list(thread.steps(*_READ)), "", (), set()))
+
+
+def _of_thread(
+    thread: "ThreadRecord",
+    steps: "list[StepRecord]",
+    above: str,
+    calls: tuple[int, ...],
+    seen: set[str],
+) -> Iterator[PlacedStep]:
+    """The steps of a thread in one call, with those of its open calls."""
+    visits = Counter[str]()
+    yield from _placed(steps, thread.id, above, calls, seen, visits)
+    for call in thread.open_calls:
+        child = thread.called_thread(call)
+        if child is not None:
+            path = f"{above}{call.caller_role}/" + ("" if call.key is None else f"{call.key}/")
+            below = list(_newest(child, seen))[::-1]
+            seen.update(each.ref for each in below)
+            visit = visits[call.caller_role] + 1
+            yield from _of_thread(child, below, path, (*calls, visit), seen)
 
 
 def _placed(
-    steps: "list[StepRecord]", thread: str, above: str, calls: tuple[int, ...], seen: set[str]
+    steps: "list[StepRecord]",
+    thread: str,
+    above: str,
+    calls: tuple[int, ...],
+    seen: set[str],
+    visits: Counter[str],
 ) -> Iterator[PlacedStep]:
-    visits = Counter[str]()
     for step in steps:
         visits[step.role] += 1
         path, visit = f"{above}{step.role}", visits[step.role]
         yield PlacedStep(step, path, (path, (*calls, visit)), thread)
-        if step.node["child"] is not None:
-            below = list(_of_call(step, seen))[::-1]
-            seen.update(each.ref for each in below)
-            session = step.node["session"] or ""
-            yield from _placed(below, session, f"{path}/", (*calls, visit), seen)
+        for call in step.calls:
+            if call.took_step:
+                below = list(_of_call(step, call, seen))[::-1]
+                seen.update(each.ref for each in below)
+                inner = f"{path}/" if call.key is None else f"{path}/{call.key}/"
+                place = (*calls, visit)
+                yield from _placed(below, call.thread, inner, place, seen, Counter())
 
 
-def _of_call(step: "StepRecord", seen: set[str]) -> "Iterator[StepRecord]":
+def _of_call(step: "StepRecord", call: "CallRecord", seen: set[str]) -> "Iterator[StepRecord]":
     """The steps of a called thread that belong to one call, newest first: those that no earlier
     call delivered.
     """
-    ref = step.node["child"]
+    ref = call.end
     while ref is not None and ref not in seen:
         each = step.other(ref)
         yield each
         ref = each.node["prev"]
+
+
+def _newest(child: "ThreadRecord", seen: set[str]) -> "Iterator[StepRecord]":
+    """The steps of a called thread in its open call, newest first."""
+    return takewhile(lambda step: step.ref not in seen, child.newest_first(*_READ))

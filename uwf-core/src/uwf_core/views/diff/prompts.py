@@ -7,7 +7,7 @@ from uwf_core.views.diff.documents import StepDifference
 from uwf_core.views.diff.neutral import Sides
 
 if TYPE_CHECKING:
-    from uwf_core.views.recorded import StepRecord
+    from uwf_core.views.recorded_step import StepRecord
 
 _HEADINGS = (
     ("form", "# What you must deliver\n"),

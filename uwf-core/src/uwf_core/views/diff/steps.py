@@ -10,7 +10,7 @@ from uwf_core.workflow.definition import END, SUSPEND
 
 if TYPE_CHECKING:
     from uwf_core.thread.types import NextPayload
-    from uwf_core.views.recorded import StepRecord
+    from uwf_core.views.recorded_step import StepRecord
 
 
 def difference(

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from uwf_core.api.reading import RecordedEvent, RecordedStep, RecordedThread
 from uwf_core.errors import UnknownIdError
 from uwf_core.prompt.command import command_text
+from uwf_core.views.why.branches import is_fan_out, open_statements
 from uwf_core.views.why.calls import attempts_and_events
 from uwf_core.views.why.events import event_statement
 from uwf_core.views.why.statements import Statement, WhyPage, WhySection
@@ -65,6 +66,8 @@ def _opening(thread: RecordedThread, events: Sequence[RecordedEvent]) -> WhySect
         if role.workflow is not None:
             text = f"The role {quoted(role.name)} is played by another run, of this workflow:"
             quote = role.workflow
+        elif is_fan_out(role.name):
+            continue  # its step names the branches
         elif role.command is not None:
             text = f"The role {quoted(role.name)} is played by a program, with this command:"
             quote = command_text(role.command)
@@ -127,6 +130,7 @@ def _ending(thread: RecordedThread, events: Sequence[RecordedEvent]) -> WhySecti
         break
     later = [each for each in events[1:] if each.payload["seq"] > last and each.kind != "called"]
     statements = list(attempts_and_events(list(thread.pending), later))
+    statements += open_statements(thread)
     proof = next((each.refs[0] for each in reversed(statements)), thread.head)
     statements.append(Statement("status", _STATUS[thread.status], (proof,)))
     return WhySection("How it ended", tuple(statements))

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from uwf_core.api.reading import RecordedStep
 from uwf_core.thread.calls import CALL_AGENT
+from uwf_core.views.why.branches import is_fan_out
 from uwf_core.views.why.prompt_parts import (
     CALLER,
     END,
@@ -31,9 +32,9 @@ _WORTH_A_REFERENCE = 400
 
 def prompt_statements(step: RecordedStep, around: Surroundings) -> Iterator[Statement]:
     """The parts of the prompt with their origins; none for a program, whose command the section of
-    the step shows.
+    the step shows, and for branches, each of which has its own.
     """
-    if step.is_answer or step.node["agent"] == PROGRAM:
+    if step.is_answer or step.node["agent"] == PROGRAM or is_fan_out(step.role):
         return
     if step.node["agent"] == CALL_AGENT:
         parts = instruction_parts(step.prompt, step.edge_prompt)

@@ -8,7 +8,7 @@ KINDS: Final = (
     *("thread", "result", "worked", "summary", "total", "unknown"),
     *("fork", "workflow", "role", "task", "reopened", "asked", "instruction", "said", "answer"),
     *("question", "worker", "denied", "attempt", "rejected", "correction", "replaced", "decided"),
-    "called",
+    *("called", "branch", "delivered", "open"),
     *("field", "text", "wordless", "route", "cost", "prompt"),
     *("granted", "limit", "unrouted", "cancelled", "status", "proof"),
 )

@@ -4,6 +4,13 @@ from collections.abc import Iterator, Mapping
 
 from uwf_core.api.reading import RecordedStep
 from uwf_core.thread.calls import CALL_AGENT
+from uwf_core.views.why.branches import (
+    asked_branches,
+    branch_statements,
+    is_fan_out,
+    joint_decision,
+    rule_of,
+)
 from uwf_core.views.why.calls import first_call, history, reopened, replaced_steps
 from uwf_core.views.why.events import event_statement
 from uwf_core.views.why.prompts import prompt_statements
@@ -45,18 +52,22 @@ _CALLS: Mapping[str, str] = {
 
 def step_section(step: RecordedStep, around: Surroundings) -> WhySection:
     """The section of a step."""
-    statements = [
-        *_asked(step, around),
-        _instruction(step, around),
-        *history(step, around),
-        _worker(step, around.cwd),
-        *_called(step),
-        *_denied(step),
-        *_corrections(step),
-        *_delivered(step),
-        _route(step),
-        _cost(step),
-    ]
+    statements = (
+        _of_branches(step, around)
+        if is_fan_out(step.role)
+        else [
+            *_asked(step, around),
+            _instruction(step, around),
+            *history(step, around),
+            _worker(step, around.cwd),
+            *_called(step),
+            *_denied(step),
+            *_corrections(step),
+            *_delivered(step),
+            _route(step),
+            _cost(step),
+        ]
+    )
     replaced = [each.ref for each in replaced_steps(step)]
     return WhySection(
         title=f"Step {step.number}: {_decision(step)}",
@@ -71,7 +82,24 @@ def step_section(step: RecordedStep, around: Surroundings) -> WhySection:
     )
 
 
+def _of_branches(step: RecordedStep, around: Surroundings) -> list[Statement]:
+    """The statements about a fan-out: each branch has its instruction."""
+    asked = list(_asked(step, around))
+    if not _was_asked(step, around):
+        asked = [asked_branches(step, around)]
+    return [
+        *asked,
+        *history(step, around),
+        *branch_statements(step),
+        joint_decision(step),
+        _route(step),
+        _cost(step),
+    ]
+
+
 def _decision(step: RecordedStep) -> str:
+    if is_fan_out(step.role):
+        return f"the branches of {step.role} ended with {quoted(step.status)}"
     if step.is_answer:
         return f"a person decided {quoted(step.status)} as the {step.role}"
     if step.status == _SUSPEND:
@@ -111,7 +139,8 @@ def _asked(step: RecordedStep, around: Surroundings) -> Iterator[Statement]:
             f"The role {role} was next because step {previous.number} ({previous.role}) ended "
             f"with {quoted(previous.status)}."
         )
-        yield Statement("asked", text, (previous.ref, workflow.ref), note=_rule(previous))
+        note = rule_of(previous.role, previous.status)
+        yield Statement("asked", text, (previous.ref, workflow.ref), note=note)
 
 
 def _was_asked(step: RecordedStep, around: Surroundings) -> bool:
@@ -213,10 +242,6 @@ def _field(name: str, shown: str, output: str) -> Statement:
     return Statement("field", f"{name}: {shown}", (output,))
 
 
-def _rule(step: RecordedStep) -> str:
-    return f"rule graph.{step.role}.{step.status}"
-
-
 def _route(step: RecordedStep) -> Statement:
     """Where the reply led, and by which rule."""
     to, workflow = step.node["next"], step.workflow
@@ -226,12 +251,14 @@ def _route(step: RecordedStep) -> Statement:
         text = f"With this the {step.role} stopped the run to ask a person, and waited:"
         return Statement("route", text, (step.ref,), to["message"], brief=asked)
     begin = f"Because the decision was {quoted(step.status)}, the workflow {quoted(workflow.name)}"
-    note = f"field $status, {_rule(step)}"
+    note = f"field $status, {rule_of(step.role, step.status)}"
     if to["status"] == "completed":
         return Statement("route", f"{begin} ends the run.", refs, note=note)
     if to["status"] == "suspended":
         text = f"{begin} asks a person, and waits:"
         return Statement("route", text, refs, to["message"], note=note, brief=asked)
+    if is_fan_out(str(to["role"])):
+        return Statement("route", f"{begin} begins the branches {to['role']}.", refs, note=note)
     return Statement("route", f"{begin} passes the work on to the {to['role']}.", refs, note=note)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from uwf_core.api.reading import RecordedEvent, RecordedStep, RecordedThread
+from uwf_core.views.why.branches import is_fan_out
 from uwf_core.views.why.statements import Statement, WhySection
 from uwf_core.views.why.words import (
     cost,
@@ -65,6 +66,8 @@ class Summary:
         if last is None:
             return Statement("result", f"{text} No step was done.", end.refs)
         who = "a person" if last.is_answer else f"the {last.role}"
+        if is_fan_out(last.role):
+            who = f"the branches {last.role}"
         decision = "to ask a person" if last.status == "$SUSPEND" else quoted(last.status)
         text = f"{text} The last decision was {decision}, by {who} (step {last.number})."
         refs = dict.fromkeys((last.ref, last.node["output"], *end.refs))
@@ -75,7 +78,11 @@ class Summary:
             done = {_worker(each): each.ref for each in steps}
             count = self._thread.count
             many = "the only step" if count == 1 else f"{len(steps)} of the {count} steps"
-            text = f"The role {quoted(role)} worked in {many}, done by {' and '.join(done)}."
+            who = f"The role {quoted(role)}"
+            if is_fan_out(role):
+                who, runs = f"The branches {quoted(role)}", sum(len(each.calls) for each in steps)
+                done = {"1 other run" if runs == 1 else f"{runs} other runs": steps[0].ref}
+            text = f"{who} worked in {many}, done by {' and '.join(done)}."
             yield Statement("worked", text, tuple(done.values()))
 
     def _unknown_costs(self, events: Sequence[RecordedEvent]) -> Iterator[Statement]:

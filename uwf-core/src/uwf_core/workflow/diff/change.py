@@ -29,6 +29,9 @@ KINDS: Final = (
     "edge-retargeted",
     "prompt-changed",
     "location-changed",
+    "branches-added",
+    "branches-removed",
+    "branches-changed",
 )
 """Every kind of change. The guide on workflows has a row for each, a test an example."""
 

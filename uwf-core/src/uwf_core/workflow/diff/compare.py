@@ -4,10 +4,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from uwf_core.shape.shapes import plain
-from uwf_core.workflow.definition import Edge, RoleText, Workflow
+from uwf_core.workflow.definition import START, RoleText, Workflow
 from uwf_core.workflow.diff.amounts import amount_changes
 from uwf_core.workflow.diff.change import WorkflowChange
 from uwf_core.workflow.diff.edges import edge_changes
+from uwf_core.workflow.diff.fan_outs import (
+    added,
+    fan_out_changes,
+    removed,
+    with_roles,
+    without_workflows,
+)
 from uwf_core.workflow.diff.inputs import input_changes
 from uwf_core.workflow.diff.outputs import Callers, output_changes
 from uwf_core.workflow.diff.results import Broken, Result, broken_results, result_of
@@ -21,17 +28,29 @@ def compare_workflows(a: Workflow, b: Workflow) -> list[WorkflowChange]:
 
     The order is that of the file: the workflow, its roles with their outputs and edges.
     """
+    a, b = _of_file(a), _of_file(b)
     renamed = _renamed(a, b)
     old, new = result_of(_with_names(a, renamed)), result_of(b)
     broken = broken_results(old.type, new.type)
     found = list(_workflow(a, b))
     found += [
-        WorkflowChange("role-renamed", f"roles.{after}", before, after, _gone(before))
+        WorkflowChange("role-renamed", f"roles.{after}", before, after, _gone(before, a))
         for before, after in renamed.items()
     ]
-    for name in dict.fromkeys((*old.workflow.graph, *new.workflow.graph)):
-        found += _role(name, old, new, broken)
+    for name in dict.fromkeys((*old.workflow.graph, *new.workflow.graph, *a.roles, *b.roles)):
+        if name in old.fan_outs or name in new.fan_outs:
+            found += _fan_out(name, old, new, broken)
+        else:
+            found += _role(name, old, new, broken)
     return found
+
+
+def _of_file(workflow: Workflow) -> Workflow:
+    graph = {
+        name: {status: without_workflows(edge) for status, edge in edges.items()}
+        for name, edges in workflow.graph.items()
+    }
+    return workflow._replace(graph=graph)
 
 
 def _workflow(a: Workflow, b: Workflow) -> Iterator[WorkflowChange]:
@@ -49,7 +68,9 @@ def _role(name: str, old: Result, new: Result, broken: Broken) -> Iterator[Workf
     callers = _callers(name, old, new, broken)
     if before is not None and now is None:
         breaks = _first(callers(status, None) for status in old.variants[name])
-        yield WorkflowChange("role-removed", f"roles.{name}", name, None, _gone(name), breaks)
+        yield WorkflowChange(
+            "role-removed", f"roles.{name}", name, None, _gone(name, old.workflow), breaks
+        )
         return
     if before is None and now is not None:
         breaks = _first(callers(status, None) for status in new.variants[name])
@@ -57,12 +78,43 @@ def _role(name: str, old: Result, new: Result, broken: Broken) -> Iterator[Workf
         return
     if before is not None and now is not None:
         yield from _texts(name, before, now)
-        yield from output_changes(name, old.variants[name], new.variants[name], callers)
+        outputs, stopped_at = (
+            f"roles.{name}.frontmatter",
+            name if name in old.workflow.graph else None,
+        )
+        both = old.variants[name], new.variants[name]
+        yield from output_changes(outputs, *both, callers, stopped_at)
     edges = old.workflow.graph.get(name, {}), new.workflow.graph.get(name, {})
     yield from edge_changes(name, *edges, old.variants.get(name, {}), callers)
 
 
-def _gone(role: str) -> str:
+def _fan_out(name: str, old: Result, new: Result, broken: Broken) -> Iterator[WorkflowChange]:
+    """The changes of one edge to branches."""
+    source, _, status = name.partition("/")
+    place, callers = f"graph.{source}.{status}", _callers(name, old, new, broken)
+    a, b = old.fan_outs.get(name), new.fan_outs.get(name)
+    if source not in old.workflow.graph or source not in new.workflow.graph:
+        return  # the role is new, or gone
+    output = old.variants.get(source, {}).get(status)
+    joint = old.variants.get(name, {}), new.variants.get(name, {})
+    if a is None or b is None:
+        breaks = _first(callers(each, None) for each in (*joint[0], *joint[1]))
+        if b is not None and (output is not None or source == START):
+            yield added(place, b, output)._replace(callers=breaks)
+        elif a is not None and status in new.variants.get(source, {}):
+            yield removed(place, a)._replace(callers=breaks)
+        return
+    yield from fan_out_changes(place, a, b, output)
+    for change in output_changes(f"{place}.then", *joint, callers, name):
+        if change.kind.startswith("status-") or change.callers is not None:
+            yield change  # other changes are those of the branches
+    edges = old.workflow.graph[name], new.workflow.graph[name]
+    yield from edge_changes(name, *edges, joint[0], callers, f"{place}.then")
+
+
+def _gone(role: str, workflow: Workflow) -> str | None:
+    if role not in workflow.graph:  # only branches play it
+        return None
     return f"a thread that stopped at {role} cannot continue: the role does not exist"
 
 
@@ -130,12 +182,8 @@ def _renamed(a: Workflow, b: Workflow) -> dict[str, str]:
 
 def _is_same(a: Workflow, b: Workflow, old: str, new: str) -> bool:
     names = {old: new}
-    edges = {status: _moved(edge, names) for status, edge in a.graph[old].items()}
-    return a.roles[old].frontmatter == b.roles[new].frontmatter and edges == b.graph[new]
-
-
-def _moved(edge: Edge, names: Mapping[str, str]) -> Edge:
-    return edge._replace(role=names.get(edge.role, edge.role))
+    edges = {status: with_roles(edge, names) for status, edge in a.graph.get(old, {}).items()}
+    return a.roles[old].frontmatter == b.roles[new].frontmatter and edges == b.graph.get(new, {})
 
 
 def _with_names(workflow: Workflow, names: Mapping[str, str]) -> Workflow:
@@ -143,7 +191,9 @@ def _with_names(workflow: Workflow, names: Mapping[str, str]) -> Workflow:
     return workflow._replace(
         roles={names.get(name, name): role for name, role in workflow.roles.items()},
         graph={
-            names.get(name, name): {status: _moved(edge, names) for status, edge in edges.items()}
+            names.get(name, name): {
+                status: with_roles(edge, names) for status, edge in edges.items()
+            }
             for name, edges in workflow.graph.items()
         },
     )

@@ -18,8 +18,9 @@ def edge_changes(
     b: Mapping[str, Edge],
     outputs: Mapping[str, Variant],
     callers: Callers,
+    place: str = "",
 ) -> Iterator[WorkflowChange]:
-    """Every change of the edges that both versions have.
+    """Every change of the edges that both versions have. It skips those to branches.
 
     Args:
         role: their source.
@@ -27,17 +28,18 @@ def edge_changes(
         b: the new edges.
         outputs: the old variants of the role: what a thread that continues has delivered.
         callers: why a change of a status breaks callers.
+        place: of the edges in the file, for those of a fan-out.
     """
     for status, edge in b.items():
         before = a.get(status)
-        if before is None:
+        if before is None or "/" in before.role + edge.role:
             continue
-        place = f"graph.{role}.{status}"
+        where = f"{place or f'graph.{role}'}.{status}"
         if before.role != edge.role:
             at_end = END in (before.role, edge.role)
             yield WorkflowChange(
                 "edge-retargeted",
-                place,
+                where,
                 before.role,
                 edge.role,
                 callers=callers(status, None) if at_end else None,
@@ -45,12 +47,12 @@ def edge_changes(
         if before.prompt != edge.prompt:
             blank = _can_be_blank(edge, outputs.get(status)) if role != START else None
             yield WorkflowChange(
-                "prompt-changed", f"{place}.prompt", before.prompt, edge.prompt, blank
+                "prompt-changed", f"{where}.prompt", before.prompt, edge.prompt, blank
             )
-        yield from amount_changes("limit-changed", f"{place}.limits", before.limits, edge.limits)
+        yield from amount_changes("limit-changed", f"{where}.limits", before.limits, edge.limits)
         if before.location != edge.location:
             yield WorkflowChange(
-                "location-changed", f"{place}.location", before.location, edge.location
+                "location-changed", f"{where}.location", before.location, edge.location
             )
 
 

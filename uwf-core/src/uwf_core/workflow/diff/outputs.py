@@ -11,13 +11,22 @@ Callers = Callable[[str, str | None], str | None]
 
 
 def output_changes(
-    role: str, a: Mapping[str, Variant], b: Mapping[str, Variant], callers: Callers
+    place: str,
+    a: Mapping[str, Variant],
+    b: Mapping[str, Variant],
+    callers: Callers,
+    stopped_at: str | None,
 ) -> Iterator[WorkflowChange]:
-    """Every change in the outputs of a role that both versions have."""
-    place = f"roles.{role}.frontmatter"
+    """Every change in the outputs of a role that both versions have.
+
+    Args:
+        place: of the outputs in the file. a: the old variants by status. b: the new ones.
+        callers: why a change breaks callers.
+        stopped_at: the role, None if no thread of the workflow stops there: branches play it.
+    """
     for status in a:
         if status not in b:
-            why = f"a thread that stopped at {role} with {status} has no edge"
+            why = stopped_at and f"a thread that stopped at {stopped_at} with {status} has no edge"
             yield WorkflowChange(
                 "status-removed", f"{place}.{status}", status, None, why, callers(status, None)
             )

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.workflow.definition import END, Workflow
+from uwf_core.workflow.definition import END, Edge, Workflow
+from uwf_core.workflow.fan_out import flat_graph
 from uwf_core.workflow.variants import STATUS, Variant, variants
 
 _NOTES = ("title", "description", "examples", "default", "$comment", "deprecated")
@@ -24,9 +25,12 @@ ResultType = Mapping[str, Mapping[str, ResultField]]
 
 
 class Result(NamedTuple):
-    """A workflow with the variants of its roles, and its result type."""
+    """A workflow with the variants of its roles, and its result type. Its graph is flat: a fan-out
+    is a node, and `fan_outs` has the edges to branches by that.
+    """
 
     workflow: Workflow
+    fan_outs: Mapping[str, Edge]
     variants: Mapping[str, Mapping[str, Variant]]
     type: ResultType
 
@@ -38,16 +42,22 @@ class Result(NamedTuple):
 
 def result_of(workflow: Workflow) -> Result:
     """Analyse a checked workflow."""
+    graph, fan_outs = flat_graph(workflow.graph)
+    workflow = workflow._replace(graph=graph)
     found = {
         name: {each.status: each for each in variants(role.frontmatter)}
         for name, role in workflow.roles.items()
     }
+    for name, fan_out in fan_outs.items():
+        found[name] = {each.status: each for each in variants(fan_out.frontmatter)}
     ending: dict[str, list[Variant]] = {}
     for role, edges in workflow.graph.items():
         for status, edge in edges.items():
             if edge.role == END and status in found.get(role, {}):
                 ending.setdefault(status, []).append(found[role][status])
-    return Result(workflow, found, {status: _union(each) for status, each in ending.items()})
+    return Result(
+        workflow, fan_outs, found, {status: _union(each) for status, each in ending.items()}
+    )
 
 
 def type_text(schema: Any) -> str:

@@ -9,8 +9,13 @@ _CUT = "\n[… {left_out} characters left out …]\n"
 
 
 def leaf_steps(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The steps of agents and programs. That of a call only repeats the last one of its thread."""
-    return [step for step in record.get("steps") or () if step.get("childThread") is None]
+    """The steps of agents and programs. That of calls only repeats the last ones of threads."""
+    return [step for step in record.get("steps") or () if not is_call(step)]
+
+
+def is_call(step: Mapping[str, Any]) -> bool:
+    """Whether it is the step of a call, or of branches."""
+    return step.get("childThread") is not None or step.get("branches") is not None
 
 
 def delivered(step: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from uwf_eval.judges.builtin.ask_model import (
     Question,
     quote_problem,
 )
-from uwf_eval.judges.builtin.material import delivered, results, told, worked
+from uwf_eval.judges.builtin.material import delivered, is_call, results, told, worked
 from uwf_eval.judges.failed import JudgeFailed
 
 Step = Mapping[str, Any]
@@ -122,8 +122,7 @@ def _shown_steps(
 ) -> Iterable[tuple[Step, Mapping[str, str]]]:
     steps = list(thread.get("steps") or ())
     for at, step in enumerate(steps):
-        is_call = step.get("childThread") is not None
-        sections = None if is_call else look.sections(thread, steps, at)
+        sections = None if is_call(step) else look.sections(thread, steps, at)
         if sections is not None and (not roles or step["role"] in roles):
             yield step, sections
 

@@ -1,0 +1,61 @@
+"""Limits above branches that run at the same time, each in a process."""
+
+from pathlib import Path
+
+import pytest
+from tests.core.obeying import for_each, joined, obeying_project, statuses, task
+from tests.faults.calls import miscounted
+
+from uwf_core.client import Client
+from uwf_core.ids import ThreadId
+from uwf_core.testing.project import Project
+from uwf_core.thread.calls import children_of
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    def reserving(name: str, dollars: float, most: str) -> str:
+        role = f"  worker:\n    reserve: {{costUsd: {dollars}}}\n"
+        return for_each(name, most=most).replace("  worker:\n", role)
+
+    return obeying_project(
+        tmp_path, many=reserving("many", 0.5, "16"), careful=reserving("careful", 1, "4")
+    )
+
+
+def limited(project: Project, workflow: str, dollars: float, *does: str) -> str:
+    """A root that may cost so many US dollars; its planner costs half of one."""
+    words = ("thread", "start", workflow, "-p", task(*does), "--max-cost", str(dollars))
+    thread = project.uwf(*words).document["thread"]
+    assert isinstance(thread, str)
+    return thread
+
+
+def test_sixteen_branches_exceed_a_limit_by_what_running_steps_use_above_their_reservations(
+    project: Project, uwf: Client
+) -> None:
+    limit, reserved, cost = 4.0, 0.5, 0.75
+    root = limited(project, "many", limit, *[f"sleep=400 cost={cost}"] * 16)
+    outcome = uwf.exec(root, until_done=True)
+    assert (outcome.exit_code, outcome.document["suspendReason"]) == (5, "limit")
+    children = children_of(uwf._engine.store, root)
+    steps = [step.node for child in children for step in uwf.thread(child).steps()]
+    last = max(step["startedAtMs"] for step in steps)
+    running = [step for step in steps if step["completedAtMs"] >= last]
+    used = uwf.show(root)["usage"]["costUsd"]
+    assert used == 0.5 + cost * len(steps)
+    assert used is not None
+    assert used <= limit + len(running) * (cost - reserved)
+    assert len(steps) >= 4
+    assert miscounted(uwf._engine.store, ThreadId(root)) is None
+    assert set(statuses(uwf, root)) == {"completed", "limit"}
+
+
+def test_a_branch_that_a_reservation_holds_up_runs_once_another_has_used_less(
+    project: Project, uwf: Client
+) -> None:
+    root = limited(project, "careful", 2, *["cost=0.25 sleep=100"] * 3)
+    outcome = uwf.exec(root, until_done=True)
+    assert (outcome.exit_code, outcome.document["status"]) == (0, "completed"), outcome
+    assert len(joined(uwf, root)["branches"]) == 3
+    assert miscounted(uwf._engine.store, ThreadId(root)) is None

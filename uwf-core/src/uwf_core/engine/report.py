@@ -1,0 +1,93 @@
+"""What a process that runs a branch reports to the one that started it: a JSON object per line on
+stdout, for events, notices and at last the outcome.
+
+Turns are shortened, and each comes at most twice a second: the store has all of them.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from uwf_core.api import events
+from uwf_core.api.events import TurnTaken
+from uwf_core.api.record import replace
+from uwf_core.engine.results import Outcome, error_of
+from uwf_core.errors import UwfError
+from uwf_core.shape.shapes import build, plain
+
+if TYPE_CHECKING:
+    from uwf_core.engine.engine import Engine
+
+_EVENTS: Final[dict[str, Any]] = {
+    name: kind for name, kind in vars(events).items() if hasattr(kind, "_fields")
+}
+_LEAST_SECONDS: Final = 0.5
+_TEXT: Final = 2_000
+
+
+class Reporter:
+    """A watch that writes lines. Called from any thread."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
+        self._told_at = 0.0
+
+    def event(self, event: object) -> None:
+        """Write an event."""
+        if isinstance(event, TurnTaken):
+            now = time.monotonic()
+            if now - self._told_at < _LEAST_SECONDS:
+                return
+            self._told_at = now
+            event = event._replace(turn=_shortened(event.turn))
+        self._line({"event": type(event).__name__, "fields": plain(event)})
+
+    def notice(self, text: str) -> None:
+        """Write a line for people."""
+        self._line({"notice": text})
+
+    def outcome(self, engine: "Engine", outcome: Outcome) -> None:
+        """Write how the run ended."""
+        error = outcome.error and engine.redactor.value(outcome.error.document()["error"])
+        fields = {"document": outcome.document, "exitCode": outcome.exit_code, "error": error}
+        self._line({"outcome": fields})
+
+    def _line(self, content: dict[str, Any]) -> None:
+        self._write(json.dumps(content))
+
+
+def _shortened(turn: Any) -> Any:
+    def short(text: str | None) -> str | None:
+        return None if text is None else text[:_TEXT]
+
+    calls = tuple(
+        replace(call, arguments=short(call.arguments), result=short(call.result))
+        for call in turn.tool_calls
+    )
+    texts = {"text": short(turn.text), "reasoning": short(turn.reasoning)}
+    return replace(turn, **texts, tool_calls=calls)
+
+
+def relay_line(
+    line: bytes, relay: Callable[[object], None], notice: Callable[[str], None]
+) -> Outcome | None:
+    """Pass a line of a reporter on; the outcome, if it is that. A line that is none of a reporter
+    is a notice: the program of a plugin may have printed it.
+    """
+    try:
+        content = json.loads(line)
+        if "event" in content:
+            relay(build(_EVENTS[content["event"]], content["fields"]))
+        elif "outcome" in content:
+            return _outcome(content["outcome"])
+        else:
+            notice(content["notice"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        notice(line.decode(errors="replace"))
+    return None
+
+
+def _outcome(fields: dict[str, Any]) -> Outcome:
+    error: UwfError | None = fields["error"] and error_of(fields["error"])
+    return Outcome(fields["document"], fields["exitCode"], error)

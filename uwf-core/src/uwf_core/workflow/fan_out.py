@@ -1,0 +1,298 @@
+"""Fan-outs: an edge that leads to branches, as a further role with edges for their joint result.
+
+The role is named `SOURCE/STATUS`. Its output is typed: the results of all branches in their order.
+Pure.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.workflow.definition import Branch, Definition, Edge
+from uwf_core.workflow.variants import BODY, INPUT, JOINED, STATUS, Analysis, Variant, variants
+
+MIXED, EMPTY = JOINED
+CANCELLED: Final = "$cancelled"
+"""The status of a branch that was cancelled."""
+RESULTS: Final = "results"
+INDEX: Final = "$index"
+
+ITEM: Final = "item"
+OUTPUT: Final = "output"
+"""The fields of the typed input of a generated workflow whose role a program plays."""
+PROGRAM_INPUT: Final = {
+    "type": "object",
+    "properties": {OUTPUT: {"type": "object"}, ITEM: {}},
+    "required": [OUTPUT],
+}
+ASKED: Final = "task"
+PERSON_INPUT: Final = {
+    "type": "object",
+    "properties": {ASKED: {"type": "string"}},
+    "required": [ASKED],
+}
+"""A person is asked with the instruction alone, so it is the prompt of the branch."""
+
+
+def fan_out_name(source: str, status: str) -> str:
+    """The role of the fan-out of an edge."""
+    return f"{source}/{status}"
+
+
+def flat_graph(
+    graph: Mapping[str, Mapping[str, Edge]],
+) -> tuple[dict[str, dict[str, Edge]], dict[str, Edge]]:
+    """The graph in which each fan-out is a role, and the edges to branches by that role."""
+    flat: dict[str, dict[str, Edge]] = {}
+    found: dict[str, Edge] = {}
+    for source, edges in graph.items():
+        flat[source] = dict(edges)
+        for status, edge in edges.items():
+            if edge.then is not None:
+                name = fan_out_name(source, status)
+                found[name] = edge
+                flat[source][status] = Edge(name)
+                flat[name] = {key: Edge(*each) for key, each in edge.then.items()}
+    return flat, found
+
+
+def graph_as_written(definition: Definition) -> dict[str, dict[str, Edge]]:
+    """The graph of a published workflow as in its file; derived schemas are in full."""
+    fan_outs = {name: role for name, role in definition.roles.items() if role.fan_out is not None}
+    written: dict[str, dict[str, Edge]] = {}
+    for source, edges in definition.graph.items():
+        if source in fan_outs:
+            continue
+        written[source] = dict(edges)
+        for status, edge in edges.items():
+            if edge.role in fan_outs:
+                role = fan_outs[edge.role]
+                assert role.fan_out is not None
+                written[source][status] = role.fan_out._replace(frontmatter=dict(role.schema))
+    return written
+
+
+class NamedBranch(NamedTuple):
+    """A branch; the one of `forEach` has no name."""
+
+    name: str | None
+    branch: Branch
+
+
+class BranchTask(NamedTuple):
+    """The task of a branch.
+
+    Attributes:
+        place: its number. name: its name in `parallel`, None for an item of a list.
+        branch: what the workflow says of it.
+        prompt, location: rendered; None without a location.
+        contexts: what the names in its templates mean, the innermost last.
+    """
+
+    place: int
+    name: str | None
+    branch: Branch
+    prompt: str
+    location: str | None
+    contexts: tuple[Any, ...]
+
+
+def branches_of(edge: Edge) -> list[NamedBranch]:
+    """The branches of a fan-out in the order of the file; one for `forEach`."""
+    if edge.parallel is None:
+        one = Branch(edge.role, edge.prompt, edge.location, edge.limits, edge.workflow)
+        return [NamedBranch(None, one)]
+    named = [NamedBranch(name, branch) for name, branch in edge.parallel.items()]
+    return sorted(named, key=lambda each: each.branch.place)
+
+
+def fan_out_words(edge: Edge) -> str:
+    """What an edge to branches leads to, in words."""
+    roles = list(dict.fromkeys(each.branch.role for each in branches_of(edge)))
+    if edge.for_each is not None:
+        return f"the role {roles[0]}, once for each of `{edge.for_each}`, in parallel"
+    names = " and ".join(filter(None, (", ".join(roles[:-1]), roles[-1])))
+    return f"the role{'' if len(roles) == 1 else 's'} {names}, in parallel"
+
+
+def joint_status(statuses: Sequence[str], then: Iterable[str]) -> str:
+    """The status of a fan-out whose branches ended with these: the one that all have, if an edge of
+    `then` is for it.
+    """
+    if not statuses:
+        return EMPTY
+    is_same = len(set(statuses)) == 1 and not statuses[0].startswith("$")
+    return statuses[0] if is_same and statuses[0] in then else MIXED
+
+
+def joint_output(
+    status: str, results: Sequence[Mapping[str, Any]], names: Sequence[str | None]
+) -> dict[str, Any]:
+    """The output of a fan-out: the results of its branches in their order, and each by its name."""
+    named = {name: each for name, each in zip(names, results, strict=True) if name is not None}
+    return {STATUS: status, RESULTS: [*results], **named}
+
+
+def branch_result(
+    index: int, status: str, body: str, output: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """The result of a branch as a part of the joint output; no output if it was cancelled."""
+    return {**(output or {}), INDEX: index, STATUS: status, BODY: body}
+
+
+# -- types -----------------------------------------------------------------------------------------
+
+
+class BranchType(NamedTuple):
+    """What a branch can deliver: its name, None for `forEach`, and its variants."""
+
+    name: str | None
+    variants: Sequence[Variant]
+
+
+class Items(NamedTuple):
+    """How many items a list can have; None is any number."""
+
+    least: int
+    most: int | None
+
+    def schema(self) -> dict[str, int]:
+        """The keywords of the results, if there is one at least."""
+        most = {} if self.most is None else {"maxItems": max(1, self.most)}
+        return {"minItems": max(1, self.least), **most}
+
+
+def most_items(schema: Mapping[str, Any]) -> int | None:
+    """How many results the type of a joint result allows at most, None without a bound."""
+    mixed = next(each for each in variants(schema) if each.status == MIXED)
+    found: int | None = mixed.properties[RESULTS].get("maxItems")
+    return found
+
+
+def join_analysis(
+    branches: Sequence[BranchType], then: Iterable[str], items: Items | None = None
+) -> Analysis:
+    """The variants of a fan-out: one for each status of `then` that all branches can have,
+    `$mixed`, and for a list that can be empty `$empty`. `items` is for `forEach`.
+    """
+    common = common_statuses(branches)
+    found = [_variant(status, branches, items) for status in then if status in common]
+    found.append(_variant(MIXED, branches, items))
+    if items is not None and not items.least:
+        found.append(_empty())
+    return Analysis(tuple(found), (), complete=True)
+
+
+def common_statuses(branches: Sequence[BranchType]) -> list[str]:
+    """The statuses that every branch can have, in their order; those of a join are `$mixed`."""
+    first = branches[0].variants if branches else ()
+    others = [{each.status for each in branch.variants} for branch in branches]
+    return [
+        each.status
+        for each in first
+        if not each.status.startswith("$") and all(each.status in some for some in others)
+    ]
+
+
+def _variant(status: str, branches: Sequence[BranchType], items: Items | None) -> Variant:
+    of_each = [
+        [_result_type(each) for each in branch.variants if status in (each.status, MIXED)]
+        for branch in branches
+    ]
+    if status == MIXED:
+        of_each = [[*types, _CANCELLED_TYPE] for types in of_each]
+    every: list[dict[str, Any]] = []
+    for types in of_each:
+        every += [each for each in types if each not in every]
+    count = items or Items(len(branches), len(branches))
+    properties: dict[str, Any] = {
+        STATUS: {"const": status},
+        RESULTS: {"type": "array", "items": _any_of(every), **count.schema()},
+    }
+    for branch, types in zip(branches, of_each, strict=True):
+        if branch.name is not None:
+            properties[branch.name] = _any_of(types)
+    return _closed(status, properties)
+
+
+def _empty() -> Variant:
+    return _closed(EMPTY, {STATUS: {"const": EMPTY}, RESULTS: {"type": "array", "maxItems": 0}})
+
+
+def _closed(status: str, properties: dict[str, dict[str, Any]]) -> Variant:
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "required": sorted(properties),
+        "additionalProperties": False,
+    }
+    return Variant(status, schema, properties, frozenset(properties), open=False)
+
+
+_FIELDS: Final = {INDEX: {"type": "integer", "minimum": 0}, BODY: {"type": "string"}}
+
+
+def _result_type(variant: Variant) -> dict[str, Any]:
+    """The type of a branch's result: a variant of its role, with its index and text."""
+    return {
+        "type": "object",
+        "properties": {**variant.properties, **_FIELDS, STATUS: {"const": variant.status}},
+        "required": sorted({*variant.required, *_FIELDS, STATUS}),
+    }
+
+
+_CANCELLED_TYPE: Final = {
+    "type": "object",
+    "properties": {**_FIELDS, STATUS: {"const": CANCELLED}},
+    "required": sorted([*_FIELDS, STATUS]),
+    "additionalProperties": False,
+}
+
+
+def _any_of(types: list[dict[str, Any]]) -> dict[str, Any]:
+    return types[0] if len(types) == 1 else {"anyOf": types}
+
+
+def join_schema(analysis: Analysis) -> dict[str, Any]:
+    """The JSON Schema of the output of a fan-out."""
+    schemas = [each.schema for each in analysis.variants]
+    return schemas[0] if len(schemas) == 1 else {"oneOf": schemas}
+
+
+# -- the workflow of a branch ----------------------------------------------------------------------
+
+TASK: Final = "Do the task."
+FURTHER_TASK: Final = "There is a further task:"
+
+
+def branch_workflow(name: str, role_name: str, role: Mapping[str, Any]) -> dict[str, Any]:
+    """The completed mapping of a workflow with one role, every status of which ends it.
+
+    Args:
+        name: of the workflow whose branch it is.
+        role_name, role: the role, completed, with its schema. Its limits hold in the caller.
+    """
+    from uwf_core.shape.shapes import plain
+    from uwf_core.workflow.definition import END, START, Workflow
+
+    statuses = [each.status for each in variants(role["frontmatter"])]
+    task, schema = TASK, None
+    if role["program"] is not None:
+        schema = dict(PROGRAM_INPUT)
+    elif role["human"]:
+        task, schema = f"{{{{{INPUT}.{ASKED}}}}}", dict(PERSON_INPUT)
+    whole = Workflow(
+        name=name,
+        roles={},
+        graph={
+            START: {
+                "new": Edge(role_name, task),
+                "resume": Edge(role_name, FURTHER_TASK),
+            },
+            role_name: {status: Edge(END) for status in statuses},
+        },
+        input=schema,
+        branch=True,
+    )
+    mapping: dict[str, Any] = plain(whole)
+    return {**mapping, "roles": {role_name: {**role, "limits": None}}}

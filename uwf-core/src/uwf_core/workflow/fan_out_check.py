@@ -1,0 +1,179 @@
+"""Check the edges to branches: the list of a `forEach`, and where the joint result leads."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from uwf_core.cas.bounds import Budget
+from uwf_core.shape.mismatch import nearest, suggestion
+from uwf_core.workflow.alternatives import alternatives, as_list, as_mapping
+from uwf_core.workflow.branch_check import check_branches
+from uwf_core.workflow.definition import END, START
+from uwf_core.workflow.fan_out import EMPTY, MIXED, BranchType, common_statuses
+from uwf_core.workflow.joins import ListType, calls_itself, list_type, role_variants, source_variant
+from uwf_core.workflow.parsed import ParsedEdge, ParsedFanOut, ParsedWorkflow
+from uwf_core.workflow.problem import Problem, error_at
+from uwf_core.workflow.role_schema import RoleSchema
+from uwf_core.workflow.variants import INPUT
+from uwf_core.workflow.yaml_nodes import types_of
+
+
+def check_fan_outs(
+    parsed: ParsedWorkflow, schemas: Mapping[str, RoleSchema], own: Mapping[str, Any] | None
+) -> Iterator[Problem]:
+    """Every error of the edges to branches. `own` is the schema of the typed input, or None."""
+    graph = parsed.root.values.get("graph")
+    for name, fan_out in parsed.fan_outs.items():
+        key = getattr(graph, "keys", {}).get(name)
+        if key is not None:
+            message = f"unknown role {name!r} at graph.{name}"
+            hint = f"the edges after the branches belong in `{fan_out.place}.then`"
+            yield error_at(key.place, "unknown-role", message, hint)
+        if fan_out.source == START:
+            message = f"{START} leads to branches before any role has run ({fan_out.place})"
+            hint = "use the name of the first role; an edge of that role can lead to branches"
+            yield error_at(fan_out.key.place, "start-target", message, hint)
+        listed = list_type(fan_out, source_variant(fan_out, schemas))
+        wrong = [] if listed is None else [*_list(fan_out, listed, own)]
+        yield from wrong
+        listed = None if wrong else listed
+        yield from check_branches(parsed, fan_out, schemas, own, listed)
+        yield from _then(parsed, fan_out, schemas, listed)
+        yield from _stored(fan_out, schemas.get(name))
+
+
+# -- the list --------------------------------------------------------------------------------------
+
+
+def _list(
+    fan_out: ParsedFanOut, listed: ListType, own: Mapping[str, Any] | None
+) -> Iterator[Problem]:
+    """The first error of the list of a `forEach`."""
+    assert fan_out.for_each is not None
+    place, path = fan_out.for_each.place, fan_out.for_each.text
+    whose = f"the status {fan_out.status!r} of {fan_out.source!r}"
+    types = frozenset().union(*(types_of(each) for each in listed.alternatives))
+    if not listed.alternatives:
+        hint = suggestion(path.rpartition(".")[2], listed.known)
+        yield error_at(place, "for-each", f"{whose} has no field {path!r}", hint)
+    elif types - {"array", "null"}:
+        message = f"{path!r} of {whose} is not always a list"
+        yield error_at(place, "for-each", message, "declare it with `type: array` and `items:`")
+    elif "null" in types:
+        message = f"{path!r} of {whose} can be null, which is not a list"
+        yield error_at(place, "for-each", message, "let an empty list stand for nothing")
+    elif not listed.required:
+        message = f"{whose} does not require {path!r}, so there may be no list"
+        yield error_at(place, "for-each", message, "add it to `required`; a list may be empty")
+    elif not all(_has_items(each) for each in listed.alternatives):
+        message = f"{path!r} of {whose} does not declare its items"
+        hint = "add `items: {type: object, properties: …}` to the schema of the list"
+        yield error_at(place, "untyped-items", message, hint)
+    elif own is not None and any(_declares_input(each) for each in listed.alternatives):
+        message = f"the items of {path!r} have a field 'input', which is the typed input of this "
+        yield error_at(place, "reserved-field", message + "workflow", "rename the field")
+
+
+def _has_items(schema: Mapping[str, Any]) -> bool:
+    return bool(as_mapping(schema.get("items")) or as_list(schema.get("prefixItems")))
+
+
+def _declares_input(schema: Mapping[str, Any]) -> bool:
+    items = (schema.get("items"), *as_list(schema.get("prefixItems")))
+    inner = [shape for each in items for shape in alternatives(each)]
+    return any(INPUT in as_mapping(each.get("properties")) for each in inner)
+
+
+# -- the joint result ------------------------------------------------------------------------------
+
+
+def _then(
+    parsed: ParsedWorkflow,
+    fan_out: ParsedFanOut,
+    schemas: Mapping[str, RoleSchema],
+    listed: ListType | None,
+) -> Iterator[Problem]:
+    """The edges of the joint result."""
+    if fan_out.then is None:
+        return
+    name = f"{fan_out.source}/{fan_out.status}"
+    possible = [each.status for each in role_variants(name, schemas)]
+    edges = parsed.graph[name][1]
+    known = [*_common(fan_out, schemas), MIXED, EMPTY]
+    yield from _missing(fan_out, edges, known, listed)
+    for edge in edges:
+        if possible and edge.status not in possible:
+            yield _impossible(fan_out, edge, possible, schemas, listed)
+        elif calls_itself(parsed, fan_out) and edge.role is not None and edge.role.text == END:
+            message = f"a branch of {fan_out.place} is a thread of this workflow, and its joint "
+            message += "result would be a result of the workflow: its type would contain itself"
+            hint = "lead this edge to a role, which delivers the result of the workflow"
+            yield error_at(edge.role.place, "endless-type", message, hint)
+
+
+def _missing(
+    fan_out: ParsedFanOut,
+    edges: Iterable[ParsedEdge],
+    known: list[str],
+    listed: ListType | None,
+) -> Iterator[Problem]:
+    given = {each.status if each.status in known else nearest(each.status, known) for each in edges}
+    place = fan_out.node.keys["then"].place if "then" in fan_out.node.keys else fan_out.key.place
+    where = f"{fan_out.place}.then"
+    if MIXED not in given:
+        message = f"{where} has no edge for {MIXED}, when branches end with different statuses"
+        hint = f"add `{MIXED}: {{role: …, prompt: …}}`; it is also taken if a branch is cancelled"
+        yield error_at(place, "status-without-edge", message, hint)
+    if EMPTY not in given and listed is not None and not listed.items.least:
+        assert fan_out.for_each is not None
+        message = f"{where} has no edge for {EMPTY}: {fan_out.for_each.text!r} can be empty"
+        hint = f"add `{EMPTY}: {{role: …, prompt: …}}`, or `minItems: 1` to the schema of the list"
+        yield error_at(place, "status-without-edge", message, hint)
+
+
+def _impossible(
+    fan_out: ParsedFanOut,
+    edge: ParsedEdge,
+    possible: list[str],
+    schemas: Mapping[str, RoleSchema],
+    listed: ListType | None,
+) -> Problem:
+    """An edge for a joint status that the branches cannot have."""
+    message = f"the branches of {fan_out.place} cannot all end with {edge.status!r}"
+    hint = suggestion(edge.status, [*_common(fan_out, schemas), *possible])
+    statuses = {
+        branch.name or branch.role.text: [
+            each.status for each in role_variants(branch.role.text, schemas)
+        ]
+        for branch in fan_out.branches
+        if branch.role is not None
+    }
+    lacking = [name for name, each in statuses.items() if edge.status not in each]
+    if edge.status == EMPTY:
+        message = f"the branches of {fan_out.place} are never none"
+        hint = "remove this edge"
+        if listed is not None:
+            hint += ", or `minItems` of the list"
+    elif edge.status.startswith("$") and len(lacking) < len(statuses):
+        message = f"{fan_out.place} has no joint status {edge.status!r}"
+        hint = f"branches that end with it have the joint status {MIXED}"
+    elif len(lacking) < len(statuses):
+        message += f": {', '.join(map(repr, lacking))} cannot"
+        hint = f"use the edge {MIXED} for it"
+    return error_at(edge.key.place, "unknown-status", message, hint)
+
+
+def _common(fan_out: ParsedFanOut, schemas: Mapping[str, RoleSchema]) -> list[str]:
+    """The statuses that all branches can have."""
+    roles = [branch.role.text for branch in fan_out.branches if branch.role is not None]
+    return common_statuses([BranchType(name, role_variants(name, schemas)) for name in roles])
+
+
+def _stored(fan_out: ParsedFanOut, joint: RoleSchema | None) -> Iterator[Problem]:
+    """Why the type of the joint result cannot be stored: types within types can be too deep."""
+    from uwf_core.cas.schemas import schema_problems
+
+    if joint is None or not joint.analysis.variants:
+        return
+    for invalid in schema_problems(joint.schema, budget=Budget())[:1]:
+        message = f"the joint result of {fan_out.place}: {invalid.message}"
+        yield error_at(fan_out.key.place, "invalid-schema", message, invalid.hint or "")

@@ -1,0 +1,152 @@
+"""The fan-outs of a file: the type of each joint result, and the workflows of its branches."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.workflow.alternatives import alternatives, as_list, as_mapping
+from uwf_core.workflow.definition import SELF
+from uwf_core.workflow.fan_out import (
+    BranchType,
+    Items,
+    branch_workflow,
+    join_analysis,
+    join_schema,
+)
+from uwf_core.workflow.parsed import ParsedFanOut, ParsedWorkflow
+from uwf_core.workflow.role_schema import RoleSchema
+from uwf_core.workflow.variants import Analysis, Variant, variant_of
+
+
+def calls_itself(parsed: ParsedWorkflow, fan_out: ParsedFanOut) -> bool:
+    """Whether one of the branches is a further thread of the workflow itself."""
+    roles = (parsed.roles.get(branch.role.text) for branch in fan_out.branches if branch.role)
+    words = (role.workflow.text.strip() for role in roles if role and role.workflow)
+    return SELF in words
+
+
+def join_schemas(
+    parsed: ParsedWorkflow, schemas: Mapping[str, RoleSchema], *, of_self: bool
+) -> dict[str, RoleSchema]:
+    """The types of the joint results, by the name of the fan-out.
+
+    Args:
+        parsed: the file. schemas: of its roles.
+        of_self: of the fan-outs with a branch that calls the workflow itself, or of the others.
+    """
+    return {
+        name: _join(fan_out, schemas)
+        for name, fan_out in parsed.fan_outs.items()
+        if calls_itself(parsed, fan_out) is of_self
+    }
+
+
+def _join(fan_out: ParsedFanOut, schemas: Mapping[str, RoleSchema]) -> RoleSchema:
+    types = [
+        BranchType(branch.name, role_variants(branch.role.text, schemas) if branch.role else ())
+        for branch in fan_out.branches
+    ]
+    if not types or not all(each.variants for each in types):
+        return RoleSchema({}, Analysis((), ()), [])  # another error
+    then = () if fan_out.then is None else fan_out.then.values
+    listed = list_type(fan_out, source_variant(fan_out, schemas))
+    analysis = join_analysis(
+        types,
+        then,
+        (Items(0, None) if listed is None else listed.items) if fan_out.is_list else None,
+    )
+    return RoleSchema(join_schema(analysis), analysis, [])
+
+
+def role_variants(role: str, schemas: Mapping[str, RoleSchema]) -> tuple[Variant, ...]:
+    """The variants of a role; empty if its schema is unknown."""
+    return schemas[role].analysis.variants if role in schemas else ()
+
+
+def source_variant(fan_out: ParsedFanOut, schemas: Mapping[str, RoleSchema]) -> Variant | None:
+    """The output that takes the edge to the branches; None if it is unknown."""
+    source = schemas.get(fan_out.source)
+    return variant_of(None if source is None else source.analysis, fan_out.status)
+
+
+class ListType(NamedTuple):
+    """What is known of the list of a `forEach`.
+
+    Attributes:
+        alternatives: its schema, flat; none if the output has no such field.
+        required: whether every such output has it.
+        known: the fields of the mapping that should have it.
+    """
+
+    alternatives: tuple[dict[str, Any], ...]
+    required: bool
+    known: tuple[str, ...]
+
+    @property
+    def items(self) -> Items:
+        """How many items it can have."""
+        least = [_bound(each.get("minItems", 0)) or 0 for each in self.alternatives]
+        most = [_bound(each.get("maxItems")) for each in self.alternatives]
+        known = [each for each in most if each is not None]
+        return Items(min(least, default=0), max(known) if known and known == most else None)
+
+
+def list_type(fan_out: ParsedFanOut, variant: Variant | None) -> ListType | None:
+    """The list of a `forEach` in the output that takes its edge; None if that is unknown."""
+    if not fan_out.is_list or fan_out.for_each is None or variant is None:
+        return None
+    return listed_in(fan_out.for_each.text, variant)
+
+
+def listed_in(path: str, variant: Variant) -> ListType:
+    """The list at a path of an output."""
+    found: list[dict[str, Any]] = [
+        {"properties": variant.properties, "required": sorted(variant.required)}
+    ]
+    is_required, known = True, dict[str, None]()
+    for part in path.split("."):
+        known = {name: None for each in found for name in as_mapping(each.get("properties"))}
+        is_required = is_required and all(_has(each, part) for each in found)
+        found = [
+            inner
+            for each in found
+            if part in as_mapping(each.get("properties"))
+            for inner in alternatives(each["properties"][part])
+        ]
+    return ListType(tuple(found), is_required, tuple(known))
+
+
+def _has(schema: Mapping[str, Any], part: str) -> bool:
+    """Whether a value is a mapping that has a field."""
+    is_mapping = schema.get("type", "object") in ("object", ["object"])
+    return is_mapping and part in as_list(schema.get("required"))
+
+
+def _bound(value: Any) -> int | None:
+    return int(value) if isinstance(value, (int, float)) else None
+
+
+def complete_fan_outs(
+    workflow: dict[str, Any], parsed: ParsedWorkflow, schemas: Mapping[str, RoleSchema]
+) -> None:
+    """Add to each edge to branches its derived parts: the type of the joint result, and the
+    workflow of each branch. The roles of the workflow are complete.
+    """
+    for name, fan_out in parsed.fan_outs.items():
+        edge = workflow["graph"][fan_out.source][fan_out.status]
+        edge["frontmatter"] = schemas[name].schema
+        for index, branch in enumerate(_branches(edge)):
+            role = workflow["roles"][branch["role"]]
+            called = role["workflow"]
+            if called is None:
+                called = branch_workflow(workflow["name"], branch["role"], role)
+            branch["workflow"] = called
+            if edge["parallel"] is not None:
+                branch["place"] = index
+
+
+def _branches(edge: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if edge["parallel"] is None:
+        yield edge
+    else:
+        yield from edge["parallel"].values()
