@@ -6,9 +6,10 @@ from tests.core.engine.conftest import APPROVED, DONE, ONE_ROLE, REJECTED, UNSUR
 from uwf_core.client import Client
 from uwf_core.ids import ThreadId
 from uwf_core.testing.project import Project
+from uwf_core.thread.decisions import OpenAttempt
 from uwf_core.thread.head import read_head
 from uwf_core.thread.history import differences, state_of_thread
-from uwf_core.thread.state import OpenAttempt, RoleSession, ThreadState
+from uwf_core.thread.state import RoleSession, ThreadState
 
 LIMITED = ONE_ROLE.replace("name: one-role", "name: short\nlimits: {maxSteps: 1}")
 AGAIN = {"role": "worker", "output": {"$status": "again"}}

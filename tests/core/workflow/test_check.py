@@ -125,7 +125,10 @@ def test_a_valid_workflow_is_completed_with_every_default() -> None:
     assert checked.problems == ()
     workflow = checked.require()
     texts = {"version", "name", "description"}
-    assert set(workflow) == {*texts, "roles", "graph", "limits", "input", "branch"}
+    assert set(workflow) == {
+        *(*texts, "roles", "graph", "limits", "input"),
+        *("workspace", "record", "branch"),
+    }
     limits = ("maxSteps", "maxTokens", "maxCostUsd", "maxMinutes")
     assert workflow["limits"] == dict.fromkeys(limits)
     writer = workflow["roles"]["writer"]

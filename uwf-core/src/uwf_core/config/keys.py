@@ -170,6 +170,14 @@ class CallLimits(NamedTuple):
     branches: Annotated[int, "Items of a list that branches run for.", between(1, 1000)] = 256
 
 
+class WorkspaceSettings(NamedTuple):
+    """The folders in which threads work."""
+
+    record: Annotated[
+        bool, "Whether the files of every workspace are recorded before and after each step."
+    ] = False
+
+
 class ModelOverrides(NamedTuple):
     """Models for single purposes."""
 
@@ -188,7 +196,7 @@ class PluginSettings(NamedTuple):
 
 class Config(NamedTuple):
     """config.yaml. The providers, models and agents of two layers are merged by name, the mappings
-    below `agentOverrides`, `modelOverrides`, `plugins` and `limits` by key.
+    below `agentOverrides`, `modelOverrides`, `plugins`, `limits` and `workspace` by key.
     """
 
     providers: Annotated[Mapping[str, Provider], Names("a provider"), "Model services."] = {}
@@ -215,6 +223,9 @@ class Config(NamedTuple):
     )
     extractors: Annotated[tuple[Text, ...], "Extractors, in the order of use."] = ("frontmatter",)
     limits: Annotated[CallLimits, "Limits of one call of an agent."] = CallLimits()
+    workspace: Annotated[WorkspaceSettings, "The folders in which threads work."] = (
+        WorkspaceSettings()
+    )
     wait_limits: Annotated[
         _Span | None, "How long a run may wait in all when services ask to wait: 30m, 2h."
     ] = None

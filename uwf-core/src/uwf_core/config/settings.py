@@ -25,6 +25,7 @@ from uwf_core.config.keys import (
     ModelSetting,
     Path,
     Provider,
+    WorkspaceSettings,
     parse_key,
     shape_at,
 )
@@ -87,6 +88,7 @@ class Settings(NamedTuple):
     observer_order: tuple[str, ...]
     extractors: tuple[str, ...]
     limits: CallLimits
+    workspace: WorkspaceSettings
     wait_limits: str | None
     origins: Mapping[Path, Origin]
     notices: tuple[str, ...]

@@ -8,10 +8,10 @@ from uwf_core.engine.results import forget_run
 from uwf_core.ids import Ref
 from uwf_core.process import crash_points
 from uwf_core.process.identity import ProcessId, hostname
-from uwf_core.thread.decisions import Event
+from uwf_core.thread.decisions import Event, OpenAttempt
 from uwf_core.thread.head import Head, move_head
 from uwf_core.thread.names import ALIAS_TAG, attempt_name, attempts_prefix
-from uwf_core.thread.state import OpenAttempt, RoleSession, fold
+from uwf_core.thread.state import RoleSession, fold
 from uwf_core.thread.types import AttemptPayload, CorrectionPayload
 from uwf_core.workflow.definition import NO_LIMITS
 
@@ -187,6 +187,7 @@ def save_prompt(run: "Run", attempt: Attempt) -> None:
             "engine": {"pid": own.pid, "start": own.start, "host": hostname()},
             "marker": attempt.marker,
             "reserved": reserved,
+            "workspace": None,
             "step": None,
             "question": None,
         }

@@ -18,11 +18,12 @@ from uwf_core.ids import Ref
 from uwf_core.process import crash_points
 from uwf_core.process.identity import ProcessId, hostname
 from uwf_core.thread.calls import CALL_AGENT, CallResult, OpenCall
+from uwf_core.thread.decisions import OpenAttempt
 from uwf_core.thread.head import Head, move_head, read_head
 from uwf_core.thread.history import body_of, read_step
 from uwf_core.thread.limits import ledger_since, ledger_sum
 from uwf_core.thread.names import attempt_name, attempts_prefix
-from uwf_core.thread.state import OpenAttempt, fold
+from uwf_core.thread.state import fold
 from uwf_core.workflow.fan_out import CANCELLED, branch_result, joint_output, joint_status
 from uwf_core.workflow.variants import STATUS
 
@@ -230,6 +231,7 @@ def _attempt(run: "Run", number: int, called: Mapping[str, Any], session: str | 
         "engine": {"pid": own.pid, "start": own.start, "host": hostname()},
         "marker": f"{run.head.thread}/{number}",
         "reserved": None,
+        "workspace": None,
         "step": None,
         "question": None,
     }

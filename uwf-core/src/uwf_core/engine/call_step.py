@@ -126,6 +126,7 @@ def _begin(run: "Run", task: "Task", new: NewCall, thread: ThreadId) -> OpenCall
         prompt=store.put_text(new.instruction),
         input=given,
         cwd=new.cwd,
+        base=None,
         ledger=ledger_of(engine, child.state),
         limits=new.limits,
         next=runs(new.definition.graph[START][entry].role),

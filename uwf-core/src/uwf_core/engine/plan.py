@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from uwf_core.api.store import Variable
     from uwf_core.cas.store import Store
     from uwf_core.engine.run import Run
+    from uwf_core.thread.decisions import Suspension
     from uwf_core.thread.head import Head
-    from uwf_core.thread.state import Suspension, ThreadState
+    from uwf_core.thread.state import ThreadState
     from uwf_core.thread.types import AttemptPayload, PersonPayload, StepPayload
     from uwf_core.workflow.definition import Definition
 

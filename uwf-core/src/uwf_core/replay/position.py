@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.engine.plan import Task, markdown_of, question_text, with_text
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import Transition, apply_start_edge
-from uwf_core.thread.decisions import Event, runs
+from uwf_core.thread.decisions import Caller, Event, runs
 from uwf_core.thread.history import (
     Saying,
     Step,
@@ -17,7 +17,7 @@ from uwf_core.thread.history import (
     sayings,
     text_at,
 )
-from uwf_core.thread.state import Caller, ThreadState, after_step, decided
+from uwf_core.thread.state import ThreadState, after_step, decided
 from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:

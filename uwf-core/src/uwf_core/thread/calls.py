@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from uwf_core.api.store import Variable
     from uwf_core.api.sums import LedgerPayload
     from uwf_core.cas.store import Store
+    from uwf_core.thread.decisions import Suspension
     from uwf_core.thread.history import Step
-    from uwf_core.thread.state import Suspension, ThreadState
+    from uwf_core.thread.state import ThreadState
     from uwf_core.thread.types import BranchPayload
     from uwf_core.workflow.definition import Definition
 

@@ -1,10 +1,12 @@
 """An event, the decisions that events store (which role runs next, the end, or why the thread
-waits), and the ancestors of a step.
+waits), what they make of a thread (an open attempt, a call, a worktree), and the ancestors of a
+step.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from uwf_core.api.sums import ReservePayload
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.types import NextPayload, Reason
 
@@ -20,6 +22,57 @@ class Event(NamedTuple):
     kind: str
     ref: str
     payload: Mapping[str, Any]
+
+
+class OpenAttempt(NamedTuple):
+    """An attempt that has not ended: it runs, or was interrupted if no process has the lock.
+    `reserved` counts against limits meanwhile; None without a limit.
+    """
+
+    number: int
+    attempt: int
+    role: str
+    reserved: ReservePayload | None = None
+
+    @property
+    def name(self) -> str:
+        """`<number>.<try>`, as in the name of its variable."""
+        return f"{self.number}.{self.attempt}"
+
+
+class Suspension(NamedTuple):
+    """Why a thread waits. `until_ms` is the end of a rate limit, `question` the pending one."""
+
+    reason: Reason
+    role: str
+    message: str
+    kind: str | None = None
+    until_ms: int | None = None
+    question: str | None = None
+
+
+class Caller(NamedTuple):
+    """The newest call: its Called event, the calling thread, number and role of its step, what this
+    thread `plays` (a branch another role), and its `steps` at that time.
+    """
+
+    event: str
+    thread: str
+    number: int
+    steps: int
+    role: str
+    plays: str
+
+
+class Worktree(NamedTuple):
+    """The git worktree of a thread: its folder, its branch, the commit at which it begins, and the
+    folder of the thread before.
+    """
+
+    folder: str
+    branch: str
+    base: str
+    origin: str
 
 
 def with_ancestor(before: Sequence[str] | None, number: int, step: str) -> tuple[str, ...]:

@@ -8,17 +8,10 @@ from uwf_core.api.sums import FIELDS, NOTHING_RESERVED, NOTHING_USED, UsagePaylo
 from uwf_core.errors import CorruptNodeError, UnknownIdError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.named_tuple import NamedTuple
+from uwf_core.thread.decisions import Caller, OpenAttempt, Suspension, Worktree
 from uwf_core.thread.history import Step, state_of_thread
 from uwf_core.thread.names import HEADS, head_name
-from uwf_core.thread.state import (
-    FOLD_VERSION,
-    Caller,
-    OpenAttempt,
-    RoleSession,
-    RoleState,
-    Suspension,
-    ThreadState,
-)
+from uwf_core.thread.state import FOLD_VERSION, RoleSession, RoleState, ThreadState
 from uwf_core.thread.types import Status
 
 if TYPE_CHECKING:
@@ -187,7 +180,7 @@ _TEXT_TAGS = {
     "start": "start",
     "cwd": "cwd",
 }
-_OPTIONAL_TEXT_TAGS = {"current_role": "currentRole", "agent": "agent"}
+_OPTIONAL_TEXT_TAGS = {"current_role": "currentRole", "agent": "agent", "compacted": "compacted"}
 _NUMBER_TAGS = {
     "seq": "seq",
     "started_ms": "startedMs",
@@ -206,6 +199,7 @@ _JSON_TAGS: tuple[tuple[str, Any], ...] = (
     ("largest", NOTHING_RESERVED),
     ("grants", {}),
     ("ancestors", ()),
+    ("worktree", None),
     ("caller", None),
     ("attempt", None),
     ("suspension", None),
@@ -266,6 +260,7 @@ def from_tags(thread: str, tags: Mapping[str, str]) -> ThreadState:
         values["totals"] = totals_of(tags.get("usage"))
         values |= {name: json.loads(tags[name]) for name in _MAPPINGS if name in tags}
         values["ancestors"] = tuple(json.loads(tags.get("ancestors", "[]")))
+        values["worktree"] = _listed(tags, "worktree", Worktree)
         values["caller"] = _listed(tags, "caller", Caller)
         values["attempt"] = _listed(tags, "attempt", OpenAttempt)
         values["suspension"] = _listed(tags, "suspension", Suspension)

@@ -6,8 +6,9 @@ Pure. `thread.state` has a drawing of the states.
 from typing import TypeVar
 
 from uwf_core.errors import CorruptNodeError, ExitCode, FailureKind, WrongStateError
+from uwf_core.thread.decisions import Suspension
 from uwf_core.thread.head import ThreadSummary
-from uwf_core.thread.state import Suspension, ThreadState
+from uwf_core.thread.state import ThreadState
 from uwf_core.thread.types import FINISHED
 
 Shown = TypeVar("Shown", ThreadState, ThreadSummary)

@@ -27,10 +27,17 @@ from uwf_core.api.sums import (
 from uwf_core.errors import CorruptNodeError
 from uwf_core.ids import ThreadId
 from uwf_core.named_tuple import NamedTuple
-from uwf_core.thread.decisions import Event, with_ancestor
-from uwf_core.thread.types import NextPayload, Reason, Status
+from uwf_core.thread.decisions import (
+    Caller,
+    Event,
+    OpenAttempt,
+    Suspension,
+    Worktree,
+    with_ancestor,
+)
+from uwf_core.thread.types import NextPayload, Status
 
-FOLD_VERSION: Final = 4
+FOLD_VERSION: Final = 5
 """Increased when `fold` gives another state for the same events; older tags are folded again."""
 
 CALL: Final = "call"
@@ -74,46 +81,6 @@ class RoleState(NamedTuple):
         return self._replace(sessions=others if session is None else {**others, agent: session})
 
 
-class OpenAttempt(NamedTuple):
-    """An attempt that has not ended: it runs, or was interrupted if no process has the lock.
-    `reserved` counts against limits meanwhile; None without a limit.
-    """
-
-    number: int
-    attempt: int
-    role: str
-    reserved: ReservePayload | None = None
-
-    @property
-    def name(self) -> str:
-        """`<number>.<try>`, as in the name of its variable."""
-        return f"{self.number}.{self.attempt}"
-
-
-class Suspension(NamedTuple):
-    """Why a thread waits. `until_ms` is the end of a rate limit, `question` the pending one."""
-
-    reason: Reason
-    role: str
-    message: str
-    kind: str | None = None
-    until_ms: int | None = None
-    question: str | None = None
-
-
-class Caller(NamedTuple):
-    """The newest call: its Called event, the calling thread, number and role of its step, what this
-    thread `plays` (a branch another role), and its `steps` at that time.
-    """
-
-    event: str
-    thread: str
-    number: int
-    steps: int
-    role: str
-    plays: str
-
-
 class ThreadState(NamedTuple):
     """The state; `status` is the stored one.
 
@@ -129,6 +96,7 @@ class ThreadState(NamedTuple):
         called_steps: those of threads that it called, less the own steps that called them; totals
             and running_ms have these too.
         ancestors: `[k]` is its newest step whose number is a multiple of 2^k.
+        compacted: its newest Compacted event.
     """
 
     thread: str
@@ -153,6 +121,8 @@ class ThreadState(NamedTuple):
     depth: int = 0
     called_steps: int = 0
     ancestors: tuple[str, ...] = ()
+    worktree: Worktree | None = None
+    compacted: str | None = None
     caller: Caller | None = None
     attempt: OpenAttempt | None = None
     suspension: Suspension | None = None
@@ -291,8 +261,25 @@ def _called(state: ThreadState, event: Event) -> ThreadState:
     names = payload["role"], payload["plays"]
     caller = Caller(event.ref, payload["parent"], payload["number"], state.steps, *names)
     grants = {scope: each for scope, each in state.grants.items() if scope != CALL}
-    state = state._replace(caller=caller, cwd=payload["cwd"], grants=grants)
+    cwd = payload["cwd"] if state.worktree is None else state.cwd
+    state = state._replace(caller=caller, cwd=cwd, grants=grants)
     return decided(state, payload["next"])
+
+
+def _worktree(state: ThreadState, event: Event) -> ThreadState:
+    payload = event.payload
+    names = payload["folder"], payload["branch"], payload["base"], payload["origin"]
+    return state._replace(worktree=Worktree(*names), cwd=payload["cwd"])
+
+
+def _compacted(state: ThreadState, event: Event) -> ThreadState:
+    payload = event.payload
+    ms = max(payload["completedAtMs"] - payload["startedAtMs"], 0)
+    return state._replace(
+        compacted=event.ref,
+        running_ms=state.running_ms + ms,
+        totals=add_usage(state.totals, payload["usage"]),
+    )
 
 
 def _step(state: ThreadState, event: Event) -> ThreadState:
@@ -388,6 +375,8 @@ def _with_sums(
 
 _FOLDS: Final[Mapping[str, Callable[[ThreadState, Event], ThreadState]]] = {
     "called": _called,
+    "worktree": _worktree,
+    "compacted": _compacted,
     "attempt": _attempt_opened,
     "step": _step,
     "asked": _asked,

@@ -76,11 +76,47 @@ class CorrectionPayload(TypedDict):
     errors: list[str]
 
 
-class WorkspacePayload(TypedDict):
-    """The recorded files before and after a step."""
+class SnapshotPayload(TypedDict):
+    """The files of a folder at one moment. Their bytes are in `files.git` of the home.
 
-    before: str
-    after: str
+    Attributes:
+        tree: the SHA-256 id of the tree; null if they are not recorded, for `reason`.
+        commit: the commit that the folder's repository was at, null without one.
+        nested: the commits of repositories inside the folder, by path; empty for one without.
+        files, bytes: how many files, and how large they are together.
+    """
+
+    tree: str | None
+    reason: str | None
+    commit: str | None
+    nested: dict[str, str]
+    files: int
+    bytes: int
+
+
+class WorkspacePayload(TypedDict):
+    """The recorded files before and after a step. `folder` is the top of its git working tree, or
+    the folder of the step; `after` is null in an attempt that runs.
+    """
+
+    folder: str
+    before: SnapshotPayload
+    after: SnapshotPayload | None
+
+
+class FilePayload(TypedDict):
+    """A file that a role delivered: its name, bytes, mode, and content in parts of at most 1 MB."""
+
+    name: str
+    size: int
+    mode: int
+    parts: list[Annotated[str, To("part")]]
+
+
+class PartPayload(TypedDict):
+    """A part of a file, in base64."""
+
+    data: str
 
 
 class BranchPayload(TypedDict):
@@ -114,7 +150,8 @@ class StepPayload(TypedDict):
         called: threads that its agent started. calledUsage: what all of these have used.
         usageByRole: the part of the branches of each role.
         ancestors: `[k]` is the newest earlier step whose number is a multiple of 2^k.
-        artifacts: files by path. skills, toolList: what the agent got. All null until used.
+        artifacts: files by path. workspace: the recorded files. skills, toolList: what the agent
+            got. All null until used.
     """
 
     thread: str
@@ -163,7 +200,7 @@ class StepPayload(TypedDict):
     calledUsage: LedgerPayload | None
     usageByRole: dict[str, LedgerPayload] | None
     ancestors: list[StepRef] | None
-    artifacts: dict[str, AnyRef] | None
+    artifacts: dict[str, Annotated[str, To("file")]] | None
     workspace: WorkspacePayload | None
     skills: list[Text] | None
     toolList: Text | None
@@ -209,6 +246,7 @@ class AttemptPayload(TypedDict):
     engine: ProcessPayload
     marker: str
     reserved: ReservePayload | None
+    workspace: WorkspacePayload | None
     step: StepRef | None
     question: Annotated[str, To("question")] | None
 
@@ -252,7 +290,8 @@ class CalledPayload(_EventPayload):
         plays: the role that this thread plays; that of a branch is not that of the step.
         index, branch: the number of a branch, and its name in `parallel`.
         input: the typed input.
-        cwd: the folder of this thread during the call.
+        cwd: the folder of this thread during the call. base: the commit at which its worktree
+            begins; null if it works in `cwd`.
         ledger: what this thread had used before. limits: those of this call, set by its edge.
     """
 
@@ -270,9 +309,45 @@ class CalledPayload(_EventPayload):
     prompt: Text
     input: AnyRef | None
     cwd: str
+    base: str | None
     ledger: LedgerPayload
     limits: dict[str, float] | None
     next: NextPayload
+
+
+class WorktreePayload(_EventPayload):
+    """The thread has a git worktree from here on.
+
+    Attributes:
+        repository: the top folder of the working tree that it was made from.
+        origin: the folder of the thread before. cwd: the same folder in the worktree.
+        folder: the worktree. branch: its branch. base: the commit at which it begins.
+    """
+
+    repository: str
+    origin: str
+    cwd: str
+    folder: str
+    branch: str
+    base: str
+
+
+class CompactedPayload(_EventPayload):
+    """A summary in place of the steps up to one, in the prompts of new sessions.
+
+    Attributes:
+        step: the newest summarized step. summary: the text.
+        agent, model, prompt, usage: of the agent that wrote it; null for a person's text.
+    """
+
+    step: StepRef
+    summary: Text
+    agent: str | None
+    model: str | None
+    prompt: Text | None
+    startedAtMs: int
+    completedAtMs: int
+    usage: UsagePayload
 
 
 class AskedPayload(_EventPayload):
@@ -392,6 +467,8 @@ NODES: Final[Mapping[str, Any]] = {
     "question": QuestionPayload,
     "started": StartedPayload,
     "called": CalledPayload,
+    "worktree": WorktreePayload,
+    "compacted": CompactedPayload,
     "asked": AskedPayload,
     "ask": AskPayload,
     "granted": GrantedPayload,
@@ -401,8 +478,13 @@ NODES: Final[Mapping[str, Any]] = {
     "turn": TurnPayload,
     "detail": DetailPayload,
     "error": ErrorPayload,
+    "file": FilePayload,
+    "part": PartPayload,
 }
 """The nodes of a thread by kind. A change here is a new type: the old one stays readable."""
 
-EVENTS: Final = ("started", "called", "asked", "granted", "limit", "unrouted", "cancelled")
+EVENTS: Final = (
+    *("started", "called", "worktree", "compacted"),
+    *("asked", "granted", "limit", "unrouted", "cancelled"),
+)
 """The kinds of nodes with a separate variable (`thread.names.event_name`)."""

@@ -28,12 +28,12 @@ from uwf_core.thread.calls import (
     shown_state,
     waiting_below,
 )
+from uwf_core.thread.decisions import Suspension
 from uwf_core.thread.head import read_head
 from uwf_core.thread.history import read_step
 from uwf_core.thread.lifecycle import check_poke, check_resume
 from uwf_core.thread.limits import parse_amounts
 from uwf_core.thread.lock import thread_lock
-from uwf_core.thread.state import Suspension
 from uwf_core.values.texts import parse_fields, role_variants, undeclared_fields
 from uwf_core.views.recorded import ThreadRecord
 

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from uwf_core.api.store import Holder
     from uwf_core.api.sums import UsagePayload
     from uwf_core.engine.engine import Engine
-    from uwf_core.thread.state import OpenAttempt, ThreadState
+    from uwf_core.thread.decisions import OpenAttempt
+    from uwf_core.thread.state import ThreadState
     from uwf_core.thread.types import StartPayload
     from uwf_core.workflow.definition import Definition
 

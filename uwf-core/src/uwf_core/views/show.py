@@ -19,10 +19,11 @@ from uwf_core.thread.calls import (
     open_calls,
     state_below,
 )
+from uwf_core.thread.decisions import Suspension
 from uwf_core.thread.head import PARENT, ThreadSummary
 from uwf_core.thread.lock import holder_of
 from uwf_core.thread.names import HEADS
-from uwf_core.thread.state import Suspension, ThreadState
+from uwf_core.thread.state import ThreadState
 from uwf_core.thread.types import FINISHED
 from uwf_core.views.recorded import ThreadRecord, open_thread
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import TurnDocument
-    from uwf_core.thread.state import OpenAttempt
+    from uwf_core.thread.decisions import OpenAttempt
     from uwf_core.views.recorded import ThreadRecord
     from uwf_core.views.recorded_replies import TurnRecord
     from uwf_core.views.recorded_step import StepRecord

@@ -4,7 +4,7 @@ Imports only the code of the store, since every `exec` loads this module.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from uwf_core.errors import UnknownIdError
 from uwf_core.ids import Ref
@@ -15,7 +15,7 @@ from uwf_core.shape.shapes import build, plain
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
 
-WORKFLOW_TYPE = Ref("FW5FXH7VHMMK2")
+WORKFLOW_TYPE = Ref("1XA2TGW8JG5EN")
 """The type of workflow nodes: the reference of `publish.WORKFLOW_SCHEMA` as a schema node."""
 
 WORKFLOW_TYPES = frozenset((WORKFLOW_TYPE,))
@@ -124,6 +124,9 @@ class Edge(NamedTuple):
         int | None, "How many branches may run at a time; by default limits.parallel.", _POSITIVE
     ] = None
     shared: Annotated[bool, "Whether the branches may write in the same folder."] = False
+    workspace: Annotated[
+        Literal["worktree"] | None, "`worktree`: each branch works in a separate git worktree."
+    ] = None
     frontmatter: Annotated[Annotated[dict[str, Any], To("schema")] | None, "Set by uwf."] = None
     workflow: Annotated[Annotated[str, To("workflow")] | None, "Set by uwf."] = None
 
@@ -211,6 +214,12 @@ class Workflow(NamedTuple):
         Annotated[dict[str, Any], To("schema")] | None,
         "The JSON Schema of the typed input; templates read it as {{{input.field}}}.",
     ] = None
+    workspace: Annotated[
+        Literal["worktree"] | None, "`worktree`: each thread works in a separate git worktree."
+    ] = None
+    record: Annotated[
+        bool, "Whether the files of the workspace are recorded before and after each step."
+    ] = False
     branch: Annotated[bool, "Set by uwf, in the workflow of one role that a branch runs."] = False
 
 
@@ -273,6 +282,8 @@ class Definition(NamedTuple):
     graph: dict[str, dict[str, Edge]]
     limits: Limits
     input: Mapping[str, Any] | None = None
+    workspace: Literal["worktree"] | None = None
+    record: bool = False
     branch: bool = False
 
     @property
@@ -335,6 +346,8 @@ def read_definition(store: "Store", ref: Ref) -> Definition:
         graph={name: graph[name] for name in order},
         limits=found.limits,
         input=None if found.input is None else store.schema(Ref(str(found.input))),
+        workspace=found.workspace,
+        record=found.record,
         branch=found.branch,
     )
 
@@ -360,6 +373,8 @@ def as_in_file(definition: Definition) -> Workflow:
         description=definition.description,
         limits=definition.limits,
         input=None if definition.input is None else dict(definition.input),
+        workspace=definition.workspace,
+        record=definition.record,
         branch=definition.branch,
     )
 

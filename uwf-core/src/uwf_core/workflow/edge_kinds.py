@@ -15,8 +15,8 @@ from uwf_core.workflow.role_kinds import is_null
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar
 
 _PLAIN = ("role", "prompt", "location", "limits")
-_ITEMS = (*_PLAIN, "forEach", "then", "maxParallel", "shared")
-_NAMED = ("parallel", "then", "maxParallel", "shared")
+_ITEMS = (*_PLAIN, "forEach", "then", "maxParallel", "shared", "workspace")
+_NAMED = ("parallel", "then", "maxParallel", "shared", "workspace")
 _REQUIRED: dict[tuple[str, ...], tuple[str, ...]] = {
     _PLAIN: ("role", "prompt"),
     _ITEMS: ("forEach", "role", "prompt", "then"),

@@ -146,7 +146,10 @@ FAN_OUT_KEYS = ("forEach", "parallel", "then")
 """Each of these makes an edge one to branches."""
 
 
-EDGE_KEYS = (*FAN_OUT_KEYS, "role", "prompt", "location", "limits", "maxParallel", "shared")
+EDGE_KEYS = (
+    *(*FAN_OUT_KEYS, "role", "prompt", "location", "limits"),
+    *("maxParallel", "shared", "workspace"),
+)
 """The keys of an edge in a file."""
 
 
