@@ -12,7 +12,7 @@ RECORDED_BRANCHES = (
         "recorded branches",
         "a replay believes the recorded joint result",
         "replay/branches.py",
-        "    if not same_value(output, joint):\n",
+        "    if not same_value(joined, joint):\n",
         "    if False:\n",
         f"{_REPLAY}::test_a_joint_result_that_its_branches_did_not_deliver_is_different",
     ),

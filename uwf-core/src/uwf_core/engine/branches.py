@@ -107,6 +107,11 @@ def _joined(run: "Run", role: "Role", calls: Sequence[OpenCall]) -> "Attempt | N
         if not all(_has_ended(calling(store, each)) for each in children):
             return None
         check_branches(run, role, calls)
+        if any(each.state.worktree is not None for each in children):
+            from uwf_core.engine.worktree import commit_result  # for branches with worktrees
+
+            for each in children:
+                commit_result(run, each.state)
         return record_join(run, role, calls, children)
 
 

@@ -24,6 +24,7 @@ from uwf_core.thread.history import body_of, read_step
 from uwf_core.thread.limits import ledger_since, ledger_sum
 from uwf_core.thread.names import attempt_name, attempts_prefix
 from uwf_core.thread.state import fold
+from uwf_core.thread.worktree import place_of
 from uwf_core.workflow.fan_out import CANCELLED, branch_result, joint_output, joint_status
 from uwf_core.workflow.variants import STATUS
 
@@ -42,6 +43,8 @@ def record_result(run: "Run", call: OpenCall, child: Head) -> Attempt:
     result = read_step(store, child.ref)
     with store.transaction():
         run = _current(run, called, child)
+        if child.state.worktree is not None:
+            called = {**called, "cwd": child.state.cwd}
         attempt = _attempt(run, call.number, called, child.thread)
         attempt.continuation = _continuation(child.state)
         attempt.output = store.payload(Ref(result.payload["output"]))
@@ -129,7 +132,8 @@ class _Ended:
             step = read_step(store, child.ref)
             output = store.payload(Ref(step.payload["output"]))
             status = output[STATUS]
-            self.result = branch_result(index, status, body_of(store, step), output)
+            place = place_of(child.state)
+            self.result = branch_result(index, status, body_of(store, step), output, place)
             self.ended_ms = step.payload["completedAtMs"]
         self.payload: BranchPayload = {
             "name": called["branch"],

@@ -11,6 +11,7 @@ from uwf_core.engine.plan import GO_ON
 from uwf_core.engine.results import Outcome, exec_document
 from uwf_core.engine.run import locked_head, nothing_to_run
 from uwf_core.errors import ExitCode, UwfError
+from uwf_core.ids import Ref
 from uwf_core.thread.calls import OpenCall, at_call, calling, open_calls, shown_state
 from uwf_core.thread.head import Head, move_head, read_head
 from uwf_core.thread.lifecycle import state_words
@@ -120,6 +121,13 @@ def run_below(run: "Run", child: Head, count: int | None, steps: Steps) -> Outco
 
 def folder_below(run: "Run", child: Head) -> str | None:
     """The folder of a thread below if the run replaces that of the caller."""
+    if run.cwd is not None:
+        from uwf_core.engine.worktree import begins_in_worktree  # for `--cwd`
+
+        definition = run.engine.definition(Ref(child.state.workflow))
+        is_apart = begins_in_worktree(run.engine.store, definition, child.state)
+        if is_apart or child.state.worktree is not None:
+            return None
     return run.cwd and moved_folder(child.state.cwd, run.head.state.cwd, run.cwd)
 
 
@@ -128,6 +136,10 @@ def _ended(run: "Run", call: OpenCall, child: Head) -> "Attempt | None":
     try:
         match child.state.status:
             case "completed":
+                if child.state.worktree is not None:
+                    from uwf_core.engine.worktree import commit_result
+
+                    commit_result(run, child.state)
                 return record_result(run, call, child)
             case "cancelled":
                 return record_cancelled(run, call, child)

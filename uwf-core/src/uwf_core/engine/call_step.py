@@ -62,6 +62,7 @@ def begin_call(run: "Run", role: "Role", intent: "Intent") -> OpenCall:
     earlier = earlier_call(run, definition, known)
     before = earlier if isinstance(earlier, Head) else None
     new = NewCall(
+        commit=None if definition.workspace is None else _base(run, task, before),
         plays=role.name,
         definition=definition,
         base=task.base,
@@ -126,7 +127,7 @@ def _begin(run: "Run", task: "Task", new: NewCall, thread: ThreadId) -> OpenCall
         prompt=store.put_text(new.instruction),
         input=given,
         cwd=new.cwd,
-        base=None,
+        base=new.commit,
         ledger=ledger_of(engine, child.state),
         limits=new.limits,
         next=runs(new.definition.graph[START][entry].role),
@@ -137,6 +138,15 @@ def _begin(run: "Run", task: "Task", new: NewCall, thread: ThreadId) -> OpenCall
     variable = store.set_variable(name, caller.event, {}, None)
     branch = new.place or 0, new.name
     return OpenCall(variable, task.number, task.role, thread, None, *branch)
+
+
+def _base(run: "Run", task: "Task", before: Head | None) -> str | None:
+    """The commit at which the worktree of a called thread begins, unless it has one."""
+    if before is not None and before.state.worktree is not None:
+        return None
+    from uwf_core.engine.worktree import base_of_calls  # for workflows with worktrees
+
+    return base_of_calls(run, task.cwd)
 
 
 def _limits_of(run: "Run", task: "Task", child: Head | None) -> dict[str, float] | None:

@@ -7,12 +7,12 @@ from uwf_core.engine.call_step import begin_calls, called_definition, earlier_ca
 from uwf_core.engine.location import folder_in_run, lasting_folder
 from uwf_core.engine.plan import HeadPosition, folder_of_edge, moderate, with_text
 from uwf_core.errors import CorruptNodeError
-from uwf_core.ids import Ref
 from uwf_core.moderator.branches import branch_count, branch_tasks
 from uwf_core.moderator.next import template_data
 from uwf_core.thread.branches import BRANCH
 from uwf_core.thread.calls import NewCall, OpenCall
-from uwf_core.thread.history import body_of
+from uwf_core.thread.head import Head
+from uwf_core.thread.history import body_of, output_of
 from uwf_core.thread.limits import named
 from uwf_core.workflow.fan_out import ASKED, ITEM, OUTPUT, BranchTask
 
@@ -38,7 +38,7 @@ def begin_fan_out(run: "Run", role: "Role", intent: "Intent") -> "tuple[Task, li
     position = HeadPosition(run, run.head)
     most = run.engine.settings.limits.branches
     tasks = tasks_of(run.engine.store, position, role, most)
-    news = [_new_call(run, role, task, each) for each in tasks]
+    news = _with_bases(run, role, [_new_call(run, role, task, each) for each in tasks])
     return task, begin_calls(run, task, news) if news else []
 
 
@@ -84,7 +84,7 @@ def _data(store: "Store", position: "Position", role: "Role") -> dict[str, Any]:
     while (step := position.step(ref)).payload["role"] == role.name:
         ref = step.payload["prev"]
         assert ref is not None
-    output = store.payload(Ref(step.payload["output"]))
+    output = output_of(store, step)
     return template_data(position.definition, output, body_of(store, step), position.given)
 
 
@@ -108,6 +108,25 @@ def _new_call(run: "Run", role: "Role", task: "Task", each: BranchTask) -> NewCa
         place=each.place,
         name=each.name,
     )
+
+
+def _with_bases(run: "Run", role: "Role", news: list[NewCall]) -> list[NewCall]:
+    """The calls, of which those that begin in worktrees all begin at the same commit."""
+    edge = role.fan_out
+    assert edge is not None
+    said = [edge.workspace, run.definition.workspace, *(each.definition.workspace for each in news)]
+    if not any(said):
+        return news
+    from uwf_core.engine.worktree import base_of_calls, calls_in_worktree  # for worktrees
+
+    wanted = [_lacks_worktree(e) and calls_in_worktree(run, role, e.definition) for e in news]
+    base = base_of_calls(run, run.folder) if any(wanted) else None
+    pairs = zip(news, wanted, strict=True)
+    return [each._replace(commit=base) if is_apart else each for each, is_apart in pairs]
+
+
+def _lacks_worktree(call: NewCall) -> bool:
+    return not isinstance(call.earlier, Head) or call.earlier.state.worktree is None
 
 
 def _folder(run: "Run", each: BranchTask) -> str:

@@ -12,6 +12,7 @@ from uwf_core.thread.history import (
     body_of,
     inherited_steps,
     is_start,
+    output_of,
     read_start,
     read_step,
 )
@@ -76,7 +77,7 @@ def _decision(
 ) -> "NextPayload":
     """Where the output of a step leads in another workflow."""
     given = None if start["input"] is None else store.payload(Ref(start["input"]))
-    role, output = step.payload["role"], store.payload(Ref(step.payload["output"]))
+    role, output = step.payload["role"], output_of(store, step)
     hint = f"next: uwf workflow show {definition.ref}"
     if role not in definition.roles:
         raise WrongStateError(

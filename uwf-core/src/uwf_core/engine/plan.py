@@ -16,6 +16,7 @@ from uwf_core.thread.history import (
     body_of,
     failed_steps,
     newest_first,
+    output_of,
     read_input,
     read_step,
     root_task,
@@ -153,7 +154,7 @@ class HeadPosition:
             called = store.text(store.payload(caller.event)["prompt"])
             return to._replace(prompt=with_text(to.prompt, called))
         step = read_step(store, self._head.ref)
-        role, output = step.payload["role"], store.get(Ref(step.payload["output"])).payload
+        role, output = step.payload["role"], output_of(store, step)
         return apply_edge(self.definition, role, output, body_of(store, step), self.given)
 
     def pending(self) -> Task | None:

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 from uwf_core.agents.program import ProgramCall
 from uwf_core.api.agent import AgentRequest, PromptParts, RunLimits
 from uwf_core.engine.plan import HeadPosition
-from uwf_core.ids import Ref
 from uwf_core.moderator.next import start_data, template_data
 from uwf_core.prompt.command import command_text, rendered_argv
-from uwf_core.thread.history import body_of
+from uwf_core.thread.history import body_of, output_of
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -44,7 +43,7 @@ def _contexts(store: "Store", position: "Position", task: "Task") -> tuple[Any, 
             continue
         if to["status"] == "completed":
             break
-        output = store.payload(Ref(step.payload["output"]))
+        output = output_of(store, step)
         body = body_of(store, step)
         return (template_data(position.definition, output, body, position.given),)
     if position.definition.branch:

@@ -50,7 +50,13 @@ def save_routed_step(run: "Run", attempt: "Attempt", output: Ref) -> Event:
         definition = run.definition
         typed = definition.input is not None
         given = read_input(engine.store, attempt.head.state) if typed else None
-        to = apply_edge(definition, role, attempt.output, attempt.body, given).decision()
+        output_read = attempt.output
+        if attempt.call is not None and attempt.call.child is not None:
+            from uwf_core.thread.worktree import place_in_step  # for calls
+
+            step = {**attempt.payload, "child": attempt.call.child}
+            output_read = {**output_read, **place_in_step(engine.store, step)}
+        to = apply_edge(definition, role, output_read, attempt.body, given).decision()
     except RoutingFailed as failure:
         attempt.failure = failure
         to = decision_of(engine, failure, role)

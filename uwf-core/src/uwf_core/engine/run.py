@@ -127,8 +127,7 @@ def exec_thread(
     """Run the next step or steps of a thread.
 
     Raises:
-        BusyError: another process runs it.
-        WrongStateError: it is cancelled.
+        BusyError: another process runs it. WrongStateError: it is cancelled.
     """
     with locked_thread(engine, word, watch, cancel) as run:
         outcome = nothing_to_run(engine, run.head)
@@ -243,6 +242,15 @@ def _steps(run: Run, options: RunOptions, intent: Intent) -> Outcome:
     wanted = UNTIL_DONE_STEPS if options.until_done else options.steps or 1
     results: list[StepResult] = []
     noticed: set[str] = set()
+    if run.head.state.caller is not None or run.definition.workspace is not None:
+        from uwf_core.engine.worktree import in_worktree  # not for every workflow
+
+        try:
+            run = in_worktree(run)
+        except RoutingFailed as failure:
+            attempt = _unrouted(run, intent, failure)
+            document = exec_document(attempt.head, [step_result(run.engine, attempt)])
+            return Outcome(document, exit_code(attempt.head.state))
     while len(results) < wanted:
         if run.cancel.is_set():
             return Outcome(exec_document(run.head, results), ExitCode.INTERRUPTED)
@@ -313,16 +321,15 @@ def _advance(
     """Take a step, or at most `left` steps of a call, which `results` gets: the head afterwards,
     and the outcome if nothing further can be run.
     """
-    role = calling_role(run, intent)
-    if role is not None:
-        from uwf_core.engine.call_run import run_calls
+    try:
+        role = calling_role(run, intent)
+        if role is not None:
+            from uwf_core.engine.call_run import run_calls
 
-        try:
             return run_calls(run, role, intent, left, results, _steps)
-        except RoutingFailed as failure:
-            attempt = _unrouted(run, intent, failure)
-    else:
-        attempt = _step(run, intent)
+        attempt = run_step(run, intent)
+    except RoutingFailed as failure:
+        attempt = _unrouted(run, intent, failure)
     results.append(step_result(run.engine, attempt))
     if attempt.variable is not None and attempt.payload["reserved"] is not None:
         _notice_unknown(run._replace(head=attempt.head), noticed)
@@ -351,13 +358,6 @@ def _resolved(run: Run, options: RunOptions) -> Run:
     run = run._replace(options=options, cwd=folder)
     check_run(run)
     return run
-
-
-def _step(run: Run, intent: Intent) -> Attempt:
-    try:
-        return run_step(run, intent)
-    except RoutingFailed as failure:
-        return _unrouted(run, intent, failure)
 
 
 def _unrouted(run: Run, intent: Intent, failure: RoutingFailed) -> Attempt:

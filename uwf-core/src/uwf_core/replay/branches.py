@@ -12,13 +12,16 @@ from uwf_core.prompt.markdown import frontmatter
 from uwf_core.replay.compare import same_text, same_value
 from uwf_core.replay.walk import Difference
 from uwf_core.thread.history import body_of, read_step, text_at
+from uwf_core.thread.worktree import branch_of
 from uwf_core.workflow.fan_out import (
     CANCELLED,
+    RESULTS,
     BranchTask,
     branch_result,
     joint_output,
     joint_status,
 )
+from uwf_core.workflow.variants import GIT_BRANCH, PLACE
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -87,6 +90,7 @@ def joint_differences(store: "Store", attempt: "Recorded", role: "Role") -> Iter
     """
     assert role.fan_out is not None
     payload: Any = attempt.payload
+    joined = store.payload(Ref(payload["output"]))
     results = []
     for called in attempt.called:
         assert called.place is not None
@@ -104,10 +108,18 @@ def joint_differences(store: "Store", attempt: "Recorded", role: "Role") -> Iter
             recorded = f"thread {called.thread} ended with {status}"
             yield Difference("called", recorded, f"it ended with {output['$status']}")
         text = body_of(store, last)
-        results.append(branch_result(called.place, output["$status"], text, output))
+        place = _place(joined, called)
+        results.append(branch_result(called.place, output["$status"], text, output, place))
     statuses = [each["$status"] for each in results]
     status = joint_status(statuses, role.fan_out.then or ())
     joint = joint_output(status, results, [each.name for each in attempt.called])
-    output = store.payload(Ref(payload["output"]))
-    if not same_value(output, joint):
-        yield Difference("output", frontmatter(output, ""), frontmatter(joint, ""))
+    if not same_value(joined, joint):
+        yield Difference("output", frontmatter(joined, ""), frontmatter(joint, ""))
+
+
+def _place(joined: Any, called: "CalledThread") -> dict[str, str]:
+    """The worktree of a branch, which only the joint result records if its thread is deleted."""
+    for found in joined[RESULTS]:
+        if found.get(GIT_BRANCH) == branch_of(called.thread):
+            return {name: found[name] for name in PLACE}
+    return {}

@@ -21,6 +21,7 @@ from uwf_core.thread.decisions import waits
 from uwf_core.thread.history import Step, text_at
 from uwf_core.thread.inputs import RecordedInputs
 from uwf_core.thread.types import NextPayload
+from uwf_core.thread.worktree import place_in_step
 from uwf_core.views.recorded_step import StepRecord
 from uwf_core.workflow.definition import START
 from uwf_core.workflow.fan_out import BranchTask
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from uwf_core.api.extract import ExtractReply
     from uwf_core.engine.engine import Engine
     from uwf_core.replay.chain import Chain, Entry, Recorded
     from uwf_core.workflow.definition import Definition
@@ -236,18 +236,22 @@ class Walk:
                     now = frontmatter(reply.output, reply.body)
                     yield Difference("output", frontmatter(step.output, step.body), now)
                     return
-                self._newest = step.role, reply.output, reply.body
-                route, to = self._route(step.role, reply)
+                output = reply.output
+                if payload["child"] is not None:
+                    output = {**output, **place_in_step(self._engine.store, payload)}
+                self._newest = step.role, output, reply.body
+                route, to = self._route(*self._newest)
                 yield from _of_route(payload["next"], to)
                 if is_same and self._position.definition.ref == payload["workflow"]:
                     yield from self._of_node(attempt, found, to)
         self._position.pass_by(attempt, found.task, route, to)
 
-    def _route(self, role: str, reply: "ExtractReply") -> tuple[Transition | None, NextPayload]:
-        assert reply.output is not None
+    def _route(
+        self, role: str, output: "Mapping[str, Any]", body: str
+    ) -> tuple[Transition | None, NextPayload]:
         try:
             position = self._position
-            route = apply_edge(position.definition, role, reply.output, reply.body, position.given)
+            route = apply_edge(position.definition, role, output, body, position.given)
         except RoutingFailed as failure:
             return None, waits("failure", role, failure.message, kind=failure.kind.word)
         return route, route.decision()

@@ -58,7 +58,7 @@ class NewCall(NamedTuple):
         cwd: its folder. given: the output or item of which its input is a part.
         limits: of this call.
         earlier: the thread that continues, or a step at which a new one forks; else None.
-        place, name: of a branch.
+        place, name: of a branch. commit: at which its worktree begins; None without one.
     """
 
     plays: str
@@ -71,6 +71,7 @@ class NewCall(NamedTuple):
     earlier: "Head | Step | None"
     place: int | None = None
     name: str | None = None
+    commit: str | None = None
 
 
 class CallResult(NamedTuple):

@@ -1,6 +1,6 @@
 """The history of a thread: its chain of steps, and its stored events in their order, folded."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -156,6 +156,18 @@ def failure_of(store: "Store", step: Step) -> ErrorPayload | None:
     if isinstance(payload, dict) and "$status" not in payload and set(payload) == _ERROR_KEYS:
         return payload  # type: ignore[return-value]
     return None
+
+
+def output_of(store: "Store", step: Step) -> "Mapping[str, Any]":
+    """The output of a step as templates read it. That of a call has further fields if the called
+    thread worked in a worktree: they are not in the stored output, which is the called thread's.
+    """
+    output: Mapping[str, Any] = store.get(Ref(step.payload["output"])).payload
+    if step.payload["child"] is None:
+        return output
+    from uwf_core.thread.worktree import place_in_step  # for calls
+
+    return {**output, **place_in_step(store, step.payload)}
 
 
 def body_of(store: "Store", step: Step) -> str:

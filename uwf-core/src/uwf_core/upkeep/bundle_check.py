@@ -19,6 +19,7 @@ from uwf_core.thread.history import (
     body_of,
     differences,
     newest_first,
+    output_of,
     read_start,
     state_of_thread,
 )
@@ -174,7 +175,7 @@ class CheckedBundle:
         inputs = RecordedInputs(self.store, start)
         for step in newest_first(self.store, head.ref, start):
             payload = step.payload
-            output = self.store.get(Ref(payload["output"])).payload
+            output = output_of(self.store, step)
             try:
                 body = body_of(self.store, step)
                 given = inputs.at(definition, payload)

@@ -7,13 +7,20 @@ from uwf_core.shape.mismatch import short, suggestion
 from uwf_core.workflow.definition import END, START, SUSPEND
 from uwf_core.workflow.fan_out import INDEX, RESULTS
 from uwf_core.workflow.fields import Fields, Presence, item_shape
-from uwf_core.workflow.joins import ListType
-from uwf_core.workflow.parsed import ParsedBranch, ParsedFanOut, ParsedRole, ParsedWorkflow
+from uwf_core.workflow.joins import ListType, works_apart
+from uwf_core.workflow.parsed import (
+    ParsedBranch,
+    ParsedFanOut,
+    ParsedRole,
+    ParsedWorkflow,
+    is_true,
+    is_worktree,
+)
 from uwf_core.workflow.problem import Problem, error_at, warning_at
 from uwf_core.workflow.role_kinds import kind_of
 from uwf_core.workflow.role_schema import RoleSchema
 from uwf_core.workflow.template import TemplateError, TemplateName, parse
-from uwf_core.workflow.variants import INPUT, NAME, NAME_HINT
+from uwf_core.workflow.variants import FOLDER, GIT_BRANCH, INPUT, NAME, NAME_HINT, PLACE
 from uwf_core.workflow.yaml_nodes import YamlMapping, YamlScalar, YamlSequence
 
 
@@ -40,8 +47,9 @@ def check_branches(
         if branch.name is not None:
             yield from _name(branch.name, branch, where, own)
         if branch.role is not None:
-            yield from _role(branch.role, where, parsed, schemas)
-    yield from _folder(parsed, fan_out, listed)
+            own_fields = PLACE if works_apart(parsed, fan_out, branch, schemas) else {}
+            yield from _role(branch.role, where, parsed, schemas, {INDEX, *own_fields})
+    yield from _folder(parsed, fan_out, schemas, listed)
 
 
 def _name(
@@ -61,42 +69,68 @@ def _name(
 
 
 def _role(
-    role: YamlScalar, where: str, parsed: ParsedWorkflow, schemas: Mapping[str, RoleSchema]
+    role: YamlScalar,
+    where: str,
+    parsed: ParsedWorkflow,
+    schemas: Mapping[str, RoleSchema],
+    taken: set[str],
 ) -> Iterator[Problem]:
+    """`taken`: what uwf adds to the result of the branch."""
     if role.text in (START, END, SUSPEND):
         message = f"{role.text} cannot be the role of a branch ({where})"
         yield error_at(role.place, "pseudo-node", message, "use the name of a role")
     elif parsed.roles and role.text not in parsed.roles:
         message = f"unknown role {role.text!r} at {where}"
         yield error_at(role.place, "unknown-role", message, suggestion(role.text, parsed.roles))
-    elif role.text in schemas and any(
-        INDEX in each.properties for each in schemas[role.text].analysis.variants
-    ):
-        message = f"{role.text!r} has a field {INDEX!r}, which is the number of a branch ({where})"
-        yield error_at(role.place, "reserved-field", message, "rename the field of the role")
+    elif role.text in schemas:
+        variants = schemas[role.text].analysis.variants
+        for field in sorted(taken & {name for each in variants for name in each.properties}):
+            message = f"{role.text!r} has a field {field!r}, which is {_TAKEN[field]} ({where})"
+            yield error_at(role.place, "reserved-field", message, "rename the field of the role")
+
+
+_TAKEN = {
+    INDEX: "the number of a branch",
+    FOLDER: "the folder of a branch",
+    GIT_BRANCH: "the git branch of a branch",
+}
 
 
 # -- folders ---------------------------------------------------------------------------------------
 
 
 def _folder(
-    parsed: ParsedWorkflow, fan_out: ParsedFanOut, listed: ListType | None
+    parsed: ParsedWorkflow,
+    fan_out: ParsedFanOut,
+    schemas: Mapping[str, RoleSchema],
+    listed: ListType | None,
 ) -> Iterator[Problem]:
-    """A warning if several branches that run at a time may write in one folder."""
+    """An error if the edge says two things about folders; a warning if several branches that run at
+    a time may write in one.
+    """
     values = fan_out.node.values
-    is_shared, most = values.get("shared"), values.get("maxParallel")
-    if isinstance(is_shared, YamlScalar) and is_shared.value is True:
+    if is_true(fan_out.node, "shared"):
+        if is_worktree(fan_out.node):
+            message = f"{fan_out.place} has both `shared: true` and `workspace: worktree`"
+            hint = "remove one: branches with separate worktrees do not share a folder"
+            yield error_at(values["shared"].place, "edge-kind", message, hint)
         return
+    most = values.get("maxParallel")
     if isinstance(most, YamlScalar) and most.value == 1:
         return
-    writing = [each for each in fan_out.branches if _may_write(each, parsed)]
+    writing = [
+        each
+        for each in fan_out.branches
+        if _may_write(each, parsed) and not works_apart(parsed, fan_out, each, schemas)
+    ]
     if not fan_out.is_list:
         is_one = len({_folder_text(each) for each in writing}) < len(writing)
     else:
         is_one = bool(writing) and listed is not None and not _one_each(writing[0], listed)
     if is_one:
         message = f"the branches of {fan_out.place} may write in the same folder at the same time"
-        hint = "give each its own `location`, or write `shared: true` (or `tools: []` in the role)"
+        hint = "write `workspace: worktree`, or give each its own `location`, or write "
+        hint += "`shared: true` (or `tools: []` in the role)"
         yield warning_at(fan_out.key.place, "shared-folder", message, hint)
 
 

@@ -29,11 +29,13 @@ class Callee(NamedTuple):
         workflow: its reference, or the completed mapping of a file.
         result: the JSON Schema of what it delivers; None if it never ends.
         input: the JSON Schema of its typed input, or None.
+        is_apart: whether its threads work in separate worktrees.
     """
 
     workflow: Ref | dict[str, Any]
     result: Mapping[str, Any] | None
     input: Mapping[str, Any] | None
+    is_apart: bool
 
 
 class CalleeError(Exception):
@@ -144,7 +146,8 @@ def _published(found: Definition) -> Callee:
         name: variants(role.schema) for name, role in found.roles.items() if role.workflow != SELF
     }
     edges = graph_edges(found.graph, lambda edge: edge.role)
-    return Callee(found.ref, result_schema(edges, outputs), found.input)
+    result = result_schema(edges, outputs)
+    return Callee(found.ref, result, found.input, found.workspace is not None)
 
 
 def _unpublished(workflow: dict[str, Any]) -> Callee:
@@ -157,7 +160,8 @@ def _unpublished(workflow: dict[str, Any]) -> Callee:
     for name, edge in mapped_fan_outs(workflow["graph"]):
         outputs[name] = variants(edge["frontmatter"])
         edges += graph_edges({name: edge["then"]}, _target)
-    return Callee(workflow, result_schema(edges, outputs), workflow["input"])
+    result = result_schema(edges, outputs)
+    return Callee(workflow, result, workflow["input"], workflow["workspace"] is not None)
 
 
 def _target(edge: dict[str, Any]) -> str:

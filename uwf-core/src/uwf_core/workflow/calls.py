@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.workflow.definition import SELF, START
-from uwf_core.workflow.parsed import ParsedEdge, ParsedRole, ParsedWorkflow
+from uwf_core.workflow.parsed import ParsedEdge, ParsedRole, ParsedWorkflow, is_worktree
 from uwf_core.workflow.problem import Problem, error_at, warning_at
 from uwf_core.workflow.result_type import Edges, result_schema
 from uwf_core.workflow.role_schema import RoleSchema
@@ -55,7 +55,8 @@ class Calls:
         for name, role in calling.items():
             if _is_self(role):
                 self.found[name] = SELF
-                schemas[name] = self._typed(role, result, is_sure=is_sure)
+                found = self._typed(role, result, is_sure=is_sure)
+                schemas[name] = found._replace(is_apart=is_worktree(parsed.root))
         return schemas | _joined(parsed, {**others, **schemas}, of_self=True)
 
     def check_inputs(
@@ -96,7 +97,8 @@ class Calls:
         self.found[name] = callee.workflow
         if callee.input is not None:
             self.inputs[name] = callee.input
-        return self._typed(role, callee.result, is_sure=True)
+        found = self._typed(role, callee.result, is_sure=True)
+        return found._replace(is_apart=callee.is_apart)
 
     def _typed(self, role: ParsedRole, result: Any, *, is_sure: bool) -> RoleSchema:
         assert role.workflow is not None

@@ -147,6 +147,7 @@ def _check(
     }
     schemas |= calls.schemas(parts, schemas)
     analyses = {name: schema.analysis for name, schema in schemas.items()}
+    read = {name: schema.as_read for name, schema in schemas.items()}
     own, wrong_input = check_input(parts, schemas, budget)
     for stage in (
         found,
@@ -155,9 +156,9 @@ def _check(
         calls.problems,
         check_suggestions(parts, calls.lacks),
         check_graph(parts, analyses),
-        check_templates(parts, analyses, own),
-        _fan_outs(parts, schemas, analyses, own),
-        _programs(parts, analyses, own),
+        check_templates(parts, read, own),
+        _fan_outs(parts, schemas, read, own),
+        _programs(parts, read, own),
         calls.check_inputs(parts, analyses, own),
     ):
         problems += _first(stage)

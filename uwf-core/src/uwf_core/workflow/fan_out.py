@@ -134,20 +134,29 @@ def joint_output(
 
 
 def branch_result(
-    index: int, status: str, body: str, output: Mapping[str, Any] | None
+    index: int,
+    status: str,
+    body: str,
+    output: Mapping[str, Any] | None,
+    place: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The result of a branch as a part of the joint output; no output if it was cancelled."""
-    return {**(output or {}), INDEX: index, STATUS: status, BODY: body}
+    """The result of a branch as a part of the joint output; no output if it was cancelled. `place`:
+    the folder and git branch of one that worked in a worktree.
+    """
+    return {**(output or {}), **(place or {}), INDEX: index, STATUS: status, BODY: body}
 
 
 # -- types -----------------------------------------------------------------------------------------
 
 
 class BranchType(NamedTuple):
-    """What a branch can deliver: its name, None for `forEach`, and its variants."""
+    """What a branch can deliver: its name, None for `forEach`, its variants, and the types of what
+    a result has besides, if the branch works in a worktree.
+    """
 
     name: str | None
     variants: Sequence[Variant]
+    place: Mapping[str, Any] = {}
 
 
 class Items(NamedTuple):
@@ -196,7 +205,11 @@ def common_statuses(branches: Sequence[BranchType]) -> list[str]:
 
 def _variant(status: str, branches: Sequence[BranchType], items: Items | None) -> Variant:
     of_each = [
-        [_result_type(each) for each in branch.variants if status in (each.status, MIXED)]
+        [
+            _result_type(each, branch.place)
+            for each in branch.variants
+            if status in (each.status, MIXED)
+        ]
         for branch in branches
     ]
     if status == MIXED:
@@ -232,12 +245,13 @@ def _closed(status: str, properties: dict[str, dict[str, Any]]) -> Variant:
 _FIELDS: Final = {INDEX: {"type": "integer", "minimum": 0}, BODY: {"type": "string"}}
 
 
-def _result_type(variant: Variant) -> dict[str, Any]:
+def _result_type(variant: Variant, place: Mapping[str, Any]) -> dict[str, Any]:
     """The type of a branch's result: a variant of its role, with its index and text."""
+    own = {**place, **_FIELDS, STATUS: {"const": variant.status}}
     return {
         "type": "object",
-        "properties": {**variant.properties, **_FIELDS, STATUS: {"const": variant.status}},
-        "required": sorted({*variant.required, *_FIELDS, STATUS}),
+        "properties": {**variant.properties, **own},
+        "required": sorted({*variant.required, *own}),
     }
 
 

@@ -13,9 +13,15 @@ from uwf_core.workflow.fan_out import (
     join_analysis,
     join_schema,
 )
-from uwf_core.workflow.parsed import ParsedFanOut, ParsedWorkflow
+from uwf_core.workflow.parsed import (
+    ParsedBranch,
+    ParsedFanOut,
+    ParsedWorkflow,
+    is_true,
+    is_worktree,
+)
 from uwf_core.workflow.role_schema import RoleSchema
-from uwf_core.workflow.variants import Analysis, Variant, variant_of
+from uwf_core.workflow.variants import PLACE, Analysis, Variant, variant_of
 
 
 def calls_itself(parsed: ParsedWorkflow, fan_out: ParsedFanOut) -> bool:
@@ -35,15 +41,35 @@ def join_schemas(
         of_self: of the fan-outs with a branch that calls the workflow itself, or of the others.
     """
     return {
-        name: _join(fan_out, schemas)
+        name: _join(parsed, fan_out, schemas)
         for name, fan_out in parsed.fan_outs.items()
         if calls_itself(parsed, fan_out) is of_self
     }
 
 
-def _join(fan_out: ParsedFanOut, schemas: Mapping[str, RoleSchema]) -> RoleSchema:
+def works_apart(
+    parsed: ParsedWorkflow,
+    fan_out: ParsedFanOut,
+    branch: ParsedBranch,
+    schemas: Mapping[str, RoleSchema],
+) -> bool:
+    """Whether a branch works in a separate worktree: as `engine.worktree.calls_in_worktree`."""
+    if is_worktree(fan_out.node):
+        return True
+    called = None if branch.role is None else schemas.get(branch.role.text)
+    is_apart = is_worktree(parsed.root) or (called is not None and called.is_apart)
+    return is_apart and not is_true(fan_out.node, "shared")
+
+
+def _join(
+    parsed: ParsedWorkflow, fan_out: ParsedFanOut, schemas: Mapping[str, RoleSchema]
+) -> RoleSchema:
     types = [
-        BranchType(branch.name, role_variants(branch.role.text, schemas) if branch.role else ())
+        BranchType(
+            branch.name,
+            role_variants(branch.role.text, schemas) if branch.role else (),
+            PLACE if works_apart(parsed, fan_out, branch, schemas) else {},
+        )
         for branch in fan_out.branches
     ]
     if not types or not all(each.variants for each in types):

@@ -161,6 +161,18 @@ def meant_value(node: YamlMapping, key: str) -> YamlNode | None:
     return next((node.values[each] for each in unknown if nearest(each, EDGE_KEYS) == key), None)
 
 
+def is_true(node: YamlMapping, key: str) -> bool:
+    """Whether a key is set."""
+    value = node.values.get(key)
+    return isinstance(value, YamlScalar) and value.value is True
+
+
+def is_worktree(node: YamlMapping) -> bool:
+    """Whether an edge or a workflow says `workspace: worktree`."""
+    value = node.values.get("workspace")
+    return isinstance(value, YamlScalar) and value.value == "worktree"
+
+
 def is_fan_out(node: YamlNode | None) -> bool:
     """Whether an edge leads to branches."""
     return isinstance(node, YamlMapping) and not node.values.keys().isdisjoint(FAN_OUT_KEYS)

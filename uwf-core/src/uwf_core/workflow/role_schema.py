@@ -16,7 +16,7 @@ from uwf_core.workflow.alternatives import (
     written_path,
 )
 from uwf_core.workflow.problem import Problem, error_at
-from uwf_core.workflow.variants import JOINED, STATUS, Analysis, Fault, analyse
+from uwf_core.workflow.variants import JOINED, PLACE, STATUS, Analysis, Fault, analyse
 from uwf_core.workflow.yaml_nodes import YamlMapping, is_bad_number, to_value
 from uwf_core.workflow.yaml_shape import key_hint, place_at
 
@@ -29,11 +29,27 @@ FORMATS = (
 
 
 class RoleSchema(NamedTuple):
-    """`schema` is self-contained (local references inlined); `analysis` has its statuses."""
+    """`schema` is self-contained (local references inlined); `analysis` has its statuses.
+    `is_apart`: a called thread delivers it, which works in a separate worktree.
+    """
 
     schema: Any
     analysis: Analysis
     problems: list[Problem]
+    is_apart: bool = False
+
+    @property
+    def as_read(self) -> Analysis:
+        """The analysis with the fields that templates can read besides."""
+        if not self.is_apart:
+            return self.analysis
+        found = [
+            each._replace(
+                properties={**each.properties, **PLACE}, required=each.required | {*PLACE}
+            )
+            for each in self.analysis.variants
+        ]
+        return self.analysis._replace(variants=tuple(found))
 
 
 class SchemaSource:

@@ -36,6 +36,11 @@ STATUS = "$status"
 BODY = "_body"
 INPUT = "input"
 """In templates, the typed input of the thread, if the workflow declares one."""
+FOLDER = "$folder"
+GIT_BRANCH = "$gitBranch"
+"""In templates, the folder and the branch of the called thread, if it worked in a worktree."""
+PLACE: dict[str, Any] = {FOLDER: {"type": "string"}, GIT_BRANCH: {"type": "string"}}
+"""The types of these two."""
 JOINED = ("$mixed", "$empty")
 """The statuses of a joint result that no role may declare: see `fan_out`."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")

@@ -1,0 +1,232 @@
+"""Threads and branches that work in separate git worktrees."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.core.branching import branch_threads, fan_out_of
+from tests.core.worktrees import finished, git, plan, worktree_project
+
+from uwf_core.client import Client
+from uwf_core.config.trust import trust
+from uwf_core.errors import UsageError
+from uwf_core.ids import ThreadId
+from uwf_core.thread.head import read_head
+from uwf_core.thread.state import ThreadState
+from uwf_core.upkeep.repair import VerifyOptions, verify_store
+
+
+def state(uwf: Client, thread: str) -> ThreadState:
+    return read_head(uwf._engine.store, ThreadId(thread)).state
+
+
+def folder(uwf: Client, thread: str) -> Path:
+    found = state(uwf, thread).worktree
+    assert found is not None
+    return Path(found.folder)
+
+
+def is_sound(uwf: Client) -> bool:
+    found = verify_store(uwf._engine, VerifyOptions())
+    return bool(found["valid"])
+
+
+def is_replayed(uwf: Client, thread: str) -> bool:
+    found = uwf.replay(thread)
+    assert found["verdict"] == "same", json.dumps(found, indent=1)
+    return True
+
+
+def test_a_thread_works_in_its_worktree_and_the_folder_of_the_user_stays(tmp_path):
+    project = worktree_project(tmp_path, "echo two >> a.txt; echo new > b.txt; pwd")
+    before = git(project.folder, "status", "--porcelain")
+    with project.client() as uwf:
+        thread = finished(uwf)
+        own = folder(uwf, thread)
+        assert own == project.home / "worktrees" / thread
+        assert (own / "a.txt").read_text() == "one\ntwo\n"
+        assert state(uwf, thread).cwd == str(own)
+        assert uwf.steps(thread)[-1]["step"]
+        assert is_sound(uwf)
+    assert (project.folder / "a.txt").read_text() == "one\n"
+    assert git(project.folder, "status", "--porcelain") == before == ""
+    assert git(own, "branch", "--show-current") == f"uwf/{thread}"
+    assert git(own, "status", "--porcelain").split() == ["M", "a.txt", "??", "b.txt"]
+
+
+def test_a_worktree_begins_with_what_the_folder_has_uncommitted(tmp_path):
+    project = worktree_project(tmp_path, "cat a.txt new.txt; test ! -e gone.txt")
+    at = project.folder
+    (at / "gone.txt").write_text("x")
+    (at / ".gitignore").write_text("*.log\n")
+    git(at, "add", "-A")
+    git(at, "commit", "-qm", "more")
+    (at / "a.txt").write_text("changed\n")
+    (at / "new.txt").write_text("new\n")
+    (at / "x.log").write_text("ignored\n")
+    (at / "gone.txt").unlink()
+    with project.client() as uwf:
+        thread = finished(uwf)
+        last = uwf.step(uwf.steps(thread)[-1]["step"])
+        assert last["output"] == {"$status": "done", "stdout": "changed\nnew\n"}
+        own = state(uwf, thread).worktree
+        assert own is not None
+        assert not Path(own.folder, "x.log").exists()
+    assert git(at, "rev-parse", f"{own.base}^") == git(at, "rev-parse", "HEAD")
+    assert git(at, "log", "-1", "--format=%an %s", own.base) == "Ada uwf: state of the folder"
+
+
+def test_a_thread_of_a_clean_folder_begins_at_its_commit(tmp_path):
+    project = worktree_project(tmp_path, "true")
+    with project.client() as uwf:
+        own = state(uwf, finished(uwf)).worktree
+    assert own is not None
+    assert own.base == git(project.folder, "rev-parse", "HEAD")
+
+
+def test_a_thread_of_a_subfolder_works_in_the_same_subfolder(tmp_path):
+    project = worktree_project(tmp_path, "pwd; cat in.txt")
+    sub = project.folder / "sub dir"
+    sub.mkdir()
+    (sub / "in.txt").write_text("inside\n")
+    with project.client() as uwf:
+        thread = uwf.start("alone", "The task.", cwd=str(sub))["thread"]
+        assert uwf.exec(thread, until_done=True).document["status"] == "completed"
+        assert state(uwf, thread).cwd == str(folder(uwf, thread) / "sub dir")
+        said = uwf.step(uwf.steps(thread)[-1]["step"])["output"]["stdout"]
+        assert said == f"{folder(uwf, thread)}/sub dir\ninside\n"
+
+
+@pytest.mark.parametrize("kind", ["none", "unborn", "bare", "ignored"])
+def test_without_a_commit_to_begin_at_no_agent_starts(tmp_path, kind):
+    project = worktree_project(tmp_path, "true")
+    other = tmp_path / "other"
+    other.mkdir()
+    if kind != "none":
+        git(other, "init", "-q", *(["--bare"] if kind == "bare" else []))
+    if kind == "ignored":
+        (other / ".gitignore").write_text("out/\n")
+        git(other, "add", "-A")
+        git(other, "commit", "-qm", "first")
+        other /= "out"
+        other.mkdir()
+    trust(str(project.home), str(other))
+    with project.client() as uwf:
+        thread = uwf.start("alone", "The task.", cwd=str(other))["thread"]
+        outcome = uwf.exec(thread)
+        assert (outcome.exit_code, outcome.document["status"]) == (1, "suspended")
+        [step] = outcome.document["steps"]
+        assert step["failure"]["kind"] == "routing"
+        assert str(other) in step["failure"]["message"]
+        assert [each["role"] for each in uwf.steps(thread)] == ["$START"]
+        if kind == "unborn":  # the cause is gone: the same command goes on
+            (other / "a").write_text("a")
+            git(other, "add", "-A")
+            git(other, "commit", "-qm", "first")
+            assert uwf.exec(thread, until_done=True).document["status"] == "completed"
+
+
+def test_another_folder_for_one_command_is_rejected(tmp_path):
+    project = worktree_project(tmp_path, "true")
+    with project.client() as uwf:
+        thread = uwf.start("alone", "The task.")["thread"]
+        for _ in range(2):
+            with pytest.raises(UsageError, match="--cwd cannot replace"):
+                uwf.exec(thread, cwd=str(tmp_path))
+            uwf.exec(thread)
+
+
+def test_a_worktree_that_was_deleted_is_reported_with_the_cure(tmp_path):
+    project = worktree_project(tmp_path, "true")
+    with project.client() as uwf:
+        thread = uwf.start("alone", "The task.")["thread"]
+        uwf.exec(thread)
+        own = state(uwf, thread).worktree
+        assert own is not None
+        git(project.folder, "worktree", "remove", own.folder)
+        [step] = uwf.exec(thread).document["steps"]
+        message = step["failure"]["message"]
+        assert "is missing" in message
+        assert f"git worktree add {own.folder} {own.branch}" in message
+        git(project.folder, "worktree", "add", "-q", own.folder, own.branch)
+        assert uwf.exec(thread, until_done=True).document["status"] == "completed"
+        # … and a fork begins anew
+        git(project.folder, "worktree", "remove", own.folder)
+        fork = uwf.fork(uwf.steps(thread)[1]["step"])["thread"]
+        assert uwf.exec(fork, until_done=True).document["status"] == "completed"
+        assert folder(uwf, fork) != Path(own.folder)
+
+
+@pytest.mark.parametrize(
+    "how", [{"workspace": "workspace: worktree"}, {"says": "workspace: worktree"}]
+)
+def test_branches_work_apart_and_a_role_merges_them(tmp_path, how):
+    project = worktree_project(tmp_path, "echo b > b.txt", "echo c > c.txt; git add c.txt", **how)
+    (project.folder / "mine.txt").write_text("mine")
+    if not how.get("workspace"):  # the branches begin with it, so git has to know it to merge
+        git(project.folder, "add", "-A")
+        git(project.folder, "commit", "-qm", "mine")
+    with project.client() as uwf:
+        root = finished(uwf, "each")
+        children = branch_threads(uwf, root)
+        bases = {own.base for each in children if (own := state(uwf, each).worktree)}
+        results = fan_out_of(uwf, root)["output"]["results"]
+        assert len(bases) == 1
+        assert [each["$gitBranch"] for each in results] == [f"uwf/{each}" for each in children]
+        assert [each["$folder"] for each in results] == [str(folder(uwf, e)) for e in children]
+        at = folder(uwf, root) if how.get("workspace") else project.folder
+        assert sorted(each.name for each in at.glob("*.txt")) == [
+            *("a.txt", "b.txt", "c.txt", "mine.txt")
+        ]
+        assert is_sound(uwf)
+        assert is_replayed(uwf, root)
+    assert (project.folder / "b.txt").exists() is not bool(how.get("workspace"))
+
+
+def test_branches_of_an_edge_that_shares_work_in_the_folder_of_the_caller(tmp_path):
+    project = worktree_project(
+        tmp_path, "echo b > b.txt", workspace="workspace: worktree", says="shared: true"
+    )
+    with project.client() as uwf:
+        root = uwf.start("each", "The task.")["thread"]
+        uwf.exec(root)
+        uwf.exec(root)
+        [child] = branch_threads(uwf, root)
+        assert state(uwf, child).worktree is None
+        assert (folder(uwf, root) / "b.txt").exists()
+        assert "$folder" not in fan_out_of(uwf, root)["output"]["results"][0]
+
+
+def test_a_called_workflow_works_apart_and_its_caller_merges(tmp_path):
+    project = worktree_project(tmp_path, "echo b > b.txt")
+    with project.client() as uwf:
+        root = finished(uwf, "caller")
+        call = uwf.step(uwf.steps(root)[1]["step"])
+        assert call["output"] == {"$status": "done", "stdout": ""}
+        child = call["session"]
+        assert call["cwd"] == str(folder(uwf, child))
+        assert (project.folder / "b.txt").read_text() == "b\n"
+        assert is_replayed(uwf, root)
+        assert is_sound(uwf)
+
+
+def test_a_thread_that_is_called_again_keeps_its_worktree(tmp_path):
+    """The caller and the thread change the same line, so git cannot merge; then they agree."""
+    project = worktree_project(tmp_path, "echo theirs > a.txt")
+    with project.client() as uwf:
+        root = uwf.start("caller", "The task.")["thread"]
+        for _ in range(2):
+            uwf.exec(root)
+        (project.folder / "a.txt").write_text("mine\n")
+        git(project.folder, "commit", "-qam", "mine")
+        uwf.exec(root)
+        [call] = [each for each in uwf.steps(root) if each["role"] == "work"]
+        git(project.folder, "merge", "--abort")
+        plan(project, "git merge -q -X ours --no-edit main")
+        assert uwf.exec(root, until_done=True).document["status"] == "completed"
+        calls = [each for each in uwf.steps(root) if each["role"] == "work"]
+        assert len(calls) == 2
+        assert {uwf.step(each["step"])["session"] for each in calls} == {
+            uwf.step(call["step"])["session"]
+        }
+    assert (project.folder / "a.txt").read_text() == "theirs\n"

@@ -1,0 +1,205 @@
+"""The git worktree of a thread: made before its first step, at the state of the folder in which the
+thread was started or from which it was called.
+"""
+
+from typing import TYPE_CHECKING
+
+from uwf_core.engine.nodes import save_event
+from uwf_core.errors import RoutingFailed, UsageError, WrongStateError
+from uwf_core.files.worktree import (
+    WorkingTree,
+    add_worktree,
+    clear_worktree,
+    commit_of_state,
+    commit_worktree,
+    find_working_tree,
+    folder_of,
+    has_folder,
+    is_worktree,
+)
+from uwf_core.process import crash_points
+from uwf_core.process.git import GitFailed
+from uwf_core.thread.calls import STARTED
+from uwf_core.thread.worktree import branch_of
+
+if TYPE_CHECKING:
+    from uwf_core.cas.store import Store
+    from uwf_core.engine.run import Run
+    from uwf_core.thread.state import ThreadState
+    from uwf_core.workflow.definition import Definition, Role
+
+_WORKTREE = "worktree"
+
+
+def begins_in_worktree(store: "Store", definition: "Definition", state: "ThreadState") -> bool:
+    """Whether a thread that has no worktree gets one before its first step: its call decides, and
+    its workflow if no call waits for it.
+    """
+    if state.caller is not None:
+        called = store.payload(state.caller.event)
+        if called["purpose"] != STARTED:
+            return called["base"] is not None
+    return definition.workspace == _WORKTREE
+
+
+def in_worktree(run: "Run") -> "Run":
+    """The run of a thread with its worktree, which is made now if the thread has none yet; of any
+    other thread unchanged.
+
+    Raises:
+        RoutingFailed: it cannot be made, or is gone; nothing is stored.
+        UsageError: another folder shall replace it.
+    """
+    state = run.head.state
+    if state.worktree is None and not begins_in_worktree(run.engine.store, run.definition, state):
+        return run
+    if run.cwd is not None:
+        raise UsageError(
+            f"thread {state.thread} works in a separate git worktree, which --cwd cannot replace",
+            hint="repeat the command without --cwd",
+        )
+    if state.worktree is None:
+        return _with_new_worktree(run)
+    if not is_worktree(state.worktree.folder):
+        raise _missing(run)
+    return run
+
+
+def _missing(run: "Run") -> RoutingFailed:
+    state = run.head.state
+    assert state.worktree is not None
+    folder, branch = state.worktree.folder, state.worktree.branch
+    return RoutingFailed(
+        f"the worktree {folder!r} of thread {state.thread} is missing",
+        hint=f"if the branch {branch} still exists: git worktree prune, then git worktree add "
+        f"{folder} {branch}; else a new thread continues in a new worktree: uwf thread fork "
+        f"{run.head.ref}",
+    )
+
+
+def _with_new_worktree(run: "Run") -> "Run":
+    engine, thread, origin = run.engine, run.head.thread, run.head.state.cwd
+    caller = run.head.state.caller
+    base = None if caller is None else engine.store.payload(caller.event)["base"]
+    folder, branch = folder_of(engine.home, thread), branch_of(thread)
+    tree = _working_tree(origin)
+    message = _message(run, "state of the folder")
+    try:
+        base = base or commit_of_state(tree, message, without=engine.home)
+        _check_folder(tree, base, origin)
+        clear_worktree(tree, folder, branch)
+        crash_points.reach("worktree")
+        add_worktree(tree.top, folder, base, branch)
+    except (GitFailed, OSError) as error:
+        message = f"cannot make a git worktree for {origin!r}: {error}"
+        raise RoutingFailed(message, hint=_CURE) from error
+    crash_points.reach("worktree-made")
+    with engine.store.transaction():
+        head = save_event(
+            engine,
+            run.head,
+            "worktree",
+            repository=tree.top,
+            origin=origin,
+            cwd=f"{folder}/{tree.inside}" if tree.inside else folder,
+            folder=folder,
+            branch=branch,
+            base=base,
+        )
+    return run._replace(head=head)
+
+
+_CURE = "fix the cause, then repeat the command; `git status` in that folder may show more"
+
+
+def _working_tree(folder: str) -> WorkingTree:
+    try:
+        return find_working_tree(folder)
+    except (GitFailed, OSError) as error:
+        raise RoutingFailed(
+            f"no git worktree can begin at {folder!r}: {error}",
+            hint="the folder must lie in a git working tree with a commit (git init, git add -A, "
+            "git commit); or remove `workspace: worktree` from the workflow",
+        ) from error
+
+
+def _check_folder(tree: WorkingTree, base: str, origin: str) -> None:
+    if not has_folder(tree, base):
+        raise RoutingFailed(
+            f"the folder {origin!r} is not in commit {base[:12]}, at which its worktree begins: it "
+            "is ignored, empty, or of another repository",
+            hint="start the thread in a folder with files that git does not ignore, or change the "
+            "edge's location",
+        )
+
+
+def _message(run: "Run", what: str) -> str:
+    state = run.head.state
+    return f"uwf: {what}\n\nThread {state.thread} of {state.workflow_name}."
+
+
+# -- calls -----------------------------------------------------------------------------------------
+
+
+def calls_in_worktree(run: "Run", role: "Role", called: "Definition") -> bool:
+    """Whether a called thread begins in a worktree: its workflow decides, or, for a branch, the
+    edge or the workflow of the edge. An edge with `shared: true` decides otherwise.
+    """
+    edge = role.fan_out
+    if edge is None:
+        return called.workspace == _WORKTREE
+    if edge.workspace == _WORKTREE:
+        return True
+    return not edge.shared and _WORKTREE in (run.definition.workspace, called.workspace)
+
+
+def base_of_calls(run: "Run", folder: str) -> str:
+    """The commit at which the worktrees of called threads begin: the state of the folder that the
+    caller works in. In the caller's own worktree, that is a commit on its branch, so that it can
+    be merged into what the caller does next.
+
+    Raises:
+        RoutingFailed: there can be no worktree.
+        UsageError: `--cwd` replaces the folder of the caller.
+    """
+    if run.cwd is not None:
+        raise UsageError(
+            f"thread {run.head.thread} calls threads that begin in git worktrees of its folder, "
+            "which --cwd cannot replace",
+            hint="repeat the command without --cwd",
+        )
+    tree, own = _working_tree(folder), run.head.state.worktree
+    message = _message(run, f"state before step {run.head.state.steps + 1}")
+    try:
+        if own is not None and tree.top == find_working_tree(own.folder).top:
+            return commit_worktree(own.folder, own.branch, message)
+        return commit_of_state(tree, message, without=run.engine.home)
+    except (GitFailed, OSError) as error:
+        message = f"cannot commit the state of {folder!r}: {error}"
+        raise RoutingFailed(message, hint=_CURE) from error
+
+
+def commit_result(run: "Run", child: "ThreadState") -> None:
+    """Commit what the roles of a completed thread left uncommitted in its worktree, if it has one,
+    so that its branch has all of their work.
+
+    Raises:
+        WrongStateError: git cannot; nothing is recorded.
+    """
+    own = child.worktree
+    if own is None or child.status != "completed":
+        return
+    if not is_worktree(own.folder):
+        run.watch.notice(
+            f"the worktree {own.folder} of thread {child.thread} is gone; its branch {own.branch} "
+            "has only what was committed"
+        )
+        return
+    message = f"uwf: work of thread {child.thread}\n\nWorkflow {child.workflow_name}."
+    try:
+        commit_worktree(own.folder, own.branch, message)
+    except (GitFailed, OSError) as error:
+        raise WrongStateError(
+            f"cannot commit the work of thread {child.thread} in {own.folder!r}: {error}",
+            hint=f"fix the cause there, then: uwf thread exec {run.head.thread}",
+        ) from error

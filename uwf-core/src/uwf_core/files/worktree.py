@@ -1,0 +1,254 @@
+"""Git worktrees of threads, in repositories of the user.
+
+Nothing else of such a repository changes: only the entry of the worktree, its branch, and objects.
+Every function raises `GitFailed` with the cause if git cannot do its part.
+"""
+
+# Folders are text, as in the nodes of threads.
+# ruff: noqa: PTH101, PTH110, PTH118, PTH119, PTH120
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.process.folders import make_folder
+from uwf_core.process.git import NO_ENV, GitFailed, user_git
+
+_QUIET: Final = (
+    *("-c", "core.safecrlf=false", "-c", "core.splitIndex=false"),
+    *("-c", "core.untrackedCache=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"),
+    *("-c", "worktree.useRelativePaths=false"),
+)
+_NO_LOCKS: Final = {"GIT_OPTIONAL_LOCKS": "0"}
+"""Else a command that only reads may refresh an index of the user."""
+_UWF: Final = {
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "uwf"), ("EMAIL", "uwf@localhost"))
+}
+
+
+class WorkingTree(NamedTuple):
+    """The git working tree that a folder lies in.
+
+    Attributes:
+        top: its top folder, a real path. inside: the folder relative to it, empty at the top.
+        common: the folder of git that all worktrees of the repository share.
+        head: the commit that is checked out.
+    """
+
+    top: str
+    inside: str
+    common: str
+    head: str
+
+
+def folder_of(home: str, thread: str) -> str:
+    """The folder of a thread's worktree."""
+    return os.path.join(home, "worktrees", thread)
+
+
+def find_working_tree(folder: str) -> WorkingTree:
+    """The working tree that a folder lies in.
+
+    Raises:
+        GitFailed: there is none, or it has no commit.
+    """
+    real = os.path.realpath(folder)
+    words = ("--path-format=absolute", "--show-toplevel", "--git-common-dir")
+    top, common = (os.path.realpath(each) for each in _lines(real, "rev-parse", *words))
+    try:
+        [head] = _lines(top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    except GitFailed as error:
+        raise GitFailed(f"the repository {top!r} has no commit yet") from error
+    inside = os.path.relpath(real, top)
+    return WorkingTree(top, "" if inside == os.curdir else inside, common, head)
+
+
+def has_folder(tree: WorkingTree, commit: str) -> bool:
+    """Whether the folder of a working tree is a folder in a commit, too.
+
+    Raises:
+        GitFailed: the repository does not have that commit.
+    """
+    if not tree.inside:
+        _git(tree.top, "cat-file", "-e", f"{commit}^{{commit}}")
+        return True
+    found = _git(tree.top, "ls-tree", "-d", "-z", commit, "--", f"./{tree.inside}")
+    return found.startswith(b"040000 tree")
+
+
+def commit_of_state(tree: WorkingTree, message: str, *, without: str | None = None) -> str:
+    """The commit with the state of a working tree: HEAD, or a new one on top of it with what is
+    changed or untracked, and not ignored. Index, HEAD and branches stay as they are.
+
+    Repositories in untracked folders are left out: they cannot be in a commit of this one. So is
+    the folder `without`, that of uwf.
+    """
+    top = tree.top
+    [index] = _lines(top, "rev-parse", "--path-format=absolute", "--git-path", "index")
+    with _copied(index) as copy:
+        env = {"GIT_INDEX_FILE": copy, **_NO_LOCKS}
+        _add_all(top, env, without=without)
+        [files] = _lines(top, "write-tree", env=env)
+        [known] = _lines(top, "rev-parse", f"{tree.head}^{{tree}}")
+        if files == known:
+            return tree.head
+        own = _identity(top)
+        words = ("commit-tree", files, "-p", tree.head, "-m", message)
+        [commit] = _lines(top, *words, env=own)
+    return commit
+
+
+def add_worktree(top: str, folder: str, commit: str, branch: str, *, checkout: bool = True) -> None:
+    """Add a worktree with a new branch at a commit. Neither may exist: see `clear_worktree`.
+
+    Args:
+        top: a working tree of the repository. folder: of the worktree.
+        commit: at which the branch begins. branch: its name.
+        checkout: whether to write the files; without them, the index is empty too.
+    """
+    make_folder(os.path.dirname(folder))
+    words = ("worktree", "add", "--quiet", "--no-track", *(() if checkout else ("--no-checkout",)))
+    _git(top, *words, "-b", branch, folder, commit)
+
+
+def clear_worktree(tree: WorkingTree, folder: str, branch: str) -> None:
+    """Remove what an interrupted `add_worktree` has left behind, if anything."""
+    for each in (os.path.join(tree.common, "worktrees", os.path.basename(folder)), folder):
+        if os.path.lexists(each):
+            shutil.rmtree(each, onerror=_make_writable)
+    name = f"refs/heads/{branch}"
+    if _git(tree.top, "for-each-ref", name).strip():
+        _git(tree.top, "update-ref", "-d", name)
+
+
+def is_worktree(folder: str) -> bool:
+    """Whether a folder is still a worktree that its repository lists. Runs no program."""
+    from uwf_core.config.repository import find_repository
+
+    found = find_repository(folder)
+    return found is not None and found.top == os.path.realpath(folder) and found.common is not None
+
+
+def commit_worktree(folder: str, branch: str, message: str) -> str:
+    """Commit all that is uncommitted in a worktree; its HEAD afterwards. A merge that has begun is
+    concluded as the files are.
+
+    Raises:
+        GitFailed: also if the worktree is at another branch, whose commits `branch` does not reach.
+    """
+    _add_all(folder, _NO_LOCKS)
+    if _lines(folder, "diff-index", "--cached", "--name-only", "HEAD") or _is_merging(folder):
+        words = ("--quiet", "--no-verify", "--no-gpg-sign", "--allow-empty", "-m", message)
+        _git(folder, "commit", *words, env=_identity(folder))
+    [head] = _lines(folder, "rev-parse", "HEAD")
+    name = f"refs/heads/{branch}"
+    tip = _optional(folder, "rev-parse", "--verify", "--quiet", name)
+    if tip != head:
+        base = None if tip is None else _optional(folder, "merge-base", tip, head)
+        if base != tip:
+            raise GitFailed(
+                f"the worktree {folder!r} is at {head[:12]}, which does not contain the branch "
+                f"{branch}; merge it there"
+            )
+        _git(folder, "update-ref", "-m", "uwf: follow HEAD", name, head, *([tip] if tip else []))
+    return head
+
+
+def has_changes(folder: str) -> bool:
+    """Whether anything in a worktree is uncommitted; ignored files do not count."""
+    words = ("status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=none")
+    return bool(_git(folder, *words, env=_NO_LOCKS))
+
+
+def remove_worktree(folder: str, branch: str) -> bool:
+    """Remove a worktree without changes, and its branch if every commit of it is in another one.
+
+    Returns:
+        Whether the branch was removed.
+
+    Raises:
+        GitFailed: git refuses to remove it; submodules that are checked out are a reason.
+    """
+    [common] = _lines(folder, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    is_known = _is_in_others(folder, branch)
+    env = {"GIT_DIR": common}
+    _git(common, "worktree", "remove", folder, env=env)
+    if is_known:
+        _git(common, "update-ref", "-d", f"refs/heads/{branch}", env=env)
+    return is_known
+
+
+def _is_in_others(folder: str, branch: str) -> bool:
+    name = f"refs/heads/{branch}"
+    if _optional(folder, "rev-parse", "--verify", "--quiet", name) is None:
+        return False
+    others = ("--not", f"--exclude={branch}", "--branches", "--remotes")
+    return not _git(folder, "rev-list", "--max-count=1", name, *others).strip()
+
+
+# -- what the functions above use ------------------------------------------------------------------
+
+
+def _git(folder: str, *words: str, env: Mapping[str, str] = NO_ENV, stdin: bytes = b"") -> bytes:
+    return user_git(folder, *_QUIET, *words, env=env, stdin=stdin)
+
+
+def _lines(folder: str, *words: str, env: Mapping[str, str] = NO_ENV) -> list[str]:
+    return [os.fsdecode(each) for each in _git(folder, *words, env=env).splitlines()]
+
+
+def _optional(folder: str, *words: str) -> str | None:
+    """The first line of the output; None if the command fails, which may just mean no."""
+    try:
+        return next(iter(_lines(folder, *words)), None)
+    except GitFailed:
+        return None
+
+
+def _is_merging(folder: str) -> bool:
+    return _optional(folder, "rev-parse", "--verify", "--quiet", "MERGE_HEAD") is not None
+
+
+def _add_all(folder: str, env: Mapping[str, str], *, without: str | None = None) -> None:
+    """`git add -A`, but no repository in an untracked folder."""
+    listed = _git(folder, "ls-files", "--others", "--exclude-standard", "-z", env=env)
+    left_out = [each for each in listed.split(b"\0") if each.endswith(b"/")]
+    if without is not None and _is_below(without, folder):
+        left_out.append(os.fsencode(os.path.relpath(os.path.realpath(without), folder)))
+    paths = [b".", *(b":(exclude,top,literal)" + each.rstrip(b"/") for each in left_out)]
+    words = ("add", "--all", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul")
+    _git(folder, *words, env=env, stdin=b"\0".join(paths))
+
+
+def _is_below(folder: str, top: str) -> bool:
+    real = os.path.realpath(folder)
+    return os.path.commonpath((real, top)) == top and real != top
+
+
+@contextmanager
+def _copied(index: str) -> Iterator[str]:
+    """A copy of an index, for one block; of one that does not exist, its future place."""
+    with tempfile.TemporaryDirectory(prefix="uwf-") as folder:
+        copy = os.path.join(folder, "index")
+        if os.path.exists(index):
+            shutil.copyfile(index, copy)
+        yield copy
+
+
+def _identity(folder: str) -> Mapping[str, str]:
+    """Variables that name uwf as the author, if the user has configured no name."""
+    words = ("-c", "user.useConfigOnly=true", "var", "GIT_COMMITTER_IDENT")
+    return _UWF if _optional(folder, *words) is None else NO_ENV
+
+
+def _make_writable(action: Callable[..., Any], path: str, _error: Any) -> None:
+    """Repeat a deletion in a folder that was not writable."""
+    os.chmod(os.path.dirname(path), stat.S_IRWXU)
+    action(path)
