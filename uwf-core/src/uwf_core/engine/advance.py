@@ -7,7 +7,13 @@ from uwf_core.api.agent import Usage
 from uwf_core.api.events import StepAsked, StepFailed, StepFinished
 from uwf_core.api.fields import read_record
 from uwf_core.api.sums import NOTHING_USED, usage_payload
-from uwf_core.engine.attempt import Attempt, end_attempt, forget_attempt, save_end
+from uwf_core.engine.attempt import (
+    Attempt,
+    end_attempt,
+    forget_attempt,
+    record_files,
+    save_end,
+)
 from uwf_core.engine.nodes import save_event
 from uwf_core.engine.record import decision_of, denials_of, message_of, save_failed_step
 from uwf_core.engine.results import status_fields
@@ -51,6 +57,7 @@ def save_failure(run: "Run", attempt: Attempt, failure: AgentFailure) -> Attempt
     """Store a failed attempt; the head stays where it is, and the thread is suspended."""
     engine = run.engine
     end_attempt(run, attempt)
+    record_files(run, attempt)
     with engine.store.transaction():
         step = _save_failed(engine, attempt, failure)
         crash_points.reach("fail")

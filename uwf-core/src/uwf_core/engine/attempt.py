@@ -161,6 +161,11 @@ def save_prompt(run: "Run", attempt: Attempt) -> None:
     engine, head, task, request = run.engine, attempt.head, attempt.task, attempt.request
     store, opened, own = engine.store, attempt.opened, ProcessId.own()
     session = attempt.known.id if attempt.known and not attempt.known.inherited else None
+    workspace = None
+    if run.definition.record or engine.settings.workspace.record:
+        from uwf_core.engine.recording import files_before  # not for every step
+
+        workspace = files_before(run, attempt)
     with store.transaction(durable=False):
         reserved = _admit(run, attempt)
         instruction = store.put_text(task.instruction)
@@ -187,7 +192,7 @@ def save_prompt(run: "Run", attempt: Attempt) -> None:
             "engine": {"pid": own.pid, "start": own.start, "host": hostname()},
             "marker": attempt.marker,
             "reserved": reserved,
-            "workspace": None,
+            "workspace": workspace,
             "step": None,
             "question": None,
         }
@@ -250,6 +255,16 @@ def end_attempt(run: "Run", attempt: Attempt) -> None:
     else:
         attempt.progress.finish()
     attempt.ended_ms = attempt.ended_ms or run.engine.now_ms()
+
+
+def record_files(run: "Run", attempt: Attempt) -> None:
+    """Record the files after the attempt if those before it were. Outside of a transaction."""
+    if attempt.variable is None or attempt.payload["workspace"] is None:
+        return
+    from uwf_core.engine.recording import files_after  # not for every step
+
+    attempt.ended_ms = attempt.ended_ms or run.engine.now_ms()  # recording is not its time
+    attempt.payload = {**attempt.payload, "workspace": files_after(run, attempt)}
 
 
 def withdraw(run: "Run", attempt: Attempt) -> None:

@@ -114,7 +114,7 @@ def _save_step(
 ) -> Event:
     """Store the step node. `kept`, of a failed attempt: whether its session may be continued."""
     store, given, reply, request = engine.store, attempt.payload, attempt.reply, attempt.request
-    failure = None if kept is None else attempt.failure
+    failure, turns = None if kept is None else attempt.failure, [str(ref) for ref in attempt.turns]
     payload: StepPayload = {
         "thread": given["thread"],
         "seq": given["seq"],
@@ -128,9 +128,7 @@ def _save_step(
         "output": output,
         "raw": None if reply is None else store.put_text(raw_text(reply)),
         "body": store.put_text(attempt.body) if attempt.body else None,
-        "detail": engine.nodes.put(
-            "detail", {"session": attempt.session, "turns": [str(ref) for ref in attempt.turns]}
-        ),
+        "detail": engine.nodes.put("detail", {"session": attempt.session, "turns": turns}),
         "failure": None if failure is None else failure.kind.word,
         "sessionKept": kept is not False,
         "next": to,
@@ -159,6 +157,7 @@ def _save_step(
         "previousAttempts": [str(ref) for ref in previous],
         "ancestors": _ancestors(engine, attempt),
         **(_called_fields(engine, attempt) if attempt.call or attempt.may_call else _UNUSED),
+        "workspace": given["workspace"],
     }
     crash_points.reach("record")
     ref, plain = engine.nodes.put_plain("step", payload)

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 from uwf_core.engine.advance import advance, finished_event, save_failure, save_question
 from uwf_core.engine.agents import agent_for
 from uwf_core.engine.assemble import assemble, notice_tools
-from uwf_core.engine.attempt import Attempt, end_attempt, save_prompt, withdraw
+from uwf_core.engine.attempt import (
+    Attempt,
+    end_attempt,
+    record_files,
+    save_prompt,
+    withdraw,
+)
 from uwf_core.engine.converse import correct, extract, keep, run_agent
 from uwf_core.engine.plan import moderate
 from uwf_core.engine.record import ends_thread, record
@@ -53,6 +59,7 @@ def run_step(run: "Run", intent: "Intent") -> Attempt:
         while problems := extract(run, attempt):  # 9
             reply = correct(run, attempt, agent, problems)
             attempt.reply = keep(engine.redactor, reply)
+        record_files(run, attempt)
         # The commit that records the result of a call waits for the disk for both.
         with engine.store.transaction(durable=not (run.is_call and ends_thread(run, attempt))):
             end_attempt(run, attempt)

@@ -4,9 +4,6 @@ Nothing else of such a repository changes: only the entry of the worktree, its b
 Every function raises `GitFailed` with the cause if git cannot do its part.
 """
 
-# Folders are text, as in the nodes of threads.
-# ruff: noqa: PTH101, PTH110, PTH118, PTH119, PTH120
-
 import os
 import shutil
 import stat

@@ -39,14 +39,22 @@ def ask_git(folder: str, *words: str) -> str | None:
         return None
 
 
-def own_git(folder: str, *words: str, env: Mapping[str, str] = NO_ENV, stdin: bytes = b"") -> bytes:
+def own_git(
+    folder: str,
+    *words: str,
+    env: Mapping[str, str] = NO_ENV,
+    stdin: bytes = b"",
+    strict: bool = False,
+) -> bytes:
     """The output of a git command without any configuration of the user or the system: for a
-    repository that uwf made. `env` names it (`GIT_DIR`, `GIT_WORK_TREE`, `GIT_INDEX_FILE`).
+    repository that uwf made. `env` names it (`GIT_DIR`, `GIT_WORK_TREE`, `GIT_INDEX_FILE`);
+    `strict` makes a warning an error.
 
     Raises:
         GitFailed: it failed.
     """
-    return _run(("-C", folder, *words), {**_NO_CONFIGURATION, **env}, stdin, None)
+    env = {**_NO_CONFIGURATION, **env}
+    return _run(("-C", folder, *words), env, stdin, None, strict=strict)
 
 
 def user_git(
@@ -63,7 +71,12 @@ def user_git(
 
 
 def _run(
-    words: tuple[str, ...], env: Mapping[str, str], stdin: bytes, seconds: float | None
+    words: tuple[str, ...],
+    env: Mapping[str, str],
+    stdin: bytes,
+    seconds: float | None,
+    *,
+    strict: bool = False,
 ) -> bytes:
     import subprocess
 
@@ -81,7 +94,7 @@ def _run(
         raise GitFailed("git is not installed") from error
     except (OSError, subprocess.TimeoutExpired) as error:
         raise GitFailed(str(error)) from error
-    if done.returncode:
+    if done.returncode or (strict and done.stderr):
         said = done.stderr.decode(errors="replace").strip().splitlines()
         raise GitFailed(said[-1] if said else f"git ended with exit code {done.returncode}")
     return done.stdout

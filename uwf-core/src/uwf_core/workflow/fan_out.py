@@ -279,11 +279,13 @@ TASK: Final = "Do the task."
 FURTHER_TASK: Final = "There is a further task:"
 
 
-def branch_workflow(name: str, role_name: str, role: Mapping[str, Any]) -> dict[str, Any]:
+def branch_workflow(
+    name: str, role_name: str, role: Mapping[str, Any], *, record: bool
+) -> dict[str, Any]:
     """The completed mapping of a workflow with one role, every status of which ends it.
 
     Args:
-        name: of the workflow whose branch it is.
+        name, record: of the workflow whose branch it is.
         role_name, role: the role, completed, with its schema. Its limits hold in the caller.
     """
     from uwf_core.shape.shapes import plain
@@ -306,6 +308,7 @@ def branch_workflow(name: str, role_name: str, role: Mapping[str, Any]) -> dict[
             role_name: {status: Edge(END) for status in statuses},
         },
         input=schema,
+        record=record,
         branch=True,
     )
     mapping: dict[str, Any] = plain(whole)

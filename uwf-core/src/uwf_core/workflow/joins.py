@@ -158,14 +158,15 @@ def complete_fan_outs(
     """Add to each edge to branches its derived parts: the type of the joint result, and the
     workflow of each branch. The roles of the workflow are complete.
     """
-    for name, fan_out in parsed.fan_outs.items():
+    for fan_out_name, fan_out in parsed.fan_outs.items():
         edge = workflow["graph"][fan_out.source][fan_out.status]
-        edge["frontmatter"] = schemas[name].schema
+        edge["frontmatter"] = schemas[fan_out_name].schema
         for index, branch in enumerate(_branches(edge)):
             role = workflow["roles"][branch["role"]]
             called = role["workflow"]
             if called is None:
-                called = branch_workflow(workflow["name"], branch["role"], role)
+                name, record = workflow["name"], workflow["record"]
+                called = branch_workflow(name, branch["role"], role, record=record)
             branch["workflow"] = called
             if edge["parallel"] is not None:
                 branch["place"] = index

@@ -1,0 +1,65 @@
+"""Folders that are recorded: how tests fill, read and compare them."""
+
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+Content = Mapping[bytes, tuple[str, bytes]]
+"""By path: `file`, `program` (with the x bit) or `link`, and the bytes or the target."""
+
+
+def write(folder: Path, path: str | bytes, content: bytes = b"x", *, mode: int = 0o644) -> None:
+    """Write a file with the folders above it."""
+    place = os.path.join(os.fsencode(folder), os.fsencode(path))
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    with open(place, "wb") as file:
+        file.write(content)
+    os.chmod(place, mode)
+
+
+def content_of(folder: Path) -> Content:
+    """Everything in a folder but `.git` folders."""
+    found, top = {}, os.fsencode(folder)
+    for place, folders, files in os.walk(top):
+        links = [each for each in folders if os.path.islink(os.path.join(place, each))]
+        folders[:] = [each for each in folders if each != b".git" and each not in links]
+        for name in (*files, *links):
+            path = os.path.join(place, name)
+            if os.path.islink(path):
+                found[os.path.relpath(path, top)] = ("link", os.readlink(path))
+            else:
+                kind = "program" if os.stat(path).st_mode & stat.S_IXUSR else "file"
+                with open(path, "rb") as file:
+                    found[os.path.relpath(path, top)] = (kind, file.read())
+    return found
+
+
+def git(folder: Path, *words: str) -> str:
+    """A git command of the user."""
+    person = ("-c", "user.name=U", "-c", "user.email=u@example.org")
+    command = ["git", *person, "-C", folder, *words]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def repository(folder: Path, *, commit: bool = True) -> Path:
+    """A git repository of the user; all that is in the folder is committed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    git(folder, "init", "-q", "-b", "main")
+    if commit:
+        git(folder, "add", "-A")
+        git(folder, "commit", "-q", "--allow-empty", "-m", "begin")
+    return folder
+
+
+def empty(folder: Path) -> None:
+    """Delete what is in a folder, but `.git`."""
+    for each in folder.iterdir():
+        if each.name == ".git":
+            continue
+        if each.is_dir() and not each.is_symlink():
+            shutil.rmtree(each)
+        else:
+            each.unlink()

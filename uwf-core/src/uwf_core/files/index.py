@@ -1,0 +1,144 @@
+"""The index file of a thread for one folder, and what uwf knows about its content.
+
+What is known lies beside the index file, with the checksum that git wrote at its end: if they do
+not match, since a process died between the two, both are deleted and the next snapshot reads every
+file again.
+"""
+
+import json
+import os
+from contextlib import suppress
+from hashlib import sha256
+from typing import Final
+
+from uwf_core.files.repository import FilesRepository
+from uwf_core.named_tuple import NamedTuple
+from uwf_core.process.folders import make_folder
+
+_VERSION: Final = 1
+_CHECKSUM_BYTES: Final = 32
+_SETS: Final = ("forced", "missing", "folders")
+
+
+class IndexState(NamedTuple):
+    """What an index file has.
+
+    Attributes:
+        files, size: how many files, and how large they are together.
+        tree: the tree that was made of it; None before the first.
+        rules: a digest of the ignore rules and of what the user's repository tracks.
+        forced: the paths that are recorded although they are ignored. missing: those of them
+            that the index lacks.
+        folders: the folders of its files, perhaps some that have no file any more.
+    """
+
+    files: int = 0
+    size: int = 0
+    tree: str | None = None
+    rules: str = ""
+    forced: frozenset[bytes] = frozenset()
+    missing: frozenset[bytes] = frozenset()
+    folders: frozenset[bytes] = frozenset()
+
+
+class ThreadIndex:
+    """The index file of a thread for a folder."""
+
+    def __init__(self, repository: FilesRepository, thread: str, folder: str) -> None:
+        name = sha256(os.fsencode(os.path.realpath(folder))).hexdigest()[:16]
+        self._all = os.path.join(repository.path, "indexes", name)
+        self.path = os.path.join(self._all, thread)
+        self._note = self.path + ".json"
+
+    def read(self) -> IndexState:
+        """What the index has. A new thread begins with a copy of the newest index of the folder.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        make_folder(self._all)
+        state = _read(self.path)
+        if state is None:
+            self.discard()
+            state = self._copied()
+        if state is None:
+            self.discard()
+        return state or IndexState()
+
+    def save(self, state: IndexState) -> None:
+        """Note what the index has.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        document = {
+            "version": _VERSION,
+            "checksum": _checksum(self.path),
+            **state._asdict(),
+            **{key: sorted(map(os.fsdecode, getattr(state, key))) for key in _SETS},
+        }
+        draft = self._note + ".new"
+        with open(draft, "w", encoding="ascii") as file:
+            json.dump(document, file)
+        os.replace(draft, self._note)
+
+    def discard(self) -> None:
+        """Delete the index, and the lock that a killed git left."""
+        for path in (self._note, self.path, self.path + ".lock"):
+            with suppress(FileNotFoundError):
+                os.unlink(path)
+
+    def _copied(self) -> IndexState | None:
+        import shutil
+
+        others = [each.path for each in os.scandir(self._all) if "." not in each.name]
+        for other in sorted(others, key=_age):
+            try:
+                shutil.copy2(other, self.path)
+                shutil.copy2(other + ".json", self._note)
+            except FileNotFoundError:
+                continue  # its thread was deleted
+            state = _read(self.path)
+            if state is not None:
+                return state._replace(tree=None)
+        return None
+
+
+def forget_indexes(repository: FilesRepository, thread: str) -> None:
+    """Delete the index files of a thread.
+
+    Raises:
+        OSError: one cannot be deleted.
+    """
+    top = os.path.join(repository.path, "indexes")
+    for name in os.listdir(top) if os.path.isdir(top) else ():
+        for ending in ("", ".json", ".lock", ".json.new"):
+            with suppress(FileNotFoundError):
+                os.unlink(os.path.join(top, name, thread + ending))
+
+
+def _age(path: str) -> float:
+    try:
+        return -os.stat(path).st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+def _read(path: str) -> IndexState | None:
+    """What is noted about an index file; None if nothing is, or it describes another one."""
+    try:
+        with open(path + ".json", encoding="ascii") as file:
+            noted = json.load(file)
+        if noted.pop("version") != _VERSION or noted.pop("checksum") != _checksum(path):
+            return None
+        sets = {key: frozenset(map(os.fsencode, noted[key])) for key in _SETS}
+        return IndexState(**{**noted, **sets})
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _checksum(path: str) -> str:
+    with open(path, "rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(0, file.tell() - _CHECKSUM_BYTES))
+        return file.read().hex()

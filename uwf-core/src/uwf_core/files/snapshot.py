@@ -1,0 +1,170 @@
+"""Record the files of a folder: a tree in `files.git`, which a reference of the thread keeps."""
+
+import os
+from tempfile import NamedTemporaryFile
+from typing import Final
+
+from uwf_core.files.changes import Changes, RecordedFolder, find_changes
+from uwf_core.files.index import IndexState, ThreadIndex
+from uwf_core.files.paths import place_in, shown
+from uwf_core.files.repository import FilesRepository, open_repository, reference
+from uwf_core.files.user_rules import commit_of, rules_of, top_of
+from uwf_core.process import crash_points
+from uwf_core.process.git import GitFailed
+from uwf_core.thread.types import SnapshotPayload, WorkspacePayload
+
+MOST_FILES: Final = 100_000
+MOST_BYTES: Final = 1_000_000_000
+
+
+class _NotRecorded(Exception):
+    """The files may not be recorded. The message is the reason."""
+
+
+def before_step(home: str, thread: str, cwd: str) -> WorkspacePayload:
+    """Record the files before a step that works in `cwd`."""
+    folder = top_of(cwd)
+    return {"folder": folder, "before": record(home, thread, folder), "after": None}
+
+
+def after_step(home: str, thread: str, workspace: WorkspacePayload) -> WorkspacePayload:
+    """Record the files of the same folder after the step."""
+    return {**workspace, "after": record(home, thread, workspace["folder"])}
+
+
+def record(home: str, thread: str, folder: str) -> SnapshotPayload:
+    """Record the files of a folder. If that fails, the result has the reason.
+
+    When it returns, the tree is on the disk and the reference of the thread keeps it.
+
+    Args:
+        home: the folder of uwf, which is left out if it lies in `folder`.
+        thread: the thread, which the caller has locked.
+        folder: the top of a git working tree, or a folder outside of git.
+    """
+    try:
+        return _record(home, thread, folder)
+    except (GitFailed, OSError, _NotRecorded) as error:
+        reason = str(error) or type(error).__name__
+        return _payload(None, reason, None, {}, IndexState())
+
+
+def _record(home: str, thread: str, folder: str) -> SnapshotPayload:
+    left_out = place_in(folder, home)
+    if left_out == b"":
+        raise _NotRecorded("the folder is the one of uwf")
+    repository = open_repository(home)
+    rules = rules_of(folder)
+    commit = commit_of(folder) if rules.git_index is not None else None
+    with repository.lock(), NamedTemporaryFile(dir=repository.path, prefix="excludes-") as excludes:
+        excludes.write(rules.ignore_text())
+        excludes.flush()
+        index = ThreadIndex(repository, thread, folder)
+        place = RecordedFolder(repository, folder, index.path, excludes.name, rules, left_out)
+        state, nested = _up_to_date(place, index, thread)
+    commits = {shown(path): commit_of(_inner(folder, path)) or "" for path in nested}
+    return _payload(state.tree, None, commit, commits, state)
+
+
+def _up_to_date(
+    place: RecordedFolder, index: ThreadIndex, thread: str
+) -> tuple[IndexState, tuple[bytes, ...]]:
+    """The state of the index once it has the files of the folder, and the nested repositories."""
+    state = index.read()
+    try:
+        return _update(place, index, thread, state)
+    except GitFailed:
+        if state == IndexState():
+            raise
+        index.discard()  # it is damaged, or objects are missing that it refers to
+    return _update(place, index, thread, IndexState())
+
+
+def _update(
+    place: RecordedFolder, index: ThreadIndex, thread: str, state: IndexState
+) -> tuple[IndexState, tuple[bytes, ...]]:
+    changes = find_changes(place, state)
+    files, size = _totals(place, state, changes)
+    if files > MOST_FILES or size > MOST_BYTES:
+        raise _NotRecorded(
+            f"there are {files:,} files with {size:,} bytes; at most {MOST_FILES:,} files with "
+            f"{MOST_BYTES:,} bytes are recorded"
+        )
+    if not changes.is_none:
+        _apply(place, changes)
+    tree = state.tree
+    if tree is None or not changes.is_none:
+        tree = place.git("write-tree").decode().strip()
+    new = IndexState(
+        *(files, size, tree, changes.rules, changes.forced, changes.missing, changes.folders)
+    )
+    if tree != state.tree:
+        _keep(place.repository, thread, tree)
+    if new != state:
+        index.save(new)
+    return new, changes.nested
+
+
+def _totals(place: RecordedFolder, state: IndexState, changes: Changes) -> tuple[int, int]:
+    """How many files the index will have, and how large they are together."""
+    removed = len(changes.gone) + len(changes.dropped)
+    files = state.files + len(changes.sizes.keys() - changes.known) - removed
+    size = state.size + sum(changes.sizes.values()) - _old_bytes(place, changes.known)
+    return files, size
+
+
+def _old_bytes(place: RecordedFolder, paths: set[bytes]) -> int:
+    """The bytes of paths as the index has them."""
+    if not paths:
+        return 0
+    names = b"".join(b":0:" + path + b"\n" for path in paths if b"\n" not in path)
+    said = place.git("cat-file", "--batch-check=%(objectsize)", stdin=names).splitlines()
+    said += [
+        place.git("cat-file", "-s", ":0:" + os.fsdecode(path)) for path in paths if b"\n" in path
+    ]
+    try:
+        return sum(map(int, said))
+    except ValueError as error:
+        raise GitFailed("a recorded file is missing") from error
+
+
+def _apply(place: RecordedFolder, changes: Changes) -> None:
+    """Bring the index up to date."""
+    if changes.dropped:
+        names = b"".join(path + b"\0" for path in changes.dropped)
+        place.git("update-index", "-z", "--force-remove", "--stdin", stdin=names)
+    present = sorted({*changes.sizes, *changes.gone})
+    if present:
+        names = b"".join(path + b"\0" for path in present)
+        words = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+        place.git(*words, stdin=names, strict=True)
+
+
+def _keep(repository: FilesRepository, thread: str, tree: str) -> None:
+    """Add a commit with a tree to the chain of the thread."""
+    crash_points.reach("snapshot")
+    newest = repository.newest(thread)
+    parent = () if newest is None else ("-p", newest)
+    commit = repository.git("commit-tree", *parent, "-m", "snapshot", tree).decode().strip()
+    repository.git("update-ref", reference(thread), commit, newest or "0" * len(commit))
+
+
+def _inner(folder: str, path: bytes) -> str:
+    return os.path.join(folder, os.fsdecode(path))
+
+
+def _payload(
+    tree: str | None,
+    reason: str | None,
+    commit: str | None,
+    nested: dict[str, str],
+    state: IndexState,
+) -> SnapshotPayload:
+    return {
+        "tree": tree,
+        "reason": reason,
+        "commit": commit,
+        "nested": nested,
+        "files": state.files,
+        "bytes": state.size,
+    }
