@@ -116,6 +116,7 @@ LEVEL_OF = {
     "thread cancel": 2,
     "run": 2,
     "step ask": 2,
+    "thread compact": 1,
 }
 
 NEVER_BEFORE_A_COMMAND_IS_NAMED = frozenset({"click", "yaml", "sqlite3", "json"})
@@ -173,6 +174,7 @@ CALLS = [
     Call("step read", "step read {step}"),
     Call("step turns", "step turns {thread}"),
     Call("step ask", "step ask {step} -p why"),
+    Call("thread compact", "thread compact {thread} --text short"),
     Call("step fork", "step fork {step}"),
     Call("workflow list", "workflow list"),
     Call("workflow show", "workflow show {workflow}"),

@@ -43,6 +43,7 @@ FURTHER = (
     "doctor",
     "thread exec {thread} --agent evil",
     "step ask {step} -p why --agent evil",
+    "thread compact {thread} --agent evil",
     "agent check evil",
     "plugin check evil",
     "plugin check .uwf/plugins",

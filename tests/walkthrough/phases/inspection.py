@@ -47,6 +47,25 @@ def a_question_leaves_the_thread_unchanged(uwf: Uwf) -> None:
     uwf("thread show", run["thread"], has={"head": run["steps"][-1]["step"], "steps": 4})
 
 
+@check("thread compact", "thread read", "thread show")
+def a_summary_replaces_older_steps_for_new_sessions(uwf: Uwf) -> None:
+    thread = uwf("thread start letter.yaml -p Task")["thread"]
+    uwf("thread compact --text Short", thread, code=2, fails="has no step yet")
+    first = uwf("thread exec", thread)["steps"][0]["step"]
+    uwf("thread compact", thread, code=2, fails="one of --text and --agent is needed")
+    done = uwf("thread compact --text", "Written: a letter", thread, has={"number": 1})
+    uwf.same("the newest summarized step", done["step"], first)
+    uwf("thread show", thread, has={"head": first, "steps": 1, "compacted.number": 1})
+    uwf("thread compact --agent mock", thread, code=2, fails="already compacted up to step 1")
+    step = uwf("thread exec", thread, has={"steps.0.role": "reader"})["steps"][0]["step"]
+    prompt = uwf("step read --prompt", step)["text"]
+    uwf.expect("Written: a letter" in prompt, "the prompt lacks the summary")
+    uwf.expect("## Step 1:" not in prompt, "the prompt has the summarized step")
+    uwf("thread read --format text", thread, says=["## Step 1:", "Compacted up to step 1"])
+    uwf("thread compact --agent mock", thread, has={"number": 2, "agent": "mock"})
+    uwf("replay", thread, has={"replays.0.verdict": "same"})
+
+
 @check("log list", "log show", alone=True)
 def the_log_keeps_commands_and_errors(uwf: Uwf) -> None:
     thread = uwf.letter()["thread"]

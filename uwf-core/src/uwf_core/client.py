@@ -39,16 +39,17 @@ if TYPE_CHECKING:
 
     # isort: off
     from uwf_core.engine.documents import (
-        AnswerDocument, BundleDocument, ExecDocument, ImportDocument, RemovedDocument,
-        StartedDocument, StepDocument, StepResult, StepRow, ThreadDocument, ThreadRow, TurnDocument,
+        AnswerDocument, BundleDocument, CompactedDocument, ExecDocument, ImportDocument,
+        RemovedDocument, StartedDocument, StepDocument, StepResult, StepRow, ThreadDocument,
+        ThreadRow, TurnDocument,
     )  # fmt: skip
     # isort: on
 
 __all__ = [
-    "AnswerDocument", "BundleDocument", "Cancel", "Client", "ExecDocument", "ImportDocument",
-    "Name", "NodeStore", "Outcome", "RemovedDocument", "ReplayDocument", "StartedDocument",
-    "StepDocument", "StepResult", "StepRow", "ThreadDocument", "ThreadFilter", "ThreadRow",
-    "TurnDocument",
+    "AnswerDocument", "BundleDocument", "Cancel", "Client", "CompactedDocument", "ExecDocument",
+    "ImportDocument", "Name", "NodeStore", "Outcome", "RemovedDocument", "ReplayDocument",
+    "StartedDocument", "StepDocument", "StepResult", "StepRow", "ThreadDocument", "ThreadFilter",
+    "ThreadRow", "TurnDocument",
 ]  # fmt: skip
 
 _HOME = {
@@ -172,11 +173,7 @@ class Client:
         return ref
 
     def find_workflow(self, word: str) -> Ref:
-        """The published workflow of a name, file or reference.
-
-        Raises:
-            UnknownIdError: it does not exist. DefinitionError: the file has errors.
-        """
+        """The published workflow of a name, file or reference. Errors as `uwf workflow show`."""
         from uwf_core.engine.workflows import find_workflow
 
         return find_workflow(self._engine, word, self._watch)
@@ -209,11 +206,7 @@ class Client:
         cancel: Cancel | None = None,
     ) -> Outcome:
         """Run the next step (of branches as many as may run at a time), or `count` steps; `cwd`
-        replaces the thread's folder for this call.
-
-        Raises:
-            BusyError: the thread is running. WrongStateError: it is cancelled.
-            AgentStuck: an agent within this process does not stop; the failed attempt is stored.
+        replaces the thread's folder for this call. Errors as `uwf thread exec`.
         """
         from uwf_core.engine import run
 
@@ -270,6 +263,16 @@ class Client:
         changed = workflow and replay.read_changed(self._engine, workflow, self._watch)
         return replay.replay_thread(self._engine, thread, changed or None)
 
+    def compact(
+        self, thread: str, text: str | None = None, *, agent: str | None = None,
+        up_to: str | None = None, cancel: Cancel | None = None,
+    ) -> CompactedDocument:  # fmt: skip
+        """Store a summary for new sessions. Errors as `threads.compact.compact_thread`."""
+        from uwf_core.threads import compact
+
+        given = compact.CompactOptions(text, agent, up_to)
+        return compact.compact_thread(self._engine, thread, given, self._watch, cancel or Cancel())
+
     def stop(self, thread: str) -> ThreadDocument:
         """Stop the process that runs the thread."""
         from uwf_core.threads import control
@@ -303,11 +306,8 @@ class Client:
     def import_bundle(
         self, file: str | os.PathLike[str], *, dry_run: bool = False, as_new: bool = False
     ) -> ImportDocument:
-        """Import a thread from a bundle: all of it, or nothing. Errors as `uwf cas import`.
-
-        Args:
-            file: what `export_thread` wrote. dry_run: check everything and change nothing.
-            as_new: a thread that exists with another head gets a new id.
+        """Import a thread from a bundle: all of it, or nothing; `dry_run` changes nothing, and
+        `as_new` gives a thread that exists a new id. Errors as `uwf cas import`.
         """
         from uwf_core.upkeep.import_bundle import ImportOptions, import_bundle
 
@@ -385,8 +385,7 @@ class Client:
         """Open the judge of an installed plugin; `where` is the place of the options, for messages.
 
         Raises:
-            PluginError: it is unknown, blocked, incompatible or claimed twice.
-            PluginBroken: it cannot be imported, or returns no judge. ConfigError: invalid options.
+            PluginError, PluginBroken: it cannot be used. ConfigError: invalid options.
         """
         from uwf_core.engine import judging
 

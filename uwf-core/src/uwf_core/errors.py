@@ -191,8 +191,8 @@ class LimitReached(UwfError):
     code = "limit"
     exit_code = ExitCode.LIMIT
 
-    def __init__(self, message: str, reached: Any) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, reached: Any, *, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
         self.reached = reached
 
 

@@ -283,7 +283,7 @@ class RecordedEvent(Protocol):
 
     @property
     def kind(self) -> str:
-        """`started`, `called`, `asked`, `granted`, `limit`, `unrouted` or `cancelled`."""
+        """`started`, `called`, `compacted`, `asked`, `granted`, `limit`, `unrouted`, …"""
 
     @property
     def ref(self) -> str:
@@ -302,6 +302,14 @@ class RecordedEvent(Protocol):
     @property
     def said(self) -> str | None:
         """Of `asked`: the words with which a person made that call, if any."""
+
+    @property
+    def summary(self) -> str | None:
+        """Of `compacted`: the text that replaces older steps in new sessions."""
+
+    @property
+    def origin(self) -> str | None:
+        """Of `compacted`: the thread from which a fork took over this summary, if any."""
 
 
 class RecordedThread(Protocol):

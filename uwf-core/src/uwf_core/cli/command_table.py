@@ -70,6 +70,12 @@ _WORKFLOW_ROWS: Final[Mapping[str, Entry]] = {
 
 _THREAD_ROWS: Final[Mapping[str, Entry]] = {
     "cancel": Row("thread:cancel", "Cancel a thread permanently", _THREAD),
+    "compact": Row(
+        "compact:compact",
+        "Summarize older steps for new sessions",
+        _THREAD,
+        ("--text=text", "--agent=agent", "--up-to=step"),
+    ),
     "diff": Row(
         "diff:thread_diff",
         "Compare two threads and name the first divergence",

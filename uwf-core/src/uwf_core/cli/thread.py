@@ -117,6 +117,7 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("caller", document["parent"]),
             ("stack", _stack_text(document.get("stack", ()), screen)),
             ("called", _called_text(document, screen)),
+            ("compacted", _compacted_text(document)),
             ("next", "\n".join(document.get("next", ()))),
             ("hint", document.get("hint")),
         ],
@@ -156,6 +157,12 @@ def _called_text(document: Mapping[str, Any], screen: Screen) -> str:
     return "\n".join(
         f"{each['thread']} {each['role']} {screen.status(each['status'])}" for each in children
     )
+
+
+def _compacted_text(document: Mapping[str, Any]) -> str | None:
+    """Up to which step new sessions get a summary."""
+    found = document.get("compacted")
+    return found and f"up to step {found['number']} ({found['step']})"
 
 
 def _agents_text(document: Mapping[str, Any]) -> str:

@@ -114,7 +114,8 @@ def situation(
 ) -> Situation:
     """What the prompt of a task depends on; `known` is the session that the agent continues."""
     state, newest = position.state, 0 if known is None else known.number
-    steps, earlier = _history(position, task, newest)
+    summary = None if newest else position.summary(task)  # a session that continues has the steps
+    steps, earlier = _history(position, task, summary[0] if summary else newest)
     replaced = None
     if task.replaces is not None and newest < task.number:
         replaced = position.markdown(position.step(task.replaces))
@@ -130,6 +131,7 @@ def situation(
         visits=state.role(task.role).visits,
         steps=steps,
         earlier=earlier,
+        summary=summary,
         own_session=known is not None and known.knows_role,
         called_again=state.caller is not None and newest <= state.caller.steps,
         replaced=replaced,

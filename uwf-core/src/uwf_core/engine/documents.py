@@ -134,11 +134,29 @@ class CalledDocument(TypedDict):
     status: Status
 
 
+class CompactedDocument(TypedDict):
+    """A summary that `thread compact` stored: the thread, its event, the newest summarized step and
+    its number, the text, the person, and the agent that wrote it with what it used.
+    """
+
+    thread: str
+    event: str
+    step: str
+    number: int
+    summary: str
+    by: PersonPayload | None
+    agent: str | None
+    model: str | None
+    startedAtMs: int
+    completedAtMs: int
+    usage: UsagePayload
+
+
 class ThreadDocument(ThreadRow):
     """A thread, as `thread show` prints it: a row, what it was started with (null if corrupt), the
     form of an answer, the commands that continue it (replace what is in <>), and what they do.
     `stack`: the thread and those below it in open calls, down to the one whose role runs next;
-    `children`: the threads that it called.
+    `children`: the threads that it called. `compacted`: the summary that new sessions get.
     """
 
     task: str | None
@@ -148,6 +166,7 @@ class ThreadDocument(ThreadRow):
     form: dict[str, Any] | None
     stack: list[FrameDocument]
     children: list[CalledDocument]
+    compacted: CompactedDocument | None
     next: list[str]
     hint: str | None
 

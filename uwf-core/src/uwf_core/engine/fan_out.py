@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.engine.call_step import begin_calls, called_definition, earlier_call
-from uwf_core.engine.location import folder_in_run, lasting_folder
-from uwf_core.engine.plan import HeadPosition, folder_of_edge, moderate, with_text
+from uwf_core.engine.location import folder_in_run, folder_of_edge, lasting_folder
+from uwf_core.engine.plan import HeadPosition, moderate, with_text
 from uwf_core.errors import CorruptNodeError
 from uwf_core.moderator.branches import branch_count, branch_tasks
 from uwf_core.moderator.next import template_data

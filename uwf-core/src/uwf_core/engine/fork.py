@@ -2,11 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from uwf_core.engine.nodes import begin_thread
+from uwf_core.api.sums import NOTHING_USED
+from uwf_core.engine.nodes import begin_thread, save_event
 from uwf_core.errors import RoutingFailed, WrongStateError
 from uwf_core.ids import Ref, ThreadId
 from uwf_core.moderator.next import apply_edge
 from uwf_core.thread.decisions import runs
+from uwf_core.thread.head import read_head
 from uwf_core.thread.history import (
     Step,
     body_of,
@@ -16,6 +18,7 @@ from uwf_core.thread.history import (
     read_start,
     read_step,
 )
+from uwf_core.thread.names import head_name
 from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:
@@ -27,7 +30,13 @@ if TYPE_CHECKING:
 
 
 def fork_at(
-    engine: "Engine", thread: ThreadId, ref: Ref, workflow: Ref | None = None, *, depth: int = 0
+    engine: "Engine",
+    thread: ThreadId,
+    ref: Ref,
+    workflow: Ref | None = None,
+    *,
+    depth: int = 0,
+    compacted: str | None = None,
 ) -> "Head":
     """Create `thread` at a step or start, within a transaction.
 
@@ -37,6 +46,8 @@ def fork_at(
         ref: the step or start.
         workflow: a workflow to continue with, in place of the step's; inherited steps keep theirs.
         depth: how many calls are above it.
+        compacted: the newest event of compaction to take over; by default that of the thread that
+            recorded the step. Its summary is taken over if it holds at the step.
 
     Raises:
         StoreError: a node of the chain is missing or damaged.
@@ -69,7 +80,40 @@ def fork_at(
         "limits": begun["limits"],
         "next": to,
     }
-    return begin_thread(engine, thread, fields, inherited_steps(store, ref))
+    head = begin_thread(engine, thread, fields, inherited_steps(store, ref))
+    if compacted is None and not at_start:
+        compacted = _compacted(store, ThreadId(payload["thread"]))
+    return head if compacted is None or at_start else _with_summary(engine, head, compacted)
+
+
+def _compacted(store: "Store", thread: ThreadId) -> str | None:
+    """The newest event of compaction of a thread; None if the thread is deleted."""
+    if not store.rows(head_name(thread), limit=1):
+        return None
+    return read_head(store, thread).state.compacted
+
+
+def _with_summary(engine: "Engine", head: "Head", compacted: str) -> "Head":
+    """The fork with a separate event for the summary that holds at its step: then its prompts
+    can be made again when the other thread is gone. What the summary cost stays there.
+    """
+    from uwf_core.thread.summaries import newest_summary
+
+    found = newest_summary(engine.store, compacted, head.ref)
+    if found is None:
+        return head
+    now, event = engine.now_ms(), found.event
+    copied = {
+        **{name: event.payload[name] for name in _COPIED},
+        "previous": event.ref,
+        "startedAtMs": now,
+        "completedAtMs": now,
+        "usage": NOTHING_USED,
+    }
+    return save_event(engine, head, "compacted", **copied)
+
+
+_COPIED = ("by", "step", "summary", "agent", "model", "prompt")
 
 
 def _decision(

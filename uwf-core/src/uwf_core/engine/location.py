@@ -106,3 +106,12 @@ def _check_repository(real: str, own: str) -> None:
             hint="name a folder above it in allowedFolders of your configuration (uwf config set "
             "allowedFolders '[DIR]') if roles may work there, then repeat the command",
         )
+
+
+def folder_of_edge(cwd: str, location: str | None) -> str:
+    """`location` as seen from the thread's folder, which it is without one."""
+    if not location:
+        return cwd
+    from pathlib import Path  # not for every step
+
+    return str(Path(cwd, location))

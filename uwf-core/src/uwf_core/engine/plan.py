@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from uwf_core.engine.location import folder_in_run
+from uwf_core.engine.location import folder_in_run, folder_of_edge
 from uwf_core.errors import RoutingFailed
 from uwf_core.ids import Ref
 from uwf_core.moderator.next import Transition, apply_edge, apply_start_edge
@@ -116,6 +116,11 @@ class Position(Protocol):
     def steps_before(self, task: Task) -> Iterable[Step]:
         """The steps before that of the task, newest first."""
 
+    def summary(self, task: Task) -> tuple[int, str] | None:
+        """What `thread compact` stored in place of steps before the task: the number of the last
+        of them, and the text.
+        """
+
     def tries(self) -> Iterable[Step]:
         """The failed attempts at the next step, oldest first."""
 
@@ -191,6 +196,15 @@ class HeadPosition:
     def steps_before(self, task: Task) -> Iterable[Step]:
         """The steps before that of the task, read as they are used."""
         return () if task.prev is None else newest_first(self._store, Ref(task.prev), Ref(""))
+
+    def summary(self, task: Task) -> tuple[int, str] | None:
+        """What was stored in place of steps before the task."""
+        if self.state.compacted is None:
+            return None
+        from uwf_core.thread.summaries import compactions, summary_text  # not for every step
+
+        events = compactions(self._store, self.state.compacted)
+        return summary_text(self._store, events, task.prev)
 
     def tries(self) -> Iterable[Step]:
         """The failed attempts at the pending step."""
@@ -282,15 +296,6 @@ def _task_of_edge(position: Position, to: Transition, intent: Intent, purpose: s
         replaces=None,
         number=state.steps + 1,
     )
-
-
-def folder_of_edge(cwd: str, location: str | None) -> str:
-    """`location` as seen from the thread's folder, which it is without one."""
-    if not location:
-        return cwd
-    from pathlib import Path  # not for every step
-
-    return str(Path(cwd, location))
 
 
 def _task_after_suspension(position: Position, suspension: "Suspension", intent: Intent) -> Task:

@@ -38,6 +38,7 @@ POINTS = (
     "advance",  # the head is about to move
     "fail",  # a failed attempt is about to be stored
     "question",  # a question to a person is about to be stored
+    "compact",  # a summary is about to be stored
     "recover",  # the remains of an interrupted run are about to be recorded
     "run-file",  # the result of a run is written next to its place
     "private-file",  # a file of the configuration is written next to its place

@@ -32,6 +32,8 @@ _SCOPE = """\
 Deliver only the output of this role; other roles do the rest. They see your reply and the files \
 in the working folder, and nothing else that you write, think or do."""
 
+_OR_SUMMARY = ", or a summary of them,"
+
 _NOT_BEGUN = frozenset(("unavailable", "auth", "bad_request", "session_lost", "routing"))
 """Kinds of failures after which nothing of the work can be half done."""
 
@@ -50,6 +52,8 @@ class Situation(NamedTuple):
         steps: the earlier steps that the agent does not know, oldest first: the text of each, by
             `step_markdown`, at its reference.
         earlier: how many steps before `steps` were not read.
+        summary: the text that replaces the steps up to a number: that number, and the text. Then
+            `steps` and `earlier` are those after it.
         own_session: whether the agent continues a session of this role that knows the others.
         called_again: whether that session does not know `input`.
         replaced: the step that this one replaces, if the session does not know it.
@@ -68,6 +72,7 @@ class Situation(NamedTuple):
     visits: int = 0
     steps: Mapping[str, str] = {}
     earlier: int = 0
+    summary: tuple[int, str] | None = None
     own_session: bool = False
     called_again: bool = False
     replaced: str | None = None
@@ -171,7 +176,8 @@ def _progress_sentences(name: str, now: Situation) -> Iterator[str]:
         yield f"You, the {name}, have replied {times} before" + (
             ", in this session."
             if now.own_session
-            else ". This is a new session: your earlier replies are below."
+            else f". This is a new session: your earlier replies{_OR_SUMMARY * bool(now.summary)} "
+            "are below."
         )
     yield f"Your working folder is {json.dumps(now.cwd, ensure_ascii=False)}."
     if now.last_failure is not None and now.last_failure not in _NOT_BEGUN:
@@ -184,17 +190,28 @@ def _progress_sentences(name: str, now: Situation) -> Iterator[str]:
 
 
 def _history(now: Situation) -> Iterator[str]:
-    if now.steps:
-        refs, texts = list(now.steps), list(now.steps.values())
-        first = newest_within(texts, HISTORY_CHARACTERS)
+    refs, texts = list(now.steps), list(now.steps.values())
+    first = newest_within(texts, HISTORY_CHARACTERS)
+    if texts or now.summary is not None:
         yield "# What happened " + ("since your last reply" if now.own_session else "before")
-        if first + now.earlier:
-            yield _left_out(first + now.earlier, now.thread, refs[first])
-        yield from texts[first:]
+    if now.summary is not None:
+        yield from _summary(*now.summary, now.thread, next(iter(refs[first:]), None))
+    if first + now.earlier:
+        yield _left_out(first + now.earlier, now.thread, refs[first])
+    yield from texts[first:]
     if now.replaced is not None:
         yield from (_REPLACED, now.replaced)
     if now.said:
         yield from ("# What a person said at an earlier attempt", *said_markdown(now.said))
+
+
+def _summary(number: int, text: str, thread: str, next_step: str | None) -> Iterator[str]:
+    """A summary in place of the steps up to `number`, and the command that prints these."""
+    steps, them = ("step 1", "it") if number == 1 else (f"steps 1 to {number}", "them")
+    command = f"uwf thread read {thread}" + (f" --before {next_step}" if next_step else "")
+    yield f"## Summary of {steps}"
+    yield f"This text replaces {steps}; `{command}` prints {them} in full."
+    yield fenced(text)
 
 
 def _left_out(count: int, thread: str, oldest: str) -> str:

@@ -6,7 +6,8 @@ The prompts of branches are recorded in their threads alone, and their results i
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from uwf_core.engine.plan import folder_of_edge, with_text
+from uwf_core.engine.location import folder_of_edge
+from uwf_core.engine.plan import with_text
 from uwf_core.ids import Ref
 from uwf_core.prompt.markdown import frontmatter
 from uwf_core.replay.compare import same_text, same_value

@@ -8,6 +8,7 @@ from uwf_core.named_tuple import NamedTuple
 from uwf_core.thread.calls import CALL_AGENT, open_calls
 from uwf_core.thread.decisions import Event
 from uwf_core.thread.history import Step, failed_steps, newest_first, read_step, unordered_events
+from uwf_core.thread.summaries import compactions
 
 if TYPE_CHECKING:
     from uwf_core.cas.store import Store
@@ -108,6 +109,7 @@ class Chain(NamedTuple):
 
     `entries` are the calls of the thread, each by the step after which it came (or the start), and
     `calls` their events, also of those after which no attempt came; none of a deleted thread.
+    `compactions` are the events of `thread compact`, the newest first.
     """
 
     thread: str
@@ -116,6 +118,7 @@ class Chain(NamedTuple):
     attempts: tuple[Recorded, ...]
     entries: Mapping[str, Entry]
     calls: Sequence[Event] = ()
+    compactions: Sequence[Event] = ()
 
 
 def read_chain(store: "Store", head: "Head") -> Chain:
@@ -132,7 +135,8 @@ def read_chain(store: "Store", head: "Head") -> Chain:
     attempts += _calling(store, head)
     start = str(head.state.start)
     entries = dict(_entries(store, attempts, start, found.calls))
-    return Chain(str(head.thread), start, steps, tuple(attempts), entries, found.calls)
+    compacted = tuple(compactions(store, head.state.compacted))
+    return Chain(str(head.thread), start, steps, tuple(attempts), entries, found.calls, compacted)
 
 
 def read_chain_to(store: "Store", thread: str, ref: Ref) -> Chain:

@@ -18,6 +18,7 @@ from uwf_core.thread.history import (
     text_at,
 )
 from uwf_core.thread.state import ThreadState, after_step, decided
+from uwf_core.thread.summaries import summary_text
 from uwf_core.workflow.definition import START
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class ReplayPosition:
         self.prev: str | None = None
         self.given: Any = None
         self._instruction = ""
+        self._seq = 0
         self._route: Transition | None = None
         self._last: Task | None = None
         self._waiting: Task | None = None
@@ -54,12 +56,17 @@ class ReplayPosition:
         self._texts: dict[str, str] = {}
 
     def enter(
-        self, definition: "Definition", thread: str, given: Any, route: Transition | None
+        self,
+        definition: "Definition",
+        attempt: Mapping[str, Any],
+        given: Any,
+        route: Transition | None,
     ) -> None:
-        """Continue in this workflow and thread with this typed input. `route` is where the newest
-        step leads in it.
+        """Continue in this workflow and in the thread of an attempt with this typed input. `route`
+        is where the newest step leads in it.
         """
-        self.definition, self.given = definition, given
+        thread = attempt["thread"]
+        self.definition, self.given, self._seq = definition, given, attempt["seq"]
         if thread != self.state.thread:  # a fork is not called as its origin was
             self.state = self.state._replace(thread=thread, caller=None)
         self.state = self.state._replace(workflow=definition.ref)
@@ -147,6 +154,15 @@ class ReplayPosition:
     def steps_before(self, task: Task) -> Iterable[Step]:
         """The steps before that of the task, newest first."""
         return reversed(self._chain.steps[: task.number - 1])
+
+    def summary(self, task: Task) -> tuple[int, str] | None:
+        """What its thread had stored, at the time, in place of steps before the task."""
+        found = (
+            each
+            for each in self._chain.compactions
+            if each.payload["thread"] == self.state.thread and each.payload["seq"] < self._seq
+        )
+        return summary_text(self._store, found, task.prev)
 
     def tries(self) -> Sequence[Step]:
         """The failed attempts at the next step."""

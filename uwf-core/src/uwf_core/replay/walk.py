@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 from uwf_core.engine.fan_out import tasks_of
-from uwf_core.engine.plan import folder_of_edge
+from uwf_core.engine.location import folder_of_edge
 from uwf_core.errors import RoutingFailed
 from uwf_core.extract.typed import problem_words
 from uwf_core.ids import Ref
@@ -133,7 +133,7 @@ class Walk:
             is_other = definition.ref != position.definition.ref
             given = self._inputs.at(definition, payload)
             route = apply_edge(definition, *newest, given) if newest and is_other else None
-            position.enter(definition, payload["thread"], given, route)
+            position.enter(definition, payload, given, route)
             if self._begin_call(payload["prev"] or self._start):
                 edge = START, "resume" if newest else "new"
             found = prompt_again(self._engine.store, position, attempt)

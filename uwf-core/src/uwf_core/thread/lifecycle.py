@@ -110,6 +110,22 @@ def check_poke(state: ThreadState, thread: str) -> None:
         )
 
 
+def check_compact(state: ThreadState, thread: str) -> None:
+    """Check that `compact` is possible: also for a completed thread, which can be resumed.
+
+    Raises:
+        WrongStateError: the thread is cancelled, or has no step.
+    """
+    if state.status == "cancelled":
+        raise WrongStateError(
+            f"thread {thread} is cancelled; no session will read a summary", hint=_FORK
+        )
+    if state.steps == 0:
+        raise WrongStateError(
+            f"thread {thread} has no step yet", hint=f"next: uwf thread exec {thread}"
+        )
+
+
 def check_cancel(state: ThreadState, thread: str) -> None:
     """Check that `cancel` is possible.
 

@@ -337,11 +337,13 @@ class CompactedPayload(_EventPayload):
 
     Attributes:
         step: the newest summarized step. summary: the text.
+        previous: the event before it; in a fork, first that of the forked thread.
         agent, model, prompt, usage: of the agent that wrote it; null for a person's text.
     """
 
     step: StepRef
     summary: Text
+    previous: Annotated[str, To("compacted")] | None
     agent: str | None
     model: str | None
     prompt: Text | None

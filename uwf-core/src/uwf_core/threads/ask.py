@@ -72,7 +72,7 @@ def ask_step(
     check_no_branches(step.node, "ask")
     choice = _choose(engine, step, options.agent)
     with opened_agent(engine, choice, None) as agent:
-        _check_can_answer(agent)
+        check_can_answer(agent)
         text = engine.redactor.text(options.text)
         call = _call(engine, step, agent, cancel)
         question = _Question(engine, step, agent, text, call)
@@ -111,7 +111,12 @@ def _save(question: _Question, document: "AnswerDocument", model: str | None) ->
         engine.store.set_variable(asked_name(thread, ask), ask, {}, None)
 
 
-def _check_can_answer(agent: OpenAgent) -> None:
+def check_can_answer(agent: OpenAgent) -> None:
+    """Check that an agent declares `ask`: only that promises that it changes nothing.
+
+    Raises:
+        UsageError: it does not.
+    """
     if "ask" not in agent.capabilities:
         raise UsageError(
             f"{agent.origin} cannot be asked: it does not declare `ask`, so nothing keeps it from "

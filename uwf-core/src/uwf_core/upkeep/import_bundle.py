@@ -176,7 +176,8 @@ def _store(engine: "Engine", checked: CheckedBundle, plan: _Plan) -> None:
             store.set_variable(variable.name, variable.value, variable.tags, None)
     taken = {*plan.below}
     if plan.is_fork:
-        fork_at(engine, plan.thread, checked.head.ref)
+        state = checked.head.state
+        fork_at(engine, plan.thread, checked.head.ref, compacted=state.compacted)
     else:
         taken.add(plan.thread)
     for variable in checked.own:

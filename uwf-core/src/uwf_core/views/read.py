@@ -38,8 +38,9 @@ def read_thread(thread: "ThreadRecord", quota: int = QUOTA, before: str | None =
     """
     texts, oldest = list[str](), ""
     size, left_out = 0, 0
+    summaries = thread.summary_texts
     for step in thread.newest_first("output", "body", before=before):
-        text = _step_text(step)
+        text = "\n\n".join(filter(None, (_step_text(step), summaries.get(step.ref))))
         if texts and size + len(text) > quota:
             left_out = step.number
             break

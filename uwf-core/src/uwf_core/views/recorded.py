@@ -42,9 +42,11 @@ from uwf_core.views.recorded_step import StepRecord
 if TYPE_CHECKING:
     from uwf_core.api.store import Holder
     from uwf_core.api.sums import UsagePayload
+    from uwf_core.engine.documents import CompactedDocument
     from uwf_core.engine.engine import Engine
     from uwf_core.thread.decisions import OpenAttempt
     from uwf_core.thread.state import ThreadState
+    from uwf_core.thread.summaries import StepsSummary
     from uwf_core.thread.types import StartPayload
     from uwf_core.workflow.definition import Definition
 
@@ -272,6 +274,37 @@ class ThreadRecord:
             )
         ref = store.payload(Ref(failed.value))["step"]
         return None if ref is None else StepRecord(self._engine, read_step(store, Ref(ref)))
+
+    @property
+    def summaries(self) -> "list[StepsSummary]":
+        """The summaries that hold in place of steps (`thread compact`), the newest first."""
+        newest, store = self.stored.compacted, self._engine.store
+        if newest is None or self._head.at_start:
+            return []
+        from uwf_core.thread.summaries import compactions, summaries
+
+        return list(summaries(store, compactions(store, newest), self.head))
+
+    @property
+    def compacted(self) -> "CompactedDocument | None":
+        """The summary that new sessions get; None without one."""
+        found = self.summaries
+        if not found:
+            return None
+        from uwf_core.views.summary import compacted_document
+
+        return compacted_document(self._engine.store, self.id, found[0])
+
+    @property
+    def summary_texts(self) -> dict[str, str]:
+        """The summaries as Markdown, by the newest step that each replaces."""
+        found = self.summaries
+        if not found:
+            return {}
+        from uwf_core.views.summary import summary_markdown
+
+        store = self._engine.store
+        return {each.event.payload["step"]: summary_markdown(store, each) for each in found}
 
     def events(self) -> Sequence[EventRecord]:
         """The events of the thread that are not steps, in their order."""

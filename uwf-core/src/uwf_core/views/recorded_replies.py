@@ -76,6 +76,18 @@ class EventRecord:
         return found
 
     @property
+    def summary(self) -> str | None:
+        """The text that replaces older steps in new sessions."""
+        return None if self.kind != "compacted" else text_at(self._store, self.payload["summary"])
+
+    @property
+    def origin(self) -> str | None:
+        """The thread from which a fork took over this summary."""
+        before = self.payload["previous"] if self.kind == "compacted" else None
+        thread = before and str(self._store.payload(Ref(before))["thread"])
+        return None if thread == self.payload["thread"] else thread
+
+    @property
     def said(self) -> str | None:
         """The words with which a person made that call."""
         return None if self.call is None else text_at(self._store, self.call["said"])

@@ -56,6 +56,7 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
             **dict.fromkeys(("task", "input", "agent", "bindings", "form")),  # type: ignore[typeddict-item]
             "stack": [],
             "children": [],
+            "compacted": None,
             "next": [],
             "hint": _hint(row, None, None),
         }
@@ -73,6 +74,7 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
         "form": form,
         "stack": _stack(engine.store, thread.stack),
         "children": [_called(each) for each in thread.called],
+        "compacted": thread.compacted if thread.is_sound else None,
         "next": commands,
         "hint": hint,
     }

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from uwf_core.engine.documents import UsageDocument, UsageRow
     from uwf_core.engine.engine import Engine
 
+COMPACT = "$COMPACT"
+"""The group of the summaries that agents wrote, beside the roles."""
 GROUPS = ("role", "agent", "model", "workflow")
 
 
@@ -107,7 +109,10 @@ def _parts(engine: "Engine", head: Head) -> Iterator[_Part]:
     for event in own_events(engine.store, head.thread, head.ref):
         payload = event.payload
         called = payload.get("child") or payload.get("children")
-        if event.kind not in ("step", "asked") or called is not None:
+        is_summary = event.kind == "compacted" and payload["usage"] != NOTHING_USED
+        if is_summary:
+            payload = {**payload, "role": COMPACT}
+        elif event.kind not in ("step", "asked") or called is not None:
             continue
         ms = max(0, payload["completedAtMs"] - payload["startedAtMs"])
         is_step = event.kind == "step" and payload["failure"] is None

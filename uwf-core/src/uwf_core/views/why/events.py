@@ -52,6 +52,23 @@ def _called(event: "RecordedEvent") -> Statement:
     return Statement("called", text, refs, command=command)
 
 
+def _compacted(event: "RecordedEvent") -> Statement:
+    payload = event.payload
+    who = on(payload["atMs"], payload["by"])
+    if event.origin is not None:
+        text = f"The run took over a summary of earlier steps from the run {event.origin}:"
+    elif payload["agent"] is None:
+        text = f"{who} wrote a summary of earlier steps. New sessions got it in place of these:"
+    else:
+        text = (
+            f"{who} had earlier steps summarized by {program(payload['agent'])} "
+            f"({cost(payload['usage']).removesuffix('.')}). New sessions got the summary in place "
+            "of these:"
+        )
+    refs = (payload["step"], payload["summary"], event.ref)
+    return Statement("compacted", text, refs, event.summary, brief=text)
+
+
 def _granted(event: "RecordedEvent") -> Statement:
     who = on(event.payload["atMs"], event.payload["by"])
     amounts = event.payload["amounts"].items()
@@ -91,6 +108,7 @@ def _cancelled(event: "RecordedEvent") -> Statement:
 _SENTENCES = {
     "asked": _asked,
     "called": _called,
+    "compacted": _compacted,
     "granted": _granted,
     "limit": _limit,
     "unrouted": _unrouted,

@@ -10,7 +10,7 @@ KINDS: Final = (
     *("question", "worker", "denied", "attempt", "rejected", "correction", "replaced", "decided"),
     *("called", "branch", "delivered", "open"),
     *("field", "text", "wordless", "route", "cost", "prompt"),
-    *("granted", "limit", "unrouted", "cancelled", "status", "proof"),
+    *("granted", "compacted", "limit", "unrouted", "cancelled", "status", "proof"),
 )
 """The kinds of statements."""
 
