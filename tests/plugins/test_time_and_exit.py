@@ -7,6 +7,8 @@ import pytest
 from bad_plugins import AGENT, RECORD
 from wheels import build_wheel, install
 
+OTHERS = "uwf-agent-builtin,uwf-agent-claude-code,uwf-agent-hermes,uwf-eval"
+
 OBSERVER = """
 import os, sys, time
 from uwf_core.api import hookimpl
@@ -116,3 +118,24 @@ def test_a_command_that_fails_is_named_with_its_distribution(installation, error
     assert told["message"].startswith("the command 'fails' (uwf-fails 1.2) failed: ")
     assert "no luck" in told["message"]
     assert "internal error in uwf" not in done.stderr
+
+
+@pytest.mark.parametrize("more", ["import os; os._exit(3)", "raise ValueError('no')", ""])
+def test_of_a_distribution_with_two_plugins_the_doctor_blames_the_one_that_is_broken(
+    installation, more
+):
+    """They share a process until one of them is not ready there."""
+    names = ("good", "odd", "last")
+    files = {f"uwf_agent_{name}.py": RECORD.format(name=name) + AGENT for name in names}
+    files["uwf_agent_odd.py"] += more
+    entries = {"uwf.agents": {name: f"uwf_agent_{name}" for name in names}}
+    wheel = build_wheel(installation.wheels, "uwf-three", entries, files)
+    install(wheel, installation.site)
+    done = installation.uwf("doctor", UWF_BLOCK_PLUGINS=OTHERS)
+    checks = {each["name"]: each for each in done.document["checks"]}
+    states = [checks[f"agents {name}"]["state"] for name in names]
+    assert states == ["ok", "error" if more else "ok", "ok"]
+    assert "uwf-three 1.2" in checks["agents odd"]["message"]
+    listed = installation.uwf("plugin", "list", "--hooks", UWF_BLOCK_PLUGINS=OTHERS).document
+    found = {each["name"]: each["status"] for each in listed["plugins"]}
+    assert [found[name] for name in names] == ["ready", "broken" if more else "ready", "ready"]

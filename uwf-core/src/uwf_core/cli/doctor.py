@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def doctor(session: Session) -> int:
     """Check this installation and suggest repairs: Python, home, configuration, store, plugins.
 
-    Loads each plugin in a separate process. Exit code 1 if something is broken.
+    Loads the plugins in separate processes. Exit code 1 if something is broken.
     """
     checks = examine(session.engine)
     healthy = all(each["state"] != "error" for each in checks)
@@ -147,11 +147,11 @@ def _libraries(engine: "Engine", _probes: Probes) -> Checks:
 def _plugins(engine: "Engine", probes: Probes) -> Checks:
     plugins = [*engine.plugins.list(), *engine.plugins.misplaced()]
     ready = [plugin.found for plugin in plugins if plugin.status.value == "ready"]
-    return _plugin_checks(plugins, {found: probes.start(engine, found) for found in ready})
+    return _plugin_checks(plugins, probes.start_all(engine, ready))
 
 
 def _plugin_checks(
-    plugins: Sequence["Plugin"], answers: Mapping["EntryPoint", "Future[Probe]"]
+    plugins: Sequence["Plugin"], answers: Mapping["EntryPoint", Callable[[], Probe]]
 ) -> Checks:
     from uwf_core.plugins.loading import name_to_type
 
@@ -166,7 +166,7 @@ def _plugin_checks(
             level = "warning" if found.untrusted else "error"
             yield _check(name, level, f"{found.origin} is {state}: {plugin.reason}", hint)
             continue
-        answer = answers[found].result()
+        answer = answers[found]()
         if answer["problem"] is not None:
             yield _check(name, "error", answer["problem"], answer["hint"])
             continue

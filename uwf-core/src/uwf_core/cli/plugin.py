@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option(
     "--hooks",
     is_flag=True,
-    help="Load each plugin in a separate process and list the hooks that it implements.",
+    help="Load the plugins in separate processes and list the hooks that they implement.",
 )
 def list_(session: Session, all_: bool, hooks: bool) -> None:
     """List all plugins with distribution, version, status and reason; loads none.
@@ -56,8 +56,8 @@ def _hooks(engine: "Engine") -> dict[_Key, dict[str, Any]]:
     """Hooks, status and reason of each plugin that is ready, after loading it."""
     ready = [each for each in engine.plugins.list() if each.status.value == "ready"]
     with Probes() as probes:
-        answers = [(each.document(), probes.start(engine, each.found)) for each in ready]
-        return {_key(each): _loaded(answer.result()) for each, answer in answers}
+        answers = probes.start_all(engine, [each.found for each in ready])
+        return {_key(each.document()): _loaded(answers[each.found]()) for each in ready}
 
 
 def _loaded(answer: Probe) -> dict[str, Any]:

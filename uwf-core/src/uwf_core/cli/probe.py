@@ -4,12 +4,16 @@
 Prints one line of JSON, a `Probe`; with AGENT, the word that selects an agent, also the results of
 its checks. `probe` runs this as a child with a time limit,
 so that a plugin that hangs, exits or crashes at import affects nothing else.
+
+`--together GROUP NAME [GROUP NAME …]` does it for the plugins of one distribution, one after the
+other, and prints a line for each: most of the time of a probe is the start of its process.
 """
 
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
 from uwf_core.errors import AgentFailure, InternalFailure, PluginError, UwfError
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
     from uwf_core.process.cancel import Cancel
 
 SECONDS = 20.0
+GRACE_SECONDS = 1.0
+TOGETHER = "--together"
 
 _STATES = ("ok", "warning", "error")
 
@@ -70,7 +76,7 @@ def probe(
         cwd=engine.cwd,
         env=engine.env,
     )
-    limits = ProcessLimits(total_seconds=seconds, grace_seconds=1.0)
+    limits = ProcessLimits(total_seconds=seconds, grace_seconds=GRACE_SECONDS)
     result = run_program(program, limits, cancel=cancel)
     if result.end is End.TIMED_OUT:
         return _broken(engine, found, f"it did not load within {seconds:g} s")
@@ -84,6 +90,33 @@ def probe(
         last = f": {said[-1]}" if said else ""
         return _broken(engine, found, f"{_end_of(result.exit_code)} while loading{last}")
     return answer
+
+
+def _probe_together(
+    engine: "Engine", found: "Sequence[EntryPoint]", cancel: "Cancel"
+) -> "dict[EntryPoint, Probe]":
+    """The results of those plugins of a distribution that one child process found to be ready.
+
+    The others are missing: only a separate process shows which plugin is to blame, and why.
+    """
+    from uwf_core.process.own_python import own_python
+    from uwf_core.process.program import End, ProcessLimits, Program, run_program
+
+    words = [word for each in found for word in (each.group, each.name)]
+    program = Program(
+        argv=own_python("uwf_core.cli.probe", TOGETHER, *words), cwd=engine.cwd, env=engine.env
+    )
+    limits = ProcessLimits(total_seconds=SECONDS, grace_seconds=GRACE_SECONDS)
+    result = run_program(program, limits, cancel=cancel)
+    lines = result.stdout.decode("utf-8", "replace").splitlines()
+    try:
+        answers: list[Probe] = json.loads(lines[-1])
+    except (IndexError, ValueError):  # it was ended before its last line
+        return {}
+    if result.end is not End.EXITED or len(answers) != len(found):
+        return {}
+    paired = zip(found, answers, strict=True)
+    return {each: answer for each, answer in paired if answer["problem"] is None}
 
 
 _AT_ONCE = 8
@@ -107,6 +140,32 @@ class Probes:
         """Start `probe`."""
         return self._threads.submit(probe, engine, found, SECONDS, agent, self._cancel)
 
+    def start_all(
+        self, engine: "Engine", found: "Sequence[EntryPoint]"
+    ) -> "dict[EntryPoint, Callable[[], Probe]]":
+        """Start `probe` for all of them; a function waits for the result of each.
+
+        The plugins of an installed distribution share a process, in which one import serves them
+        all. If one of them is not ready there, it is loaded again in a separate process.
+        """
+        rows: dict[str, list[EntryPoint]] = {}
+        for each in found:  # the files of a project have nothing to do with each other
+            rows.setdefault(each.file or each.distribution, []).append(each)
+        answers: dict[EntryPoint, Callable[[], Probe]] = {}
+        for row in rows.values():
+            if len(row) == 1:
+                answers[row[0]] = self.start(engine, row[0]).result
+                continue
+            together = self._threads.submit(self._start_row, engine, row)
+            answers |= {each: partial(_result_of, together, each) for each in row}
+        return answers
+
+    def _start_row(
+        self, engine: "Engine", row: "Sequence[EntryPoint]"
+    ) -> "dict[EntryPoint, Probe | Future[Probe]]":
+        ready = _probe_together(engine, row, self._cancel)
+        return {each: ready.get(each) or self.start(engine, each) for each in row}
+
     def __enter__(self) -> "Probes":
         return self
 
@@ -114,6 +173,13 @@ class Probes:
         if kind is not None:
             self._cancel.set("interrupted")
         self._threads.shutdown(cancel_futures=kind is not None)
+
+
+def _result_of(
+    row: "Future[dict[EntryPoint, Probe | Future[Probe]]]", found: "EntryPoint"
+) -> Probe:
+    answer = row.result()[found]
+    return answer if isinstance(answer, dict) else answer.result()
 
 
 def _end_of(exit_code: int) -> str:
@@ -304,7 +370,13 @@ def main() -> NoReturn:
     from uwf_core.engine.engine import open_engine
 
     engine = open_engine(env=os.environ, cwd=os.getcwd())  # noqa: PTH109
-    answer = look(engine, sys.argv[1], sys.argv[2], sys.argv[3:])
+    words = sys.argv[1:]
+    answer: object
+    if words[0] == TOGETHER:
+        pairs = zip(words[1::2], words[2::2], strict=True)
+        answer = [look(engine, group, name) for group, name in pairs]
+    else:
+        answer = look(engine, words[0], words[1], words[2:])
     print("\n" + json.dumps(answer), flush=True)
     os._exit(0)
 
