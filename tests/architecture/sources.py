@@ -5,6 +5,8 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+from benchmarks.size import Module, modules
+
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "uwf-core" / "src" / "uwf_core"
 
@@ -31,11 +33,18 @@ def _is_in_a_distribution(parts: tuple[str, ...]) -> bool:
     return parts[0].startswith("uwf-") and parts[1] == "src"
 
 
+@cache
 def tree(path: Path) -> ast.Module:
-    """The syntax tree of a Python file."""
+    """The syntax tree of a Python file, which nobody changes: it is parsed once for all rules."""
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
 
 def name_of(path: Path) -> str:
     """A file's path as the reader of a failing test wants it: from the repository's root."""
     return path.relative_to(ROOT).as_posix()
+
+
+@cache
+def counted_modules() -> tuple[Module, ...]:
+    """The modules as `benchmarks.size` counts them, parsed once for all rules."""
+    return tuple(modules())

@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
-from benchmarks.size import modules, repeated_classes
-from sources import CORE, name_of, shipped_modules, tree
+from benchmarks.size import repeated_classes
+from sources import CORE, counted_modules, name_of, shipped_modules, tree
 
 EMPTY_WORDS = {"util", "utils", "helper", "helpers", "common", "misc", "shared", "stuff", "base"}
 
@@ -127,4 +127,4 @@ def test_every_kind_of_failure_has_one_class_to_raise():
 
 def test_no_class_name_occurs_twice_in_a_distribution():
     """A search for a class leads to one file; `python -m benchmarks.size --names` lists others."""
-    assert repeated_classes(modules()) == {}
+    assert repeated_classes(counted_modules()) == {}
