@@ -34,10 +34,12 @@ from uwf_core.ids import ThreadId
 from uwf_core.thread.names import CALLS
 from uwf_core.upkeep.repair import VerifyOptions, verify_store
 
-CHECKED = two_roles("writer", "checker", "checked DO sleep=20")
+CHECKED = two_roles("writer", "checker", "checked DO sleep=150")
 BRANCHES = 16 if "UWF_KILLS" in os.environ else 10
-"""More than run at a time, so that some wait."""
-DOES = [f"sleep={number * 7 % 40}" for number in range(BRANCHES)]
+"""More than run at a time, so that some wait. Their agents sleep so long (in ms) that a kill often
+meets one at work; a run that is killed while it starts shows little, and costs as much.
+"""
+DOES = [f"sleep={150 + number * 7 % 40}" for number in range(BRANCHES)]
 POINTS = ("calls", "join", "commit:9", "committed:5", "return", "begin", "advance:2")
 """Where the process of the root kills itself; those of its branches come to some as well."""
 LEAST_HITS = 3
