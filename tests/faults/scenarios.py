@@ -60,7 +60,8 @@ def _start(world: World) -> Plan:
 
 def _exec(world: World) -> Plan:
     ack, thread = start(world)
-    return [ack], [("thread", "exec", thread)] * 5
+    compact = ("thread", "compact", thread, "--text", "So far.")
+    return [ack], [*[("thread", "exec", thread)] * 5, compact]
 
 
 def _program(world: World) -> Plan:
@@ -134,7 +135,8 @@ def _import(world: World) -> Plan:
 def _calls(world: World) -> Plan:
     """A thread calls another one, records what it delivered, and calls it again."""
     ack, root = start(world, workflow="caller")
-    return [ack], [("thread", "exec", root)] * 3
+    compact = ("thread", "compact", root, "--text", "So far.")
+    return [ack], [*[("thread", "exec", root)] * 3, compact]
 
 
 def _below(world: World) -> Plan:

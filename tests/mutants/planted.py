@@ -2,10 +2,11 @@
 
 from tests.mutants.of_branches import BRANCHES
 from tests.mutants.of_calls import CALLS
+from tests.mutants.of_compaction import COMPACTION
 from tests.mutants.of_recorded_branches import RECORDED_BRANCHES
 from tests.mutants.of_runs import RUNS
 from tests.mutants.of_storage import STORAGE
 from tests.mutants.of_strangers import STRANGERS
 
-MUTANTS = (*STORAGE, *RUNS, *CALLS, *BRANCHES, *RECORDED_BRANCHES, *STRANGERS)
+MUTANTS = (*STORAGE, *RUNS, *CALLS, *BRANCHES, *RECORDED_BRANCHES, *COMPACTION, *STRANGERS)
 """In the order of the table."""

@@ -39,6 +39,7 @@ class Life(RuleBasedStateMachine):
         self.uwf: Client = self.project.client(store="memory:")
         self.status, self.role = "idle", "developer"
         self.chain: list[str] = []
+        self.summaries: list[int] = []
         self.failed = 0
 
     def teardown(self) -> None:
@@ -65,6 +66,8 @@ class Life(RuleBasedStateMachine):
         assert (result["role"], result["failure"]) == (role, None)
         if not replaces:
             self.chain.append(role)
+        elif self.summarized == len(self.chain):
+            self.summaries.pop()
         self.failed = 0
         self.status, self.role = {
             "done": ("idle", "reviewer"),
@@ -135,6 +138,30 @@ class Life(RuleBasedStateMachine):
             return
         raise AssertionError("it was not refused")
 
+    @precondition(lambda self: len(self.chain) > self.summarized and self.status != "cancelled")
+    @rule()
+    def compact(self) -> None:
+        before = self.uwf.show(self.thread)
+        done = self.uwf.compact(self.thread, f"All {len(self.chain)}.")
+        assert (done["number"], done["step"]) == (len(self.chain), before["head"])
+        after = self.uwf.show(self.thread)
+        assert {**after, "updatedAtMs": 0, "compacted": 0} == {
+            **before,
+            "updatedAtMs": 0,
+            "compacted": 0,
+        }
+        self.summaries.append(len(self.chain))
+
+    @precondition(lambda self: self.summarized == len(self.chain) or self.status == "cancelled")
+    @rule()
+    def compact_is_refused(self) -> None:
+        self.refused(lambda: self.uwf.compact(self.thread, "Nothing new."))
+
+    @property
+    def summarized(self) -> int:
+        """The newest step with a summary that holds."""
+        return self.summaries[-1] if self.summaries else 0
+
     @precondition(lambda self: bool(self.chain))
     @rule()
     def fork(self) -> None:
@@ -172,7 +199,9 @@ class Life(RuleBasedStateMachine):
             "hint",
             "stack",
             "children",
+            "compacted",
         }
+        assert (shown["compacted"] or {}).get("number", 0) == self.summarized
 
     @invariant()
     def the_state_is_what_the_stored_events_say(self) -> None:

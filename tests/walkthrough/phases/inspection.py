@@ -58,7 +58,7 @@ def a_summary_replaces_older_steps_for_new_sessions(uwf: Uwf) -> None:
     uwf("thread show", thread, has={"head": first, "steps": 1, "compacted.number": 1})
     uwf("thread compact --agent mock", thread, code=2, fails="already compacted up to step 1")
     step = uwf("thread exec", thread, has={"steps.0.role": "reader"})["steps"][0]["step"]
-    prompt = uwf("step read --prompt", step)["text"]
+    prompt = uwf("step read --prompt", step)
     uwf.expect("Written: a letter" in prompt, "the prompt lacks the summary")
     uwf.expect("## Step 1:" not in prompt, "the prompt has the summarized step")
     uwf("thread read --format text", thread, says=["## Step 1:", "Compacted up to step 1"])
