@@ -54,7 +54,7 @@ STEP = {
         "denials",
     ),
     *("corrections", "previousAttempts", "prev", "replaces", "answered", "turns"),
-    *("childThread", "child", "children", "branches", "called", "calledUsage"),
+    *("childThread", "child", "children", "branches", "called", "calledUsage", "files"),
 }
 TURN = {
     *("step", "number", "role", "index", "speaker", "text", "reasoning", "toolCalls", "usage"),

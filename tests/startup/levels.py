@@ -129,6 +129,11 @@ OF_OTHER_WORKFLOWS = frozenset(
         "uwf_core.agents.program",
         "uwf_core.engine.allowance",
         "uwf_core.engine.programs",
+        # roles that deliver files
+        "uwf_core.engine.delivery",
+        "uwf_core.extract.file_fields",
+        "uwf_core.files.artifacts",
+        "uwf_core.files.content",
         "uwf_core.prompt.command",
         "uwf_core.workflow.program_check",
     }
@@ -172,6 +177,7 @@ CALLS = [
     Call("step list", "step list {thread}"),
     Call("step show", "step show {step}"),
     Call("step read", "step read {step}"),
+    Call("step files", "step files {step}"),
     Call("step turns", "step turns {thread}"),
     Call("step ask", "step ask {step} -p why"),
     Call("thread compact", "thread compact {thread} --text short"),

@@ -123,6 +123,7 @@ STEP = {
     "childThread": None,
     "branches": None,
     "calledUsage": None,
+    "files": [],
     "turns": [TURN],
 }
 FAILED = {

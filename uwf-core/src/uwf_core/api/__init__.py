@@ -13,7 +13,7 @@ _HOME = {
         "Call Capability Continuation Model NoSink Price PromptParts Purpose RunLimits ToolCall "
         "Turn TurnSink Usage"
     ),
-    "uwf_core.api.calls": "RecordedCall",
+    "uwf_core.api.calls": "RecordedCall RecordedFile",
     "uwf_core.api.checks": "Check CheckRequest CheckResult",
     "uwf_core.api.environment": "is_secret_name passed_on secrets_of_environment",
     "uwf_core.api.events": (
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from uwf_core.api.agent import *  # noqa: F403
     from uwf_core.api.agent import API_VERSION as API_VERSION
     from uwf_core.api.calls import RecordedCall as RecordedCall
+    from uwf_core.api.calls import RecordedFile as RecordedFile
     from uwf_core.api.checks import Check as Check
     from uwf_core.api.checks import CheckRequest as CheckRequest
     from uwf_core.api.checks import CheckResult as CheckResult

@@ -1,5 +1,6 @@
-"""A recorded call of another thread, as views and exporters read it."""
+"""A recorded call of another thread, and a delivered file, as views and exporters read them."""
 
+from collections.abc import Iterator
 from typing import Protocol
 
 
@@ -47,3 +48,31 @@ class RecordedCall(Protocol):
     @property
     def state(self) -> str | None:
         """The status of the called thread now (as `RecordedThread.status`); None if it is gone."""
+
+
+class RecordedFile(Protocol):
+    """A file that a role delivered, as it was when its step was stored."""
+
+    @property
+    def path(self) -> str:
+        """The path as the role wrote it; in a step of branches with the name or number of the
+        branch and a slash before it.
+        """
+
+    @property
+    def ref(self) -> str:
+        """The reference of its node."""
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+
+    @property
+    def mode(self) -> int:
+        """Its permissions, such as 0o644."""
+
+    def chunks(self) -> Iterator[bytes]:
+        """Its bytes, in chunks of at most 1 MB."""
+
+    def read(self) -> bytes:
+        """All of its bytes."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from uwf_core.api.agent import API_VERSION
-from uwf_core.api.calls import RecordedCall
+from uwf_core.api.calls import RecordedCall, RecordedFile
 from uwf_core.api.record import record
 from uwf_core.api.sums import UsagePayload
 
@@ -204,6 +204,10 @@ class RecordedStep(Protocol):
     @property
     def replaced(self) -> "RecordedStep | None":
         """The step that this one replaced (`thread poke`)."""
+
+    @property
+    def files(self) -> Sequence[RecordedFile]:
+        """The files that it delivered, by their paths."""
 
     @property
     def turns(self) -> Sequence[RecordedTurn]:

@@ -105,6 +105,7 @@ class Redactor:
 class StreamRedactor:
     """Redacts a text in arbitrary chunks: the results of `feed` and `end` together
     equal `Redactor.text` of the whole. Holds back as much as the longest known value.
+    `has_found`: whether a known value was in what it returned.
     """
 
     def __init__(self, redactor: Redactor) -> None:
@@ -112,6 +113,7 @@ class StreamRedactor:
         self._hold = max((len(form.text) for form in redactor.forms), default=0)
         self._text = ""
         self._covered = 0
+        self.has_found = False
 
     def feed(self, chunk: str) -> str:
         """Return the text that is final by now, redacted."""
@@ -131,6 +133,7 @@ class StreamRedactor:
         for start, stop in self._redactor.spans(self._text):
             if start >= until:
                 break
+            self.has_found = True
             if start >= end:
                 parts += [self._text[end:start], REPLACEMENT]
             end = max(end, stop)

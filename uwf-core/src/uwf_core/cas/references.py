@@ -13,6 +13,9 @@ FORMAT = "ocas_ref"
 CLAIMS = (FORMAT, "cas_ref")
 """The formats of values that are to name a node; only the first makes an edge."""
 
+FILE_FORMAT = "file"
+"""`{"type": "string", "format": "file"}` marks the path of a file that a role delivers."""
+
 _ONE = ("if", "then", "else", "items", "additionalProperties")
 _LISTS = ("anyOf", "oneOf", "allOf")
 _NAMED = ("properties", "patternProperties")
@@ -131,7 +134,7 @@ def claims(
         yield from claims(each, value, keys, sure=sure)
     for each in _branches(schema):
         yield from claims(each, value, keys, sure=False)
-    for key, each, inner in _parts(schema, value):
+    for key, each, inner in parts_of(schema, value):
         yield from claims(each, inner, (*keys, key), sure=sure)
 
 
@@ -144,7 +147,7 @@ def _found(schema: Mapping[str, Any], value: Any) -> Iterator[str]:
         yield from _found(each, value)
     for each in _branches(schema):
         yield from _found(each, value)
-    for _, each, inner in _parts(schema, value):
+    for _, each, inner in parts_of(schema, value):
         yield from _found(each, inner)
 
 
@@ -157,7 +160,7 @@ def _branches(schema: Mapping[str, Any]) -> Iterator[Any]:
             yield schema[word]
 
 
-def _parts(schema: Mapping[str, Any], value: Any) -> Iterator[tuple[str | int, Any, Any]]:
+def parts_of(schema: Mapping[str, Any], value: Any) -> Iterator[tuple[str | int, Any, Any]]:
     """The parts of a value that `schema` speaks of: key or position, schema, value."""
     if type(value) is dict or isinstance(value, Mapping):
         yield from _in_mapping(schema, value)

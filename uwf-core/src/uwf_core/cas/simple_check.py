@@ -7,7 +7,10 @@ The answer is exact or there is none. What is wrong with a value, only the libra
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from uwf_core.cas.references import CLAIMS
+from uwf_core.cas.references import CLAIMS, FILE_FORMAT
+
+_OTHERS_CHECK = (*CLAIMS, FILE_FORMAT)
+"""Formats that say nothing about the text: the engine looks for the node or file."""
 
 _ANNOTATIONS = {"title", "description", "default", "examples"}
 _ANNOTATIONS |= {"readOnly", "writeOnly", "deprecated", "$comment"}
@@ -55,7 +58,7 @@ def _type(asked: Any, value: Any, _schema: Any) -> bool:
 
 
 def _format(asked: Any, value: Any, _schema: Any) -> bool:
-    if type(value) is str and asked not in CLAIMS:
+    if type(value) is str and asked not in _OTHERS_CHECK:
         raise _UnknownError("only the library knows formats")
     return True
 

@@ -158,6 +158,12 @@ _STEP_ROWS: Final[Mapping[str, Entry]] = {
         _STEP,
         ("--prompt=text", "--agent=agent", "--no-fork"),
     ),
+    "files": Row(
+        "step_files:files",
+        "List the files that a step delivered, or write them",
+        _STEP,
+        ("--output=dir", "--force"),
+    ),
     "fork": _FORK,
     "list": Row("step:list_", "List the steps of a thread, oldest first", _THREAD),
     "read": Row(

@@ -171,6 +171,10 @@ def step_text(document: Mapping[str, Any], screen: Screen) -> str:
         parts.append(_section("output", as_yaml(document["output"]), screen))
     if document["body"].strip():
         parts.append(_section("text", document["body"].strip("\n"), screen))
+    if document["files"]:
+        lines = [f"{each['path']} ({each['size']:,} bytes)" for each in document["files"]]
+        lines.append(f"next: uwf step files {document['step']} -o DIR")
+        parts.append(_section("files", "\n".join(lines), screen))
     for correction in document["corrections"]:
         parts.append(_section("sent back", "\n".join(correction["errors"]), screen))
     if document["turns"]:

@@ -44,6 +44,7 @@ class Attempt:
         mark: the place in the session after its newest reply.
         corrections: the replies that were rejected.
         output, body, extractor: the typed output (9).
+        artifacts: the nodes of the files that the output names (9).
         turns, loose: the turn nodes, and the names of those that were stored during the run.
         ended_ms: when it ended, 0 while it is open.
         step: the stored step (10). failure: why there is no output, or no next role.
@@ -53,9 +54,10 @@ class Attempt:
     """
 
     __slots__ = (
-        "body", "by_person", "call", "choice", "continuation", "corrections", "ended_ms", "error",
-        "extractor", "failure", "head", "known", "loose", "mark", "may_call", "output", "payload",
-        "progress", "reply", "request", "session", "step", "task", "turns", "usage", "variable",
+        "artifacts", "body", "by_person", "call", "choice", "continuation", "corrections",
+        "ended_ms", "error", "extractor", "failure", "head", "known", "loose", "mark", "may_call",
+        "output", "payload", "progress", "reply", "request", "session", "step", "task", "turns",
+        "usage", "variable",
     )  # fmt: skip
 
     task: "Task"
@@ -79,6 +81,7 @@ class Attempt:
         self.usage: Usage | None = None
         self.corrections: tuple[CorrectionPayload, ...] = ()
         self.output = None
+        self.artifacts: dict[str, str] | None = None
         self.body = ""
         self.extractor: str | None = None
         self.turns: list[Ref] = []

@@ -48,6 +48,7 @@ def record_result(run: "Run", call: OpenCall, child: Head) -> Attempt:
         attempt = _attempt(run, call.number, called, child.thread)
         attempt.continuation = _continuation(child.state)
         attempt.output = store.payload(Ref(result.payload["output"]))
+        attempt.artifacts = result.payload["artifacts"]
         attempt.body = body_of(store, result)
         attempt.mark = child.ref
         attempt.ended_ms = result.payload["completedAtMs"]
@@ -124,6 +125,7 @@ class _Ended:
         self.child = child
         self.ledger = _used(run, called, child)
         self.ended_ms = called["atMs"]
+        self.artifacts: dict[str, str] | None = None
         index = called["index"] or 0
         if child.state.status == "cancelled":
             status = CANCELLED
@@ -132,6 +134,7 @@ class _Ended:
             step = read_step(store, child.ref)
             output = store.payload(Ref(step.payload["output"]))
             status = output[STATUS]
+            self.artifacts = step.payload["artifacts"]
             place = place_of(child.state)
             self.result = branch_result(index, status, body_of(store, step), output, place)
             self.ended_ms = step.payload["completedAtMs"]
@@ -166,6 +169,12 @@ def _save_join(
     names = [each.payload["name"] for each in ends]
     status = joint_status(statuses, role.fan_out.then or ())
     attempt.output = joint_output(status, [each.result for each in ends], names)
+    if any([each.artifacts for each in ends]):  # noqa: C419
+        from uwf_core.engine.delivery import joint_artifacts
+
+        keys = [str(number) if name is None else name for number, name in enumerate(names)]
+        files = [each.artifacts for each in ends]
+        attempt.artifacts = joint_artifacts([*zip(keys, files, strict=True)])
     crash_points.reach("join")
     output = run.engine.store.put(role.frontmatter, attempt.output)
     _save_result(run, attempt, output, calls)

@@ -110,8 +110,7 @@ def raw_text(reply: AgentReply) -> str:
 
 def extract(run: "Run", attempt: "Attempt") -> tuple[ExtractProblem, ...]:
     """Stage 9: fill the output of the attempt from its reply, or return what is wrong with it."""
-    assert attempt.reply is not None and attempt.request is not None
-    found, name = extract_output(run, attempt.reply, attempt.request.schema)
+    found, name = extract_output(run, attempt)
     if found.usage != NO_USAGE:
         attempt.spend(found.usage)
     if found.output is None:

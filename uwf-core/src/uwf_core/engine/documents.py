@@ -7,6 +7,7 @@ Keys are camelCase and stable. Times are integer ms since 1970 (`…AtMs`, `unti
 from typing import Any, Literal, TypedDict
 
 from uwf_core.api.sums import LedgerPayload, UsagePayload
+from uwf_core.engine.file_documents import FileDocument
 from uwf_core.thread.types import BranchPayload, PersonPayload, Reason, Status
 
 
@@ -221,7 +222,8 @@ class StepDocument(TypedDict):
     """A whole step, as `step show` gives it. `answered`: it is the answer of a person. `said` and
     `answer` are a person's words to the role, `by` is that person. Of a call: `childThread`, the
     last step `child` of that; `branches` and the last steps `children` of these. `called`: the
-    threads that the agent started. `calledUsage`: what all of these used.
+    threads that the agent started. `calledUsage`: what all of these used. `files`: what it
+    delivered.
     """
 
     step: str
@@ -262,6 +264,7 @@ class StepDocument(TypedDict):
     branches: list[BranchPayload] | None
     called: list[str] | None
     calledUsage: LedgerPayload | None
+    files: list[FileDocument]
     turns: list[TurnDocument]
 
 

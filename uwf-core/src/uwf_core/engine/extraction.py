@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.agents.cleaning import clean_text
-from uwf_core.api.agent import AgentContext, AgentReply
+from uwf_core.api.agent import AgentContext
 from uwf_core.api.extract import (
     NO_USAGE,
     Extractor,
@@ -28,8 +28,13 @@ from uwf_core.workflow.definition import SUSPEND
 from uwf_core.workflow.variants import BODY, STATUS, Variant
 
 if TYPE_CHECKING:
+    from uwf_core.engine.attempt import Attempt
     from uwf_core.engine.engine import Engine
     from uwf_core.engine.run import Run
+
+
+NODE_MARK, FILE_MARK = "cas_ref", '"format": "file"'
+"""Parts of the JSON of a schema with fields that name nodes, and files to deliver."""
 
 
 class OpenExtractor:
@@ -67,11 +72,9 @@ class OpenExtractor:
             return reply._replace(body=clean_text(reply.body), errors=errors)
 
 
-def extract_output(
-    run: "Run", reply: AgentReply, schema: Mapping[str, Any]
-) -> tuple[ExtractReply, str | None]:
-    """The valid output of a reply, redacted, with the name of the first extractor that finds one:
-    None for an object that the agent has typed.
+def extract_output(run: "Run", attempt: "Attempt") -> tuple[ExtractReply, str | None]:
+    """The valid output of the reply, redacted, with the name of the first extractor that finds one:
+    None for an object that the agent has typed. The files that it names are stored.
 
     If no extractor finds one, the errors are those of the first extractor, since the prompt
     describes its format. The usage of all of them is summed.
@@ -79,14 +82,17 @@ def extract_output(
     Raises:
         InternalFailure: an extractor failed.
     """
+    reply, request = attempt.reply, attempt.request
+    assert reply is not None and request is not None
+    schema = request.schema
     if reply.structured is not None:
-        return _checked(run.engine, _typed(reply.structured), schema), None
+        return _checked(run.engine, attempt, _typed(reply.structured), schema), None
     first: ExtractReply | None = None
     usage = NO_USAGE
     for each in run.plugins.extractors:
         found = each.extract(reply.text or "", schema)
         usage = usage.plus(found.usage)
-        found = _checked(run.engine, found, schema)
+        found = _checked(run.engine, attempt, found, schema)
         if found.output is not None:
             return found._replace(usage=usage), each.name
         first = first or found
@@ -101,7 +107,9 @@ def _typed(found: Mapping[str, Any]) -> ExtractReply:
     return ExtractReply(output=found, body=clean_text(body) if isinstance(body, str) else "")
 
 
-def _checked(engine: "Engine", reply: ExtractReply, schema: Mapping[str, Any]) -> ExtractReply:
+def _checked(
+    engine: "Engine", attempt: "Attempt", reply: ExtractReply, schema: Mapping[str, Any]
+) -> ExtractReply:
     """The reply as it is stored, with every text redacted once, here, and a valid output or none.
 
     The errors of an extractor are stored as well, and may quote the answer of its model.
@@ -112,8 +120,15 @@ def _checked(engine: "Engine", reply: ExtractReply, schema: Mapping[str, Any]) -
         return reply._replace(body=body, errors=errors)
     output = engine.redactor.value(dict(reply.output))
     checked = check_structured(schema, output)._replace(body=body, usage=reply.usage)
-    present = engine.store.present
-    wrong = () if checked.output is None else unknown_nodes(schema, checked.output, present)
+    if checked.output is None:
+        return checked
+    marks, wrong = json.dumps(schema), tuple[ExtractProblem, ...]()
+    if NODE_MARK in marks:
+        wrong = unknown_nodes(schema, checked.output, engine.store.present)
+    if FILE_MARK in marks and not wrong:
+        from uwf_core.engine.delivery import deliver  # not for every step
+
+        wrong = deliver(engine, attempt, schema, checked.output)
     return checked._replace(output=None, errors=wrong) if wrong else checked
 
 
@@ -134,8 +149,6 @@ def unknown_nodes(
         schema: of the role. output: valid by it.
         present: selects the references of nodes that exist.
     """
-    if "cas_ref" not in json.dumps(schema):  # as part of the format that marks a reference
-        return ()
     variant = variant_for(schema, output[STATUS])
     assert isinstance(variant, Variant)
     if variant.status == SUSPEND:

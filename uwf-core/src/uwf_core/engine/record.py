@@ -67,7 +67,7 @@ def save_failed_step(
     engine: "Engine", attempt: "Attempt", failure: AgentFailure, *, keeps_session: bool = True
 ) -> Event:
     """Store the step node of a failed attempt. Within a transaction."""
-    attempt.failure = failure
+    attempt.failure, attempt.artifacts = failure, None
     error: ErrorPayload = {
         "kind": failure.kind.word,
         "message": engine.redactor.text(failure.message),
@@ -156,7 +156,7 @@ def _save_step(
         "corrections": list(attempt.corrections),
         "previousAttempts": [str(ref) for ref in previous],
         "ancestors": _ancestors(engine, attempt),
-        **(_called_fields(engine, attempt) if attempt.call or attempt.may_call else _UNUSED),
+        **_more(engine, attempt),
         "workspace": given["workspace"],
     }
     crash_points.reach("record")
@@ -187,6 +187,13 @@ def _ancestors(engine: "Engine", attempt: "Attempt") -> list[str] | None:
     if replaced is not None:
         return read_step(engine.store, Ref(replaced)).payload["ancestors"]
     return [*attempt.head.state.ancestors] or None
+
+
+def _more(engine: "Engine", attempt: "Attempt") -> Any:
+    """The fields that few steps have."""
+    if not (attempt.call or attempt.may_call or attempt.artifacts):
+        return _UNUSED
+    return {**_called_fields(engine, attempt), "artifacts": attempt.artifacts}
 
 
 def _called_fields(engine: "Engine", attempt: "Attempt") -> Any:

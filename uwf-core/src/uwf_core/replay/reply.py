@@ -1,12 +1,13 @@
 """Extraction and validation of recorded replies, without plugins, models and configuration."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.agents.cleaning import clean_text
 from uwf_core.api.extract import ExtractProblem, ExtractReply, ExtractRequest
+from uwf_core.cas.codec import dotted
 from uwf_core.engine.converse import NOTHING_READ
 from uwf_core.engine.extraction import unknown_node, unknown_nodes
 from uwf_core.extract.correction import (
@@ -14,8 +15,10 @@ from uwf_core.extract.correction import (
     correction_text,
     correction_without_session,
 )
+from uwf_core.extract.file_fields import file_fields, has_file_fields
 from uwf_core.extract.frontmatter import FrontmatterExtractor
 from uwf_core.extract.typed import check_structured, problem_words
+from uwf_core.files.artifacts import file_words
 from uwf_core.replay.compare import same_text, same_value
 from uwf_core.workflow.variants import BODY
 
@@ -99,8 +102,25 @@ def _found_problems(
         found = _from_text(correction.raw, schema)
     if found.output is None:
         return found.errors or (NOTHING_READ,)
-    words = "\n".join(correction.errors)
-    return unknown_nodes(schema, found.output, partial(_known_then, words))
+    words, output = "\n".join(correction.errors), found.output
+    unknown = unknown_nodes(schema, output, partial(_known_then, words))
+    return unknown or tuple(_bad_files_then(correction.errors, schema, output))
+
+
+def _bad_files_then(
+    errors: Sequence[str], schema: Mapping[str, Any], output: Mapping[str, Any]
+) -> Iterator[ExtractProblem]:
+    """The recorded problems of the files that the output still names: a folder as it was then is
+    not recorded.
+    """
+    if not has_file_fields(schema):
+        return
+    for keys, path in file_fields(schema, output):
+        place = dotted(keys)
+        begin = f"{place}: "
+        for error in errors:
+            if error.startswith(f"{begin}{file_words(path)} "):
+                yield ExtractProblem(place, error.removeprefix(begin))
 
 
 def _known_then(errors: str, refs: set[str]) -> set[str]:

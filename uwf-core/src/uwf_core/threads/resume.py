@@ -1,13 +1,15 @@
 """`resume` and `poke`: run a thread again with a text or an answer of a person."""
 
+import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.cas.schemas import Violation, violations
+from uwf_core.engine.extraction import FILE_MARK
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.location import moved_folder, named_folder
-from uwf_core.engine.plan import Intent
+from uwf_core.engine.plan import Intent, moderate
 from uwf_core.engine.results import (
     Outcome,
     Watch,
@@ -40,6 +42,7 @@ from uwf_core.views.recorded import ThreadRecord
 if TYPE_CHECKING:
     from uwf_core.api.extract import ExtractProblem
     from uwf_core.engine.engine import Engine
+    from uwf_core.engine.run import Run
     from uwf_core.process.cancel import Cancel
     from uwf_core.thread.head import Head
 
@@ -144,6 +147,8 @@ def _resume(
                 hint=f"next: uwf thread resume {head.thread}",
             )
         intent = Intent("resume", _clean(engine, said.text), _answer(engine, head, said.answer))
+        if intent.answer is not None:
+            _check_files(run, options, intent)
         if waits is not None and waits.reason == "limit":
             from uwf_core.engine.budget import grant
 
@@ -202,6 +207,19 @@ def _answer(engine: "Engine", head: "Head", given: str | None) -> dict[str, Any]
     return cleaned
 
 
+def _check_files(run: "Run", options: RunOptions, intent: Intent) -> None:
+    """Check the files that an answer delivers, in the folder of its step."""
+    form, suspension = ThreadRecord(run.engine, run.head).form, run.head.state.suspension
+    assert form is not None and suspension is not None and intent.answer is not None
+    if FILE_MARK not in json.dumps(form) or not role_variants(form):
+        return
+    from uwf_core.engine.delivery import answer_problems
+
+    folder = None if options.cwd is None else named_folder(run.engine.cwd, options.cwd)
+    task = moderate(run._replace(cwd=folder), intent)
+    _check_problems(answer_problems(run.engine, task.cwd, form, intent.answer), suspension)
+
+
 def check_answer(
     answer: Mapping[str, Any], form: Mapping[str, Any], suspension: Suspension
 ) -> None:
@@ -210,7 +228,7 @@ def check_answer(
     Raises:
         PayloadError: it does not satisfy the form; the message lists every error.
     """
-    from uwf_core.extract.typed import check_structured, problem_words, unknown_fields
+    from uwf_core.extract.typed import check_structured, unknown_fields
 
     found: Sequence[ExtractProblem | Violation]
     try:
@@ -226,6 +244,12 @@ def check_answer(
             where=error.where,
             hint="`uwf thread poke` runs the role again",
         ) from error
+    _check_problems(found, suspension)
+
+
+def _check_problems(found: "Sequence[ExtractProblem | Violation]", suspension: Suspension) -> None:
+    from uwf_core.extract.typed import problem_words
+
     if found:
         words = "; ".join(map(problem_words, found))
         raise PayloadError(

@@ -1,7 +1,7 @@
 """A recorded step, each part read when it is asked for."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uwf_core.ids import Ref
@@ -22,6 +22,7 @@ from uwf_core.views.recorded_replies import CorrectionRecord, TurnRecord
 
 if TYPE_CHECKING:
     from uwf_core.engine.engine import Engine
+    from uwf_core.files.content import FileRecord
     from uwf_core.thread.types import ErrorPayload, StartPayload
     from uwf_core.workflow.definition import Definition
 
@@ -149,6 +150,16 @@ class StepRecord:
     def replaced(self) -> "StepRecord | None":
         """The step that this one replaced."""
         return None if self.node["replaces"] is None else self.other(self.node["replaces"])
+
+    @property
+    def files(self) -> "Sequence[FileRecord]":
+        """The files that it delivered, by their paths."""
+        artifacts = self.node["artifacts"]
+        if not artifacts:
+            return ()
+        from uwf_core.files.content import FileRecord  # not for every step
+
+        return [FileRecord(self._engine.store, *each) for each in sorted(artifacts.items())]
 
     @property
     def turns(self) -> list[TurnRecord]:

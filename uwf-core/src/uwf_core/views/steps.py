@@ -6,6 +6,7 @@ from uwf_core.views.turns import turns_of_step
 
 if TYPE_CHECKING:
     from uwf_core.engine.documents import StepDocument, StepRow
+    from uwf_core.engine.file_documents import FileDocument, FilesDocument
     from uwf_core.views.recorded import ThreadRecord
     from uwf_core.views.recorded_step import StepRecord
 
@@ -60,7 +61,36 @@ def show_step(step: "StepRecord") -> "StepDocument":
         "branches": node["branches"],
         "called": node["called"],
         "calledUsage": node["calledUsage"],
+        "files": files_of_step(step),
         "turns": turns_of_step(step),
+    }
+
+
+def files_of_step(step: "StepRecord") -> "list[FileDocument]":
+    """The files that a step delivered, by their paths."""
+    return [
+        {"path": each.path, "size": each.size, "mode": f"{each.mode:04o}", "file": each.ref}
+        for each in step.files
+    ]
+
+
+def step_files(step: "StepRecord", folder: str | None, *, force: bool) -> "FilesDocument":
+    """The files that a step delivered; with a folder they are written there.
+
+    Raises:
+        UsageError: they cannot be written.
+    """
+    written = list[str]()
+    if folder is not None:
+        from uwf_core.files.content import write_files
+
+        written = write_files(step.files, folder, force=force)
+    return {
+        "step": step.ref,
+        "thread": step.node["thread"],
+        "files": files_of_step(step),
+        "folder": folder,
+        "written": written,
     }
 
 

@@ -81,6 +81,7 @@ CODES: Final[dict[str, str]] = {
     "status-not-required": "a variant that does not require $status",
     "duplicate-status": "two variants with the same $status",
     "unknown-format": "a `format` that JSON Schema does not define",
+    "file-field": "`format: file` where it delivers no file",
     "status-enum": "$status is an enum",
     "conditional-status": "$status under if, then, else, not or dependentSchemas",
     "reserved-status": "a role declares the status $SUSPEND, $mixed or $empty",

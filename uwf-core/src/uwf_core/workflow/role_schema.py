@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from uwf_core.cas.bounds import Budget
-from uwf_core.cas.references import CLAIMS
+from uwf_core.cas.references import CLAIMS, FILE_FORMAT
 from uwf_core.cas.schemas import schema_problems
 from uwf_core.named_tuple import NamedTuple
 from uwf_core.shape.mismatch import short, suggestion
@@ -24,8 +24,14 @@ FORMATS = (
     *("date", "date-time", "time", "duration", "email", "idn-email", "hostname", "idn-hostname"),
     *("ipv4", "ipv6", "uri", "uri-reference", "iri", "iri-reference", "uri-template", "uuid"),
     *("json-pointer", "relative-json-pointer", "regex", *CLAIMS),
+    FILE_FORMAT,
 )
-"""The formats of JSON Schema, and those of a reference. An output must have them."""
+"""The formats of JSON Schema, and those of a reference and of a delivered file. An output must
+have them."""
+
+
+_UNDELIVERED = ("not", "contains", "propertyNames", "if")
+"""Keywords whose schemas only test a value."""
 
 
 class RoleSchema(NamedTuple):
@@ -77,7 +83,7 @@ class SchemaSource:
             hint = key_hint(node, written_path(self.written, invalid.keys), ()) or invalid.hint
             problems.append(self.problem(invalid.keys, "invalid-schema", message, hint))
         if not budget.is_spent:
-            problems += [self.problem(*fault) for fault in _unknown_formats(inlined.schema, ())]
+            problems += [self.problem(*fault) for fault in _wrong_formats(inlined.schema, ())]
         return inlined.schema, problems
 
 
@@ -113,14 +119,33 @@ def _declared(schema: Any, path: Path) -> Iterator[Fault]:
             yield from _declared(inner, (*path, *where))
 
 
-def _unknown_formats(schema: Any, path: Path) -> Iterator[Fault]:
+def file_places(schema: Any, path: Path = ()) -> Iterator[Path]:
+    """Where a schema says that a text is the path of a file."""
+    if isinstance(schema, dict) and schema.get("format") == FILE_FORMAT:
+        yield (*path, "format")
+    for where, inner in subschemas(schema):
+        yield from file_places(inner, (*path, *where))
+
+
+def _wrong_formats(schema: Any, path: Path) -> Iterator[Fault]:
     """Formats that nothing would enforce."""
     given = schema.get("format") if isinstance(schema, dict) else None
     if isinstance(given, str) and given not in FORMATS:
         hint = suggestion(given, FORMATS)
         yield Fault((*path, "format"), "unknown-format", f"unknown format {short(given)!r}", hint)
+    elif given == FILE_FORMAT and "string" not in _listed(schema.get("type", "string")):
+        message = "only a text can be the path of a file to deliver"
+        yield Fault((*path, "format"), "file-field", message, "write `type: string`")
     for where, inner in subschemas(schema):
-        yield from _unknown_formats(inner, (*path, *where))
+        yield from _wrong_formats(inner, (*path, *where))
+        for place in file_places(inner) if where[0] in _UNDELIVERED else ():
+            message = f"a path below `{where[0]}` delivers no file"
+            hint = "write `format: file` where the field is declared"
+            yield Fault((*path, *where, *place), "file-field", message, hint)
+
+
+def _listed(types: Any) -> list[Any]:
+    return types if isinstance(types, list) else [types]
 
 
 def _storable(value: Any) -> Any:

@@ -7,7 +7,7 @@ from uwf_core.cas.bounds import Budget
 from uwf_core.workflow.alternatives import Path, as_list, as_mapping, subschemas
 from uwf_core.workflow.parsed import ParsedRole, ParsedWorkflow
 from uwf_core.workflow.problem import Problem, error_at
-from uwf_core.workflow.role_schema import RoleSchema, SchemaSource
+from uwf_core.workflow.role_schema import RoleSchema, SchemaSource, file_places
 from uwf_core.workflow.variants import INPUT
 
 _CHOICES = ("oneOf", "anyOf", "allOf")
@@ -25,6 +25,11 @@ def check_input(
     if "object" not in (as_list(types) or [types]):
         message = f"the type {types!r} does not allow a mapping, but the input of a workflow is one"
         problems.append(source.problem(("type",), "not-an-object", message, "write `type: object`"))
+    for place in file_places(schema):
+        message = "in the input, `format: file` is only a path: uwf stores the files of outputs"
+        hint = "remove `format: file`"
+        warning = source.problem(place, "file-field", message, hint)
+        problems.append(warning._replace(severity="warning"))
     for name, role in parsed.roles.items():
         if name in roles:
             problems += _taken(name, role, roles[name])
