@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from uwf_core.api.reading import RecordedThread
     from uwf_core.engine.results import Outcome
     from uwf_core.replay.replay import ReplayDocument
+    from uwf_core.threads.rerun import StepInput
     from uwf_core.threads.unattended import Unattended
     from uwf_core.views.thread_list import ThreadFilter
 
@@ -48,13 +49,14 @@ if TYPE_CHECKING:
 __all__ = [
     "AnswerDocument", "BundleDocument", "Cancel", "Client", "CompactedDocument", "ExecDocument",
     "ImportDocument", "Name", "NodeStore", "Outcome", "RemovedDocument", "ReplayDocument",
-    "StartedDocument", "StepDocument", "StepResult", "StepRow", "ThreadDocument", "ThreadFilter",
-    "ThreadRow", "TurnDocument",
+    "StartedDocument", "StepDocument", "StepInput", "StepResult", "StepRow", "ThreadDocument",
+    "ThreadFilter", "ThreadRow", "TurnDocument",
 ]  # fmt: skip
 
 _HOME = {
     "Outcome": "uwf_core.engine.results",
     "ReplayDocument": "uwf_core.replay.replay",
+    "StepInput": "uwf_core.threads.rerun",
     "ThreadFilter": "uwf_core.views.thread_list",
 }
 
@@ -156,10 +158,8 @@ class Client:
 
     def add_workflow(self, file: str | os.PathLike[str], *, allow_programs: bool = False) -> Ref:
         """Check and publish a workflow file and register its name. With `allow_programs`, this
-        version and all that it calls may run the programs of their roles.
-
-        Raises:
-            DefinitionError: it has errors; `problems` has all of them.
+        version and all that it calls may run the programs of their roles. Raises DefinitionError,
+        whose `problems` are all errors.
         """
         from uwf_core.engine.workflows import publish_file
         from uwf_core.workflow.registry import register

@@ -35,7 +35,8 @@ class Cell:
 
     Attributes:
         task: the task's name. case: the case's name, "" where the task has one prompt.
-        workflow: the published workflow's reference. workflow_name: its name.
+        workflow: the published workflow's reference. workflow_name: its name. Both are `recorded`
+            where each recorded step is made again by its own workflow.
         agent: the value of `--agent`, None for the configured one. model: likewise.
         repeat: 1, 2, …
     """
@@ -91,6 +92,49 @@ class TrialStep:
     corrections: int = 0
 
 
+Files = Literal["recorded", "fixture", "none"]
+
+
+@record
+class StepTrial:
+    """What a trial of a recorded step made of it.
+
+    Attributes:
+        step: the recorded step. thread: of it. role: that it plays.
+        status: what was recorded.
+        got: the `$status` of the trial, None without valid output.
+        session: `new`: the recorded step began a session, as the trial did; `forked`: the trial
+            continued the recorded session as it was before the step; `fresh`: it could not, and got
+            the prompt of a new session instead.
+        prompt: whether the prompt is the recorded one, but for the id and the folder of the thread;
+            of `fresh` it is False.
+        files: what the folder held: the `recorded` files, those of a `fixture`, or `none`.
+        fields: whether each recorded field of the output, except `$status`, is equal.
+        corrections: rejected replies.
+    """
+
+    step: str
+    thread: str
+    role: str
+    status: str
+    got: str | None = None
+    session: Literal["new", "forked", "fresh"] | None = None
+    prompt: bool | None = None
+    files: Files = "none"
+    fields: Mapping[str, bool] = field(default_factory=dict)
+    corrections: int = 0
+
+    @property
+    def same_status(self) -> bool:
+        """Whether the status is the recorded one."""
+        return self.got == self.status
+
+    @property
+    def same_fields(self) -> float | None:
+        """The share of equal fields, None if the record has none."""
+        return sum(self.fields.values()) / len(self.fields) if self.fields else None
+
+
 @record
 class Failure:
     """Why a trial is not scored: a message and a kind (of the table of failures, or `judge`,
@@ -114,6 +158,7 @@ class Trial:
         status: the thread's. usage: of the whole thread, not of judges.
         fixture: SHA-256 over the fixture's files, in hexadecimal; task_digest: over the task's.
         tampered: the changed files.
+        recorded: of a trial of a recorded step: how it compares with the record.
         attempt: how often this trial was run (`resume` runs it again).
     """
 
@@ -133,6 +178,7 @@ class Trial:
     fixture: str = ""
     failure: Failure | None = None
     tampered: Sequence[str] = ()
+    recorded: StepTrial | None = None
     started_at_ms: int | None = None
     completed_at_ms: int | None = None
     duration_ms: int = 0

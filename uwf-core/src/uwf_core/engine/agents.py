@@ -47,8 +47,10 @@ def agent_for(run: "Run", task: "Task") -> Choice:
         UsageError: the agent is unknown, or its plugin may not be used.
     """
     engine = run.engine
-    catalog = engine.agent_catalog(run.folder)
-    if task.agent is not None and task.answer is not None:
+    catalog, player_word = engine.agent_catalog(run.folder), run.options.player
+    if player_word is not None:
+        choice = recordable(engine, resolve_agent(player_word, catalog))
+    elif task.agent is not None and task.answer is not None:
         choice = _asker(engine, task.agent, task.alias, catalog)
     else:
         definition = run.definition

@@ -37,6 +37,7 @@ def fork_at(
     *,
     depth: int = 0,
     compacted: str | None = None,
+    cwd: str | None = None,
 ) -> "Head":
     """Create `thread` at a step or start, within a transaction.
 
@@ -48,6 +49,7 @@ def fork_at(
         depth: how many calls are above it.
         compacted: the newest event of compaction to take over; by default that of the thread that
             recorded the step. Its summary is taken over if it holds at the step.
+        cwd: its folder; None: that of the start.
 
     Raises:
         StoreError: a node of the chain is missing or damaged.
@@ -55,35 +57,25 @@ def fork_at(
     """
     store = engine.store
     payload = store.get(ref).payload
-    at_start = is_start(payload)
-    start = ref if at_start else Ref(read_step(store, ref).payload["start"])
+    start = ref if is_start(payload) else Ref(read_step(store, ref).payload["start"])
     begun = read_start(store, start)
     definition = engine.definition(workflow or Ref(payload["workflow"]))
-    if at_start:
-        to = runs(definition.graph[START]["new"].role)
-    elif payload["failure"] is not None:
-        raise WrongStateError(
-            f"{ref} is a failed attempt; a thread cannot continue from it",
-            hint="next: uwf step list THREAD",
-        )
-    else:
-        is_own = definition.ref == payload["workflow"]
-        to = payload["next"] if is_own else _decision(store, definition, Step(ref, payload), begun)
     fields = {
         "workflow": definition.ref,
         "workflowName": definition.name,
         "start": start,
         "head": ref,
-        "cwd": begun["cwd"],
+        "cwd": cwd or begun["cwd"],
         "agent": begun["agent"],
         "depth": depth,
         "limits": begun["limits"],
-        "next": to,
+        "next": decision_at(engine, ref, definition),
     }
     head = begin_thread(engine, thread, fields, inherited_steps(store, ref))
-    if compacted is None and not at_start:
-        compacted = _compacted(store, ThreadId(payload["thread"]))
-    return head if compacted is None or at_start else _with_summary(engine, head, compacted)
+    if start == ref:
+        return head
+    compacted = compacted or _compacted(store, ThreadId(payload["thread"]))
+    return head if compacted is None else _with_summary(engine, head, compacted)
 
 
 def _compacted(store: "Store", thread: ThreadId) -> str | None:
@@ -114,6 +106,22 @@ def _with_summary(engine: "Engine", head: "Head", compacted: str) -> "Head":
 
 
 _COPIED = ("by", "step", "summary", "agent", "model", "prompt")
+
+
+def decision_at(engine: "Engine", ref: Ref, definition: "Definition") -> "NextPayload":
+    """Where a step or start leads in a workflow; raises as `fork_at`."""
+    store = engine.store
+    payload = store.get(ref).payload
+    if is_start(payload):
+        return runs(definition.graph[START]["new"].role)
+    if payload["failure"] is not None:
+        raise WrongStateError(
+            f"{ref} is a failed attempt; a thread cannot continue from it",
+            hint="next: uwf step list THREAD",
+        )
+    if definition.ref == payload["workflow"]:
+        return payload["next"]  # type: ignore[no-any-return]
+    return _decision(store, definition, Step(ref, payload), read_start(store, payload["start"]))
 
 
 def _decision(

@@ -186,8 +186,8 @@ class HeadPosition:
 
     def call(self) -> tuple[str, str] | None:
         """The calling thread and the task of the root."""
-        caller = self.state.caller
-        return caller and (caller.thread, root_task(self._store, self.state.start))
+        caller, given = self.state.caller, self._run.options.call
+        return (caller.thread, root_task(self._store, self.state.start)) if caller else given
 
     def step(self, ref: str) -> Step:
         """A step of the thread."""

@@ -61,9 +61,10 @@ class RunOptions(NamedTuple):
         agent: the word of `--agent`.
         cwd: a working folder in place of the thread's.
         announce: the descriptor on which a background run reports that it holds the lock.
-        wait_limits: how many seconds it may wait in all for the ends of rate limits; None: as the
-            configuration says.
+        wait_limits: the most seconds to wait for the ends of rate limits; None: as configured.
         earlier: steps that the same command took in a thread below; its outcome has them too.
+        player: the word of an agent, which also replaces a person. call: the calling thread and the
+            task of the root, in place of those of the thread.
     """
 
     steps: int | None = None
@@ -73,6 +74,8 @@ class RunOptions(NamedTuple):
     announce: int | None = None
     wait_limits: float | None = None
     earlier: "Sequence[StepResult]" = ()
+    player: str | None = None
+    call: tuple[str, str] | None = None
 
     @property
     def is_round(self) -> bool:
@@ -349,11 +352,7 @@ def check_step(run: Run, options: RunOptions, intent: Intent) -> None:
 
 
 def _resolved(run: Run, options: RunOptions) -> Run:
-    """The run with these options, once every name in the configuration is resolved.
-
-    Raises:
-        ConfigError: a name is unknown or may not be used.
-    """
+    """The run with these options, once every name in the configuration is resolved."""
     folder = None if options.cwd is None else named_folder(run.engine.cwd, options.cwd)
     run = run._replace(options=options, cwd=folder)
     check_run(run)

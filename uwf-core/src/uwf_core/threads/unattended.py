@@ -16,6 +16,9 @@ from uwf_core.workflow.definition import SELF
 if TYPE_CHECKING:
     from uwf_core.api.sums import LedgerPayload
     from uwf_core.engine.engine import Engine
+    from uwf_core.engine.results import Outcome
+    from uwf_core.process.cancel import Cancel
+    from uwf_core.threads.rerun import StepInput
 
 
 class Unattended:
@@ -63,6 +66,52 @@ class Unattended:
         """What a thread has used with all that it called, also in calls that did not end."""
         engine = self._engine
         return ledger_of(engine, read_head(engine.store, find_thread(engine, thread)).state)
+
+    # -- recorded steps, made again ----------------------------------------------------------------
+
+    def step_input(self, step: str) -> "StepInput":
+        """The input of a recorded step, for `begin_step` and `run_step`.
+
+        Raises:
+            UnknownIdError: unknown step.
+            WrongStateError: it cannot be made again, for the reason in the message.
+        """
+        from uwf_core.threads import rerun
+
+        return rerun.step_input(self._engine, step)
+
+    def check_step(
+        self, given: "StepInput", workflow: Ref | None = None, agent: str | None = None
+    ) -> None:
+        """Check that an agent (None: the one of the thread, or the configured one) can make a step
+        again, in a published workflow (None: its own).
+
+        Raises:
+            WrongStateError: the workflow does not lead to the role of the step there.
+            UsageError: a person plays the role; or the agent is unknown.
+        """
+        from uwf_core.threads import rerun
+
+        rerun.check_rerun(self._engine, given, workflow, agent)
+
+    def begin_step(self, given: "StepInput", workflow: Ref, cwd: str) -> str:
+        """Create a thread in which a step of another store is next, in the folder `cwd`; return its
+        id. The node `given.head` and the workflow were copied to this store (`NodeStore.copy`).
+
+        Raises:
+            StoreError: a node of the recorded thread is missing or damaged.
+        """
+        from uwf_core.threads import rerun
+
+        return rerun.begin_rerun(self._engine, given, workflow, cwd)
+
+    def run_step(
+        self, thread: str, given: "StepInput", agent: str | None, cancel: "Cancel"
+    ) -> "Outcome":
+        """Make that step, with the agent of this word; None: as `check_step`."""
+        from uwf_core.threads import rerun
+
+        return rerun.run_rerun(self._engine, thread, given, agent, self._watch, cancel)
 
 
 def _roles_of_persons(engine: "Engine", workflow: Ref | dict[str, Any]) -> Iterator[str]:

@@ -8,7 +8,14 @@ import click
 
 from uwf_core.commands import Session, command, working_folder
 from uwf_core.errors import ExitCode, UsageError
-from uwf_eval.compare.records import DIMENSIONS, METRICS, VERDICTS, CompareOptions, Dimension
+from uwf_eval.compare.records import (
+    DIMENSIONS,
+    METRICS,
+    STEP_METRICS,
+    VERDICTS,
+    CompareOptions,
+    Dimension,
+)
 
 if TYPE_CHECKING:
     from uwf_eval.compare.records import Comparison
@@ -25,8 +32,9 @@ _EXAMPLES: Final = (
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @click.option(
-    "--metric", "metrics", multiple=True, type=click.Choice(METRICS), default=("score",),
-    show_default="score", help="Metric to test; repeatable, the most important first.",
+    "--metric", "metrics", multiple=True, type=click.Choice((*METRICS, *STEP_METRICS)),
+    default=("score",), show_default="score",
+    help="Metric to test; repeatable, the most important first. The last four: recorded steps.",
 )  # fmt: skip
 @click.option(
     "--within", type=click.FloatRange(min=0), default=0.05, show_default=True, metavar="D",
@@ -41,7 +49,8 @@ _EXAMPLES: Final = (
     "--seed", type=int, default=0, show_default=True, help="Seed of sampled permutations."
 )
 @click.option(
-    "--over", type=click.Choice(("task", "case")), default="task", show_default=True,
+    "--over", type=click.Choice(("task", "case")),
+    show_default="case for recorded steps, else task",
     help="Unit of comparison. With case the result holds for these tasks only.",
 )  # fmt: skip
 @click.option(

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from uwf_core.commands import Session, command, working_folder
+from uwf_eval.cli.recorded import recorded_options
 
 _MOST_JOBS = 64
 
@@ -20,9 +21,11 @@ def _seed(_context: Any, _parameter: Any, value: int | None) -> int:
     "uwf-eval run examples/eval/fix-off-by-one --repeat 5",
     "uwf-eval run tasks/* --agent claude-code --agent hermes --jobs 4 --budget '$5,1h'",
     "uwf-eval run my-task --workflow old.yaml --workflow new.yaml --repeat 3",
+    "uwf-eval run --from-workflow triage --role sorter --newest 50 --agent claude-code",
     logged=True,
 )
-@click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
+@click.argument("tasks", nargs=-1, metavar="[TASK...]")
+@recorded_options
 @click.option("--agent", "agents", multiple=True, metavar="A", help="Agent to test; repeatable.")
 @click.option("--model", "models", multiple=True, metavar="M",
               help="Configured model to test; repeatable.")  # fmt: skip
@@ -39,20 +42,29 @@ def _seed(_context: Any, _parameter: Any, value: int | None) -> int:
 @click.option("--name", default="", metavar="NAME", help="Name of the run.")
 @click.option("--keep", is_flag=True, help="Keep the folders of the trials.")
 def run(session: Session, tasks: tuple[str, ...], keep: bool, **options: Any) -> int:
-    """Run tasks and judge every trial."""
+    """Run tasks and judge every trial.
+
+    With --from-step, --from-thread or --from-workflow, the trials are recorded steps, each made
+    again alone, in place of the cases of TASK. TASK is optional then: without judges, a trial
+    passes if it delivers the recorded $status.
+    """
     from uwf_eval.run.worker_process import first_worker
 
     # Start it before the other imports: its own imports take as long.
     with first_worker(working_folder(), session.env) as worker:
+        from uwf_eval.cli.recorded import selection_of, with_steps
         from uwf_eval.cli.run_command import conduct, request_of
         from uwf_eval.run.start import start_run
 
+        wanted = selection_of(tasks, options)
         request = request_of(tasks, **options)
         return conduct(
             session,
             request.jobs,
             worker,
-            lambda client, services: start_run(client, request, services),
+            lambda client, services: start_run(
+                client, with_steps(session, client, request, wanted), services
+            ),
             keep=keep,
         )
 

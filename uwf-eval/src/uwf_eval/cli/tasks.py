@@ -3,27 +3,65 @@
 import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from uwf_core.commands import Screen, Session, command, problem_lines, working_folder
-from uwf_core.errors import ExitCode
+from uwf_core.errors import ExitCode, UsageError
+from uwf_eval.cli.recorded import recorded_options
+
+if TYPE_CHECKING:
+    from uwf_eval.task.recorded import Selection
 
 
-@command("new", "uwf-eval new my-task", "uwf-eval new tasks/review")
+@command(
+    "new",
+    "uwf-eval new my-task",
+    "uwf-eval new tasks/sorter --from-workflow triage --role sorter --newest 50",
+)
 @click.argument("task", metavar="TASK")
-def new(session: Session, task: str) -> None:
-    """Create an example task, without a model and a key. TASK is a new folder."""
+@recorded_options
+def new(session: Session, task: str, **options: Any) -> None:
+    """Create an example task, without a model and a key. TASK is a new folder.
+
+    With --from-step, --from-thread or --from-workflow, its cases are recorded steps instead. Add
+    judges to it.
+    """
+    from uwf_eval.cli.recorded import selection_of
     from uwf_eval.task.load import write_starter
 
     folder = Path(os.path.normpath(Path(working_folder(), task)))
-    write_starter(folder)
+    wanted = selection_of((task,), options)
+    if wanted.is_empty:
+        write_starter(folder)
+    else:
+        _write_recorded(session, folder, wanted)
     document = {
         "name": folder.name,
         "folder": str(folder),
         "hint": f"uwf-eval run {task} --repeat 3",
     }
     session.emit(document, lambda each, _: f"{each['folder']}\nnext: {each['hint']}")
+
+
+def _write_recorded(session: Session, folder: Path, wanted: "Selection") -> None:
+    from uwf_core.client import Client
+    from uwf_eval.cli.recorded import selected
+    from uwf_eval.task.load import check_new
+    from uwf_eval.task.recorded import write_task
+
+    check_new(folder)
+    files = None if wanted.files is None else Path(working_folder(), wanted.files)
+    with Client.open(env=session.env, cwd=working_folder()) as client:
+        steps = selected(session, client, wanted).steps
+    try:
+        write_task(folder, folder.name, steps, files)
+    except OSError as error:
+        raise UsageError(
+            f"cannot write the task: {error.strerror}", where=str(folder),
+            hint="choose a writable folder",
+        ) from error  # fmt: skip
 
 
 @command("check", "uwf-eval check my-task", "uwf-eval check tasks/*")

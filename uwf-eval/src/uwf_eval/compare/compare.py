@@ -8,6 +8,7 @@ from uwf_eval.compare.pairs import Pair, pair_up
 from uwf_eval.compare.records import (
     DIMENSIONS,
     METRICS,
+    STEP_METRICS,
     CompareOptions,
     Comparison,
     LeftOut,
@@ -31,10 +32,12 @@ def compare(
     """
     options = options or CompareOptions()
     found = pair_up(a, b, options.alike)
+    is_recorded = _are_recorded(found.pairs)
+    options = replace(options, over=options.over or ("case" if is_recorded else "task"))
     tested = _tested([weigh(metric, found.pairs, options) for metric in options.metrics], options)
     beside = [
         weigh(metric, found.pairs, options).measured
-        for metric in METRICS
+        for metric in (*METRICS, *(STEP_METRICS if is_recorded else ()))
         if metric not in options.metrics
     ]
     assert tested[0].verdict is not None
@@ -42,7 +45,7 @@ def compare(
         verdict=tested[0].verdict,
         names=options.names,
         tasks=list(dict.fromkeys(pair.task for pair in found.pairs)),
-        over=options.over,
+        over=options.over or "task",
         trials=(sum(len(each.a) for each in found.pairs), sum(len(each.b) for each in found.pairs)),
         level=options.level,
         power=options.power,
@@ -53,6 +56,12 @@ def compare(
         left_out=found.left_out,
         notes=list(notes(found.pairs, found.left_out, options)),
     )
+
+
+def _are_recorded(pairs: Sequence[Pair]) -> bool:
+    """Whether all compared trials are recorded steps."""
+    trials = [trial for pair in pairs for trial in (*pair.a, *pair.b)]
+    return bool(trials) and all(each.recorded is not None for each in trials)
 
 
 def _tested(weighed: Sequence[MetricSample], options: CompareOptions) -> list[Measured]:
@@ -82,11 +91,23 @@ def notes(
         yield from _pass_rate_at_least(name, trials, left_out)
     if any(trial.state == "tampered" for trial in (*a, *b)):
         yield "Tampered trials count as 0; look at them first."
+    yield from _dependent(pairs, options)
     tasks = {pair.task for pair in pairs}
     if options.over == "task" and len(tasks) == 1 < len(pairs):
         yield (
             "There is one task with several cases. With --over case each case counts as one, "
             "and the result holds for this task only."
+        )
+
+
+def _dependent(pairs: Sequence[Pair], options: CompareOptions) -> Iterator[str]:
+    """Report recorded steps of the same thread: they are not independent."""
+    steps = [trial.recorded for pair in pairs for trial in pair.a[:1] if trial.recorded is not None]
+    threads = {each.thread for each in steps}
+    if options.over == "case" and len(threads) < len(steps):
+        yield (
+            f"The {len(steps)} recorded steps come from {len(threads)} threads. Steps of a thread "
+            "resemble each other, so the result may look clearer than it is."
         )
 
 

@@ -6,7 +6,7 @@ from math import isfinite
 from uwf_core.api.record import record
 from uwf_eval.compare.pairs import Pair
 from uwf_eval.compare.records import CompareOptions, Measured, Metric, Plan
-from uwf_eval.records import Trial
+from uwf_eval.records import StepTrial, Trial
 from uwf_eval.report.estimates import has_tokens
 from uwf_eval.statistics.intervals import SAME, estimate, mean, paired_difference
 from uwf_eval.statistics.power import Aim, Case, repeats_needed, spread, tasks_needed
@@ -14,16 +14,16 @@ from uwf_eval.statistics.power import Aim, Case, repeats_needed, spread, tasks_n
 
 def is_bounded(metric: Metric) -> bool:
     """Whether its values are from 0 to 1."""
-    return metric in ("score", "passed")
+    return metric in ("score", "passed", "valid", "status", "fields")
 
 
 def higher_is_better(metric: Metric) -> bool:
-    """Whether higher values are better; of dollars, tokens and ms lower ones are."""
-    return metric in ("score", "passed")
+    """Whether higher values are better; of dollars, tokens, ms and corrections lower ones are."""
+    return is_bounded(metric)
 
 
 def value_of(metric: Metric, trial: Trial) -> float | None:
-    """The metric of a trial: a share, 0 or 1, dollars, tokens or ms; None: unknown."""
+    """The metric of a trial: a share, 0 or 1, dollars, tokens, ms or a number; None: unknown."""
     match metric:
         case "score":
             value: float | None = trial.score
@@ -35,7 +35,20 @@ def value_of(metric: Metric, trial: Trial) -> float | None:
             value = trial.usage.tokens if has_tokens(trial.usage) else None
         case "duration":
             value = trial.duration_ms
+        case _:
+            value = None if trial.recorded is None else _of_step(metric, trial.recorded)
     return value if value is not None and isfinite(value) else None
+
+
+def _of_step(metric: Metric, found: StepTrial) -> float | None:
+    match metric:
+        case "valid":
+            return float(found.got is not None)
+        case "status":
+            return float(found.same_status)
+        case "fields":
+            return found.same_fields
+    return float(found.corrections)
 
 
 @record

@@ -6,8 +6,14 @@ from typing import Final, Literal
 from uwf_core.api.record import record
 from uwf_eval.statistics.intervals import Estimate, Interval
 
-Metric = Literal["score", "passed", "cost", "tokens", "duration"]
+Metric = Literal[
+    "score", "passed", "cost", "tokens", "duration", "valid", "status", "fields", "corrections"
+]
 METRICS: Final[tuple[Metric, ...]] = ("score", "passed", "cost", "tokens", "duration")
+STEP_METRICS: Final[tuple[Metric, ...]] = ("valid", "status", "fields", "corrections")
+"""Those of recorded steps: whether the output is valid, whether its status is the recorded one, the
+share of equal fields, the rejected replies.
+"""
 
 Verdict = Literal["better", "worse", "no_difference", "cannot_tell"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("better", "worse", "no_difference", "cannot_tell")
@@ -34,7 +40,8 @@ class CompareOptions:
             5 of 100 find a difference that does not exist.
         power: the probability with which a planned comparison finds a difference.
         seed: of sampled signs (see `statistics.signflip`).
-        over: the unit of the comparison: tasks or cases.
+        over: the unit of the comparison: tasks or cases; None: cases if all trials are recorded
+            steps, else tasks.
         alike: further dimensions that are equal in a pair.
         names: of A and B.
     """
@@ -44,7 +51,7 @@ class CompareOptions:
     level: float = 0.95
     power: float = 0.8
     seed: int = 0
-    over: Over = "task"
+    over: Over | None = None
     alike: Sequence[Dimension] = ()
     names: tuple[str, str] = ("A", "B")
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from uwf_eval.compare.measure import is_bounded
 from uwf_eval.compare.records import Comparison, LeftOut, Measured, Metric, Plan
 from uwf_eval.compare.verdict import shown_p
 from uwf_eval.report.numbers import NONE, dollars, elapsed, percent, plural, score, tokens
@@ -16,8 +17,17 @@ _FIGURES: Final[Mapping[Metric, Callable[[float], str]]] = {
     "cost": dollars,
     "tokens": tokens,
     "duration": elapsed,
+    "valid": percent,
+    "status": percent,
+    "fields": percent,
+    "corrections": score,
 }
-_NAMES: Final[Mapping[Metric, str]] = {"passed": "pass rate"}
+_NAMES: Final[Mapping[Metric, str]] = {
+    "passed": "pass rate",
+    "valid": "valid output",
+    "status": "same status",
+    "fields": "equal fields",
+}
 _REASONS: Final = {
     "infra_error": "infrastructure error",
     "not_run": "not run",
@@ -78,7 +88,7 @@ def change(metric: Metric, value: float | None) -> str:
 
 def _size(metric: Metric, value: float) -> str:
     """Format a size; small differences of scores and rates keep a significant digit."""
-    if metric not in ("score", "passed"):
+    if not is_bounded(metric):
         return _FIGURES[metric](value)
     places = 3 if 0.0005 <= value < 0.00995 else 2
     return f"{value:.{places}f}" if metric == "score" else f"{value * 100:.{places - 2}f} points"

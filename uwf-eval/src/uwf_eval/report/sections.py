@@ -22,6 +22,7 @@ from uwf_eval.report.numbers import (
     tokens,
     tokens_of,
 )
+from uwf_eval.report.recorded import recorded_tables
 from uwf_eval.report.shares import FailureShare, JudgeShare, RoleShare, RouteShare, reason_of
 from uwf_eval.report.summary import Line, Report, TaskLine, trials_in
 from uwf_eval.report.tables import Bar, Content, Fact, Heading, Row, Strip, Table, Value
@@ -106,6 +107,7 @@ def tables(report: Report, most_tasks: int) -> list[Table]:
     return [
         configurations(report),
         tasks(report, most_tasks),
+        *recorded_tables(report.recorded),
         _judges(report.overall.judges),
         _roles(report.roles),
         _routes(report.routes),

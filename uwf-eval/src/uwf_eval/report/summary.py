@@ -20,6 +20,7 @@ from uwf_eval.report.estimates import (
 )
 from uwf_eval.report.groups import CaseGroup, Clustering, States, groups_of, states_of
 from uwf_eval.report.numbers import plural
+from uwf_eval.report.recorded import RecordedShare, recorded_of
 from uwf_eval.report.shares import (
     FailureShare,
     JudgeShare,
@@ -81,7 +82,8 @@ class Report:
     Attributes:
         format: of this document.
         overall: of all trials. configurations: over all tasks.
-        tasks: in the run's order. roles, routes, failures: over all trials.
+        tasks: in the run's order. roles, routes, failures: over all trials. recorded: of the trials
+            of recorded steps, by configuration.
         trials: the listed ones, those that did not pass first. left_out: the number of others.
     """
 
@@ -93,6 +95,7 @@ class Report:
     roles: Sequence[RoleShare] = ()
     routes: Sequence[RouteShare] = ()
     failures: Sequence[FailureShare] = ()
+    recorded: Sequence[RecordedShare] = ()
     trials: Sequence[Trial] = field(default_factory=tuple)
     left_out: int = 0
 
@@ -132,6 +135,7 @@ def summarise(run: Run, trials: Sequence[Trial], listed: int = 200) -> Report:
         roles=roles_of(trials),
         routes=routes_of(trials),
         failures=failures_of(trials),
+        recorded=recorded_of(trials),
         trials=shown,
         left_out=len(trials) - len(shown),
     )

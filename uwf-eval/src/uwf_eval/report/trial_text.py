@@ -41,6 +41,7 @@ def trial_text(trial: Trial, screen: Screen) -> str:
             ("changed", clean("\n".join(trial.tampered)) or None),
             ("task", clean(cell.task)),
             ("case", clean(cell.case) or None),
+            *_recorded(trial),
             ("repeat", str(cell.repeat)),
             ("workflow", clean(f"{cell.workflow_name} {cell.workflow}")),
             ("agent", clean(cell.agent or "as configured")),
@@ -58,11 +59,28 @@ def trial_text(trial: Trial, screen: Screen) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def _recorded(trial: Trial) -> list[tuple[str, str | None]]:
+    """The recorded step of the trial, and how the trial compares with it."""
+    found = trial.recorded
+    if found is None:
+        return []
+    other = [name for name, equal in found.fields.items() if not equal]
+    prompt = {None: None, True: "as recorded", False: "changed"}[found.prompt]
+    return [
+        ("recorded", f"step {found.step}: {clean(found.status)}"),
+        ("differs", clean(", ".join(other)) or None),
+        ("prompt", "of a new session" if found.session == "fresh" else prompt),
+        ("session", found.session),
+        ("files", found.files),
+    ]
+
+
 def reading(trial: Trial) -> list[str]:
     """The commands that show the trial's thread."""
     if trial.thread is None:
         return []
     return [
+        *([] if trial.recorded is None else [f"uwf step show {trial.recorded.step}"]),
         f"uwf thread read {trial.thread}",
         f"uwf step turns {trial.thread}",
         f"uwf-eval export {trial.run}/{trial.number} -o trial.tar",

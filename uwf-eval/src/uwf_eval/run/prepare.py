@@ -3,22 +3,27 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import cast
 
 from uwf_core.api.record import record
-from uwf_core.client import Client
+from uwf_core.client import Client, StepInput
 from uwf_core.errors import PayloadError, UsageError, UwfError
+from uwf_core.ids import Ref
 from uwf_eval import __version__
 from uwf_eval.plan.matrix import Matrix, Published, planned
 from uwf_eval.records import Budget, Run, RunTask, Trial
 from uwf_eval.run.folder import RunFolder
 from uwf_eval.task.check import INPUT_HINT, workflow_file
 from uwf_eval.task.load import find_task, take_task, task_top
-from uwf_eval.task.model import Source, Task, different_inputs, fixture_digest
+from uwf_eval.task.model import RECORDED, Source, Task, different_inputs, fixture_digest
 from uwf_eval.task.read import Origin, read_task
+from uwf_eval.task.recorded import replace_cases, tasks_of, write_task
 from uwf_eval.task.tree import digest_of_tree
 from uwf_eval.trial.environment import agent_word
+from uwf_eval.trial.recorded import word_of
 
 
 @record
@@ -27,6 +32,8 @@ class Request:
 
     Attributes:
         tasks, agents, models, workflows: the arguments of the command and its options.
+        steps: recorded steps, in place of the cases of `tasks`; without tasks, those of each role
+            are one. files: a folder in place of their recorded files.
         name: of the run. command: the arguments of `uwf-eval`, for reports.
         cwd: the caller's folder.
     """
@@ -41,6 +48,8 @@ class Request:
     budget: Budget = field(default_factory=Budget)
     name: str = ""
     command: Sequence[str] = ()
+    steps: Sequence[StepInput] = ()
+    files: str | None = None
     cwd: Path
 
 
@@ -72,9 +81,11 @@ def prepare(client: Client, request: Request, run: str, folder: RunFolder) -> Pr
     agents: Sequence[str | None] = list(dict.fromkeys(request.agents)) or [None]
     models: Sequence[str | None] = list(dict.fromkeys(request.models)) or [None]
     _check_choices(client, request, tasks, agents)
+    workflows = _workflows(client, request, tasks)
+    _check_steps(client, request, tasks, agents, workflows)
     matrix = Matrix(
         tasks=tasks,
-        workflows=_workflows(client, request, tasks),
+        workflows=workflows,
         agents=agents,
         models=models,
         repeat=request.repeat,
@@ -118,10 +129,16 @@ def _run_task(task: Task) -> RunTask:
 
 
 def _tasks(client: Client, request: Request, folder: RunFolder) -> Iterator[Task]:
+    if request.steps and not request.tasks:
+        yield from _recorded_tasks(client, request, folder)
+        return
     seen: dict[str, str] = {}
     for index, word in enumerate(request.tasks):
         found = find_task(word, client, request.cwd)
-        task = take_task(found, folder.task(index), client).require()
+        edit = partial(replace_cases, steps=request.steps, files=_files(request))
+        task = take_task(
+            found, folder.task(index), client, edit if request.steps else None
+        ).require()
         if task.name in seen:
             raise UsageError(
                 f"{seen[task.name]!r} and {word!r} have the same name {task.name!r}",
@@ -129,6 +146,34 @@ def _tasks(client: Client, request: Request, folder: RunFolder) -> Iterator[Task
             )
         seen[task.name] = word
         yield task
+
+
+def _recorded_tasks(client: Client, request: Request, folder: RunFolder) -> Iterator[Task]:
+    for index, (name, steps) in enumerate(tasks_of(request.steps).items()):
+        target = folder.task(index)
+        write_task(target, name, steps, _files(request))
+        origin = Origin(target, "folder", str(request.cwd), digest_of_tree(target))
+        yield read_task(origin, client).require()
+
+
+def _files(request: Request) -> Path | None:
+    return None if request.files is None else Path(request.cwd, request.files)
+
+
+def _check_steps(
+    client: Client,
+    request: Request,
+    tasks: Sequence[Task],
+    agents: Sequence[str | None],
+    workflows: Mapping[str, Sequence[Published]],
+) -> None:
+    """Check that each agent can make each recorded step again, in each workflow."""
+    for task in tasks:
+        steps = [client.unattended.step_input(c.step) for c in task.cases if c.step is not None]
+        for given, workflow, agent in product(steps, workflows[task.name], agents):
+            word = word_of(given, task.agent if agent is None else agent, task, request.cwd)
+            own = None if workflow.ref == RECORDED else Ref(workflow.ref)
+            client.unattended.check_step(given, own, word)
 
 
 def _check_choices(
@@ -139,6 +184,7 @@ def _check_choices(
         agent_word(task.agent if word is None else word, task, request.cwd)
         for task in tasks
         for word in agents
+        if not (word is None and task.agent is None and _is_recorded(task))
     }
     installation = client.installation
     for word in sorted(words, key=str):
@@ -162,6 +208,11 @@ def _workflows(
     }
 
 
+def _is_recorded(task: Task) -> bool:
+    """Whether every case is a recorded step."""
+    return all(case.step is not None for case in task.cases)
+
+
 def _distinct(published: Sequence[Published]) -> Sequence[Published]:
     by_ref = {each.ref: each for each in published}
     if len(by_ref) < len(published):
@@ -174,13 +225,16 @@ def _distinct(published: Sequence[Published]) -> Sequence[Published]:
 
 def _own_workflow(client: Client, task: Task, cwd: Path) -> Published:
     """A task's own workflow."""
-    return _ready(client, task, str(workflow_file(task) or task.workflow), task.workflow, cwd)
+    shown = task.workflow or RECORDED
+    return _ready(client, task, str(workflow_file(task) or shown), shown, cwd)
 
 
 def _ready(client: Client, task: Task, word: str, shown: str, cwd: Path) -> Published:
     """A workflow that can run in every case of a task without a person; its programs are allowed if
-    the user trusts the task's folder.
+    the user trusts the task's folder. `recorded` is that of each recorded step.
     """
+    if word == RECORDED and _is_recorded(task):
+        return Published(word=shown, ref=RECORDED, name=RECORDED)
     for _, given in different_inputs(task):
         try:
             client.unattended.check(word, given)

@@ -18,7 +18,7 @@ from uwf_core.definitions import (
 from uwf_core.errors import DefinitionError, PayloadError, UnknownIdError, UwfError
 from uwf_eval.judges.api import judge_problems
 from uwf_eval.task.globs import glob_problem
-from uwf_eval.task.model import JudgeSpec, Task, different_inputs, fixture_of
+from uwf_eval.task.model import RECORDED, JudgeSpec, Task, different_inputs, fixture_of
 from uwf_eval.task.tree import obstacles
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*\Z")
@@ -36,6 +36,7 @@ def task_problems(task: Task, root: YamlMapping, client: Client) -> Iterator[Pro
     yield from _fixtures(task, root)
     yield from _globs(task, root)
     yield from _judges(task, root, client)
+    yield from _steps(task, root, client)
 
 
 def _names(task: Task, root: YamlMapping) -> Iterator[Problem]:
@@ -69,6 +70,8 @@ def _named(root: YamlMapping, noun: str, names: Sequence[str]) -> Iterator[Probl
 def _workflow(task: Task, root: YamlMapping, client: Client) -> Iterator[Problem]:
     file = workflow_file(task)
     place = place_at(root, ("workflow",))
+    if task.workflow is None:
+        return
     if file is None:
         yield from _start(task, root, client)
     elif not file.is_file():
@@ -101,11 +104,27 @@ def _start(task: Task, root: YamlMapping, client: Client) -> Iterator[Problem]:
             return
 
 
+def _steps(task: Task, root: YamlMapping, client: Client) -> Iterator[Problem]:
+    """Recorded steps that are unknown, or cannot be made again."""
+    for index, case in enumerate(task.cases):
+        if case.step is None:
+            continue
+        place = place_at(root, ("cases", index, "step"))
+        try:
+            client.unattended.step_input(case.step)
+        except UwfError as error:
+            yield error_at(place, "bad-step", error.message, error.hint or "")
+        if case.input is not None:
+            place = place_at(root, ("cases", index, "input"))
+            yield error_at(place, "bad-input", "a recorded step has its recorded input",
+                           "remove the key")  # fmt: skip
+
+
 def workflow_file(task: Task) -> Path | None:
     """The file of the task's workflow, None where it is a name. It may lie outside of a task that
     is a folder, and is looked for beside the original one.
     """
-    word = task.workflow
+    word = task.workflow or RECORDED
     if "/" not in word and not word.endswith((".yaml", ".yml")):
         return None
     beside = Path(task.place) if task.source == "folder" else task.folder

@@ -5,6 +5,7 @@ that finds it, changes a trial. The first task runs as it is, without a model an
 """
 
 import os
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -99,8 +100,11 @@ def _package_folder(name: str, client: Client) -> Path:
     )
 
 
-def take_task(found: Found, target: Path, client: Client) -> Checked:
-    """Copy a task into a new folder, and read it there; `client` is as in `read_task`.
+def take_task(
+    found: Found, target: Path, client: Client, edit: Callable[[Path], None] | None = None
+) -> Checked:
+    """Copy a task into a new folder, `edit` the copy, and read it there; `client` is as in
+    `read_task`.
 
     Raises:
         TreeError: it cannot be copied, or is an archive that is refused.
@@ -113,6 +117,8 @@ def take_task(found: Found, target: Path, client: Client) -> Checked:
         target = task_top(target, found.place)
     else:
         copy_tree(found.path, target, without=NOT_COPIED)
+    if edit is not None:
+        edit(target)
     checked = read_task(Origin(target, found.source, found.place, digest_of_tree(target)), client)
     problems = (
         each._replace(file=each.file.replace(str(target), str(found.path), 1))
@@ -150,6 +156,18 @@ def task_top(folder: Path, place: str) -> Path:
     return folder
 
 
+def check_new(folder: Path) -> None:
+    """Check that a task can be created in a folder.
+
+    Raises:
+        UsageError: the folder holds something, or its name is none for a task.
+    """
+    if not NAME.match(folder.name):
+        raise UsageError(f"{folder.name!r} is not a valid task name", hint=NAME_HINT)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError("the folder is not empty", where=str(folder), hint="choose another folder")
+
+
 _TEMPLATE: Final = Path(__file__).with_name("templates") / "task"
 
 
@@ -157,15 +175,10 @@ def write_starter(folder: Path) -> None:
     """Write a task into a folder that is not there yet, or empty; its name is the task's.
 
     Raises:
-        UsageError: the folder holds something, cannot be written, or its name is none for a task.
+        UsageError: as `check_new`, or the folder cannot be written.
     """
-    if not NAME.match(folder.name):
-        raise UsageError(f"{folder.name!r} is not a valid task name", hint=NAME_HINT)
+    check_new(folder)
     try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise UsageError(
-                "the folder is not empty", where=str(folder), hint="choose another folder"
-            )
         copy_tree(_TEMPLATE, folder, without=NOT_COPIED)
         folder.chmod(0o755)
         file = folder / TASK_FILE

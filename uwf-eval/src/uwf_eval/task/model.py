@@ -60,13 +60,19 @@ class Limits:
 
 @record
 class Case:
-    """One prompt of a task."""
+    """One prompt of a task, or one recorded step."""
 
     name: Annotated[Text, "Unique within the task."]
-    prompt: Annotated[Text, "The prompt of the thread."]
+    prompt: Annotated[Text | None, "The prompt of the thread."] = None
+    step: Annotated[
+        Text | None,
+        "A recorded step of your store, in place of a prompt: the trial is that step alone, made "
+        "again from the recorded prompt, session and files.",
+    ] = None
     fixture: Annotated[
         Text | None,
-        "Its folder within the task's; without it `fixture/`, or an empty folder if there is none.",
+        "Its folder within the task's; without it the recorded files of `step`, else `fixture/`, "
+        "else an empty folder.",
     ] = None
     input: Annotated[
         Mapping[str, Any] | None, "Typed input of the workflow; added to that of the task."
@@ -80,7 +86,11 @@ class TaskFile:
     version: Annotated[int, "The format of this file: 1.", between(1, 1)] = 1
     name: Annotated[Text, "The name of the task."]
     description: Annotated[str, "For people: the purpose of the task."] = ""
-    workflow: Annotated[Text, "A name, or a path relative to the task's folder."]
+    workflow: Annotated[
+        Text | None,
+        "A name, or a path relative to the task's folder; recorded steps need none: each is made "
+        "again by its own workflow.",
+    ] = None
     prompt: Annotated[Text | None, "The prompt, if there is one case."] = None
     input: Annotated[Mapping[str, Any] | None, "Typed input of the workflow, if it has one."] = None
     cases: Annotated[tuple[Case, ...], "The cases, if there are several."] = ()
@@ -96,7 +106,11 @@ class TaskFile:
     protect: Annotated[
         tuple[Text, ...], "Globs, relative to the trial's folder, of what no agent may change."
     ] = ()
-    judges: Annotated[tuple[JudgeSpec, ...], "What scores a trial."]
+    judges: Annotated[
+        tuple[JudgeSpec, ...],
+        "What scores a trial. Without judges, a recorded step scores 1 if it delivers the recorded "
+        "`$status`, else 0.",
+    ] = ()
     setup: Annotated[tuple[Text, ...], "Commands before the thread, run by `sh -c`."] = ()
     teardown: Annotated[tuple[Text, ...], "Commands after the judges."] = ()
     command_timeout: Annotated[_Seconds, "Seconds for each of these commands."] = 300.0
@@ -120,7 +134,7 @@ class Task:
     """A task, ready to be tried.
 
     Attributes:
-        workflow: a name, or a path relative to `folder`.
+        workflow: a name, or a path relative to `folder`; None: that of each recorded step.
         cases: at least one; the name is "" where the task has one prompt.
         agent: the word where `--agent` says none; in a command line, words that name files of
             the task mean those.
@@ -133,7 +147,7 @@ class Task:
 
     name: str
     description: str = ""
-    workflow: str
+    workflow: str | None
     cases: Sequence[Case]
     judges: Sequence[JudgeSpec]
     agent: str | None = None
@@ -151,10 +165,18 @@ class Task:
 
 
 def different_inputs(task: Task) -> list[tuple[int, Mapping[str, Any] | None]]:
-    """Each typed input of a task once, with the index of the first case that has it."""
-    inputs = [case.input for case in task.cases]
-    return [(at, given) for at, given in enumerate(inputs) if given not in inputs[:at]]
+    """Each typed input of a task once, with the index of the first case that has it. Recorded steps
+    have none.
+    """
+    found: list[tuple[int, Mapping[str, Any] | None]] = []
+    for at, case in enumerate(task.cases):
+        if case.step is None and case.input not in [given for _, given in found]:
+            found.append((at, case.input))
+    return found
 
+
+RECORDED: Final = "recorded"
+"""In place of a workflow: each recorded step is made again by its own."""
 
 FIXTURE: Final = "fixture"
 

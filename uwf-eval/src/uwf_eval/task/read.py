@@ -99,6 +99,7 @@ def _shape_problems(root: YamlMapping) -> Iterator[Problem]:
     elif not there:
         yield error_at(root.place, "missing-key", "the key 'prompt' is missing",
                        "add `prompt:` or `cases:`")  # fmt: skip
+    yield from _case_problems(root)
     judges, _ = node_at(root, ("judges",))
     for index, judge in enumerate(getattr(judges, "items", ())):
         if not isinstance(judge, YamlMapping):
@@ -113,10 +114,32 @@ def _shape_problems(root: YamlMapping) -> Iterator[Problem]:
             )  # fmt: skip
 
 
+def _case_problems(root: YamlMapping) -> Iterator[Problem]:
+    """Each case has a prompt or a recorded step; with a prompt the task needs more."""
+    found, _ = node_at(root, ("cases",))
+    cases = [each for each in getattr(found, "items", ()) if isinstance(each, YamlMapping)]
+    for case in cases:
+        there = case.values.keys() & {"prompt", "step"}
+        if len(there) == 2:
+            yield error_at(case.place, "prompt-and-step", "prompt and step exclude each other",
+                           "keep one of them")  # fmt: skip
+        elif not there:
+            yield error_at(case.place, "missing-key", "a case needs the key 'prompt' or 'step'",
+                           "add `prompt:`, or `step:` for a recorded step")  # fmt: skip
+    if cases and all("step" in each.values for each in cases):
+        return
+    for key in ("workflow", "judges"):
+        if key not in root.values:
+            yield error_at(root.place, "missing-key", f"missing key {key!r}", f"add `{key}:`")
+
+
 def _task(file: TaskFile, origin: Origin) -> Task:
     cases = file.cases if file.prompt is None else (Case(name="", prompt=file.prompt),)
     if file.input is not None:
-        cases = tuple(replace(each, input={**file.input, **(each.input or {})}) for each in cases)
+        cases = tuple(
+            replace(each, input={**file.input, **(each.input or {})}) if each.step is None else each
+            for each in cases
+        )
     return Task(
         name=file.name,
         description=file.description,

@@ -57,13 +57,16 @@ def run_thread(client: Client, thread: str, cancel: Cancel) -> ThreadRun:
         outcome = client.exec(thread, until_done=True, cancel=cancel)
         if outcome.error is not None:
             raise outcome.error
-        document = outcome.document
-        steps += [
-            each["step"] for each in document["steps"] if each["step"] and not each["failure"]
-        ]
-        ended = _ended(document)
+        ended, made = outcome_of(outcome.document)
+        steps += made
         if ended.status != "idle" or cancel.is_set():
             return ThreadRun(ended, steps)
+
+
+def outcome_of(document: ExecDocument) -> ThreadRun:
+    """The result of one call of `exec`."""
+    steps = [each["step"] for each in document["steps"] if each["step"] and not each["failure"]]
+    return ThreadRun(_ended(document), steps)
 
 
 def _ended(document: ExecDocument) -> ThreadOutcome:
@@ -82,8 +85,15 @@ def read_thread(client: Client, thread: str) -> ThreadSummary:
     Raises:
         UwfError: a node is damaged or missing.
     """
+    return summary_of(client, thread, list(steps_by_path(client, thread)))
+
+
+def summary_of(
+    client: Client, thread: str, steps: "Sequence[tuple[str, RecordedStep]]"
+) -> ThreadSummary:
+    """As `read_thread`, with these steps alone, each with its path ("": its role)."""
     shown, read = client.show(thread), client.thread(thread)
-    steps = list(_all_steps(client, thread))
+    steps = [(path or step.role, step) for path, step in steps]
     documents = [
         {**client.step(step.ref), "role": path, "attempts": _attempts(client, step)}
         for path, step in steps
@@ -105,7 +115,7 @@ def _is_leaf(step: "RecordedStep") -> bool:
     return step.child is None and step.node["branches"] is None
 
 
-def _all_steps(
+def steps_by_path(
     client: Client, thread: str, above: str = ""
 ) -> "Iterator[tuple[str, RecordedStep]]":
     """The steps of a thread and of those that it called, in the order in which they ended, each
@@ -116,7 +126,7 @@ def _all_steps(
 
     def below(child: str, role: str, key: str | None) -> "Iterator[tuple[str, RecordedStep]]":
         path = f"{above}{role}/" if key is None else f"{above}{role}/{key}/"
-        return called.setdefault(child, _all_steps(client, child, path))
+        return called.setdefault(child, steps_by_path(client, child, path))
 
     read = client.thread(thread)
     for step in read.steps():

@@ -10,7 +10,7 @@ leave     run teardown; import the thread into the main store
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uwf_core.api import Cancel
 from uwf_core.api.record import record
@@ -19,11 +19,11 @@ from uwf_core.errors import AgentStuck
 from uwf_eval.judges.api import Evidence, need_folder
 from uwf_eval.judges.run_judge import judge_all
 from uwf_eval.plan.budget import unknown_limits
-from uwf_eval.records import Budget, Trial
+from uwf_eval.records import Budget, Files, Trial
 from uwf_eval.run.executor import RunSettings
 from uwf_eval.task.model import Command, Task, fixture_of
 from uwf_eval.task.tree import TreeError, copy_tree, make_private
-from uwf_eval.trial import tampering, verdict
+from uwf_eval.trial import recorded, tampering, verdict
 from uwf_eval.trial.environment import agent_env, agent_word, command_env, judge_env, run_commands
 from uwf_eval.trial.folders import TrialFolders, TrialResult, make_folders
 from uwf_eval.trial.thread import (
@@ -36,6 +36,9 @@ from uwf_eval.trial.thread import (
     start_limits,
 )
 from uwf_eval.trial.verdict import Verdict
+
+if TYPE_CHECKING:
+    from uwf_core.client import StepInput
 
 
 @record
@@ -96,6 +99,7 @@ class _TrialRun:
         self.client: Client | None = None
         self.is_set_up = False
         self.is_imported = False
+        self.given: StepInput | None = None
 
     def attempt(self) -> Verdict:
         """Prepare, run, inspect and judge the trial.
@@ -107,7 +111,7 @@ class _TrialRun:
             space = self._prepare()
             before = tampering.protected(space.work, self.task.protect)
             finished = self._run(space)
-            ended = verdict.of_thread(finished.ended)
+            ended = self._end_of(finished)
             if ended is not None and ended.state == "not_run":
                 return ended
             read = self._read()
@@ -121,6 +125,12 @@ class _TrialRun:
             raise
         except Exception as error:
             return verdict.of_error(error, self.phase)
+
+    def _end_of(self, finished: ThreadRun) -> Verdict | None:
+        """The verdict if there is nothing to judge."""
+        if self.given is None:
+            return verdict.of_thread(finished.ended)
+        return verdict.of_step(finished.ended, is_made=bool(finished.steps))
 
     def _prepare(self) -> TrialFolders:
         if touched := self._touched():
@@ -153,13 +163,15 @@ class _TrialRun:
 
     def _run(self, space: TrialFolders) -> ThreadRun:
         self.phase = "unavailable"
+        if self.case.step is not None:
+            return self._run_step(space, self.case.step)
         cell = self.done.cell
         word = agent_word(cell.agent, self.task, self.context.settings.cwd)
         client = self.client = self._open(space, word)
         self.context.templates.copy(cell.workflow, client)
         thread = client.start(
             cell.workflow,
-            self.case.prompt,
+            self.case.prompt or "",
             cwd=space.work,
             agent=word,
             input=self.case.input,
@@ -167,6 +179,18 @@ class _TrialRun:
         )["thread"]
         self.done = replace(self.done, thread=thread)
         return run_thread(client, thread, self.context.cancel)
+
+    def _run_step(self, space: TrialFolders, step: str) -> ThreadRun:
+        """Make a recorded step again."""
+        main, cell = self.context.main, self.done.cell
+        given = self.given = main.unattended.step_input(step)
+        files: Files = "none" if fixture_of(self.task, self.case) is None else "fixture"
+        self.done = replace(self.done, recorded=recorded.begun(given, files))
+        word = recorded.word_of(given, cell.agent, self.task, self.context.settings.cwd)
+        client = self.client = self._open(space, word)
+        thread = recorded.begin(client, main, given, cell.workflow, space.work)
+        self.done = replace(self.done, thread=thread)
+        return recorded.run(client, thread, given, word, self.context.cancel)
 
     def _open(self, space: TrialFolders, word: str | None) -> Client:
         """Open the trial's store. The cell's model is an option for agents that have their own
@@ -200,7 +224,7 @@ class _TrialRun:
         """Read the thread for judges and reports."""
         assert self.client is not None and self.done.thread is not None
         self.phase = "store"
-        read = read_thread(self.client, self.done.thread)
+        read = self._summary(self.client, self.done.thread)
         self.done = replace(
             self.done, head=read.head, status=read.status, steps=read.steps, usage=read.usage
         )
@@ -210,9 +234,18 @@ class _TrialRun:
             self.context.notice(text)
         return read
 
+    def _summary(self, client: Client, thread: str) -> ThreadSummary:
+        if self.given is None or self.done.recorded is None:
+            return read_thread(client, thread)
+        found = recorded.compared(client, thread, self.given, self.done.recorded)
+        self.done = replace(self.done, recorded=found)
+        return recorded.read(client, self.context.main, thread, self.given)
+
     def _judge(self, space: TrialFolders, read: ThreadSummary) -> Verdict:
         self.phase = "judge"
         assert self.client is not None and self.done.thread is not None
+        if self.done.recorded is not None and not self.task.judges:
+            return recorded.verdict_of(self.done.recorded)
         if need_folder(self.task):
             make_private(space.private)
             copy_tree(space.work, space.judged, strict=False)

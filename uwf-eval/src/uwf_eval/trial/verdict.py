@@ -45,6 +45,11 @@ class Verdict(NamedTuple):
 INTERRUPTED: Final = Verdict("not_run", Failure(kind="interrupted", message="it was interrupted"))
 
 
+def of_step(ended: ThreadOutcome, *, is_made: bool) -> Verdict | None:
+    """The verdict of a trial of one step: None if the step was made, wherever it leads."""
+    return None if is_made else of_thread(ended) or INTERRUPTED
+
+
 def of_thread(ended: ThreadOutcome) -> Verdict | None:
     """The verdict if the thread did not complete; None if it did, so that judges decide."""
     if ended.status == "completed":

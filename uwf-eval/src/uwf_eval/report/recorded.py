@@ -1,0 +1,179 @@
+"""The trials of recorded steps: what equals the record, and what the trials got."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from uwf_core.api.record import record
+from uwf_eval.records import StepTrial, Trial
+from uwf_eval.report.configurations import Configurations
+from uwf_eval.report.estimates import Rate, rate_of
+from uwf_eval.report.groups import COUNTED
+from uwf_eval.report.numbers import percent, rate_range
+from uwf_eval.report.tables import Content, Heading, Row, Strip, Table, Value
+
+
+@record
+class FieldShare:
+    """A field of the recorded outputs: in how many trials it is equal."""
+
+    name: str
+    equal: Rate
+
+
+@record
+class RecordedShare:
+    """The trials of recorded steps in one configuration, of those that count.
+
+    Rates have one cluster for each recorded thread.
+
+    Attributes:
+        valid: with valid output. status: with the recorded `$status`; invalid output has none.
+        fields: by field, of the trials whose record has it.
+        corrections: rejected replies.
+        sessions: the number of trials by `StepTrial.session`; without those that did not begin.
+        same_prompts: trials with the recorded prompt, of `prompts`: all but fresh sessions.
+        files: the number of trials by `StepTrial.files`.
+    """
+
+    configuration: str
+    trials: int
+    valid: Rate
+    status: Rate
+    fields: Sequence[FieldShare]
+    corrections: int
+    sessions: Mapping[str, int]
+    same_prompts: int
+    prompts: int
+    files: Mapping[str, int]
+
+
+def recorded_of(trials: Sequence[Trial]) -> Sequence[RecordedShare]:
+    """The shares of each configuration; none without trials of recorded steps."""
+    counted = [each for each in trials if each.state in COUNTED and each.recorded is not None]
+    known = Configurations(each.cell for each in trials)
+    shares = []
+    for key, configuration in known.all().items():
+        own = [each for each in counted if known.key(each.cell) == key]
+        if own:
+            shares.append(_share(configuration.label, own))
+    return shares
+
+
+def _share(label: str, trials: Sequence[Trial]) -> RecordedShare:
+    found = [each.recorded for each in trials if each.recorded is not None]
+    names = dict.fromkeys(name for each in found for name in each.fields)
+    compared = [each for each in found if each.session in ("new", "forked")]
+    return RecordedShare(
+        configuration=label,
+        trials=len(found),
+        valid=_rate(found, lambda each: each.got is not None),
+        status=_rate(found, lambda each: each.same_status),
+        fields=[
+            FieldShare(name=name, equal=_rate([x for x in found if name in x.fields], _has(name)))
+            for name in names
+        ],
+        corrections=sum(each.corrections for each in found),
+        sessions=Counter(each.session for each in found if each.session is not None),
+        same_prompts=sum(each.prompt is True for each in compared),
+        prompts=len(compared),
+        files=Counter(each.files for each in found),
+    )
+
+
+def _has(name: str) -> Callable[[StepTrial], bool]:
+    return lambda each: each.fields[name]
+
+
+def _rate(found: Iterable[StepTrial], holds: Callable[[StepTrial], bool]) -> Rate:
+    threads: dict[str, list[float]] = {}
+    for each in found:
+        threads.setdefault(each.thread, []).append(float(holds(each)))
+    return rate_of(list(threads.values()))
+
+
+def recorded_tables(shares: Sequence[RecordedShare]) -> list[Table]:
+    """What equals the record, by field; and what the trials got. Without rows for other runs."""
+    return [_results(shares), _fields(shares), _inputs(shares)]
+
+
+def _results(shares: Sequence[RecordedShare]) -> Table:
+    headings = (
+        Heading("Recorded steps", least=16),
+        Heading("Trials", "number"),
+        Heading("Valid output", "number", beside="95%"),
+        Heading("Same status", "number", beside="95%", drawn="Share with the recorded status"),
+        Heading("Corrections", "number", rank=1),
+    )
+    rows = [
+        Row((
+            each.configuration,
+            f"{each.trials:,}",
+            _value(each.valid),
+            _value(each.status, n, f"{each.configuration}, share with the recorded status"),
+            f"{each.corrections:,}",
+        ))
+        for n, each in enumerate(shares)
+    ]  # fmt: skip
+    note = (
+        "Each trial makes one recorded step again. The record is what happened, which can be "
+        "wrong: a role that does better differs from it, too."
+    )
+    return Table("Recorded steps", headings, rows, note)
+
+
+def _fields(shares: Sequence[RecordedShare]) -> Table:
+    headings = (
+        Heading("Field", least=10),
+        Heading("Configuration", least=14, rank=1),
+        Heading("Trials", "number"),
+        Heading("Equal", "number", beside="95%", drawn="Share equal to the record"),
+    )
+    several = len(shares) > 1
+    rows = [
+        Row((
+            field.name,
+            each.configuration if several else "",
+            f"{field.equal.trials:,}",
+            _value(field.equal, n, f"{field.name}, share equal to the record"),
+        ))
+        for n, each in enumerate(shares)
+        for field in each.fields
+    ]  # fmt: skip
+    note = "A field that the output lacks is not equal. Free text is rarely equal in two replies."
+    return Table("Fields", headings, rows, note)
+
+
+def _inputs(shares: Sequence[RecordedShare]) -> Table:
+    headings = (
+        Heading("Inputs", least=16),
+        Heading("Prompt", "words", least=12),
+        Heading("Session", "words", least=12),
+        Heading("Files", "words", least=12),
+    )
+    rows = [
+        Row((each.configuration, _prompts(each), _counts(each.sessions), _counts(each.files)))
+        for each in shares
+    ]
+    note = (
+        "Prompt: as recorded, but for the id and folder of the thread. Session: new as in the "
+        "record; forked as it was before the recorded step; or fresh, with the prompt of a new "
+        "session, where the recorded one could not be forked."
+    )
+    return Table("Inputs", headings, rows, note)
+
+
+def _prompts(each: RecordedShare) -> str:
+    changed = each.prompts - each.same_prompts
+    fresh = each.trials - each.prompts
+    parts = ((each.same_prompts, "as recorded"), (changed, "changed"), (fresh, "not compared"))
+    return ", ".join(f"{number:,} {word}" for number, word in parts if number)
+
+
+def _counts(numbers: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} {word}" for word, number in sorted(numbers.items()))
+
+
+def _value(rate: Rate, number: int | None = None, described: str = "") -> Content:
+    drawn = None if number is None else Strip(number, rate.value, rate.low, rate.high)
+    counts = f"{rate.passed:,} of {rate.trials:,}"
+    return Value(percent(rate.value), (rate_range(rate), counts), drawn, described)
