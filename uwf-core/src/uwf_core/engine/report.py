@@ -54,7 +54,8 @@ class Reporter:
         self._line({"outcome": fields})
 
     def _line(self, content: dict[str, Any]) -> None:
-        self._write(json.dumps(content))
+        # A plugin may have printed a text without a line end to the same stdout.
+        self._write(f"\n{json.dumps(content)}")
 
 
 def _shortened(turn: Any) -> Any:
@@ -75,6 +76,8 @@ def relay_line(
     """Pass a line of a reporter on; the outcome, if it is that. A line that is none of a reporter
     is a notice: the program of a plugin may have printed it.
     """
+    if not line.strip():
+        return None
     try:
         content = json.loads(line)
         if "event" in content:
