@@ -26,6 +26,7 @@ ROW = {
     *("startedAtMs", "updatedAtMs", "depth", "parent"),
 }
 SHOWN = ROW | {
+    *("worktree", "compacted"),
     *("task", "input", "agent", "bindings", "form", "next", "hint", "stack", "children"),
 }
 USAGE = {
@@ -180,7 +181,7 @@ def test_workflow_list_and_show(lived: Life):
     shown = lived["workflow"]
     assert set(shown) == {
         *("workflow", "version", "name", "description", "roles", "graph", "limits", "input"),
-        "bound",
+        *("bound", "workspace", "record"),
     }
     assert set(shown["roles"]["writer"]) == {
         *("description", "goal", "capabilities", "procedure", "output", "frontmatter"),
@@ -259,7 +260,7 @@ def test_an_answer(lived: Life):
 
 def test_a_removed_thread_is_forgotten(lived: Life, printed: Any):
     left = {row["thread"] for row in printed("thread", "list", "--all")["threads"]}
-    assert lived["rm"].keys() == {"thread", "status", "steps", "head", "removed"}
+    assert lived["rm"].keys() == {*("thread", "status", "steps", "head", "removed", "worktrees")}
     assert lived["rm"]["thread"] not in left
     assert lived["fork"]["thread"] in left
     assert lived["fork"]["thread"] not in {
@@ -282,6 +283,7 @@ def test_settings(printed: Any):
         *(
             "modelOverrides",
             "waitLimits",
+            "workspace",
             "store",
             "workflowPaths",
             "allowedFolders",

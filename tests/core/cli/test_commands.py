@@ -32,7 +32,8 @@ def test_a_thread_from_start_to_end_in_json(uwf, project):
     assert set(shown) >= ROW | {"form", "next", "hint"}
     listed = uwf("thread", "list").document["threads"][0]
     assert set(listed) == set(shown) - {
-        *("task", "input", "agent", "bindings", "form", "stack", "children", "next", "hint")
+        *("worktree", "compacted"),
+        *("task", "input", "agent", "bindings", "form", "stack", "children", "next", "hint"),
     }
     last = uwf("thread", "exec", "@last", "-c", "5").document
     assert (last["status"], last["done"], len(last["steps"])) == ("completed", True, 1)

@@ -195,11 +195,12 @@ class Life(RuleBasedStateMachine):
             "agent",
             "bindings",
             "form",
+            "worktree",
+            "compacted",
             "next",
             "hint",
             "stack",
             "children",
-            "compacted",
         }
         assert (shown["compacted"] or {}).get("number", 0) == self.summarized
 

@@ -1,14 +1,16 @@
 """Threads and branches that work in separate git worktrees."""
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 from tests.core.branching import branch_threads, fan_out_of
-from tests.core.worktrees import finished, git, plan, worktree_project
+from tests.core.worktrees import finished, git, plan, repository, worktree_project
 
 from uwf_core.client import Client
-from uwf_core.config.trust import trust
+from uwf_core.config.trust import is_trusted_workspace, trust
 from uwf_core.errors import UsageError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.head import read_head
@@ -230,3 +232,123 @@ def test_a_thread_that_is_called_again_keeps_its_worktree(tmp_path):
             uwf.step(call["step"])["session"]
         }
     assert (project.folder / "a.txt").read_text() == "theirs\n"
+
+
+def test_what_a_thread_has_changed_is_shown(tmp_path):
+    line = "echo two >> a.txt; echo new > 'b c.txt'; git add .; git commit -qm x; printf '\\0' > d"
+    project = worktree_project(tmp_path, line, "git rm -q a.txt")
+    with project.client() as uwf:
+        thread = finished(uwf)
+        own = uwf.show(thread)["worktree"]
+        assert own == {
+            "folder": str(folder(uwf, thread)),
+            "branch": f"uwf/{thread}",
+            "base": git(project.folder, "rev-parse", "HEAD"),
+        }
+        other = uwf.start("caller", "The task.")["thread"]
+    shown = project.uwf("thread", "show", thread, "--format", "text").stdout
+    assert f"worktree  {own['folder']}\n" in shown
+    assert f"branch uwf/{thread}, from commit {own['base']}" in shown
+    found = project.uwf("thread", "diff", thread, "--format", "json")
+    assert found.exit_code == 1
+    assert found.document["files"] == [
+        {"path": "a.txt", "status": "M", "added": 1, "deleted": 0},
+        {"path": "b c.txt", "status": "A", "added": 1, "deleted": 0},
+        {"path": "d", "status": "A", "added": None, "deleted": None},
+    ]
+    before = git(Path(own["folder"]), "count-objects"), git(Path(own["folder"]), "status")
+    text = project.uwf("thread", "diff", thread, "--format", "text").stdout
+    assert " 3 files changed, 2 insertions(+)\n" in text
+    assert "\n+two\n" in text and "\n+++ b/b c.txt" in text
+    assert before == (
+        git(Path(own["folder"]), "count-objects"),
+        git(Path(own["folder"]), "status"),
+    )
+    none = project.uwf("thread", "diff", other)
+    assert (none.exit_code, "has no git worktree" in none.error["message"]) == (2, True)
+
+
+@pytest.mark.parametrize("left", ["nothing", "changes", "commits"])
+def test_rm_removes_a_worktree_only_if_nothing_is_lost(tmp_path, left):
+    lines = {"nothing": "true", "changes": "echo b > b.txt"}
+    lines["commits"] = "echo b > b.txt; git add b.txt; git commit -qm b"
+    project = worktree_project(tmp_path, lines[left])
+    with project.client() as uwf:
+        thread = finished(uwf)
+        own = folder(uwf, thread)
+        [found] = uwf.remove(thread)["worktrees"]
+    is_kept = left == "changes"
+    assert (own.exists(), found["removed"]) == (is_kept, not is_kept)
+    branch = git(project.folder, "branch", "--list", "uwf/*")
+    assert (bool(branch), found["branchRemoved"]) == (left != "nothing", left == "nothing")
+    if left != "nothing":
+        words = ["sh", "-ec", found["command"]]
+        subprocess.run(words, check=True, capture_output=True)
+        assert not own.exists()
+        assert git(project.folder, "branch", "--list", "uwf/*") == ""
+    assert git(project.folder, "worktree", "list").count("\n") == 0
+
+
+def test_rm_of_a_caller_says_which_worktrees_below_it_stay(tmp_path):
+    project = worktree_project(
+        tmp_path, "echo b > b.txt", "echo c > c.txt", says="workspace: worktree"
+    )
+    with project.client() as uwf:
+        root = finished(uwf, "each")
+        children = branch_threads(uwf, root)
+        (folder(uwf, children[1]) / "later.txt").write_text("x")
+    done = project.uwf("thread", "rm", root, "--format", "text").stdout
+    assert f"worktree {project.home}/worktrees/{children[1]} kept: it has uncommitted" in done
+    assert f"uwf/{children[0]}" not in done
+    assert git(project.folder, "branch", "--list", "uwf/*").split() == ["+", f"uwf/{children[1]}"]
+
+
+def test_cancel_leaves_the_worktree(tmp_path):
+    project = worktree_project(tmp_path, "true")
+    with project.client() as uwf:
+        thread = uwf.start("alone", "The task.")["thread"]
+        uwf.exec(thread)
+        uwf.cancel(thread)
+        assert folder(uwf, thread).is_dir()
+
+
+def test_an_imported_thread_says_that_its_worktree_is_elsewhere(tmp_path):
+    project = worktree_project(tmp_path, "true")
+    other = worktree_project(tmp_path / "other", "true")
+    with project.client() as uwf, other.client() as there:
+        thread = uwf.start("alone", "The task.")["thread"]
+        uwf.exec(thread)
+        uwf.export_thread(thread, str(tmp_path / "bundle"))
+        shutil.rmtree(folder(uwf, thread))
+        there.import_bundle(str(tmp_path / "bundle"))
+        there.start("alone", "The task.")  # allows its programs
+        assert is_sound(there)
+        assert is_replayed(there, thread)
+        [step] = there.exec(thread).document["steps"]
+        assert "is missing" in step["failure"]["message"]
+        assert there.show(thread)["worktree"]["branch"] == f"uwf/{thread}"
+
+
+def test_why_and_read_know_the_worktree(tmp_path):
+    project = worktree_project(tmp_path, "echo b > b.txt")
+    with project.client() as uwf:
+        root = finished(uwf, "caller")
+        child = uwf.step(uwf.steps(root)[1]["step"])["session"]
+    why = project.uwf("thread", "why", child, "--format", "text").stdout
+    assert f"git worktree {project.home}/worktrees/{child}" in " ".join(why.split())
+    for words in (("thread", "read"), ("thread", "why"), ("thread", "diff", root)):
+        assert project.uwf(*words, child if "diff" in words else root).exit_code in (0, 1)
+    assert project.uwf("cas", "gc").exit_code == 0
+    assert project.uwf("cas", "verify").exit_code == 0
+
+
+def test_the_trust_of_a_folder_covers_its_worktrees_but_no_other_repository(tmp_path):
+    project = worktree_project(tmp_path, "true")
+    with project.client() as uwf:
+        own = folder(uwf, finished(uwf))
+        assert is_trusted_workspace(str(project.home), str(own))
+    other = repository(tmp_path / "other")
+    assert not is_trusted_workspace(str(project.home), str(other))
+    (other / ".git").rename(tmp_path / "gone")
+    (other / ".git").write_text((own / ".git").read_text())
+    assert not is_trusted_workspace(str(project.home), str(other)), "a pointer proves nothing"

@@ -15,6 +15,7 @@ from uwf_core.testing.project import Project
 from uwf_core.views.thread_list import thread_rows
 
 ONLY_IN_SHOW = {
+    *("worktree", "compacted"),
     *("task", "input", "agent", "bindings", "form", "stack", "children", "next", "hint"),
 }
 

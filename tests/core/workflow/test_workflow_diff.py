@@ -20,6 +20,7 @@ from tests.core.workflow.changes import (
     PLANNED,
     status,
 )
+from tests.core.worktrees import repository
 
 from uwf_core.errors import UwfError
 from uwf_core.shape.shapes import build
@@ -82,6 +83,7 @@ def place(tmp_path_factory):
     project = Project(tmp_path_factory.mktemp("versions"))
     for name in ("new", "a", "b"):
         (project.folder / name).mkdir()
+    repository(project.folder)  # one version works in worktrees
     for folder in (".", "new"):  # one version runs a program
         project.uwf("config", "trust", folder)
     with project.client(durable=False) as uwf:

@@ -1,32 +1,46 @@
 """`uwf thread diff` and `uwf workflow diff`: compare two threads, or two workflows."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import click
 
 from uwf_core.cli.command import command
 from uwf_core.cli.params import quota_option
+from uwf_core.cli.render.colours import Screen
 from uwf_core.cli.session import Session
-from uwf_core.errors import ExitCode
+from uwf_core.errors import ExitCode, UsageError
 
 
 @command(
     "diff",
     "uwf thread diff 01JD8ZK3 @last",
     "uwf thread diff 01JD8ZK3 @last -o diff.html",
+    "uwf thread diff @last",
 )
 @click.argument("a", metavar="A")
-@click.argument("b", metavar="B")
+@click.argument("b", metavar="[B]", required=False)
 @quota_option()
 @click.option("-o", "--output", metavar="FILE.html", help="Write one HTML page, side by side.")
-def thread_diff(session: Session, a: str, b: str, quota: int, output: str | None) -> int:
-    """Compare two threads: a fork and its origin, or two runs of one task.
+def thread_diff(session: Session, a: str, b: str | None, quota: int, output: str | None) -> int:
+    """Compare two threads, or show what one has changed in its git worktree.
+
+    Two threads are a fork and its origin, or two runs of one task.
 
     Names the first divergence: the step, and in what it differs first. Then shows the steps side
     by side: first the common ones, then the first of each role beside the first, the second beside
     the second. Times, sessions, ids, agents and usage are shown, but do not count as a divergence.
 
-    Exit code 0 without a divergence, 1 with one; errors have their own codes, 2 for an unknown
-    thread.
+    With A alone: the changes of the thread's worktree since the commit at which it begins,
+    committed or not, as a patch.
+
+    Exit code 0 without a divergence or change, 1 with one; errors have their own codes, 2 for an
+    unknown thread.
     """
+    if b is None:
+        if output is not None:
+            raise UsageError("a page compares two threads", hint="name the second one: A B -o FILE")
+        return _worktree_diff(session, a)
     from uwf_core.views.diff.compare import compare
     from uwf_core.views.recorded import open_thread
 
@@ -44,6 +58,21 @@ def thread_diff(session: Session, a: str, b: str, quota: int, output: str | None
 
     session.emit(document, lambda each, screen: thread_diff_text(each, screen, quota))
     return ExitCode.DONE if document["same"] else ExitCode.FAILED
+
+
+def _worktree_diff(session: Session, thread: str) -> int:
+    from uwf_core.views.worktree import WorktreeDiff
+
+    found = WorktreeDiff(session.engine, thread)
+    document = found.document()
+
+    def text(_: Mapping[str, Any], screen: Screen) -> str:
+        from uwf_core.cli.render.thread_diff import patch_text
+
+        return patch_text(document, found.patch(), screen)
+
+    session.emit(document, text)
+    return ExitCode.FAILED if document["files"] else ExitCode.DONE
 
 
 @command(

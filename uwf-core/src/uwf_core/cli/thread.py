@@ -79,7 +79,11 @@ def wait(session: Session, thread: str, timeout: float | None) -> int:
 @command("rm", "uwf thread rm 01JD8ZK3", logged=True)
 @thread_argument()
 def rm(session: Session, thread: str) -> None:
-    """Delete a finished thread; its nodes stay until `uwf cas gc`."""
+    """Delete a finished thread; its nodes stay until `uwf cas gc`.
+
+    A git worktree of the thread is removed too, unless it has uncommitted changes, and its branch
+    if another branch has all of its commits.
+    """
     from uwf_core.threads.cancel import remove_thread
 
     session.thread = thread
@@ -87,7 +91,13 @@ def rm(session: Session, thread: str) -> None:
 
 
 def _removed_text(document: Mapping[str, Any], _screen: Screen) -> str:
-    return f"{document['thread']} deleted; `uwf cas gc` frees its nodes"
+    lines = [f"{document['thread']} deleted; `uwf cas gc` frees its nodes"]
+    for each in document["worktrees"]:
+        what = "branch" if each["removed"] else "worktree"
+        if each["reason"] is not None:
+            place = each["branch"] if each["removed"] else each["folder"]
+            lines += [f"{what} {place} kept: {each['reason']}", f"to remove it: {each['command']}"]
+    return "\n".join(lines)
 
 
 def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
@@ -104,6 +114,7 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
             ("input", (given := document.get("input")) and as_json(given, compact=True)),
             ("agents", _agents_text(document)),
             ("folder", document["cwd"]),
+            ("worktree", _worktree_text(document.get("worktree"))),
             ("status", status),
             ("role", document["suspendedRole"] or document["currentRole"]),
             ("reason", document["suspendMessage"]),
@@ -123,6 +134,12 @@ def thread_text(document: Mapping[str, Any], screen: Screen) -> str:
         ],
         screen,
     )
+
+
+def _worktree_text(worktree: Mapping[str, Any] | None) -> str | None:
+    if worktree is None:
+        return None
+    return f"{worktree['folder']}\nbranch {worktree['branch']}, from commit {worktree['base']}"
 
 
 def _stack_text(stack: Sequence[Mapping[str, Any]], screen: Screen) -> str | None:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypedDict
 
 from uwf_core.api.sums import LedgerPayload, UsagePayload
 from uwf_core.engine.file_documents import FileDocument
+from uwf_core.engine.worktree_documents import RemovedWorktree, WorktreeDocument
 from uwf_core.thread.types import BranchPayload, PersonPayload, Reason, Status
 
 
@@ -95,13 +96,14 @@ class ThreadRow(Standing):
 
 
 class RemovedDocument(TypedDict):
-    """A deleted thread: its last status and head, and the number of its steps (0 if corrupt)."""
+    """A deleted thread: its last status, steps (0 if corrupt), head, and the worktrees."""
 
     thread: str
     status: str
     steps: int
     head: str | None
     removed: bool
+    worktrees: list[RemovedWorktree]
 
 
 class BranchDocument(TypedDict):
@@ -156,8 +158,8 @@ class CompactedDocument(TypedDict):
 class ThreadDocument(ThreadRow):
     """A thread, as `thread show` prints it: a row, what it was started with (null if corrupt), the
     form of an answer, the commands that continue it (replace what is in <>), and what they do.
-    `stack`: the thread and those below it in open calls, down to the one whose role runs next;
-    `children`: the threads that it called. `compacted`: the summary that new sessions get.
+    `stack`: the thread and those below it in open calls, to the one whose role runs next;
+    `children`: threads that it called. `compacted`: the summary that new sessions get.
     """
 
     task: str | None
@@ -165,6 +167,7 @@ class ThreadDocument(ThreadRow):
     agent: str | None
     bindings: dict[str, str] | None
     form: dict[str, Any] | None
+    worktree: WorktreeDocument | None
     stack: list[FrameDocument]
     children: list[CalledDocument]
     compacted: CompactedDocument | None

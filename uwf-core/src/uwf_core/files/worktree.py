@@ -158,6 +158,43 @@ def commit_worktree(folder: str, branch: str, message: str) -> str:
     return head
 
 
+class FileChange(NamedTuple):
+    """A file of a worktree that differs from its base: `status` is A (added), D (deleted), M
+    (modified) or T (another type); lines are None for a binary file.
+    """
+
+    path: str
+    status: str
+    added: int | None
+    deleted: int | None
+
+
+def changes_since(folder: str, base: str) -> list[FileChange]:
+    """The files of a worktree that differ from a commit, committed or not, untracked ones too."""
+    with _with_untracked(folder) as env:
+        counts = _git(folder, *_DIFF, "-z", "--numstat", base, env=env).split(b"\0")
+        kinds = _git(folder, *_DIFF, "-z", "--name-status", base, env=env).split(b"\0")
+    found = []
+    for line, status in zip(counts[:-1], kinds[::2], strict=False):
+        added, deleted, path = line.split(b"\t", 2)
+        numbers = [None if each == b"-" else int(each) for each in (added, deleted)]
+        found.append(FileChange(path.decode(errors="replace"), status.decode(), *numbers))
+    return found
+
+
+def patch_since(folder: str, base: str) -> str:
+    """The same changes as a patch, after a summary."""
+    with _with_untracked(folder) as env:
+        patch = _git(folder, *_DIFF, "--stat=100", "--patch", base, env=env)
+    return patch.decode(errors="replace")
+
+
+_DIFF: Final = (
+    *("-c", "core.quotePath=false", "diff", "--no-ext-diff", "--no-textconv", "--no-color"),
+    *("--no-renames", "--ignore-submodules=dirty"),
+)
+
+
 def has_changes(folder: str) -> bool:
     """Whether anything in a worktree is uncommitted; ignored files do not count."""
     words = ("status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=none")
@@ -174,6 +211,9 @@ def remove_worktree(folder: str, branch: str) -> bool:
         GitFailed: git refuses to remove it; submodules that are checked out are a reason.
     """
     [common] = _lines(folder, "rev-parse", "--path-format=absolute", "--git-common-dir")
+    loose = ("rev-list", "--max-count=1", "HEAD", "--not", "--branches", "--remotes")
+    if _git(folder, *loose).strip():
+        raise GitFailed("no branch has the commit that is checked out in it")
     is_known = _is_in_others(folder, branch)
     env = {"GIT_DIR": common}
     _git(common, "worktree", "remove", folder, env=env)
@@ -213,15 +253,27 @@ def _is_merging(folder: str) -> bool:
     return _optional(folder, "rev-parse", "--verify", "--quiet", "MERGE_HEAD") is not None
 
 
-def _add_all(folder: str, env: Mapping[str, str], *, without: str | None = None) -> None:
+def _add_all(
+    folder: str, env: Mapping[str, str], *, without: str | None = None, kind: str = "--all"
+) -> None:
     """`git add -A`, but no repository in an untracked folder."""
     listed = _git(folder, "ls-files", "--others", "--exclude-standard", "-z", env=env)
     left_out = [each for each in listed.split(b"\0") if each.endswith(b"/")]
     if without is not None and _is_below(without, folder):
         left_out.append(os.fsencode(os.path.relpath(os.path.realpath(without), folder)))
     paths = [b".", *(b":(exclude,top,literal)" + each.rstrip(b"/") for each in left_out)]
-    words = ("add", "--all", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul")
+    words = ("add", kind, "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul")
     _git(folder, *words, env=env, stdin=b"\0".join(paths))
+
+
+@contextmanager
+def _with_untracked(folder: str) -> Iterator[Mapping[str, str]]:
+    """Variables that name a copy of the index in which untracked files are known, for one block."""
+    [index] = _lines(folder, "rev-parse", "--path-format=absolute", "--git-path", "index")
+    with _copied(index) as copy:
+        env = {"GIT_INDEX_FILE": copy, **_NO_LOCKS}
+        _add_all(folder, env, kind="--intent-to-add")
+        yield env
 
 
 def _is_below(folder: str, top: str) -> bool:

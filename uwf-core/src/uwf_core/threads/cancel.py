@@ -9,7 +9,7 @@ from uwf_core.engine.advance import recover
 from uwf_core.engine.find import find_thread
 from uwf_core.engine.nodes import save_event
 from uwf_core.engine.results import Broadcast, Watch, errors_file, forget_run
-from uwf_core.errors import WrongStateError
+from uwf_core.errors import CorruptNodeError, UnknownIdError, WrongStateError
 from uwf_core.ids import ThreadId
 from uwf_core.thread.calls import calling, check_open, descendants_of, open_below
 from uwf_core.thread.decisions import cancels
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from uwf_core.cas.store import Store
     from uwf_core.engine.documents import RemovedDocument, ThreadDocument
     from uwf_core.engine.engine import Engine
+    from uwf_core.engine.worktree_documents import RemovedWorktree
     from uwf_core.thread.types import Status
 
 
@@ -89,6 +90,7 @@ def remove_thread(engine: "Engine", word: str) -> "RemovedDocument":
         below = descendants_of(store, thread)
         for child in below:
             locks.enter_context(thread_lock(store, child, engine.now_ms()))
+        worktrees = [kept for each in (*below, thread) for kept in _without_worktree(store, each)]
         with store.transaction():
             for each in (thread, *below):
                 _delete_names(store, each)
@@ -101,7 +103,21 @@ def remove_thread(engine: "Engine", word: str) -> "RemovedDocument":
         "steps": document["steps"],
         "head": document["head"],
         "removed": True,
+        "worktrees": worktrees,
     }
+
+
+def _without_worktree(store: "Store", thread: ThreadId) -> "list[RemovedWorktree]":
+    """Remove the worktree of a thread, if it has one; what is left of it."""
+    try:
+        own = read_head(store, thread).state.worktree
+    except (UnknownIdError, CorruptNodeError):  # `rm` is the way to delete a damaged thread
+        return []
+    if own is None:
+        return []
+    from uwf_core.threads.worktree import remove_worktree_of  # for threads with one
+
+    return remove_worktree_of(thread, own)
 
 
 def _check_removable(engine: "Engine", thread: ThreadId, status: "Status") -> None:

@@ -53,7 +53,7 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
         row = corrupt_row(find_thread(engine, word), error.message)
         return {
             **row,
-            **dict.fromkeys(("task", "input", "agent", "bindings", "form")),  # type: ignore[typeddict-item]
+            **dict.fromkeys(("task", "input", "agent", "bindings", "form", "worktree")),  # type: ignore[typeddict-item]
             "stack": [],
             "children": [],
             "compacted": None,
@@ -65,6 +65,7 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
     waits = thread.state.suspension if row["status"] == "suspended" else None
     form = thread.form if waits is not None and waits.reason == "role" else None
     commands, hint = _continuation(engine, thread, row, form)
+    own = thread.state.worktree
     return {
         **row,
         "task": thread.task if thread.is_sound else None,
@@ -72,6 +73,7 @@ def show_thread(engine: "Engine", word: str) -> "ThreadDocument":
         "agent": thread.node["agent"] if thread.is_sound else None,
         "bindings": thread.node["bindings"] if thread.is_sound else None,
         "form": form,
+        "worktree": own and {"folder": own.folder, "branch": own.branch, "base": own.base},
         "stack": _stack(engine.store, thread.stack),
         "children": [_called(each) for each in thread.called],
         "compacted": thread.compacted if thread.is_sound else None,

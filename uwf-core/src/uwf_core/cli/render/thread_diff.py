@@ -5,6 +5,7 @@ from typing import Any
 
 from uwf_core.cli.render import amounts
 from uwf_core.cli.render.colours import Screen
+from uwf_core.cli.render.escape import clean
 from uwf_core.cli.render.lines import changed_lines
 from uwf_core.cli.render.table import Column, table
 
@@ -20,6 +21,21 @@ def thread_diff_text(document: Mapping[str, Any], screen: Screen, quota: int) ->
     parts += _details([row for row in rows if row["differences"]], screen, quota)
     parts.append(_totals(document, screen))
     return "\n\n".join(part for part in parts if part)
+
+
+def patch_text(document: Mapping[str, Any], patch: str, screen: Screen) -> str:
+    """The changes of a worktree: where it is, and the patch."""
+    head = f"{document['folder']}\nbranch {document['branch']}, since commit {document['base']}"
+    if not document["files"]:
+        return f"{head}\n\n{screen.paint('no change', 'ok')}"
+    lines = (_painted(line, screen) for line in clean(patch).rstrip("\n").split("\n"))
+    return f"{head}\n\n" + "\n".join(lines)
+
+
+def _painted(line: str, screen: Screen) -> str:
+    if line.startswith(("diff ", "--- ", "+++ ")):
+        return screen.paint(line, "bold")
+    return screen.paint(line, {"+": "ok", "-": "error"}.get(line[:1], ""))
 
 
 def _sides(document: Mapping[str, Any], screen: Screen) -> str:

@@ -64,6 +64,7 @@ _VALUES = (
     "name-changed", "limit-changed", "role-renamed", "tools-changed", "timeout-changed",
     "reserve-changed", "field-required", "field-optional", "edge-retargeted",
     "branches-added", "branches-removed", "branches-changed",
+    "workspace-changed",
 )  # fmt: skip
 """Changes whose values are short."""
 

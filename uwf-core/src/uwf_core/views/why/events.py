@@ -105,10 +105,21 @@ def _cancelled(event: "RecordedEvent") -> Statement:
     return Statement("cancelled", text, (event.ref,), brief=text)
 
 
+def _worktree(event: "RecordedEvent") -> Statement:
+    payload = event.payload
+    text = (
+        f"The run got a separate copy of the files, the git worktree {payload['folder']} on the "
+        f"branch {payload['branch']}. It began with commit {payload['base']}, the state of "
+        f"{payload['origin']}."
+    )
+    return Statement("worktree", text, (event.ref,))
+
+
 _SENTENCES = {
     "asked": _asked,
     "called": _called,
     "compacted": _compacted,
+    "worktree": _worktree,
     "granted": _granted,
     "limit": _limit,
     "unrouted": _unrouted,

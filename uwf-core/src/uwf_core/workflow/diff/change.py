@@ -32,6 +32,7 @@ KINDS: Final = (
     "branches-added",
     "branches-removed",
     "branches-changed",
+    "workspace-changed",
 )
 """Every kind of change. The guide on workflows has a row for each, a test an example."""
 

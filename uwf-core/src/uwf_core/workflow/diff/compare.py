@@ -60,6 +60,12 @@ def _workflow(a: Workflow, b: Workflow) -> Iterator[WorkflowChange]:
         yield WorkflowChange("description-changed", "description", a.description, b.description)
     yield from amount_changes("limit-changed", "limits", a.limits, b.limits)
     yield from input_changes(a.input, b.input)
+    if a.workspace != b.workspace:
+        gone = None if b.workspace else "its results have no $folder and $gitBranch any more"
+        places = a.workspace, b.workspace
+        yield WorkflowChange("workspace-changed", "workspace", *places, callers=gone)
+    if a.record != b.record:
+        yield WorkflowChange("workspace-changed", "record", a.record, b.record)
 
 
 def _role(name: str, old: Result, new: Result, broken: Broken) -> Iterator[WorkflowChange]:

@@ -65,6 +65,9 @@ def fan_out_changes(
         yield WorkflowChange("branches-changed", f"{place}.maxParallel", *values)
     if a.shared != b.shared:
         yield WorkflowChange("branches-changed", f"{place}.shared", a.shared, b.shared)
+    if a.workspace != b.workspace:
+        where = f"{place}.workspace"
+        yield WorkflowChange("workspace-changed", where, a.workspace, b.workspace)
 
 
 def added(place: str, edge: Edge, output: Variant | None) -> WorkflowChange:

@@ -1,0 +1,318 @@
+"""Nothing in the `.git` of a user changes but the worktree's entry, its branch, and objects."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.core.worktrees import git, repository
+
+from uwf_core.files.worktree import (
+    add_worktree,
+    clear_worktree,
+    commit_of_state,
+    commit_worktree,
+    find_working_tree,
+    has_changes,
+    has_folder,
+    remove_worktree,
+)
+from uwf_core.process.git import GitFailed
+
+NAME = "01M85C4RVAEW7P0Q4736FN55PK"
+BRANCH = f"uwf/{NAME}"
+
+
+def contents(top: Path) -> dict[str, bytes]:
+    """Every file of git, but objects, and what belongs to the worktree and its branch."""
+    own = (f"worktrees/{NAME}/", f"heads/{BRANCH}")
+    found = {}
+    for file in sorted(top.rglob("*")):
+        name = f"{file.relative_to(top)}"
+        if file.is_file() and "objects/" not in name and not any(each in name for each in own):
+            found[name] = file.read_bytes()
+    return found
+
+
+def tree_of(folder: Path) -> dict[str, bytes]:
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and ".git" not in file.relative_to(folder).parts
+    }
+
+
+def unix(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Files with the line ends that git stores: those on the disk are the user's choice."""
+    return {name: each.replace(b"\r\n", b"\n") for name, each in files.items()}
+
+
+def plain(at: Path) -> Path:
+    return repository(at)
+
+
+def in_merge(at: Path) -> Path:
+    """In the middle of a merge with a conflict."""
+    repository(at)
+    git(at, "switch", "-qc", "other")
+    (at / "a.txt").write_text("other\n")
+    git(at, "commit", "-qam", "other")
+    git(at, "switch", "-q", "main")
+    (at / "a.txt").write_text("mine\n")
+    git(at, "commit", "-qam", "mine")
+    with pytest.raises(Exception, match="merge"):
+        git(at, "merge", "other")
+    return at
+
+
+def staged(at: Path) -> Path:
+    """Some changes are staged, and changed again."""
+    repository(at, **{"b.txt": "b\n"})
+    (at / "b.txt").write_text("staged\n")
+    git(at, "add", "b.txt")
+    (at / "b.txt").write_text("later\n")
+    git(at, "rm", "-q", "--cached", "a.txt")
+    return at
+
+
+def crlf(at: Path) -> Path:
+    """Line ends differ between the files and what git stores."""
+    repository(at, **{".gitattributes": "*.bat text eol=crlf\n*.txt text=auto\n"})
+    git(at, "config", "core.autocrlf", "true")
+    git(at, "config", "core.safecrlf", "true")
+    (at / "run.bat").write_bytes(b"one\r\ntwo\r\n")
+    (at / "mixed.txt").write_bytes(b"one\r\ntwo\n")
+    return at
+
+
+def filtered(at: Path) -> Path:
+    """A filter encodes a file for git, as that of large files does."""
+    repository(at, **{".gitattributes": "*.secret filter=rot\n"})
+    git(at, "config", "filter.rot.clean", "tr a-z n-za-m")
+    git(at, "config", "filter.rot.smudge", "tr a-z n-za-m")
+    git(at, "config", "filter.rot.required", "true")
+    (at / "x.secret").write_text("hello\n")
+    return at
+
+
+def sparse(at: Path) -> Path:
+    """Only some folders are checked out; a new file is outside of them."""
+    repository(at, **{"in/b.txt": "b\n", "out/c.txt": "c\n"})
+    git(at, "sparse-checkout", "set", "--cone", "in")
+    (at / "out").mkdir(exist_ok=True)
+    (at / "out" / "new.txt").write_text("new\n")
+    return at
+
+
+def linked(at: Path) -> Path:
+    """The folder is a worktree of another repository."""
+    main = repository(at.parent / "main")
+    git(main, "worktree", "add", "-q", "-b", "side", str(at))
+    (at / "b.txt").write_text("side\n")
+    return at
+
+
+def submodule(at: Path) -> Path:
+    """There is a submodule with changes of its own, and the folder is in the outer repository."""
+    inner = repository(at.parent / "inner")
+    repository(at)
+    git(at, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "sub")
+    git(at, "commit", "-qm", "submodule")
+    (at / "sub" / "a.txt").write_text("changed\n")
+    return at
+
+
+def in_submodule(at: Path) -> Path:
+    """The folder is a submodule."""
+    return submodule(at) / "sub"
+
+
+def nested(at: Path) -> Path:
+    """There are repositories in untracked folders, one without a commit."""
+    repository(at)
+    repository(at / "inside" / "one")
+    (at / "none").mkdir()
+    git(at / "none", "init", "-q")
+    (at / "b.txt").write_text("b\n")
+    return at
+
+
+def split_index(at: Path) -> Path:
+    """The index of the user is split in two files, and knows untracked files."""
+    repository(at)
+    git(at, "config", "core.splitIndex", "true")
+    git(at, "config", "core.untrackedCache", "true")
+    git(at, "update-index", "--split-index")
+    (at / "b.txt").write_text("b\n")
+    git(at, "status")
+    return at
+
+
+def hooked(at: Path) -> Path:
+    """Each hook leaves a trace."""
+    repository(at)
+    for name in ("post-checkout", "pre-commit", "post-commit", "reference-transaction"):
+        hook = at / ".git" / "hooks" / name
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(f"#!/bin/sh\ntouch {at.parent}/hooked\n")
+        hook.chmod(0o755)
+    (at / "b.txt").write_text("b\n")
+    return at
+
+
+MAKERS = (
+    *(plain, in_merge, staged, crlf, filtered, sparse, linked, submodule, in_submodule),
+    *(nested, split_index, hooked),
+)
+
+
+@pytest.mark.parametrize("make", MAKERS, ids=lambda each: each.__name__)
+def test_a_worktree_leaves_all_else_in_git_as_it_is(tmp_path, make: Callable[[Path], Path]):
+    at = make(tmp_path / "project")
+    top = tmp_path / "main" if make is linked else tmp_path / "project"
+    before, files = contents(top), tree_of(at)
+    status = git(at, "--no-optional-locks", "status", "--porcelain", "-uall")
+    tree = find_working_tree(str(at))
+    own = tmp_path / "home" / "worktrees" / NAME
+    base = commit_of_state(tree, "state")
+    assert has_folder(tree, base)
+    clear_worktree(tree, str(own), BRANCH)
+    add_worktree(tree.top, str(own), base, BRANCH)
+    # All that git can hold is there as in the folder of the user.
+    hidden = ("sub/", "inside/", "none/", *(["out/"] if make is sparse else []))
+    wanted = {name: each for name, each in files.items() if not name.startswith(hidden)}
+    assert unix(tree_of(own)) == unix(wanted)
+    if make is sparse:  # it is in the commit, and hidden as the user wants
+        assert git(at, "show", f"{base}:out/new.txt") == "new"
+    assert not has_changes(str(own))
+    (own / "new of role.txt").write_text("new\n")
+    (own / "a.txt").write_text("changed\n")
+    assert has_changes(str(own))
+    head = commit_worktree(str(own), BRANCH, "work")
+    assert not has_changes(str(own))
+    assert git(own, "rev-parse", f"{BRANCH}^", "HEAD").split() == [base, head]
+    assert contents(top) == before
+    assert tree_of(at) == files
+    assert git(at, "--no-optional-locks", "status", "--porcelain", "-uall") == status
+    git(at, "fsck", "--connectivity-only", "--no-dangling")
+    assert not remove_worktree(str(own), BRANCH), "no other branch has the work"
+    assert not own.exists()
+    assert contents(top) == before
+    assert not (tmp_path / "hooked").exists()
+
+
+def test_an_interrupted_worktree_is_made_anew(tmp_path):
+    at = repository(tmp_path / "project")
+    tree, own = find_working_tree(str(at)), tmp_path / "home" / NAME
+    before = contents(at)
+    for damage in ("all", "no folder", "no entry", "no pointer", "no branch"):
+        add_worktree(tree.top, str(own), tree.head, BRANCH)
+        entry = at / ".git" / "worktrees" / NAME
+        if damage == "no folder":
+            own.rename(tmp_path / "elsewhere")
+        elif damage == "no entry":
+            entry.rename(tmp_path / "entry")
+        elif damage == "no pointer":
+            (entry / "gitdir").unlink()
+        elif damage == "no branch":
+            git(at, "update-ref", "-d", f"refs/heads/{BRANCH}")
+        clear_worktree(tree, str(own), BRANCH)
+        assert contents(at) == before
+        assert not own.exists() and not entry.exists()
+
+
+def test_a_folder_that_is_no_part_of_a_commit_is_recognized(tmp_path):
+    at = repository(tmp_path / "project", **{"sub dir/b.txt": "b\n"})
+    (at / "empty").mkdir()
+    tree = find_working_tree(str(at / "sub dir"))
+    assert (tree.inside, has_folder(tree, tree.head)) == ("sub dir", True)
+    assert not has_folder(find_working_tree(str(at / "empty")), tree.head)
+    with pytest.raises(GitFailed):
+        has_folder(find_working_tree(str(at)), "1" * 40)
+
+
+def test_a_branch_that_another_one_contains_is_removed_with_its_worktree(tmp_path):
+    at = repository(tmp_path / "project")
+    tree, own = find_working_tree(str(at)), tmp_path / "home" / NAME
+    add_worktree(tree.top, str(own), tree.head, BRANCH)
+    (own / "b.txt").write_text("b\n")
+    commit_worktree(str(own), BRANCH, "work")
+    git(at, "merge", "-q", "--no-edit", BRANCH)
+    assert remove_worktree(str(own), BRANCH)
+    assert git(at, "branch", "--list", "uwf/*") == ""
+    assert (at / "b.txt").exists()
+
+
+def test_work_at_a_detached_commit_gets_to_the_branch_or_is_reported(tmp_path):
+    at = repository(tmp_path / "project")
+    tree, own = find_working_tree(str(at)), tmp_path / "home" / NAME
+    add_worktree(tree.top, str(own), tree.head, BRANCH)
+    git(own, "checkout", "-q", "--detach")
+    (own / "b.txt").write_text("b\n")
+    head = commit_worktree(str(own), BRANCH, "work")
+    assert git(at, "rev-parse", BRANCH) == head
+    git(own, "checkout", "-q", "--detach", "HEAD^")
+    with pytest.raises(GitFailed, match="does not contain the branch"):
+        commit_worktree(str(own), BRANCH, "more")
+
+
+def test_a_merge_that_a_role_left_open_is_concluded_as_one(tmp_path):
+    at = in_merge(tmp_path / "project")
+    git(at, "merge", "--abort")
+    tree, own = find_working_tree(str(at)), tmp_path / "home" / NAME
+    add_worktree(tree.top, str(own), tree.head, BRANCH)
+    with pytest.raises(Exception, match="merge"):
+        git(own, "merge", "other")
+    (own / "a.txt").write_text("both\n")
+    commit_worktree(str(own), BRANCH, "work")
+    assert len(git(own, "rev-parse", "HEAD^@").split()) == 2
+    assert git(own, "show", "HEAD:a.txt") == "both"
+
+
+def test_uwf_is_the_author_if_the_user_has_no_name(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    at = repository(tmp_path / "project")
+    for name in ("name", "email"):
+        git(at, "config", "--unset", f"user.{name}")
+    (at / "a.txt").write_text("changed\n")
+    commit = commit_of_state(find_working_tree(str(at)), "state")
+    assert git(at, "log", "-1", "--format=%an <%ae>", commit) == "uwf <uwf@localhost>"
+
+
+def test_the_home_of_uwf_in_the_repository_is_no_part_of_the_state(tmp_path):
+    at = repository(tmp_path / "project")
+    (at / ".home" / "worktrees").mkdir(parents=True)
+    (at / ".home" / "store.db").write_text("x")
+    (at / "b.txt").write_text("b\n")
+    commit = commit_of_state(find_working_tree(str(at)), "state", without=str(at / ".home"))
+    assert git(at, "ls-tree", "-r", "--name-only", commit).split() == ["a.txt", "b.txt"]
+
+
+def test_a_user_may_commit_meanwhile(tmp_path):
+    """Threads get worktrees side by side while a user commits: all of them succeed."""
+    at = repository(tmp_path / "project")
+    failed: list[BaseException] = []
+
+    def begin(number: int) -> None:
+        try:
+            for each in range(5):
+                tree = find_working_tree(str(at))
+                base = commit_of_state(tree, "state")
+                name = f"{NAME}{number}{each}"
+                add_worktree(tree.top, str(tmp_path / "home" / name), base, f"uwf/{name}")
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=begin, args=(number,)) for number in range(2)]
+    for each in threads:
+        each.start()
+    for number in range(20):
+        (at / "a.txt").write_text(f"{number}\n")
+        git(at, "commit", "-qam", f"{number}")
+    for each in threads:
+        each.join()
+    assert failed == []
+    assert git(at, "rev-list", "--count", "main") == "21"
+    assert git(at, "status", "--porcelain") == ""
+    assert len(git(at, "branch", "--list", "uwf/*").splitlines()) == 10
