@@ -158,8 +158,8 @@ class CompactedDocument(TypedDict):
 class ThreadDocument(ThreadRow):
     """A thread, as `thread show` prints it: a row, what it was started with (null if corrupt), the
     form of an answer, the commands that continue it (replace what is in <>), and what they do.
-    `stack`: the thread and those below it in open calls, to the one whose role runs next;
-    `children`: threads that it called. `compacted`: the summary that new sessions get.
+    `stack`: from the thread to the one whose role runs next in its open calls; `children`: threads
+    that it called; `compacted`: the summary that new sessions get.
     """
 
     task: str | None
@@ -272,9 +272,7 @@ class StepDocument(TypedDict):
 
 
 class UsageRow(TypedDict):
-    """What a group has used; `steps` are the attempts that succeeded, `asks` questions to past
-    steps.
-    """
+    """What a group has used; `steps` are attempts that succeeded, `asks` asks about past steps."""
 
     name: str | None
     steps: int
