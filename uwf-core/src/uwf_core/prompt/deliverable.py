@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from uwf_core.cas.references import FILE_FORMAT
 from uwf_core.prompt.markdown import fenced, frontmatter
 from uwf_core.workflow.definition import END, SUSPEND
 from uwf_core.workflow.variants import BODY, STATUS, Variant, variants, variants_of_text
@@ -192,7 +193,9 @@ def _kind(schema: Any) -> str:
 
 def _bounds(flat: Mapping[str, Any]) -> Iterator[str]:
     for key, words in _BOUNDS.items():
-        if key in flat:
+        if key == "format" and flat.get(key) == FILE_FORMAT:
+            yield "the path of a finished file in your working folder, which uwf stores"
+        elif key in flat:
             yield words.format(flat[key])
 
 

@@ -114,6 +114,10 @@ def _step_text(step: "StepRecord") -> str:
     facts = f"{step.ref} · {step.alias or step.node['agent']} · {took}"
     if step.child is not None:
         facts += f"\n\nThread {step.child}; next: `uwf thread read {step.child}`"
+    if step.node["artifacts"]:
+        count = len(step.node["artifacts"])
+        files = "1 delivered file" if count == 1 else f"{count} delivered files"
+        facts += f"\n\n{files}; next: `uwf step files {step.ref}`"
     if step.node["branches"] is not None:
         return _branches_text(step, facts)
     failure, said = step.failure, step.sayings

@@ -9,7 +9,7 @@ KINDS: Final = (
     *("fork", "workflow", "role", "task", "reopened", "asked", "instruction", "said", "answer"),
     *("question", "worker", "denied", "attempt", "rejected", "correction", "replaced", "decided"),
     *("called", "branch", "delivered", "open", "worktree"),
-    *("field", "text", "wordless", "route", "cost", "prompt"),
+    *("field", "file", "text", "wordless", "route", "cost", "prompt"),
     *("granted", "compacted", "limit", "unrouted", "cancelled", "status", "proof"),
 )
 """The kinds of statements."""

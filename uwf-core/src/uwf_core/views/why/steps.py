@@ -230,6 +230,9 @@ def _delivered(step: RecordedStep) -> Iterator[Statement]:
     for name, value in step.output.items():
         if name != "$status":
             yield _field(name, plain(value), output)
+    for file in step.files:
+        shown = f"It delivered the file {quoted(file.path)} ({file.size:,} bytes)."
+        yield Statement("file", shown, (file.ref, step.ref))
     if step.node["body"] is not None:
         yield Statement("text", "Its text:", (step.node["body"],), step.body)
     elif not step.is_answer and step.node["agent"] not in (CALL_AGENT, PROGRAM):
