@@ -7,6 +7,16 @@ from tests.mutants.of_recorded_branches import RECORDED_BRANCHES
 from tests.mutants.of_runs import RUNS
 from tests.mutants.of_storage import STORAGE
 from tests.mutants.of_strangers import STRANGERS
+from tests.mutants.of_worktrees import WORKTREES
 
-MUTANTS = (*STORAGE, *RUNS, *CALLS, *BRANCHES, *RECORDED_BRANCHES, *COMPACTION, *STRANGERS)
+MUTANTS = (
+    *STORAGE,
+    *RUNS,
+    *CALLS,
+    *BRANCHES,
+    *RECORDED_BRANCHES,
+    *COMPACTION,
+    *STRANGERS,
+    *WORKTREES,
+)
 """In the order of the table."""

@@ -1,0 +1,50 @@
+"""Bugs of the git worktrees of threads."""
+
+from tests.mutants.mutant import Mutant
+
+_GIT = "tests/core/files/test_worktree_git.py"
+_THREADS = "tests/core/engine/test_worktrees.py"
+
+WORKTREES = (
+    Mutant(
+        "worktrees",
+        "the state of a folder is taken with the index of the user",
+        "files/worktree.py",
+        '        env = {"GIT_INDEX_FILE": copy, **_NO_LOCKS}\n        _add_all(top',
+        "        env = {**_NO_LOCKS}\n        _add_all(top",
+        f"{_GIT}::test_a_worktree_leaves_all_else_in_git_as_it_is",
+    ),
+    Mutant(
+        "worktrees",
+        "repositories in untracked folders are committed",
+        "files/worktree.py",
+        ' if each.endswith(b"/")]',
+        " if False]",
+        f"{_GIT}::test_a_worktree_leaves_all_else_in_git_as_it_is",
+    ),
+    Mutant(
+        "worktrees",
+        "rm removes a worktree with changes",
+        "threads/worktree.py",
+        "        if has_changes(own.folder):\n",
+        "        if False:\n",
+        f"{_THREADS}::test_rm_removes_a_worktree_only_if_nothing_is_lost",
+    ),
+    Mutant(
+        "worktrees",
+        "an edge that shares gets worktrees all the same",
+        "engine/worktree.py",
+        "    return not edge.shared and _WORKTREE in",
+        "    return _WORKTREE in",
+        f"{_THREADS}::test_branches_of_an_edge_that_shares_work_in_the_folder_of_the_caller",
+    ),
+    Mutant(
+        "worktrees",
+        "an interrupted worktree stays in the way",
+        "engine/worktree.py",
+        "        clear_worktree(tree, folder, branch)\n",
+        "",
+        "tests/crash/test_kill_worktrees.py::"
+        "test_a_branch_that_is_killed_goes_on_with_one_worktree",
+    ),
+)
